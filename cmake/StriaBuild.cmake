@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+# How every target of the project is built: language, warnings, sanitizers, linker, and the three
+# functions that make a room of core, a plugin and a test.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_CXX_FLAGS_RELEASE "-O2")
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
+
+find_program(STRIA_CCACHE ccache)
+if(STRIA_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${STRIA_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${STRIA_CCACHE})
+endif()
+
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+
+add_library(stria_flags INTERFACE)
+target_compile_options(stria_flags INTERFACE
+  -Wall -Wextra -Werror -Wnon-virtual-dtor -Woverloaded-virtual -Wno-missing-field-initializers)
+# GCC 12 warns wrongly about std::string assignments it has inlined (GCC bug 105651).
+target_compile_options(stria_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+# A unique symbol pins a shared object in memory for ever: a plugin must be able to leave.
+target_compile_options(stria_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+  # The IR verifier runs after every pass in debug builds.
+  target_compile_definitions(stria_flags INTERFACE STRIA_VERIFY_EACH=1)
+endif()
+if(STRIA_SANITIZE)
+  target_compile_options(stria_flags INTERFACE -fsanitize=${STRIA_SANITIZE} -fno-omit-frame-pointer
+    -fno-sanitize-recover=all)
+  target_link_options(stria_flags INTERFACE -fsanitize=${STRIA_SANITIZE})
+endif()
+
+# stria_room(NAME SOURCES … DEPS room… PRIVATE target…)
+# One static library stria_NAME per room of core. Headers are included as "stria/NAME/file.h"; that
+# path exists only for targets that link the room, so an include that CMake does not know fails.
+function(stria_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;DEPS;PRIVATE" ${ARGN})
+  set(view ${CMAKE_BINARY_DIR}/rooms/${name})
+  file(MAKE_DIRECTORY ${view}/stria)
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${view}/stria/${name} SYMBOLIC)
+  if(ROOM_SOURCES)
+    add_library(stria_${name} STATIC ${ROOM_SOURCES})
+    set(scope PUBLIC)
+    target_link_libraries(stria_${name} PRIVATE stria_flags ${ROOM_PRIVATE})
+  else()
+    add_library(stria_${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(stria_${name} ${scope} ${view})
+  foreach(dep IN LISTS ROOM_DEPS)
+    target_link_libraries(stria_${name} ${scope} stria_${dep})
+  endforeach()
+endfunction()
+
+# stria_plugin(NAME SOURCES … ROOMS room… PRIVATE target…)
+# build/<preset>/lib/stria/plugins/NAME/ with the shared object (one exported symbol), plugin.json,
+# hw/ and passes/, laid out as an installed plugin is.
+function(stria_plugin name)
+  cmake_parse_arguments(PLUGIN "" "" "SOURCES;ROOMS;PRIVATE" ${ARGN})
+  set(out ${CMAKE_BINARY_DIR}/lib/stria/plugins/${name})
+  add_library(stria_plugin_${name} MODULE ${PLUGIN_SOURCES})
+  set_target_properties(stria_plugin_${name} PROPERTIES
+    OUTPUT_NAME stria_${name} LIBRARY_OUTPUT_DIRECTORY ${out})
+  target_link_libraries(stria_plugin_${name} PRIVATE stria_flags stria_sdk ${PLUGIN_PRIVATE})
+  foreach(room IN LISTS PLUGIN_ROOMS)
+    target_link_libraries(stria_plugin_${name} PRIVATE stria_${room})
+  endforeach()
+  set(script ${PROJECT_SOURCE_DIR}/sdk/plugin.map)
+  target_link_options(stria_plugin_${name} PRIVATE -Wl,--version-script,${script})
+  if(NOT STRIA_SANITIZE)
+    target_link_options(stria_plugin_${name} PRIVATE -Wl,-z,defs)
+  endif()
+  set_property(TARGET stria_plugin_${name} APPEND PROPERTY LINK_DEPENDS ${script})
+  file(GLOB data RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS
+    plugin.json hw/*.json passes/*.json README.md)
+  foreach(file IN LISTS data)
+    configure_file(${file} ${out}/${file} COPYONLY)
+  endforeach()
+endfunction()
+
+# stria_test(NAME SOURCES … ROOMS room… PRIVATE target… [LABELS …] [TIMEOUT s])
+# A GoogleTest binary, run as one ctest entry.
+function(stria_test name)
+  cmake_parse_arguments(TEST "" "TIMEOUT" "SOURCES;ROOMS;PRIVATE;LABELS;ARGS" ${ARGN})
+  add_executable(${name} ${TEST_SOURCES})
+  target_link_libraries(${name} PRIVATE stria_flags GTest::gtest_main GTest::gmock ${TEST_PRIVATE})
+  foreach(room IN LISTS TEST_ROOMS)
+    target_link_libraries(${name} PRIVATE stria_${room})
+  endforeach()
+  target_compile_definitions(${name} PRIVATE
+    STRIA_SOURCE_DIR="${PROJECT_SOURCE_DIR}" STRIA_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  add_test(NAME ${name} COMMAND ${name} ${TEST_ARGS})
+  if(NOT TEST_TIMEOUT)
+    set(TEST_TIMEOUT 300)
+  endif()
+  if(NOT TEST_LABELS)
+    set(TEST_LABELS quick)
+  endif()
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "${TEST_LABELS}")
+endfunction()

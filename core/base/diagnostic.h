@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages about a place in a text: "file:line:column: error: …", the source line and a caret. Every
+// reader of text (Tile, Stripe, JSON) reports through this, so all messages look alike.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stria/base/status.h"
+
+namespace stria {
+
+// A text with the name that messages give it (a path, "<string>"). Plain value.
+struct SourceText {
+  std::string name;
+  std::string text;
+};
+
+// Half-open range of byte offsets into a SourceText. begin == end marks a point.
+struct SourceSpan {
+  size_t begin = 0;
+  size_t end = 0;
+};
+
+// 1-based; the column counts bytes.
+struct LineColumn {
+  int line = 1;
+  int column = 1;
+};
+LineColumn line_column(std::string_view text, size_t offset);
+
+enum class Severity { error, warning, note };
+
+struct Diagnostic {
+  Severity severity = Severity::error;
+  SourceSpan span;
+  std::string message;
+};
+
+// "name:line:column: error: message\n  source line\n     ^~~~\n".
+std::string render(const SourceText& source, const Diagnostic& diagnostic);
+
+// Collects messages about one text; a reader goes on after an error to report several.
+class Diagnostics {
+ public:
+  explicit Diagnostics(const SourceText& source) : source_(&source) {}
+  void error(SourceSpan span, std::string message);
+  void warning(SourceSpan span, std::string message);
+  void note(SourceSpan span, std::string message);
+  bool has_errors() const { return error_count_ > 0; }
+  size_t error_count() const { return error_count_; }
+  const std::vector<Diagnostic>& all() const { return all_; }
+  // All messages rendered, in order of their place in the text.
+  std::string to_string() const;
+  // Only warnings, rendered; "" if there are none.
+  std::string warnings() const;
+  // Ok without errors; otherwise `code` with all rendered messages.
+  Status status(StatusCode code = StatusCode::invalid_argument) const;
+
+ private:
+  const SourceText* source_;  // borrowed
+  std::vector<Diagnostic> all_;
+  size_t error_count_ = 0;
+};
+
+}  // namespace stria

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/base/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace stria {
+namespace {
+
+Status error_of(const std::filesystem::path& path, const char* verb, int number) {
+  StatusCode code = StatusCode::invalid_argument;
+  if (number == ENOENT) code = StatusCode::not_found;
+  if (number == EACCES || number == EPERM || number == EROFS) code = StatusCode::permission_denied;
+  return make_error(code, "cannot {} '{}': {}", verb, path.string(), std::strerror(number));
+}
+
+Status write_all(int descriptor, std::string_view bytes, const std::filesystem::path& path) {
+  while (!bytes.empty()) {
+    ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
+    if (count < 0) {
+      if (errno == EINTR) continue;
+      return error_of(path, "write", errno);
+    }
+    bytes.remove_prefix(static_cast<size_t>(count));
+  }
+  return Status();
+}
+
+}  // namespace
+
+Result<std::string> read_file(const std::filesystem::path& path, size_t max_bytes) {
+  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return error_of(path, "read", errno);
+  std::string bytes;
+  struct stat info {};
+  if (::fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode))
+    bytes.reserve(static_cast<size_t>(info.st_size));
+  char chunk[1 << 16];
+  while (true) {
+    ssize_t count = ::read(descriptor, chunk, sizeof chunk);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      Status status = error_of(path, "read", errno);
+      ::close(descriptor);
+      return status;
+    }
+    if (count == 0) break;
+    bytes.append(chunk, static_cast<size_t>(count));
+    if (bytes.size() > max_bytes) {
+      ::close(descriptor);
+      return invalid_argument("'{}' is larger than the limit of {} bytes", path.string(), max_bytes);
+    }
+  }
+  ::close(descriptor);
+  return bytes;
+}
+
+Status write_file(const std::filesystem::path& path, std::string_view bytes) {
+  struct stat info {};
+  bool exists = ::stat(path.c_str(), &info) == 0;
+  if (exists && S_ISDIR(info.st_mode)) return error_of(path, "write", EISDIR);
+  if (exists && !S_ISREG(info.st_mode)) {
+    int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor < 0) return error_of(path, "write", errno);
+    Status status = write_all(descriptor, bytes, path);
+    if (::close(descriptor) != 0 && status.ok()) status = error_of(path, "write", errno);
+    return status;
+  }
+  if (exists && ::access(path.c_str(), W_OK) != 0) return error_of(path, "write", errno);
+  std::string temporary = path.string() + ".XXXXXX";
+  int descriptor = ::mkstemp(temporary.data());
+  if (descriptor < 0) return error_of(path, "write", errno);
+  mode_t mask = ::umask(0);
+  ::umask(mask);
+  ::fchmod(descriptor, exists ? info.st_mode & 07777 : 0666 & ~mask);
+  Status status = write_all(descriptor, bytes, path);
+  if (::close(descriptor) != 0 && status.ok()) status = error_of(path, "write", errno);
+  if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
+    status = error_of(path, "write", errno);
+  if (!status.ok()) ::unlink(temporary.c_str());
+  return status;
+}
+
+}  // namespace stria

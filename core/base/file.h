@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole-file reads and atomic writes, with messages that name the path and the cause.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "stria/base/status.h"
+
+namespace stria {
+
+// The whole file as bytes. not_found, permission_denied, or invalid_argument if it is a directory
+// or larger than `max_bytes`.
+Result<std::string> read_file(const std::filesystem::path& path,
+                              size_t max_bytes = size_t{1} << 40);
+
+// Writes beside the target and renames: a reader sees the old file or the new one, never a part,
+// and a failed write leaves nothing behind. A target that is not a regular file (/dev/null, a pipe)
+// is written directly.
+Status write_file(const std::filesystem::path& path, std::string_view bytes);
+
+}  // namespace stria

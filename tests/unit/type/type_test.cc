@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "stria/type/data_type.h"
+#include "stria/type/half.h"
+#include "stria/type/scalar.h"
+#include "stria/type/tensor_shape.h"
+
+namespace stria {
+namespace {
+
+TEST(DataType, NamesReadBack) {
+  for (int i = 0; i < kDataTypeCount; ++i) {
+    auto type = static_cast<DataType>(i);
+    EXPECT_EQ(parse_data_type(name_of(type)), type);
+  }
+  EXPECT_EQ(parse_data_type("float"), std::nullopt);
+}
+
+// Every 16-bit pattern survives the trip through double, and the midpoint of two neighbours goes to
+// the even one.
+TEST(Half, ExhaustiveRoundTripAndTies) {
+  for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+    for (bool brain : {false, true}) {
+      auto decode = brain ? bf16_to_double : fp16_to_double;
+      auto encode = brain ? bf16_from_double : fp16_from_double;
+      double value = decode(static_cast<uint16_t>(bits));
+      if (std::isnan(value)) {
+        EXPECT_TRUE(std::isnan(decode(encode(value))));
+        continue;
+      }
+      ASSERT_EQ(encode(value), bits);
+      double next = decode(static_cast<uint16_t>(bits + 1));
+      if ((bits & 0x7fff) == 0x7fff || std::isinf(value) || !std::isfinite(next)) continue;
+      double middle = value / 2 + next / 2;
+      ASSERT_EQ(encode(middle), bits % 2 ? bits + 1 : bits) << bits;
+      ASSERT_EQ(encode(std::nextafter(middle, value)), bits);
+    }
+  }
+  EXPECT_EQ(fp16_from_double(65520.0), 0x7c00);
+  EXPECT_EQ(fp16_from_double(65519.9), 0x7bff);
+}
+
+TEST(Scalar, ConversionRules) {
+  auto to_int = [](double f, DataType t) { return convert(Scalar::of_float(DataType::fp64, f), t).i; };
+  EXPECT_EQ(to_int(-1.9, DataType::i32), -1);
+  EXPECT_EQ(to_int(300, DataType::i8), 127);
+  EXPECT_EQ(to_int(-300, DataType::u8), 0);
+  EXPECT_EQ(to_int(NAN, DataType::i64), 0);
+  EXPECT_EQ(to_int(1e30, DataType::i64), std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(to_int(INFINITY, DataType::u64), -1);
+  EXPECT_EQ(convert(Scalar::of_int(DataType::i32, 200), DataType::i8).i, -56);
+  EXPECT_EQ(convert(Scalar::of_int(DataType::i8, -1), DataType::u16).i, 65535);
+  EXPECT_EQ(convert(Scalar::of_float(DataType::fp32, NAN), DataType::boolean).i, 1);
+  // 2^24 + 1 is halfway between two floats: ties to even.
+  EXPECT_EQ(convert(Scalar::of_int(DataType::i32, (1 << 24) + 1), DataType::fp32).f, 1 << 24);
+  // 64-bit integers round once on the way to a 16-bit float: 2^62 + 2^54 + 1 lies just above the
+  // middle of two bf16 numbers, and rounding through double would put it on the middle.
+  int64_t above = (int64_t{1} << 62) + (int64_t{1} << 54) + 1;
+  EXPECT_EQ(convert(Scalar::of_int(DataType::i64, above), DataType::bf16).f, 0x1p62 + 0x1p55);
+}
+
+TEST(Scalar, LoadsWhatWasStored) {
+  for (int t = 0; t < kDataTypeCount; ++t) {
+    auto type = static_cast<DataType>(t);
+    uint64_t memory[4] = {};
+    Scalar one = is_float(type) ? Scalar::of_float(type, 1.5) : Scalar::of_int(type, 1);
+    store_scalar(type, memory, 2, one);
+    EXPECT_EQ(load_scalar(type, memory, 2).to_double(), one.to_double()) << name_of(type);
+    EXPECT_EQ(load_scalar(type, memory, 1).to_double(), 0) << name_of(type);
+  }
+}
+
+TEST(TensorShape, DenseAndSpan) {
+  TensorShape shape = dense_shape(DataType::fp32, {2, 3, 4});
+  EXPECT_EQ(shape.dims[0], (Dim{2, 12}));
+  EXPECT_EQ(shape.span_elements(), 24);
+  EXPECT_EQ(dense_shape(DataType::i8, {}).element_count(), 1);
+  EXPECT_EQ(to_string(DataType::i8, {2, 3}), "i8[2, 3]");
+  EXPECT_FALSE(check_sizes(DataType::fp32, {int64_t{1} << 40, int64_t{1} << 40}, "input A").ok());
+  EXPECT_FALSE(check_sizes(DataType::fp32, {-1}, "input A").ok());
+  EXPECT_TRUE(check_sizes(DataType::fp32, {0, 5}, "input A").ok());
+}
+
+}  // namespace
+}  // namespace stria

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs what is missing, builds, and runs the release suite.
+#   tools/test.sh              release build, all tests
+#   tools/test.sh --sanitize   label `quick` under address + undefined and under thread sanitizers
+#   tools/test.sh --all        both of the above
+
+usage() { sed -n '3,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+mode=release
+case "${1:-}" in
+  "") ;;
+  --sanitize) mode=sanitize ;;
+  --all) mode=all ;;
+  -h|--help) usage; exit 0 ;;
+  *) echo "test.sh: unknown option '$1'" >&2; usage >&2; exit 2 ;;
+esac
+
+source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+install_packages "${build_packages[@]}"
+
+# run_suite PRESET [ctest option…]: runs ctest and ends with one line "N passed, M failed".
+run_suite() {
+  local preset=$1 log status=0
+  shift
+  log=$(mktemp)
+  say "tests: preset $preset"
+  ctest --preset "$preset" -j 2 "$@" 2>&1 | tee "$log" || status=$?
+  local failed total
+  total=$(sed -n 's/.* tests failed out of \([0-9]*\)$/\1/p' "$log" | tail -1)
+  failed=$(sed -n 's/.*, \([0-9]*\) tests failed out of .*/\1/p' "$log" | tail -1)
+  rm -f "$log"
+  if [ -z "$total" ] || [ "$total" -eq 0 ]; then
+    echo "test.sh: no test ran" >&2
+    return 1
+  fi
+  echo "$((total - failed)) passed, $failed failed"
+  return "$status"
+}
+
+if [ "$mode" != sanitize ]; then
+  build_preset release
+  run_suite release
+fi
+if [ "$mode" != release ]; then
+  for preset in asan tsan; do
+    build_preset "$preset"
+    run_suite "$preset" -L quick
+  done
+fi
