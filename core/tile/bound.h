@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Tile function bound to the types and sizes of its inputs: what lowering reads. Every type is
+// decided, every size is a number, user functions are inlined, and each index of a contraction has
+// its exact range. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "stria/base/diagnostic.h"
+#include "stria/poly/affine.h"
+#include "stria/tile/ast.h"
+#include "stria/type/scalar.h"
+
+namespace stria::tile {
+
+// Position in BoundProgram::tensors.
+using TensorId = int;
+
+struct BoundTensor {
+  std::string name;  // unique in the program; as written for inputs and outputs
+  DataType type = DataType::fp32;
+  std::vector<int64_t> sizes;  // elements, each >= 0; the dense tensor's bytes fit in int64
+  bool is_input = false;
+  bool is_output = false;  // never both
+};
+
+// Coordinate numerator / divisor along one dimension; an index point at which the division leaves
+// a remainder is not valid.
+struct DimAccess {
+  Affine numerator;     // over the contraction's indices
+  int64_t divisor = 1;  // >= 1, no common factor with all of the numerator
+  bool operator==(const DimAccess&) const = default;
+};
+
+struct BoundOperand {
+  TensorId tensor = 0;
+  std::vector<DimAccess> access;  // one per dimension
+};
+
+// An index variable and the smallest and largest value it takes in the valid set.
+struct BoundIndex {
+  std::string name;
+  Interval range;  // may be negative; 0..0 if the valid set is empty
+};
+
+// out[out_access] = aggregation over the valid set of combination(operands).
+// The valid set: integer points of the box of `indices` that meet all `constraints` and at which
+// all divisions are exact. Out elements that no valid point writes are 0, or `default_tensor`'s.
+struct BoundContraction {
+  TensorId out = 0;
+  std::vector<DimAccess> out_access;
+  Aggregation aggregation = Aggregation::sum;
+  Combination combination = Combination::none;
+  std::vector<BoundOperand> operands;  // 1: none; 2: add, mul, equal; 3: cond
+  std::vector<BoundIndex> indices;     // sorted by name
+  // Each form >= 0: bounds of tensors and written constraints, without those the box implies.
+  std::vector<Affine> constraints;
+  bool empty = false;  // no valid point
+  // Type of the combining operation: of `+` and `*`, of the comparison of `==` and `cond`; the
+  // operand's own type for `none`.
+  DataType combination_type = DataType::fp32;
+  // Type of the combined value: combination_type, bool for `==`, the third operand's for `cond`.
+  DataType value_type = DataType::fp32;
+  // Type the running value is kept in. The out tensor's type may be narrower (fp16, bf16).
+  DataType aggregation_type = DataType::fp32;
+  std::optional<TensorId> default_tensor;  // type and sizes of `out`
+  bool no_defract = false;
+};
+
+// One node of an elementwise expression.
+struct BoundNode {
+  enum class Kind : uint8_t {
+    load,      // element of `tensor`, broadcast to the output: right-aligned, size 1 stretches
+    constant,  // `value`
+    index,     // coordinate along the output's dimension `axis`
+    call,      // builtin `function` with operation type `operation_type` on `args`
+  };
+  Kind kind = Kind::constant;
+  DataType type = DataType::fp32;  // of the node's value
+  TensorId tensor = 0;
+  Scalar value;
+  int axis = 0;
+  std::string function;
+  DataType operation_type = DataType::fp32;
+  std::vector<int> args;  // positions of earlier nodes
+};
+
+// out[every coordinate] = the last node.
+struct BoundElementwise {
+  TensorId out = 0;
+  std::vector<BoundNode> nodes;  // arguments before their calls; never empty
+};
+
+// An operation on whole tensors: reshape, gather, scatter, shape, prng_step.
+struct BoundSpecial {
+  std::string function;
+  std::vector<TensorId> outs;
+  std::vector<TensorId> operands;
+};
+
+struct BoundStatement {
+  std::variant<BoundContraction, BoundElementwise, BoundSpecial> form;
+  std::vector<Attribute> attributes;
+  // Canonical text for comments: "O[n, x : N, X] = +(D[n, -1 + i + x] * K[i])".
+  std::string text;
+  SourceSpan span;  // in the program's text
+};
+
+struct BoundProgram {
+  std::string name;  // of the function; "main" if it has none
+  std::vector<BoundTensor> tensors;
+  std::vector<TensorId> inputs;   // in the order of the parameters
+  std::vector<TensorId> outputs;  // in the order of the results
+  std::vector<BoundStatement> statements;  // each tensor is written once, before it is read
+};
+
+}  // namespace stria::tile
