@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of a device, and its mappings into host memory. Buffer is a copyable handle; memory lives as
+// long as a copy, or work that uses it, does.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "stria/base/status.h"
+#include "stria/hal/event.h"
+#include "stria/plugin.h"
+
+namespace stria::hal {
+
+class Mapping;
+
+class Buffer {
+ public:
+  Buffer() = default;
+  bool valid() const { return state_ != nullptr; }
+  uint64_t size() const;  // bytes
+
+  // Host memory with the buffer's `bytes` from `offset`: valid from when ready() is. Put the buffer's
+  // writers into `waits`. out_of_range if the range leaves the buffer.
+  Result<Mapping> map_current(Waits waits, uint64_t offset, uint64_t bytes) const;
+  Result<Mapping> map_current(Waits waits = {}) const;  // all of it
+  // The same without reading back: every byte must be written after ready(). Put the buffer's users
+  // into `waits`.
+  Result<Mapping> map_discard(Waits waits, uint64_t offset, uint64_t bytes) const;
+  Result<Mapping> map_discard(Waits waits = {}) const;  // all of it
+
+  stria_buffer* handle() const;
+  // Same allocation?
+  bool operator==(const Buffer& other) const { return state_ == other.state_; }
+
+  // Takes over `handle`.
+  Buffer(std::shared_ptr<DeviceState> device, stria_buffer* handle, uint64_t bytes);
+
+ private:
+  friend class Mapping;
+  struct State;
+  Result<Mapping> map(bool current, Waits waits, uint64_t offset, uint64_t bytes) const;
+  std::shared_ptr<const State> state_;
+};
+
+// A mapped range; unmapped by unmap() or, if that was not called, by the destructor.
+class Mapping {
+ public:
+  Mapping(Mapping&& other) noexcept;
+  Mapping& operator=(Mapping&& other) noexcept;
+  ~Mapping();
+
+  // When the memory may be touched.
+  const Event& ready() const { return ready_; }
+  std::byte* data() const { return data_; }
+  uint64_t size() const { return bytes_; }
+  std::span<std::byte> bytes() const { return {data_, bytes_}; }
+  // The event says when the device sees what was written. data() is over with this call.
+  Result<Event> unmap();
+
+ private:
+  friend class Buffer;
+  Mapping(Buffer buffer, std::byte* data, uint64_t bytes, Event ready);
+  Buffer buffer_;
+  std::byte* data_ = nullptr;
+  uint64_t bytes_ = 0;
+  Event ready_;
+  bool mapped_ = false;
+};
+
+}  // namespace stria::hal

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// One loaded plugin: its manifest, its normalised tables and its driver.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stria/base/status.h"
+#include "stria/hal/device.h"
+#include "stria/hal/host.h"
+#include "stria/hal/info.h"
+#include "stria/hal/manifest.h"
+
+namespace stria::hal {
+
+struct PluginState;
+
+// What is done to a plugin, in this order; each step has a verdict.
+enum class Step { search, manifest, trust, hash, load, query, version, create, enumerate };
+std::string_view name_of(Step step);
+
+struct Verdict {
+  Step step = Step::search;
+  Status status;
+};
+
+// A copyable handle. The shared object stays loaded for the life of the process unless the manifest
+// says unloadable and shutdown() has succeeded.
+class Plugin {
+ public:
+  Plugin() = default;
+  bool valid() const { return state_ != nullptr; }
+
+  const Manifest& manifest() const;
+  const std::string& id() const;
+  const std::filesystem::path& directory() const;
+  // Absolute paths of a device kind's files; not_found with the nearest name for an unknown kind.
+  Result<std::filesystem::path> hw_model(std::string_view kind) const;
+  Result<std::filesystem::path> pipeline(std::string_view kind) const;
+
+  // Every device there could be, unavailable ones with the reason.
+  Result<std::vector<DeviceInfo>> devices() const;
+  // `options` is a JSON object for the plugin. Serialised over all plugins.
+  Result<Device> open(std::string_view device_id, std::string_view options = "{}") const;
+
+  // An optional table by name and version, or null.
+  const void* extension(std::string_view name, uint32_t version) const;
+
+  // Ends the plugin's work. failed_precondition, naming what is left by kind, while handles are alive.
+  // Afterwards every call says failed_precondition.
+  Status shutdown();
+
+ private:
+  friend struct PluginLoad;
+  std::shared_ptr<PluginState> state_;
+};
+
+struct LoadOptions {
+  std::string driver_options = "{}";  // JSON object given to the plugin's driver
+  bool check_trust = true;            // owner and mode of the directory and its files
+};
+
+struct LoadResult {
+  std::vector<Verdict> verdicts;  // up to and including the first failed step
+  Manifest manifest;              // as far as it could be read
+  Plugin plugin;                  // valid if no step failed
+  Status status() const { return verdicts.empty() ? Status() : verdicts.back().status; }
+};
+
+// Checks and loads the plugin in `directory` (absolute or relative to the working directory).
+LoadResult load_plugin(const std::filesystem::path& directory, const std::shared_ptr<Host>& host,
+                       const LoadOptions& options = {});
+
+// The same for a plugin that is linked into this process: no file is read, no trust asked.
+LoadResult adopt_plugin(Manifest manifest, stria_plugin_query_function query,
+                        const std::shared_ptr<Host>& host, const LoadOptions& options = {});
+
+}  // namespace stria::hal

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// All plugins of a process: where they are looked for, in which order, and what became of each. A bad
+// plugin gets a verdict and never stops the others.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stria/base/status.h"
+#include "stria/hal/plugin.h"
+
+namespace stria::hal {
+
+// A folder to look in: a plugin's own directory, or a folder of such directories.
+struct SearchPlace {
+  std::filesystem::path path;
+  std::string origin;      // "API", "STRIA_PLUGIN_PATH", "user", "beside the executable"
+  bool required = false;   // missing is worth a verdict
+};
+
+struct SearchOptions {
+  std::vector<std::filesystem::path> paths;  // looked in first
+  bool only_paths = false;                   // look nowhere else
+  // Empty, or the ids to load; the others are neither loaded nor listed.
+  std::vector<std::string> only_ids;
+  std::map<std::string, std::string> driver_options;  // plugin id -> JSON object
+};
+
+// In order: options.paths, $STRIA_PLUGIN_PATH (colon-separated), ~/.local/lib/stria/plugins,
+// <folder of the executable>/../lib/stria/plugins. In an elevated process the environment and the
+// user's folder are left out.
+std::vector<SearchPlace> search_places(const SearchOptions& options);
+
+struct PluginRecord {
+  std::filesystem::path directory;
+  std::string origin;
+  std::string id;  // the manifest's, or the directory's name if that could not be read
+  std::vector<Verdict> verdicts;
+  Plugin plugin;                    // valid if it could be loaded
+  std::vector<DeviceInfo> devices;  // of the last enumeration
+  // Ok, or the first failed step's status.
+  Status status() const;
+};
+
+class PluginSet {
+ public:
+  // Finds, checks and loads all plugins and lists their devices. The first plugin with an id wins; a
+  // later one gets a verdict that names it.
+  static PluginSet load(const std::shared_ptr<Host>& host, const SearchOptions& options = {});
+
+  // In search order, broken ones included.
+  const std::vector<PluginRecord>& records() const { return records_; }
+  // The loaded plugin with that id; not_found with the nearest name, or what is wrong with it.
+  Result<Plugin> find(std::string_view id) const;
+  // Shuts all down, in reverse order; the first failure after trying all.
+  Status shutdown();
+
+ private:
+  std::vector<PluginRecord> records_;
+};
+
+}  // namespace stria::hal
