@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/type/host_tensor.h"
+
+#include <cstring>
+
+#include "stria/type/tensor_shape.h"
+
+namespace stria {
+namespace {
+constexpr size_t kAlignment = 64;
+}
+
+Result<HostTensor> HostTensor::create(DataType type, std::vector<int64_t> sizes,
+                                      std::string_view what) {
+  STRIA_RETURN_IF_ERROR(check_sizes(type, sizes, what));
+  HostTensor tensor;
+  tensor.type_ = type;
+  tensor.element_count_ = dense_shape(type, sizes).element_count();
+  tensor.sizes_ = std::move(sizes);
+  const size_t bytes = tensor.byte_count();
+  const size_t rounded = (bytes / kAlignment + 1) * kAlignment;
+  tensor.data_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded)));
+  if (!tensor.data_)
+    return make_error(StatusCode::out_of_memory, "{}: no host memory for {} bytes ({})", what, bytes,
+                      to_string(type, tensor.sizes_));
+  return tensor;
+}
+
+Result<HostTensor> HostTensor::clone() const {
+  STRIA_ASSIGN(HostTensor copy, create(type_, sizes_, "copy of a tensor"));
+  if (byte_count() > 0) std::memcpy(copy.data(), data(), byte_count());
+  return copy;
+}
+
+void HostTensor::reinterpret_as(DataType type) {
+  STRIA_CHECK(byte_size(type) == byte_size(type_), "{} has another size than {}", name_of(type),
+              name_of(type_));
+  type_ = type;
+}
+
+}  // namespace stria

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tensor's elements in the memory of this process: dense, row-major (C order), native byte order.
+// What readers of tensor files make, writers of them take and copies to and from devices use.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "stria/base/status.h"
+#include "stria/type/data_type.h"
+
+namespace stria {
+
+// Owns its elements; moves, does not copy by accident. Not synchronised.
+class HostTensor {
+ public:
+  // Elements have unspecified values. invalid_argument for negative sizes or more bytes than int64
+  // holds, out_of_memory if the host has no room; `what` names the tensor in the message.
+  static Result<HostTensor> create(DataType type, std::vector<int64_t> sizes, std::string_view what);
+
+  HostTensor() = default;  // fp32[0] without memory
+
+  DataType type() const { return type_; }
+  // Elements per dimension, outermost first; empty for a scalar.
+  const std::vector<int64_t>& sizes() const { return sizes_; }
+  int64_t element_count() const { return element_count_; }
+  size_t byte_count() const { return static_cast<size_t>(element_count_ * byte_size(type_)); }
+  // Aligned to 64 bytes; null only in a default-made tensor.
+  std::byte* data() { return data_.get(); }
+  const std::byte* data() const { return data_.get(); }
+  std::string_view bytes() const { return {reinterpret_cast<const char*>(data()), byte_count()}; }
+
+  Result<HostTensor> clone() const;
+  // The same bytes read as another type of the same size (u16 as bf16).
+  void reinterpret_as(DataType type);
+
+ private:
+  struct Free {
+    void operator()(std::byte* bytes) const { std::free(bytes); }
+  };
+  DataType type_ = DataType::fp32;
+  std::vector<int64_t> sizes_{0};
+  int64_t element_count_ = 0;
+  std::unique_ptr<std::byte, Free> data_;
+};
+
+}  // namespace stria

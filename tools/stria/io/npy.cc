@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/tensor_io/npy.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "stria/base/file.h"
+#include "stria/type/tensor_shape.h"
+
+namespace stria {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "npy.cc writes native bytes as '<'");
+
+constexpr std::string_view kMagic("\x93NUMPY", 6);
+constexpr size_t kAlignment = 64;          // of the data in a file we write
+constexpr size_t kMaxHeader = 1 << 20;     // longer headers are garbage, not tensors
+constexpr size_t kMaxRank = 256;
+
+// Reads the Python literal of a header: only what a header may hold.
+class HeaderReader {
+ public:
+  HeaderReader(std::string_view text, std::string_view name) : text_(text), name_(name) {}
+
+  Status read(NpyHeader& header) {
+    bool seen[3] = {};
+    STRIA_RETURN_IF_ERROR(expect('{'));
+    while (!accept('}')) {
+      STRIA_ASSIGN(std::string key, string("a key"));
+      STRIA_RETURN_IF_ERROR(expect(':'));
+      int which = key == "descr" ? 0 : key == "fortran_order" ? 1 : key == "shape" ? 2 : -1;
+      if (which < 0) return malformed("unknown key '" + key + "'");
+      if (seen[which]) return malformed("key '" + key + "' stands twice");
+      seen[which] = true;
+      if (which == 0) STRIA_RETURN_IF_ERROR(descr(header));
+      if (which == 1) STRIA_RETURN_IF_ERROR(boolean(header.fortran_order));
+      if (which == 2) STRIA_RETURN_IF_ERROR(shape(header.sizes));
+      if (!accept(',')) {
+        STRIA_RETURN_IF_ERROR(expect('}'));
+        break;
+      }
+    }
+    skip_space();
+    if (at_ != text_.size()) return malformed("text after the closing '}'");
+    const char* names[] = {"descr", "fortran_order", "shape"};
+    for (int i = 0; i < 3; ++i)
+      if (!seen[i]) return malformed(fmt::format("key '{}' is missing", names[i]));
+    return Status();
+  }
+
+ private:
+  Status malformed(std::string_view why) const {
+    return invalid_argument("'{}' has a malformed .npy header: {} at header byte {}", name_, why, at_);
+  }
+  void skip_space() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) ++at_;
+  }
+  bool accept(char c) {
+    skip_space();
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  Status expect(char c) {
+    return accept(c) ? Status() : malformed(fmt::format("expected '{}'", c));
+  }
+  Result<std::string> string(std::string_view what) {
+    skip_space();
+    if (at_ >= text_.size() || (text_[at_] != '\'' && text_[at_] != '"'))
+      return malformed(fmt::format("expected {} in quotes", what));
+    size_t end = text_.find(text_[at_], at_ + 1);
+    if (end == std::string_view::npos) return malformed("a quote is not closed");
+    std::string out(text_.substr(at_ + 1, end - at_ - 1));
+    at_ = end + 1;
+    return out;
+  }
+  Status boolean(bool& out) {
+    skip_space();
+    for (auto [word, value] : {std::pair<std::string_view, bool>{"True", true}, {"False", false}}) {
+      if (text_.substr(at_, word.size()) != word) continue;
+      at_ += word.size();
+      out = value;
+      return Status();
+    }
+    return malformed("expected True or False");
+  }
+  Status shape(std::vector<int64_t>& sizes) {
+    STRIA_RETURN_IF_ERROR(expect('('));
+    while (!accept(')')) {
+      skip_space();
+      int64_t value = 0;
+      size_t begin = at_;
+      for (; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_) {
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, text_[at_] - '0', &value))
+          return malformed("a size does not fit 63 bits");
+      }
+      if (at_ == begin) return malformed("expected a size (a number, 0 or more)");
+      if (at_ < text_.size() && text_[at_] == 'L') ++at_;  // Python 2 wrote long integers so
+      sizes.push_back(value);
+      if (sizes.size() > kMaxRank) return malformed(fmt::format("more than {} dimensions", kMaxRank));
+      if (!accept(',')) {
+        if (sizes.size() == 1) return malformed("expected ',' (a tuple of one)");
+        STRIA_RETURN_IF_ERROR(expect(')'));
+        break;
+      }
+    }
+    return Status();
+  }
+  Status descr(NpyHeader& header) {
+    skip_space();
+    if (at_ < text_.size() && text_[at_] == '[')
+      return unsupported("'{}' holds records (structured elements); stria reads plain numbers", name_);
+    STRIA_ASSIGN(std::string text, string("an element type"));
+    struct Known {
+      std::string_view code;
+      DataType type;
+    };
+    static constexpr Known kKnown[] = {
+        {"b1", DataType::boolean}, {"i1", DataType::i8},   {"i2", DataType::i16},
+        {"i4", DataType::i32},     {"i8", DataType::i64},  {"u1", DataType::u8},
+        {"u2", DataType::u16},     {"u4", DataType::u32},  {"u8", DataType::u64},
+        {"f2", DataType::fp16},    {"f4", DataType::fp32}, {"f8", DataType::fp64},
+        {"V2", DataType::u16},
+    };
+    std::string_view code = text;
+    if (!code.empty() && std::string_view("<>|=").find(code[0]) != std::string_view::npos) {
+      header.big_endian = code[0] == '>';
+      code.remove_prefix(1);
+    }
+    for (const Known& known : kKnown) {
+      if (known.code != code) continue;
+      header.type = known.type;
+      header.opaque = code == "V2";
+      return Status();
+    }
+    return unsupported("'{}' has elements of type '{}', which stria does not have (it has {})", name_,
+                       text, fmt::join(data_type_names(), " "));
+  }
+
+  std::string_view text_;
+  std::string_view name_;
+  size_t at_ = 0;
+};
+
+// Copies `count` elements of `size` bytes, reversing the bytes of each.
+void copy_swapped(const char* from, std::byte* to, int64_t count, int64_t size) {
+  const auto* source = reinterpret_cast<const std::byte*>(from);
+  for (int64_t i = 0; i < count; ++i)
+    std::reverse_copy(source + i * size, source + (i + 1) * size, to + i * size);
+}
+
+// Copies a dense column-major array to a dense row-major one. Runs along the last dimension of the
+// target, the other dimensions as an odometer.
+template <typename T>
+void copy_transposed(const char* from, T* to, const std::vector<int64_t>& sizes, int64_t count) {
+  const size_t rank = sizes.size();
+  std::vector<int64_t> stride(rank), at(rank, 0);
+  int64_t step = 1;
+  for (size_t i = 0; i < rank; ++i) {
+    stride[i] = step;
+    step *= sizes[i];
+  }
+  const int64_t row = sizes[rank - 1];
+  int64_t base = 0;
+  for (int64_t done = 0; done < count; done += row) {
+    for (int64_t j = 0; j < row; ++j)
+      std::memcpy(&to[done + j], from + (base + j * stride[rank - 1]) * sizeof(T), sizeof(T));
+    for (size_t d = rank - 1; d-- > 0;) {
+      base += stride[d];
+      if (++at[d] < sizes[d]) break;
+      base -= sizes[d] * stride[d];
+      at[d] = 0;
+    }
+  }
+}
+
+void transpose(const char* from, HostTensor& to) {
+  const int64_t count = to.element_count();
+  switch (byte_size(to.type())) {
+    case 1: return copy_transposed(from, reinterpret_cast<uint8_t*>(to.data()), to.sizes(), count);
+    case 2: return copy_transposed(from, reinterpret_cast<uint16_t*>(to.data()), to.sizes(), count);
+    case 4: return copy_transposed(from, reinterpret_cast<uint32_t*>(to.data()), to.sizes(), count);
+    default: return copy_transposed(from, reinterpret_cast<uint64_t*>(to.data()), to.sizes(), count);
+  }
+}
+
+uint32_t little_endian(std::string_view bytes) {
+  uint32_t value = 0;
+  for (size_t i = bytes.size(); i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[i]);
+  return value;
+}
+
+Status cut_short(std::string_view name, std::string_view part, size_t have, size_t want) {
+  return make_error(StatusCode::data_loss, "'{}' is truncated: its {} needs {} bytes, the file has {}",
+                    name, part, want, have);
+}
+
+}  // namespace
+
+Result<NpyHeader> parse_npy_header(std::string_view bytes, std::string_view name) {
+  if (bytes.substr(0, kMagic.size()) != kMagic.substr(0, std::min(bytes.size(), kMagic.size())) ||
+      bytes.empty())
+    return invalid_argument("'{}' is not a .npy file: it does not begin with \\x93NUMPY", name);
+  if (bytes.size() < 8) return cut_short(name, ".npy header", bytes.size(), 8);
+  const int major = static_cast<unsigned char>(bytes[6]);
+  const int minor = static_cast<unsigned char>(bytes[7]);
+  if (major < 1 || major > 3 || minor != 0)
+    return unsupported("'{}' has .npy format version {}.{}; stria reads 1.0, 2.0 and 3.0", name, major,
+                       minor);
+  const size_t length_bytes = major == 1 ? 2 : 4;
+  if (bytes.size() < 8 + length_bytes)
+    return cut_short(name, ".npy header", bytes.size(), 8 + length_bytes);
+  const size_t length = little_endian(bytes.substr(8, length_bytes));
+  if (length > kMaxHeader)
+    return invalid_argument("'{}' has a malformed .npy header: {} bytes long, the limit is {}", name,
+                            length, kMaxHeader);
+  NpyHeader header;
+  header.data_offset = 8 + length_bytes + length;
+  if (bytes.size() < header.data_offset)
+    return cut_short(name, ".npy header", bytes.size(), header.data_offset);
+  STRIA_RETURN_IF_ERROR(HeaderReader(bytes.substr(8 + length_bytes, length), name).read(header));
+  return header;
+}
+
+Result<HostTensor> parse_npy(std::string_view bytes, std::string_view name, bool as_bf16) {
+  STRIA_ASSIGN(NpyHeader header, parse_npy_header(bytes, name));
+  if (as_bf16 && header.type != DataType::u16)
+    return invalid_argument("'{}' holds {}, ':bf16' needs bf16 carried as u16", name,
+                            to_string(header.type, header.sizes));
+  if (header.opaque && !as_bf16)
+    return unsupported("'{}' holds opaque two-byte elements; if they are bf16, say '{}:bf16'", name,
+                       name);
+  std::string what = fmt::format("'{}'", name);
+  STRIA_RETURN_IF_ERROR(check_sizes(header.type, header.sizes, what));
+  // Before memory is asked for: a header can claim what it likes.
+  const int64_t size = byte_size(header.type);
+  const int64_t count = dense_shape(header.type, header.sizes).element_count();
+  const size_t want = static_cast<size_t>(count * size);
+  const size_t have = bytes.size() - header.data_offset;
+  if (have < want)
+    return make_error(StatusCode::data_loss,
+                      "'{}' is truncated: {} needs {} bytes of data, the file has {}", name,
+                      to_string(header.type, header.sizes), want, have);
+  if (have > want)
+    return invalid_argument("'{}' has {} bytes after its data: {} needs {} bytes, the file has {}", name,
+                            have - want, to_string(header.type, header.sizes), want, have);
+
+  STRIA_ASSIGN(HostTensor tensor, HostTensor::create(header.type, header.sizes, what));
+  if (count == 0) {
+    if (as_bf16) tensor.reinterpret_as(DataType::bf16);
+    return tensor;
+  }
+  const char* data = bytes.data() + header.data_offset;
+  const bool transposed = header.fortran_order && header.sizes.size() > 1;
+  const bool swapped = header.big_endian && size > 1;
+  if (transposed) {
+    transpose(data, tensor);
+    if (swapped)
+      for (int64_t i = 0; i < count; ++i)
+        std::reverse(tensor.data() + i * size, tensor.data() + (i + 1) * size);
+  } else if (swapped) {
+    copy_swapped(data, tensor.data(), count, size);
+  } else {
+    std::memcpy(tensor.data(), data, want);
+  }
+  if (header.type == DataType::boolean)  // any byte but 0 is true in numpy; here exactly 1
+    for (int64_t i = 0; i < count; ++i)
+      tensor.data()[i] = std::byte{tensor.data()[i] != std::byte{0}};
+  if (as_bf16) tensor.reinterpret_as(DataType::bf16);
+  return tensor;
+}
+
+Result<HostTensor> read_npy(const std::filesystem::path& path, bool as_bf16) {
+  STRIA_ASSIGN(std::string bytes, read_file(path));
+  return parse_npy(bytes, path.string(), as_bf16);
+}
+
+std::string format_npy(const HostTensor& tensor) {
+  static constexpr std::string_view kCodes[kDataTypeCount] = {
+      "|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "<f2", "<u2", "<f4", "<f8"};
+  std::string shape;
+  for (int64_t size : tensor.sizes()) shape += fmt::format("{}, ", size);
+  if (tensor.sizes().size() > 1) shape.resize(shape.size() - 2);
+  if (tensor.sizes().size() == 1) shape.pop_back();
+  std::string dictionary =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}",
+                  kCodes[static_cast<int>(tensor.type())], shape);
+  auto padded = [&](size_t prefix) {
+    size_t total = prefix + dictionary.size() + 1;
+    return (total + kAlignment - 1) / kAlignment * kAlignment - prefix;
+  };
+  const bool wide = padded(10) > 0xffff;
+  const size_t prefix = wide ? 12 : 10;
+  const size_t length = padded(prefix);
+  std::string out;
+  out.reserve(prefix + length + tensor.byte_count());
+  out += kMagic;
+  out += static_cast<char>(wide ? 2 : 1);
+  out += '\0';
+  for (size_t i = 0; i < prefix - 8; ++i) out += static_cast<char>(length >> (8 * i) & 0xff);
+  out += dictionary;
+  out.append(length - dictionary.size() - 1, ' ');
+  out += '\n';
+  out += tensor.bytes();
+  return out;
+}
+
+}  // namespace stria

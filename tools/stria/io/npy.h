@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors as .npy files, format versions 1.0 to 3.0 as numpy.lib.format documents them: magic,
+// version, header length, a Python dictionary literal with descr, fortran_order and shape, raw data.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "stria/base/status.h"
+#include "stria/type/host_tensor.h"
+
+namespace stria {
+
+// What the header of a .npy file says.
+struct NpyHeader {
+  DataType type = DataType::fp32;  // u16 for the opaque two-byte type ("V2") that carries bf16
+  bool opaque = false;             // descr was V2: only a reader that knows better may use it
+  bool big_endian = false;
+  bool fortran_order = false;      // first dimension contiguous
+  std::vector<int64_t> sizes;
+  size_t data_offset = 0;          // bytes from the start of the file
+};
+
+// Reads a header from the first bytes of a file; `name` stands in messages. data_loss if it is cut
+// short, invalid_argument if it is malformed, unsupported for element types that stria lacks.
+Result<NpyHeader> parse_npy_header(std::string_view bytes, std::string_view name);
+
+// The tensor in C order and native byte order. Files of another length than the header asks for are
+// refused. With `as_bf16` the two-byte elements (u2 or V2) are taken as bf16.
+Result<HostTensor> parse_npy(std::string_view bytes, std::string_view name, bool as_bf16);
+Result<HostTensor> read_npy(const std::filesystem::path& path, bool as_bf16);
+
+// Version 1.0, C order, little endian; bf16 as u2. A header that does not fit 65535 bytes becomes
+// version 2.0.
+std::string format_npy(const HostTensor& tensor);
+
+}  // namespace stria

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a tensor given on the command line comes from and where one goes: `a.npy`, `a.npy:bf16`,
+// `photo.png`, `photo.png:u8`, `random:SEED`, `random:SEED:DTYPE`; `r.npy`, `r.png`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stria/base/status.h"
+#include "stria/type/host_tensor.h"
+
+namespace stria {
+
+struct TensorSource {
+  enum class Kind { npy, png, random };
+  Kind kind = Kind::npy;
+  std::string path;              // npy, png
+  std::optional<DataType> type;  // the suffix: bf16 for npy; u8, u16 or fp32 for png; any for random
+  uint64_t seed = 0;             // random
+};
+
+// Only the spelling is checked, no file is opened. A file name may hold colons: only a last part that
+// is the name of a type is a suffix.
+Result<TensorSource> parse_tensor_source(std::string_view text);
+
+// A file's sizes and type are its own; `sizes` and `type` serve random ones (type: fp32 if nothing
+// says another). `what` names the tensor in messages.
+Result<HostTensor> read_tensor(const TensorSource& source, const std::vector<int64_t>& sizes,
+                               DataType type, std::string_view what);
+
+// Ok if the ending of `path` is one that write_tensor knows.
+Status check_tensor_path(std::string_view path);
+// Replaces the file or leaves it as it was.
+Status write_tensor(const std::string& path, const HostTensor& tensor);
+
+}  // namespace stria
