@@ -38,6 +38,7 @@ struct ReadState {
   png_structp png = nullptr;
   png_infop info = nullptr;
   uint32_t width = 0, height = 0;
+  int pixel_bits = 0;  // as in the file
   int channels = 0;  // after the transformations
   int depth = 0;     // 8 or 16, after the transformations
   std::string pixels;
@@ -61,7 +62,7 @@ void on_read(png_structp png, png_bytep to, size_t count) {
   state->at += count;
 }
 
-// Up to and including the header and what precedes the pixels. False after an error.
+// The header and what precedes the pixels. False after an error.
 bool read_info(ReadState& state) {
   if (setjmp(png_jmpbuf(state.png))) return false;
   png_set_read_fn(state.png, &state, on_read);
@@ -70,6 +71,14 @@ bool read_info(ReadState& state) {
   png_read_info(state.png, state.info);
   state.width = png_get_image_width(state.png, state.info);
   state.height = png_get_image_height(state.png, state.info);
+  state.pixel_bits =
+      png_get_bit_depth(state.png, state.info) * png_get_channels(state.png, state.info);
+  return true;
+}
+
+// Sets up the transformations; libpng takes memory for its rows here.
+bool start_pixels(ReadState& state) {
+  if (setjmp(png_jmpbuf(state.png))) return false;
   png_set_expand(state.png);  // palette to RGB, grey to 8 bits, transparent colour to alpha
   if (png_get_bit_depth(state.png, state.info) == 16) png_set_swap(state.png);
   png_set_interlace_handling(state.png);
@@ -173,6 +182,12 @@ Result<HostTensor> parse_png(std::string_view bytes, std::string_view name, Data
   if (state.png) state.info = png_create_info_struct(state.png);
   if (!state.info) return make_error(StatusCode::out_of_memory, "'{}': no memory for libpng", name);
   if (!read_info(state)) return read_failure(state, name);
+  // Before memory is asked for: a header can claim what it likes.
+  const double least_bytes = double{1} * state.width * state.height * state.pixel_bits / 8;
+  if (least_bytes > static_cast<double>(bytes.size()) * kMaxDeflateRatio)
+    return make_error(StatusCode::data_loss, "'{}' is truncated: {} bytes cannot hold {} x {} pixels", name,
+                      bytes.size(), state.width, state.height);
+  if (!start_pixels(state)) return read_failure(state, name);
   if (state.depth == 16 && type == DataType::u8)
     return invalid_argument("'{}' has 16 bits per sample, ':u8' would lose half of them; use ':u16' or "
                             "no suffix", name);
@@ -181,10 +196,6 @@ Result<HostTensor> parse_png(std::string_view bytes, std::string_view name, Data
   const std::vector<int64_t> sizes = {state.height, state.width, state.channels};
   std::string what = fmt::format("'{}'", name);
   STRIA_RETURN_IF_ERROR(check_sizes(DataType::fp32, sizes, what));
-  // 1-bit palette entries grow to 4 bytes; no file can hold more pixels than this.
-  if (row * state.height / 32 > static_cast<int64_t>(bytes.size()) * kMaxDeflateRatio)
-    return make_error(StatusCode::data_loss, "'{}' is truncated: {} bytes cannot hold {} x {} pixels", name,
-                      bytes.size(), state.width, state.height);
   STRIA_ASSIGN(HostTensor tensor, HostTensor::create(type, sizes, what));
   state.pixels.resize(static_cast<size_t>(row * state.height));
   state.rows.resize(state.height);
