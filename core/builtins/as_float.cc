@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/builtins/reference.h"
+
+namespace stria::builtins {
+namespace {
+
+Scalar cast(DataType type, const Scalar* x) { return convert(x[0], type); }
+
+}  // namespace
+
+extern const Builtin as_float;
+constinit const Builtin as_float = {
+    .name = "as_float",
+    .spelling = nullptr,
+    .arity = 2,
+    .types = TypeRule::cast,
+    .reference = cast,
+    .ulp = {0, 0},
+    .gradient = derivative("DR"),
+    .doc = "Conversion to a float of 16, 32 or 64 bits, rounded to nearest, ties to even.",
+    .example = "R = as_float(A, 32);",
+};
+
+}  // namespace stria::builtins

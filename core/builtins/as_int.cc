@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/builtins/reference.h"
+
+namespace stria::builtins {
+namespace {
+
+Scalar cast(DataType type, const Scalar* x) { return convert(x[0], type); }
+
+}  // namespace
+
+extern const Builtin as_int;
+constinit const Builtin as_int = {
+    .name = "as_int",
+    .spelling = nullptr,
+    .arity = 2,
+    .types = TypeRule::cast,
+    .reference = cast,
+    .ulp = {0, 0},
+    .gradient = no_derivative("the result is no real number"),
+    .doc =
+        "Conversion to a signed integer of 8, 16, 32 or 64 bits: integers wrap; floats "
+        "truncate and saturate, NaN gives 0.",
+    .example = "R = as_int(A, 8);",
+};
+
+}  // namespace stria::builtins

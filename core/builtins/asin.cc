@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/builtins/reference.h"
+
+namespace stria::builtins {
+extern const Builtin asin;
+constinit const Builtin asin = {
+    .name = "asin",
+    .spelling = nullptr,
+    .arity = 1,
+    .types = TypeRule::floating,
+    .reference = reference::float_unary<[](double x) { return std::asin(x); }>,
+    .ulp = {4, 4},
+    .gradient = derivative("DR / sqrt(1 - X * X)"),
+    .doc = "Arc sine in radians; NaN outside -1..1.",
+    .example = "R = asin(A);",
+};
+
+}  // namespace stria::builtins

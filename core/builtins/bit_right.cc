@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/builtins/reference.h"
+
+namespace stria::builtins {
+namespace {
+
+Scalar shift_right(DataType type, const Scalar* x) {
+  const int count = reference::shift_count(type, x[1].i);
+  if (is_signed_integer(type)) return Scalar::of_int(type, x[0].i >> count);
+  return Scalar::of_int(type, static_cast<int64_t>(static_cast<uint64_t>(x[0].i) >> count));
+}
+
+}  // namespace
+
+extern const Builtin bit_right;
+constinit const Builtin bit_right = {
+    .name = "bit_right",
+    .spelling = ">>",
+    .arity = 2,
+    .types = TypeRule::bits,
+    .reference = shift_right,
+    .ulp = {0, 0},
+    .gradient = no_derivative("bits have no derivative"),
+    .doc =
+        "Shift to the right: signed integers keep their sign, unsigned ones fill with zeros. "
+        "The count is taken modulo the width of the type.",
+    .example = "R = A >> 3;",
+};
+
+}  // namespace stria::builtins

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/builtins/reference.h"
+
+namespace stria::builtins {
+extern const Builtin max;
+constinit const Builtin max = {
+    .name = "max",
+    .spelling = nullptr,
+    .arity = 2,
+    .types = TypeRule::same,
+    .reference = reference::signed_binary<[](double a, double b) {
+      return (a > b) || std::isnan(a) ? a : b;
+    },
+                                          [](int64_t a, int64_t b) { return (a > b) ? a : b; },
+                                          [](uint64_t a, uint64_t b) { return (a > b) ? a : b; }>,
+    .ulp = {0, 0},
+    .gradient = derivative("cond(X >= Y, DR, 0)", "cond(X >= Y, 0, DR)"),
+    .doc =
+        "The larger operand; NaN if one is NaN. Which zero max(-0.0, 0.0) gives is not "
+        "specified.",
+    .example = "R = max(A, 0);",
+};
+
+}  // namespace stria::builtins

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/builtins/reference.h"
+
+namespace stria::builtins {
+namespace {
+
+uint64_t power_unsigned(uint64_t base, uint64_t exponent) {
+  uint64_t result = 1;
+  for (; exponent != 0; exponent >>= 1, base *= base)
+    if (exponent & 1) result *= base;
+  return result;
+}
+int64_t power(int64_t base, int64_t exponent) {
+  if (exponent >= 0 || base == 1 || base == -1)  // (-1)^n depends on the last bit of n only
+    return static_cast<int64_t>(
+        power_unsigned(static_cast<uint64_t>(base), static_cast<uint64_t>(exponent)));
+  return 0;
+}
+
+}  // namespace
+
+extern const Builtin pow;
+constinit const Builtin pow = {
+    .name = "pow",
+    .spelling = nullptr,
+    .arity = 2,
+    .types = TypeRule::arithmetic,
+    .reference = reference::signed_binary<[](double a, double b) { return std::pow(a, b); }, power,
+                                          power_unsigned>,
+    .ulp = {16, 16},
+    .gradient = derivative("DR * Y * pow(X, Y - 1)", "DR * R * log(X)"),
+    .doc =
+        "First operand to the power of the second. Integers multiply with wrapping; a "
+        "negative exponent gives 1 / x^n truncated: 1 for x = 1, 1 or -1 for x = -1, else 0.",
+    .example = "R = pow(A, 2);",
+};
+
+}  // namespace stria::builtins
