@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/hwmodel/json_text.h"
+
+#include <cctype>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "stria/hwmodel/template_text.h"
+
+namespace stria {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kMaxDepth = 200;
+
+// How a place in the text that is parsed is reported: in the template it was rendered from, if any.
+class Place {
+ public:
+  Place(const SourceText& source, const RenderedText* rendered) : source_(source), rendered_(rendered) {}
+  Status fail(size_t offset, std::string message) const {
+    if (rendered_) offset = rendered_->source_offset(offset);
+    return Status(StatusCode::invalid_argument,
+                  render(source_, {Severity::error, {offset, offset + 1}, std::move(message)}));
+  }
+
+ private:
+  const SourceText& source_;
+  const RenderedText* rendered_;
+};
+
+// The UTF-8 of a typographic quote at `at`: U+2018 … U+201F, U+00AB, U+00BB.
+bool typographic_quote(std::string_view text, size_t at) {
+  auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0; };
+  if (byte(at) == 0xE2 && byte(at + 1) == 0x80) return byte(at + 2) >= 0x98 && byte(at + 2) <= 0x9F;
+  return byte(at) == 0xC2 && (byte(at + 1) == 0xAB || byte(at + 1) == 0xBB);
+}
+
+// Comments and trailing commas become spaces, so that offsets stay; refuses what a stricter parser
+// would report less clearly.
+Status clean(std::string& text, const Place& place) {
+  size_t comma = std::string::npos;  // the last token, if it was a comma
+  int depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (std::isspace(static_cast<unsigned char>(c))) continue;
+    if (c == '/' && i + 1 < text.size() && (text[i + 1] == '/' || text[i + 1] == '*')) {
+      bool line = text[i + 1] == '/';
+      size_t end = line ? text.find('\n', i) : text.find("*/", i + 2);
+      if (end == std::string::npos) {
+        if (!line) return place.fail(i, "this comment is not closed with '*/'");
+        end = text.size();
+      } else if (!line) {
+        end += 2;
+      }
+      for (size_t j = i; j < end; ++j)
+        if (text[j] != '\n') text[j] = ' ';
+      i = end - 1;
+      continue;
+    }
+    if (typographic_quote(text, i))
+      return place.fail(i, "typographic quotation mark; JSON needs the straight one, \"");
+    if (c == '"') {
+      size_t begin = i;
+      for (++i; i < text.size() && text[i] != '"' && text[i] != '\n'; ++i)
+        if (text[i] == '\\') ++i;
+      if (i >= text.size() || text[i] == '\n') {
+        for (size_t j = begin; j < std::min(i, text.size()); ++j)
+          if (typographic_quote(text, j))
+            return place.fail(j, "typographic quotation mark; JSON needs the straight one, \"");
+        return place.fail(begin, "this string is not closed");
+      }
+      comma = std::string::npos;
+      continue;
+    }
+    if (c == '{' || c == '[') {
+      if (++depth > kMaxDepth) return place.fail(i, fmt::format("nested deeper than {}", kMaxDepth));
+    }
+    if (c == '}' || c == ']') {
+      --depth;
+      if (comma != std::string::npos) text[comma] = ' ';
+    }
+    comma = c == ',' ? i : std::string::npos;
+  }
+  return {};
+}
+
+// Keys of the objects that are open, to find one that is given twice.
+class DuplicateKeys {
+ public:
+  bool operator()(int, json::parse_event_t event, json& parsed) {
+    if (event == json::parse_event_t::object_start) open_.emplace_back();
+    if (event == json::parse_event_t::object_end) open_.pop_back();
+    if (event == json::parse_event_t::key && duplicate_.empty() &&
+        !open_.back().insert(parsed.get<std::string>()).second)
+      duplicate_ = parsed.get<std::string>();
+    return true;
+  }
+  const std::string& duplicate() const { return duplicate_; }
+
+ private:
+  std::vector<std::set<std::string>> open_;
+  std::string duplicate_;
+};
+
+Result<json> parse(std::string text, const Place& place) {
+  STRIA_RETURN_IF_ERROR(clean(text, place));
+  DuplicateKeys keys;
+  try {
+    json value = json::parse(text, std::ref(keys));
+    if (!keys.duplicate().empty()) {
+      std::string quoted = json(keys.duplicate()).dump();
+      size_t first = text.find(quoted);
+      size_t second = first == std::string::npos ? first : text.find(quoted, first + 1);
+      return place.fail(second == std::string::npos ? 0 : second,
+                        fmt::format("key {} is given twice in one object", quoted));
+    }
+    return value;
+  } catch (const json::parse_error& error) {
+    std::string message = error.what();
+    // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error …": the place is
+    // ours to print.
+    size_t colon = message.find(": ");
+    if (colon != std::string::npos) message = message.substr(colon + 2);
+    return place.fail(error.byte > 0 ? error.byte - 1 : 0, message);
+  } catch (const json::exception& error) {
+    return place.fail(0, error.what());
+  }
+}
+
+}  // namespace
+
+Result<json> parse_json_text(const SourceText& source) { return parse(source.text, Place(source, nullptr)); }
+
+Result<json> parse_json_template(const SourceText& source, const json& values) {
+  STRIA_ASSIGN(RenderedText rendered, render_template(source, values));
+  return parse(rendered.text, Place(source, &rendered));
+}
+
+std::string pointer_child(const std::string& pointer, const std::string& step) {
+  std::string out = pointer + "/";
+  for (char c : step) {
+    if (c == '~') out += "~0";
+    else if (c == '/') out += "~1";
+    else out += c;
+  }
+  return out;
+}
+
+}  // namespace stria

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/hwmodel/template_expression.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "stria/base/text.h"
+
+namespace stria {
+namespace {
+
+using nlohmann::json;
+using Expr = TemplateExpression;
+using Kind = Expr::Kind;
+
+// The longest list that range() makes: templates describe machines, not data.
+constexpr int64_t kMaxRange = 1 << 20;
+
+// nullopt: not set, which `default` and `is defined` turn into a value.
+using Value = std::optional<json>;
+
+class Evaluator {
+ public:
+  Evaluator(const SourceText& source, const TemplateScope& scope) : source_(source), scope_(scope) {}
+
+  Result<json> defined(const Expr& expr) {
+    STRIA_ASSIGN(Value value, evaluate(expr));
+    if (value) return *value;
+    if (expr.kind == Kind::name)
+      return fail(expr, fmt::format("'{}' is not set{}", expr.text, did_you_mean(expr.text, scope_.names())));
+    return fail(expr, fmt::format("'{}' is not set",
+                                  source_.text.substr(expr.span.begin, expr.span.end - expr.span.begin)));
+  }
+
+ private:
+  Status fail(const Expr& expr, std::string message) const {
+    return Status(StatusCode::invalid_argument,
+                  render(source_, {Severity::error, expr.span, std::move(message)}));
+  }
+
+  Result<Value> evaluate(const Expr& expr) {
+    switch (expr.kind) {
+      case Kind::literal: return Value(*expr.value);
+      case Kind::name: {
+        const json* found = scope_.find(expr.text);
+        return found ? Value(*found) : Value();
+      }
+      case Kind::attribute: {
+        STRIA_ASSIGN(Value object, evaluate(expr.children[0]));
+        if (!object) return Value();
+        if (!object->is_object())
+          return fail(expr, fmt::format("'.{}' needs an object, this is {}", expr.text, object->type_name()));
+        auto at = object->find(expr.text);
+        return at == object->end() ? Value() : Value(*at);
+      }
+      case Kind::item: return item(expr);
+      case Kind::call: return lift(call(expr));
+      case Kind::filter: return filter(expr);
+      case Kind::unary: return lift(unary(expr));
+      case Kind::binary: return lift(binary(expr));
+      case Kind::conditional: {
+        STRIA_ASSIGN(json condition, defined(expr.children[1]));
+        return evaluate(expr.children[template_truth(condition) ? 0 : 2]);
+      }
+      case Kind::defined: {
+        STRIA_ASSIGN(Value value, evaluate(expr.children[0]));
+        return Value(json(value.has_value()));
+      }
+      case Kind::list: {
+        json list = json::array();
+        for (const Expr& child : expr.children) {
+          STRIA_ASSIGN(json entry, defined(child));
+          list.push_back(std::move(entry));
+        }
+        return Value(list);
+      }
+    }
+    return fail(expr, "unknown kind of expression");
+  }
+
+  static Result<Value> lift(Result<json> result) {
+    if (!result.ok()) return result.status();
+    return Value(std::move(result).value());
+  }
+
+  Result<Value> item(const Expr& expr) {
+    STRIA_ASSIGN(Value container, evaluate(expr.children[0]));
+    if (!container) return Value();
+    STRIA_ASSIGN(json key, defined(expr.children[1]));
+    if (container->is_object() && key.is_string()) {
+      auto at = container->find(key.get<std::string>());
+      return at == container->end() ? Value() : Value(*at);
+    }
+    if (container->is_array() && key.is_number_integer()) {
+      int64_t size = static_cast<int64_t>(container->size());
+      int64_t position = key.get<int64_t>();
+      if (position < 0) position += size;
+      if (position < 0 || position >= size)
+        return fail(expr, fmt::format("item {} of a list of {}", key.get<int64_t>(), size));
+      return Value((*container)[static_cast<size_t>(position)]);
+    }
+    return fail(expr, fmt::format("{} cannot be indexed with {}", container->type_name(), key.type_name()));
+  }
+
+  Result<json> call(const Expr& expr) {
+    if (expr.text != "range")
+      return fail(expr, fmt::format("unknown function '{}'{}; there is range(n), range(from, to), range(from, to, step)",
+                                    expr.text, did_you_mean(expr.text, {"range"})));
+    if (expr.children.empty() || expr.children.size() > 3) return fail(expr, "range takes 1 to 3 numbers");
+    std::vector<int64_t> numbers;
+    for (const Expr& child : expr.children) {
+      STRIA_ASSIGN(json number, defined(child));
+      if (!number.is_number_integer())
+        return fail(child, fmt::format("range needs integers, this is {}", template_print(number)));
+      numbers.push_back(number.get<int64_t>());
+    }
+    int64_t from = numbers.size() == 1 ? 0 : numbers[0];
+    int64_t to = numbers.size() == 1 ? numbers[0] : numbers[1];
+    int64_t step = numbers.size() == 3 ? numbers[2] : 1;
+    if (step == 0) return fail(expr, "range with step 0 never ends");
+    json list = json::array();
+    for (__int128 i = from; step > 0 ? i < to : i > to; i += step) {
+      if (static_cast<int64_t>(list.size()) == kMaxRange)
+        return fail(expr, fmt::format("range of more than {} numbers", kMaxRange));
+      list.push_back(static_cast<int64_t>(i));
+    }
+    return list;
+  }
+
+  Result<json> unary(const Expr& expr) {
+    STRIA_ASSIGN(json value, defined(expr.children[0]));
+    if (expr.text == "not") return json(!template_truth(value));
+    if (value.is_number_integer()) return arithmetic(expr, "-", json(0), value);
+    if (value.is_number()) return json(-value.get<double>());
+    return fail(expr, fmt::format("'-' needs a number, this is {}", value.type_name()));
+  }
+
+  Result<json> binary(const Expr& expr) {
+    const std::string& op = expr.text;
+    STRIA_ASSIGN(json left, defined(expr.children[0]));
+    // Python's rule: `and` and `or` give the operand that decides.
+    if (op == "or" && template_truth(left)) return left;
+    if (op == "and" && !template_truth(left)) return left;
+    STRIA_ASSIGN(json right, defined(expr.children[1]));
+    if (op == "or" || op == "and") return right;
+    if (op == "==") return json(left == right);
+    if (op == "!=") return json(left != right);
+    if (op == "in") return contains(expr, left, right);
+    bool numbers = left.is_number() && right.is_number();
+    if (op == "<" || op == ">" || op == "<=" || op == ">=") {
+      if (!numbers && !(left.is_string() && right.is_string()))
+        return fail(expr, fmt::format("'{}' cannot compare {} with {}", op, left.type_name(), right.type_name()));
+      if (op == "<") return json(left < right);
+      if (op == ">") return json(left > right);
+      return json(op == "<=" ? left <= right : left >= right);
+    }
+    if (op == "+" && left.is_string() && right.is_string())
+      return json(left.get<std::string>() + right.get<std::string>());
+    if (!numbers)
+      return fail(expr, fmt::format("'{}' needs numbers, these are {} and {}", op, left.type_name(), right.type_name()));
+    return arithmetic(expr, op, left, right);
+  }
+
+  Result<json> contains(const Expr& expr, const json& left, const json& right) {
+    if (right.is_array()) return json(std::find(right.begin(), right.end(), left) != right.end());
+    if (right.is_object() && left.is_string()) return json(right.contains(left.get<std::string>()));
+    if (right.is_string() && left.is_string())
+      return json(right.get<std::string>().find(left.get<std::string>()) != std::string::npos);
+    return fail(expr, fmt::format("'in' needs a list, an object or a text, this is {}", right.type_name()));
+  }
+
+  Result<json> arithmetic(const Expr& expr, const std::string& op, const json& left, const json& right) {
+    bool divides = op == "/" || op == "//" || op == "%";
+    if (divides && right.get<double>() == 0) return fail(expr, "division by zero");
+    if (op != "/" && left.is_number_integer() && right.is_number_integer()) {
+      __int128 a = left.get<int64_t>(), b = right.get<int64_t>(), result = 0;
+      if (op == "+") result = a + b;
+      if (op == "-") result = a - b;
+      if (op == "*") result = a * b;
+      if (op == "//" || op == "%") {
+        __int128 quotient = a / b;
+        if (a % b != 0 && (a < 0) != (b < 0)) --quotient;
+        result = op == "//" ? quotient : a - quotient * b;
+      }
+      if (result != static_cast<int64_t>(result)) return fail(expr, "the result does not fit in 64 bits");
+      return json(static_cast<int64_t>(result));
+    }
+    double a = left.get<double>(), b = right.get<double>();
+    if (op == "+") return json(a + b);
+    if (op == "-") return json(a - b);
+    if (op == "*") return json(a * b);
+    if (op == "/") return json(a / b);
+    double quotient = std::floor(a / b);
+    return json(op == "//" ? quotient : a - quotient * b);
+  }
+
+  Result<Value> filter(const Expr& expr) {
+    const std::string& name = expr.text;
+    size_t count = expr.children.size() - 1;
+    if (name == "default" || name == "d") {
+      if (count != 1) return fail(expr, "default needs one value: x | default(8)");
+      STRIA_ASSIGN(Value value, evaluate(expr.children[0]));
+      if (value) return value;
+      return evaluate(expr.children[1]);
+    }
+    STRIA_ASSIGN(json value, defined(expr.children[0]));
+    std::vector<json> arguments;
+    for (size_t i = 1; i < expr.children.size(); ++i) {
+      STRIA_ASSIGN(json argument, defined(expr.children[i]));
+      arguments.push_back(std::move(argument));
+    }
+    return lift(apply_filter(expr, value, arguments));
+  }
+
+  Result<json> apply_filter(const Expr& expr, const json& value, const std::vector<json>& arguments) {
+    static const std::vector<std::string> kNames = {"default", "int", "float", "string", "tojson", "length",
+                                                    "abs", "round", "min", "max", "sum", "join"};
+    const std::string& name = expr.text;
+    if (std::find(kNames.begin(), kNames.end(), name) == kNames.end())
+      return fail(expr, fmt::format("unknown filter '{}'{}; there are {}", name, did_you_mean(name, kNames),
+                                    join(kNames, ", ")));
+    if (name == "tojson") return json(value.dump());
+    if (name == "string") return json(template_print(value));
+    if (name == "length") {
+      if (value.is_string()) return json(static_cast<int64_t>(value.get<std::string>().size()));
+      if (value.is_array() || value.is_object()) return json(static_cast<int64_t>(value.size()));
+      return fail(expr, fmt::format("{} has no length", value.type_name()));
+    }
+    if (name == "join") {
+      if (!value.is_array()) return fail(expr, fmt::format("join needs a list, this is {}", value.type_name()));
+      std::vector<std::string> parts;
+      for (const json& part : value) parts.push_back(template_print(part));
+      return json(stria::join(parts, arguments.empty() ? "" : template_print(arguments[0])));
+    }
+    if (name == "min" || name == "max" || name == "sum") return fold(expr, value);
+    return number_filter(expr, value);
+  }
+
+  Result<json> fold(const Expr& expr, const json& list) {
+    if (!list.is_array() || (list.empty() && expr.text != "sum"))
+      return fail(expr, fmt::format("{} needs a list that is not empty", expr.text));
+    json best = list.empty() ? json(0) : list[0];
+    for (const json& entry : list)
+      if (!entry.is_number()) return fail(expr, fmt::format("{} needs numbers", expr.text));
+    for (size_t i = 1; i < list.size(); ++i) {
+      if (expr.text == "sum") {
+        STRIA_ASSIGN(best, arithmetic(expr, "+", best, list[i]));
+      } else if (expr.text == "min" ? list[i] < best : list[i] > best) {
+        best = list[i];
+      }
+    }
+    return best;
+  }
+
+  Result<json> number_filter(const Expr& expr, const json& value) {
+    double number = 0;
+    if (value.is_number() || value.is_boolean()) {
+      if (expr.text == "int" && value.is_number_integer()) return value;
+      number = value.is_boolean() ? (value.get<bool>() ? 1 : 0) : value.get<double>();
+    } else if (value.is_string()) {
+      json parsed = json::parse(value.get<std::string>(), nullptr, false);
+      if (!parsed.is_number()) return fail(expr, fmt::format("'{}' is no number", value.get<std::string>()));
+      number = parsed.get<double>();
+    } else {
+      return fail(expr, fmt::format("{} needs a number, this is {}", expr.text, value.type_name()));
+    }
+    if (expr.text == "float") return json(number);
+    if (expr.text == "abs")
+      return value.is_number_integer() && value.get<int64_t>() < 0 ? arithmetic(expr, "-", json(0), value)
+             : value.is_number_integer()                           ? Result<json>(value)
+                                                                   : Result<json>(json(std::fabs(number)));
+    if (expr.text == "round") return json(std::nearbyint(number));
+    if (!(std::fabs(number) < 9.2e18)) return fail(expr, "the number does not fit in 64 bits");
+    return json(static_cast<int64_t>(number));
+  }
+
+  const SourceText& source_;
+  const TemplateScope& scope_;
+};
+
+}  // namespace
+
+const json* TemplateScope::find(const std::string& name) const {
+  auto at = values_->find(name);
+  if (at != values_->end()) return &*at;
+  return outer_ ? outer_->find(name) : nullptr;
+}
+
+std::vector<std::string> TemplateScope::names() const {
+  std::vector<std::string> names = outer_ ? outer_->names() : std::vector<std::string>();
+  for (auto it = values_->begin(); it != values_->end(); ++it) names.push_back(it.key());
+  return names;
+}
+
+Result<json> evaluate_template_expression(const SourceText& source, const TemplateExpression& expression,
+                                          const TemplateScope& scope) {
+  return Evaluator(source, scope).defined(expression);
+}
+
+bool template_truth(const json& value) {
+  if (value.is_boolean()) return value.get<bool>();
+  if (value.is_number()) return value.get<double>() != 0;
+  if (value.is_string()) return !value.get_ref<const std::string&>().empty();
+  return !value.empty();
+}
+
+std::string template_print(const json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_float()) return float_text(value.get<double>());
+  return value.dump();
+}
+
+}  // namespace stria

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Expressions of the template language that hardware models and pipelines are written in (a subset of
+// Jinja): literals, names, a.b, a[i], calls of range(), arithmetic, comparison, and/or/not, `x if c
+// else y`, `x is defined`, and filters. An internal part of template_text.h.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "stria/base/diagnostic.h"
+#include "stria/base/status.h"
+
+namespace stria {
+
+struct TemplateExpression {
+  enum class Kind {
+    literal,      // value
+    name,         // text
+    attribute,    // children[0] . text
+    item,         // children[0] [ children[1] ]
+    call,         // text ( children )
+    filter,       // children[0] | text ( children[1…] )
+    unary,        // text children[0]: "-", "not"
+    binary,       // children[0] text children[1]
+    conditional,  // children[0] if children[1] else children[2]
+    defined,      // children[0] is defined
+    list,         // [ children ]
+  };
+  Kind kind = Kind::literal;
+  SourceSpan span;
+  std::string text;
+  std::shared_ptr<const nlohmann::json> value;
+  std::vector<TemplateExpression> children;
+};
+
+// Parses source[begin, end) as one expression. Failures are rendered with file, line and column.
+Result<TemplateExpression> parse_template_expression(const SourceText& source, size_t begin, size_t end);
+
+// Looks names up from the innermost scope outwards.
+class TemplateScope {
+ public:
+  // `values` is borrowed and must be an object.
+  TemplateScope(const TemplateScope* outer, const nlohmann::json& values) : outer_(outer), values_(&values) {}
+  const nlohmann::json* find(const std::string& name) const;
+  std::vector<std::string> names() const;
+
+ private:
+  const TemplateScope* outer_;
+  const nlohmann::json* values_;
+};
+
+// Value of the expression. A name that is not set is an error unless `default` or `is defined` meets it.
+Result<nlohmann::json> evaluate_template_expression(const SourceText& source,
+                                                    const TemplateExpression& expression,
+                                                    const TemplateScope& scope);
+
+// As Jinja's truth: false, 0, "", [], {} and null are false.
+bool template_truth(const nlohmann::json& value);
+// As `{{ }}` prints: strings bare, numbers shortest, lists and objects as JSON.
+std::string template_print(const nlohmann::json& value);
+
+}  // namespace stria

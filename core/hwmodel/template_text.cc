@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/hwmodel/template_text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
+
+#include "stria/base/text.h"
+#include "stria/hwmodel/template_expression.h"
+
+namespace stria {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kMaxOutput = size_t{64} << 20;
+constexpr int kMaxNesting = 100;
+
+struct Node {
+  enum class Kind { text, output, set, loop, branch };
+  Kind kind = Kind::text;
+  SourceSpan span;       // text: the bytes themselves
+  std::string name;      // set, loop: the variable
+  TemplateExpression expression;  // output, set, loop; branch: the condition
+  bool always = false;            // branch: `else`
+  std::vector<Node> body;         // loop, branch
+  std::vector<Node> otherwise;    // branch: the next elif or else, at most one
+};
+
+class Reader {
+ public:
+  explicit Reader(const SourceText& source) : source_(source), text_(source.text) {}
+
+  Result<std::vector<Node>> read() {
+    std::vector<Node> nodes;
+    STRIA_ASSIGN(Stop stop, sequence(nodes, 0));
+    if (!stop.word.empty())
+      return fail(stop.span, fmt::format("'{}' without an open block", stop.word));
+    return nodes;
+  }
+
+ private:
+  // What ended a sequence: the word of the tag ("endfor", "elif", …; "" = end of text).
+  struct Stop {
+    std::string word;
+    SourceSpan span;
+    size_t rest = 0;  // where the tag's expression begins
+    size_t close = 0;  // and ends
+  };
+
+  Status fail(SourceSpan span, std::string message) const {
+    return Status(StatusCode::invalid_argument, render(source_, {Severity::error, span, std::move(message)}));
+  }
+
+  static bool blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
+
+  void add_text(std::vector<Node>& nodes, size_t begin, size_t end) {
+    if (trim_next_)
+      while (begin < end && blank(text_[begin])) ++begin;
+    trim_next_ = false;
+    if (begin >= end) return;
+    Node node;
+    node.span = {begin, end};
+    nodes.push_back(std::move(node));
+  }
+
+  static void trim_last(std::vector<Node>& nodes, std::string_view text) {
+    if (nodes.empty() || nodes.back().kind != Node::Kind::text) return;
+    SourceSpan& span = nodes.back().span;
+    while (span.end > span.begin && blank(text[span.end - 1])) --span.end;
+  }
+
+  // The end of the tag that begins at `open`: the offset of `close` outside of string literals.
+  size_t find_close(size_t from, std::string_view close) const {
+    char quote = 0;
+    for (size_t i = from; i < text_.size(); ++i) {
+      if (quote) {
+        if (text_[i] == '\\') ++i;
+        else if (text_[i] == quote) quote = 0;
+      } else if (text_.substr(i, 2) == close) {
+        return i;
+      } else if (text_[i] == '"' || text_[i] == '\'') {
+        quote = text_[i];
+      }
+    }
+    return std::string_view::npos;
+  }
+
+  Result<Stop> sequence(std::vector<Node>& nodes, int nesting) {
+    if (nesting > kMaxNesting)
+      return fail({at_, at_ + 1}, fmt::format("blocks nested deeper than {}", kMaxNesting));
+    while (true) {
+      size_t open = at_;
+      while (true) {
+        open = text_.find('{', open);
+        if (open == std::string_view::npos || open + 1 >= text_.size()) {
+          add_text(nodes, at_, text_.size());
+          at_ = text_.size();
+          return Stop{"", {at_, at_}, at_, at_};
+        }
+        char next = text_[open + 1];
+        if (next == '{' || next == '%' || next == '#') break;
+        ++open;
+      }
+      add_text(nodes, at_, open);
+      char kind = text_[open + 1];
+      const char* close_text = kind == '{' ? "}}" : kind == '%' ? "%}" : "#}";
+      size_t close = kind == '#' ? text_.find("#}", open + 2) : find_close(open + 2, close_text);
+      if (close == std::string_view::npos)
+        return fail({open, open + 2}, fmt::format("this is not closed with '{}'", close_text));
+      size_t begin = open + 2, end = close;
+      if (begin < end && text_[begin] == '-') {
+        ++begin;
+        trim_last(nodes, text_);
+      }
+      if (end > begin && text_[end - 1] == '-') {
+        --end;
+        trim_next_ = true;
+      }
+      at_ = close + 2;
+      if (kind == '#') continue;
+      if (kind == '{') {
+        Node node;
+        node.kind = Node::Kind::output;
+        node.span = {open, at_};
+        STRIA_ASSIGN(node.expression, parse_template_expression(source_, begin, end));
+        nodes.push_back(std::move(node));
+        continue;
+      }
+      STRIA_ASSIGN(Stop stop, statement(nodes, {open, at_}, begin, end, nesting));
+      if (!stop.word.empty()) return stop;
+    }
+  }
+
+  std::string take_word(size_t& at, size_t end) const {
+    while (at < end && blank(text_[at])) ++at;
+    size_t begin = at;
+    while (at < end && (std::isalnum(static_cast<unsigned char>(text_[at])) || text_[at] == '_')) ++at;
+    return std::string(text_.substr(begin, at - begin));
+  }
+
+  // One {% … %}. Gives a Stop with a word if it ends the enclosing sequence.
+  Result<Stop> statement(std::vector<Node>& nodes, SourceSpan span, size_t begin, size_t end, int nesting) {
+    static const std::vector<std::string> kWords = {"set", "for", "endfor", "if", "elif", "else", "endif"};
+    std::string word = take_word(begin, end);
+    if (word == "endfor" || word == "elif" || word == "else" || word == "endif") return Stop{word, span, begin, end};
+    Node node;
+    node.span = span;
+    if (word == "set") {
+      node.kind = Node::Kind::set;
+      node.name = take_word(begin, end);
+      while (begin < end && blank(text_[begin])) ++begin;
+      if (node.name.empty() || begin >= end || text_[begin] != '=')
+        return fail(span, "a set is written {% set name = expression %}");
+      STRIA_ASSIGN(node.expression, parse_template_expression(source_, begin + 1, end));
+    } else if (word == "for") {
+      node.kind = Node::Kind::loop;
+      node.name = take_word(begin, end);
+      if (node.name.empty() || take_word(begin, end) != "in")
+        return fail(span, "a loop is written {% for name in list %}");
+      STRIA_ASSIGN(node.expression, parse_template_expression(source_, begin, end));
+      STRIA_ASSIGN(Stop stop, sequence(node.body, nesting + 1));
+      if (stop.word != "endfor")
+        return stop.word.empty() ? fail(span, "this loop has no {% endfor %}")
+                                 : fail(stop.span, fmt::format("'{}' inside a loop", stop.word));
+    } else if (word == "if") {
+      STRIA_ASSIGN(node, branch(span, begin, end, nesting));
+    } else {
+      return fail(span, fmt::format("unknown statement '{}'{}", word, did_you_mean(word, kWords)));
+    }
+    nodes.push_back(std::move(node));
+    return Stop{};
+  }
+
+  Result<Node> branch(SourceSpan span, size_t begin, size_t end, int nesting) {
+    if (nesting > kMaxNesting) return fail(span, fmt::format("blocks nested deeper than {}", kMaxNesting));
+    Node node;
+    node.kind = Node::Kind::branch;
+    node.span = span;
+    STRIA_ASSIGN(node.expression, parse_template_expression(source_, begin, end));
+    STRIA_ASSIGN(Stop stop, sequence(node.body, nesting + 1));
+    if (stop.word == "elif") {
+      STRIA_ASSIGN(Node next, branch(stop.span, stop.rest, stop.close, nesting + 1));
+      node.otherwise.push_back(std::move(next));
+      return node;
+    }
+    if (stop.word == "else") {
+      Node last;
+      last.kind = Node::Kind::branch;
+      last.always = true;
+      last.span = stop.span;
+      STRIA_ASSIGN(stop, sequence(last.body, nesting + 1));
+      node.otherwise.push_back(std::move(last));
+    }
+    if (stop.word.empty()) return fail(span, "this 'if' has no {% endif %}");
+    if (stop.word != "endif") return fail(stop.span, fmt::format("'{}' inside an 'if'", stop.word));
+    return node;
+  }
+
+  const SourceText& source_;
+  std::string_view text_;
+  size_t at_ = 0;
+  bool trim_next_ = false;
+};
+
+class Renderer {
+ public:
+  explicit Renderer(const SourceText& source) : source_(source) {}
+
+  Status render_nodes(const std::vector<Node>& nodes, const TemplateScope* outer, json& names) {
+    TemplateScope scope(outer, names);
+    for (const Node& node : nodes) STRIA_RETURN_IF_ERROR(render_node(node, outer, scope, names));
+    return {};
+  }
+
+  RenderedText out;
+
+ private:
+  Status emit(const SourceSpan& span, std::string_view text, bool verbatim) {
+    if (out.text.size() + text.size() > kMaxOutput)
+      return Status(StatusCode::out_of_range,
+                    render(source_, {Severity::error, span,
+                                     fmt::format("the rendered text is longer than {} bytes", kMaxOutput)}));
+    out.origins.push_back({out.text.size(), span.begin, verbatim});
+    out.text += text;
+    return {};
+  }
+
+  Status render_node(const Node& node, const TemplateScope* outer, const TemplateScope& scope, json& names) {
+    switch (node.kind) {
+      case Node::Kind::text:
+        return emit(node.span, std::string_view(source_.text).substr(node.span.begin, node.span.end - node.span.begin),
+                    true);
+      case Node::Kind::output: {
+        STRIA_ASSIGN(json value, evaluate_template_expression(source_, node.expression, scope));
+        return emit(node.span, template_print(value), false);
+      }
+      case Node::Kind::set: {
+        STRIA_ASSIGN(json value, evaluate_template_expression(source_, node.expression, scope));
+        names[node.name] = std::move(value);
+        return {};
+      }
+      case Node::Kind::loop: return loop(node, scope);
+      case Node::Kind::branch: {
+        bool taken = node.always;
+        if (!taken) {
+          STRIA_ASSIGN(json condition, evaluate_template_expression(source_, node.expression, scope));
+          taken = template_truth(condition);
+        }
+        for (const Node& child : taken ? node.body : node.otherwise)
+          STRIA_RETURN_IF_ERROR(render_node(child, outer, scope, names));
+        return {};
+      }
+    }
+    return {};
+  }
+
+  Status loop(const Node& node, const TemplateScope& scope) {
+    STRIA_ASSIGN(json list, evaluate_template_expression(source_, node.expression, scope));
+    if (list.is_object()) {
+      json keys = json::array();
+      for (auto it = list.begin(); it != list.end(); ++it) keys.push_back(it.key());
+      list = std::move(keys);
+    }
+    if (!list.is_array())
+      return Status(StatusCode::invalid_argument,
+                    render(source_, {Severity::error, node.expression.span,
+                                     fmt::format("a loop needs a list, this is {}", list.type_name())}));
+    for (size_t i = 0; i < list.size(); ++i) {
+      json names = {{node.name, list[i]},
+                    {"loop",
+                     {{"index", i + 1}, {"index0", i}, {"first", i == 0}, {"last", i + 1 == list.size()},
+                      {"length", list.size()}}}};
+      STRIA_RETURN_IF_ERROR(render_nodes(node.body, &scope, names));
+    }
+    return {};
+  }
+
+  const SourceText& source_;
+};
+
+}  // namespace
+
+json settings_as_json(const TemplateSettings& settings) {
+  json values = json::object();
+  for (const auto& [name, text] : settings) {
+    json value = json::parse(text, nullptr, false);
+    values[name] = value.is_discarded() ? json(text) : value;
+  }
+  return values;
+}
+
+Status add_setting(std::string_view assignment, TemplateSettings& settings) {
+  size_t equals = assignment.find('=');
+  std::string name(assignment.substr(0, equals));
+  bool good = equals != std::string_view::npos && starts_with_letter(name);
+  for (char c : name) good = good && (std::isalnum(static_cast<unsigned char>(c)) || c == '_');
+  if (!good) return invalid_argument("a setting is written NAME=VALUE, this is '{}'", assignment);
+  settings[name] = std::string(assignment.substr(equals + 1));
+  return {};
+}
+
+size_t RenderedText::source_offset(size_t offset) const {
+  auto next = std::upper_bound(origins.begin(), origins.end(), offset,
+                               [](size_t value, const Origin& origin) { return value < origin.rendered; });
+  if (next == origins.begin()) return 0;
+  const Origin& origin = *(next - 1);
+  return origin.source + (origin.verbatim ? offset - origin.rendered : 0);
+}
+
+Result<RenderedText> render_template(const SourceText& source, const json& values) {
+  STRIA_CHECK(values.is_object(), "template values must be an object");
+  STRIA_ASSIGN(std::vector<Node> nodes, Reader(source).read());
+  Renderer renderer(source);
+  json names = json::object();
+  TemplateScope globals(nullptr, values);
+  STRIA_RETURN_IF_ERROR(renderer.render_nodes(nodes, &globals, names));
+  return std::move(renderer.out);
+}
+
+}  // namespace stria

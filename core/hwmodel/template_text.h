@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Renders the templates that hardware models and pipelines are written in, a subset of Jinja:
+//   {{ expression }}                         its value
+//   {% set x = expression %}                 in a loop body: for that round only
+//   {% for x in list %} … {% endfor %}       with loop.index, index0, first, last, length
+//   {% if c %} … {% elif c %} … {% else %} … {% endif %}
+//   {# comment #}                            and {%- -%} trims white space on that side
+// Expressions: template_expression.h. Every error carries file, line and column of the template.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stria/base/diagnostic.h"
+#include "stria/base/status.h"
+
+namespace stria {
+
+// Parameters as a command line gives them: NUM_SRAM=8. The text is read as JSON where it is JSON
+// (8, 2.5, true, [1, 2], "x") and is a string otherwise.
+using TemplateSettings = std::map<std::string, std::string>;
+nlohmann::json settings_as_json(const TemplateSettings& settings);
+// "NUM_SRAM=8"; invalid_argument without '=' or with an empty or ill-formed name.
+Status add_setting(std::string_view assignment, TemplateSettings& settings);
+
+struct RenderedText {
+  std::string text;
+  // (offset in `text`, offset in the template it came from), rising; the piece up to the next entry
+  // runs parallel if `verbatim` there, else all of it came from that one place.
+  struct Origin {
+    size_t rendered = 0;
+    size_t source = 0;
+    bool verbatim = true;
+  };
+  std::vector<Origin> origins;
+  // Where in the template the byte at `offset` of the rendered text came from.
+  size_t source_offset(size_t offset) const;
+};
+
+// `values` is an object of names. Output is limited to 64 MiB. Thread-safe.
+Result<RenderedText> render_template(const SourceText& source, const nlohmann::json& values);
+
+}  // namespace stria

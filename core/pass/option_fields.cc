@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/pass/option_fields.h"
+
+#include <nlohmann/json.hpp>
+
+#include "stria/base/text.h"
+#include "stria/hwmodel/json_text.h"
+
+namespace stria {
+namespace {
+
+using nlohmann::json;
+
+Status wrong(const std::string& pointer, const char* what, const json& value) {
+  return invalid_argument("{}: must be {}, this is {}", pointer, what, value.dump());
+}
+
+Status read(const json& value, const std::string& pointer, OptionRange, bool& out) {
+  if (!value.is_boolean()) return wrong(pointer, "true or false", value);
+  out = value.get<bool>();
+  return {};
+}
+
+Status read(const json& value, const std::string& pointer, OptionRange range, int64_t& out) {
+  // A quotient in a template is a float even where it is whole: 2048.0 is 2048.
+  bool whole = value.is_number_integer();
+  if (value.is_number_float()) {
+    double number = value.get<double>();
+    whole = number >= -9e18 && number <= 9e18 && number == static_cast<double>(static_cast<int64_t>(number));
+  }
+  if (value.is_number_unsigned() && value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX)) whole = false;
+  if (!whole) return wrong(pointer, "an integer", value);
+  int64_t number = value.get<int64_t>();
+  if (number < range.lower || number > range.upper) {
+    if (range.upper == std::numeric_limits<int64_t>::max())
+      return invalid_argument("{}: {} is less than {}", pointer, number, range.lower);
+    return invalid_argument("{}: {} is outside {} .. {}", pointer, number, range.lower, range.upper);
+  }
+  out = number;
+  return {};
+}
+
+Status read(const json& value, const std::string& pointer, OptionRange, std::string& out) {
+  if (!value.is_string()) return wrong(pointer, "a string", value);
+  out = value.get<std::string>();
+  return {};
+}
+
+template <typename T>
+Status read(const json& value, const std::string& pointer, OptionRange range, std::vector<T>& out) {
+  if (!value.is_array()) return wrong(pointer, "a list", value);
+  out.clear();
+  for (size_t i = 0; i < value.size(); ++i) {
+    T entry{};
+    STRIA_RETURN_IF_ERROR(read(value[i], pointer_child(pointer, std::to_string(i)), range, entry));
+    out.push_back(std::move(entry));
+  }
+  return {};
+}
+
+Status read(const json& value, const std::string& pointer, OptionRange range, std::map<std::string, int64_t>& out) {
+  if (!value.is_object()) return wrong(pointer, "an object of numbers", value);
+  out.clear();
+  for (auto it = value.begin(); it != value.end(); ++it)
+    STRIA_RETURN_IF_ERROR(read(*it, pointer_child(pointer, it.key()), range, out[it.key()]));
+  return {};
+}
+
+Status read_unit(const json& value, const std::string& pointer, stripe::LocationUnit& out) {
+  if (!value.is_object()) return wrong(pointer, "a location such as {\"name\": \"CORE\", \"units\": [0]}", value);
+  std::vector<int64_t> units;
+  OptionFields fields;
+  fields.add("name", out.name, "a unit of the hardware model");
+  fields.add("units", units, "which instance, one number per dimension");
+  STRIA_RETURN_IF_ERROR(fields.bind(value, pointer));
+  if (out.name.empty()) return invalid_argument("{}: a location needs a \"name\"", pointer);
+  for (int64_t unit : units) out.units.emplace_back(unit);
+  return {};
+}
+
+Status read(const json& value, const std::string& pointer, OptionRange, stripe::Location& out) {
+  out = {};
+  if (!value.is_array()) return read_unit(value, pointer, out.path.emplace_back());
+  for (size_t i = 0; i < value.size(); ++i)
+    STRIA_RETURN_IF_ERROR(
+        read_unit(value[i], pointer_child(pointer, std::to_string(i)), out.path.emplace_back()));
+  return {};
+}
+
+struct Describe {
+  // "integer, default 8"
+  std::string operator()(const bool* v) const { return fmt::format("true or false, default {}", *v); }
+  std::string operator()(const int64_t* v) const { return fmt::format("integer, default {}", *v); }
+  std::string operator()(const std::string* v) const { return fmt::format("text, default \"{}\"", *v); }
+  std::string operator()(const std::vector<std::string>* v) const {
+    return v->empty() ? "list of texts, default []" : fmt::format("list of texts, default [\"{}\"]", join(*v, "\", \""));
+  }
+  std::string operator()(const std::vector<int64_t>* v) const {
+    std::vector<std::string> parts;
+    for (int64_t n : *v) parts.push_back(std::to_string(n));
+    return fmt::format("list of integers, default [{}]", join(parts, ", "));
+  }
+  std::string operator()(const std::map<std::string, int64_t>*) const { return "object of integers, default {}"; }
+  std::string operator()(const stripe::Location*) const { return "location, default none"; }
+  std::string operator()(const OptionFields*) const { return "object"; }
+};
+
+}  // namespace
+
+void OptionFields::add(const char* name, bool& value, const char* help) { fields_.push_back({name, help, {}, &value}); }
+void OptionFields::add(const char* name, int64_t& value, const char* help, OptionRange range) {
+  fields_.push_back({name, help, range, &value});
+}
+void OptionFields::add(const char* name, std::string& value, const char* help) {
+  fields_.push_back({name, help, {}, &value});
+}
+void OptionFields::add(const char* name, std::vector<std::string>& value, const char* help) {
+  fields_.push_back({name, help, {}, &value});
+}
+void OptionFields::add(const char* name, std::vector<int64_t>& value, const char* help, OptionRange range) {
+  fields_.push_back({name, help, range, &value});
+}
+void OptionFields::add(const char* name, std::map<std::string, int64_t>& value, const char* help, OptionRange range) {
+  fields_.push_back({name, help, range, &value});
+}
+void OptionFields::add(const char* name, stripe::Location& value, const char* help) {
+  fields_.push_back({name, help, {}, &value});
+}
+OptionFields& OptionFields::group(const char* name, const char* help) {
+  OptionFields& table = groups_.emplace_back();
+  fields_.push_back({name, help, {}, &table});
+  return table;
+}
+
+Status OptionFields::bind_field(const Field& field, const json& value, const std::string& pointer) {
+  return std::visit(
+      [&](auto* target) -> Status {
+        if constexpr (std::is_same_v<decltype(target), OptionFields*>) {
+          return target->bind(value, pointer);
+        } else {
+          return read(value, pointer, field.range, *target);
+        }
+      },
+      field.target);
+}
+
+Status OptionFields::bind(const json& object, const std::string& pointer) {
+  if (!object.is_object()) return wrong(pointer, "an object of options", object);
+  for (auto it = object.begin(); it != object.end(); ++it) {
+    std::vector<std::string> names;
+    const Field* found = nullptr;
+    for (const Field& field : fields_) {
+      names.emplace_back(field.name);
+      if (it.key() == field.name) found = &field;
+    }
+    std::string child = pointer_child(pointer, it.key());
+    if (!found) return invalid_argument("{}: unknown option{}", child, did_you_mean(it.key(), names));
+    STRIA_RETURN_IF_ERROR(bind_field(*found, *it, child));
+  }
+  return {};
+}
+
+std::string OptionFields::help(int indent) const {
+  std::string out;
+  for (const Field& field : fields_) {
+    out += fmt::format("{:{}}{}: {}. {}\n", "", indent, field.name, std::visit(Describe(), field.target), field.help);
+    if (auto* group = std::get_if<OptionFields*>(&field.target)) out += (*group)->help(indent + 2);
+  }
+  return out;
+}
+
+}  // namespace stria

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one table that describes a pass's options: it binds JSON to the options struct, prints help, and
+// makes the reference page. A pass writes it once:
+//
+//   void describe(LocalizeOptions& o, OptionFields& fields) {
+//     fields.add("reqs", o.reqs, "tags that a block must have");
+//     fields.add("max_bytes", o.max_bytes, "largest buffer moved, in bytes; 0 = no limit", {0, kNoLimit});
+//   }
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "stria/base/status.h"
+#include "stria/stripe/block.h"
+
+namespace stria {
+
+// Inclusive limits of a number.
+struct OptionRange {
+  int64_t lower = 0;
+  int64_t upper = std::numeric_limits<int64_t>::max();
+};
+
+class OptionFields {
+ public:
+  // Each field's current value is its default; the struct must outlive this table.
+  void add(const char* name, bool& value, const char* help);
+  void add(const char* name, int64_t& value, const char* help, OptionRange range = {});
+  void add(const char* name, std::string& value, const char* help);
+  void add(const char* name, std::vector<std::string>& value, const char* help);
+  void add(const char* name, std::vector<int64_t>& value, const char* help, OptionRange range = {});
+  void add(const char* name, std::map<std::string, int64_t>& value, const char* help, OptionRange range = {});
+  // {"name": "CONV"}, {"name": "CONV", "units": [1]} or a list of such.
+  void add(const char* name, stripe::Location& value, const char* help);
+  // An object of its own fields; describe them on the returned table.
+  OptionFields& group(const char* name, const char* help);
+
+  // Sets the fields that `object` has. invalid_argument names `pointer`, the JSON path of `object`, and
+  // the nearest right name for an unknown key.
+  Status bind(const nlohmann::json& object, const std::string& pointer);
+
+  // One line per field: name, kind, default, help.
+  std::string help(int indent = 2) const;
+
+ private:
+  struct Field {
+    const char* name;
+    const char* help;
+    OptionRange range;
+    std::variant<bool*, int64_t*, std::string*, std::vector<std::string>*, std::vector<int64_t>*,
+                 std::map<std::string, int64_t>*, stripe::Location*, OptionFields*>
+        target;
+  };
+  Status bind_field(const Field& field, const nlohmann::json& value, const std::string& pointer);
+
+  std::vector<Field> fields_;
+  std::deque<OptionFields> groups_;  // a deque: addresses stay
+};
+
+}  // namespace stria

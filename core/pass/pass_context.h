@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a pass sees besides the program: the hardware model, and the place where it counts what it did
+// and says why it left something alone. One context serves one run of one pipeline on one thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stria/hwmodel/hardware_model.h"
+
+namespace stria {
+
+// What one step of a pipeline did.
+struct StepReport {
+  std::string step;  // the step's name in the pipeline
+  std::string pass;
+  int64_t matched = 0;  // blocks (or refinements) that the pass's `reqs` selected
+  int64_t changed = 0;  // of these, how many it changed
+  std::map<std::string, int64_t> counters;          // "blocks_tiled" -> 3
+  std::vector<std::string> notes;  // "kernel_0: skipped: …", in order
+  double milliseconds = 0;
+  // "matched nothing", "2 matched, 1 changed; blocks_tiled 1", with the notes if `verbose`. No time:
+  // the text is the same in every run.
+  std::string to_string(bool verbose = false) const;
+};
+
+class PassContext {
+ public:
+  // `model` is borrowed.
+  explicit PassContext(const HardwareModel& model) : model_(&model) {}
+
+  const HardwareModel& model() const { return *model_; }
+
+  // For passes: a selected block was looked at, and changed or left alone for a reason.
+  void matched() { ++report_.matched; }
+  void changed() { ++report_.changed; }
+  void count(std::string_view counter, int64_t by = 1);
+  // Counts under "skipped: <reason>" and notes which block.
+  void skipped(std::string_view block, std::string_view reason);
+  void note(std::string text) { report_.notes.push_back(std::move(text)); }
+
+  // For the pass manager.
+  void begin_step(std::string step, std::string pass);
+  StepReport& report() { return report_; }
+
+ private:
+  const HardwareModel* model_;
+  StepReport report_;
+};
+
+}  // namespace stria

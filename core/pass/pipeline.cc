@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/pass/pipeline.h"
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "stria/base/text.h"
+#include "stria/hwmodel/json_text.h"
+
+namespace stria {
+namespace {
+
+using nlohmann::json;
+
+Result<PipelineStep> parse_step(const json& entry, const std::string& pointer, const std::vector<PassInfo>& passes) {
+  if (!entry.is_object())
+    return invalid_argument("{}: a step is {{\"name\": …, \"<pass>\": {{options}}}}, this is {}", pointer, entry.dump());
+  PipelineStep step;
+  std::vector<std::string> names;
+  for (const PassInfo& pass : passes) names.push_back(pass.name);
+  for (auto it = entry.begin(); it != entry.end(); ++it) {
+    std::string child = pointer_child(pointer, it.key());
+    if (it.key() == "name") {
+      if (!it->is_string()) return invalid_argument("{}: must be a string, this is {}", child, it->dump());
+      step.name = it->get<std::string>();
+      continue;
+    }
+    auto pass = std::find_if(passes.begin(), passes.end(), [&](const PassInfo& p) { return p.name == it.key(); });
+    if (pass == passes.end()) return invalid_argument("{}: unknown pass{}", child, did_you_mean(it.key(), names));
+    if (!step.pass.empty())
+      return invalid_argument("{}: a step runs one pass; this one already has '{}'", child, step.pass);
+    step.pass = pass->name;
+    STRIA_ASSIGN(step.run, pass->bind(*it, child));
+  }
+  if (step.pass.empty()) return invalid_argument("{}: this step names no pass", pointer);
+  if (step.name.empty()) step.name = step.pass;
+  return step;
+}
+
+}  // namespace
+
+Result<Pipeline> parse_pipeline(const SourceText& file, const TemplateSettings& settings, const HardwareModel& model,
+                                const std::vector<PassInfo>& passes) {
+  json values = settings_as_json(settings);
+  values["hw"] = model.merged();
+  STRIA_ASSIGN(json root, parse_json_template(file, values));
+  auto fail = [&](const Status& status) { return status.with_context(file.name); };
+  const json* list = &root;
+  std::string pointer;
+  if (root.is_object()) {
+    for (auto it = root.begin(); it != root.end(); ++it)
+      if (it.key() != "version" && it.key() != "passes")
+        return fail(invalid_argument("/{}: unknown key{}", it.key(), did_you_mean(it.key(), {"version", "passes"})));
+    if (!root.contains("version") || root["version"] != 1)
+      return fail(invalid_argument("/version: must be 1, the only version there is"));
+    if (!root.contains("passes")) return fail(invalid_argument("/passes: is missing"));
+    list = &root["passes"];
+    pointer = "/passes";
+  }
+  if (!list->is_array())
+    return fail(invalid_argument("{}: must be a list of steps, this is {}", pointer.empty() ? "/" : pointer,
+                                 list->type_name()));
+  Pipeline pipeline;
+  pipeline.source = file.name;
+  for (size_t i = 0; i < list->size(); ++i) {
+    auto step = parse_step((*list)[i], pointer_child(pointer, std::to_string(i)), passes);
+    if (!step.ok()) return fail(step.status());
+    pipeline.steps.push_back(std::move(step).value());
+  }
+  return pipeline;
+}
+
+Result<std::vector<StepReport>> run_pipeline(stripe::Program& program, const Pipeline& pipeline,
+                                             const HardwareModel& model, const PipelineOptions& options) {
+  if (!options.stop_after.empty()) {
+    std::vector<std::string> names;
+    for (const PipelineStep& step : pipeline.steps) names.push_back(step.name);
+    if (std::find(names.begin(), names.end(), options.stop_after) == names.end())
+      return not_found("{} has no step '{}'{}", pipeline.source, options.stop_after,
+                       did_you_mean(options.stop_after, names));
+  }
+  std::vector<StepReport> reports;
+  for (const PipelineStep& step : pipeline.steps) {
+    PassContext context(model);
+    context.begin_step(step.name, step.pass);
+    auto begin = std::chrono::steady_clock::now();
+    Status status = step.run(program, context);
+    auto end = std::chrono::steady_clock::now();
+    context.report().milliseconds = std::chrono::duration<double, std::milli>(end - begin).count();
+    if (!status.ok())
+      return status.with_context(fmt::format("{}: step '{}' ({})", pipeline.source, step.name, step.pass));
+    reports.push_back(context.report());
+    if (options.after_step) options.after_step(static_cast<int>(reports.size()) - 1, reports.back(), program);
+    if (step.name == options.stop_after) break;
+  }
+  return reports;
+}
+
+}  // namespace stria
