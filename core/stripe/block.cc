@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/stripe/block.h"
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 #include <set>
 
 namespace stria::stripe {
@@ -136,7 +138,9 @@ std::map<std::string, Interval> Block::index_box(const std::map<std::string, Int
   for (const Index& index : idxs) {
     Interval start{0, 0};
     if (index.affine) start = interval_of(*index.affine, outer);
-    box[index.name] = {start.lower, start.upper + index.range - 1};
+    int64_t upper = 0;
+    if (__builtin_add_overflow(start.upper, std::max<int64_t>(index.range, 0) - 1, &upper)) upper = std::numeric_limits<int64_t>::max();
+    box[index.name] = {start.lower, upper};
   }
   return box;
 }

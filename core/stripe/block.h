@@ -239,7 +239,7 @@ struct Block {
   Refinement* find_ref(std::string_view into);
   const Refinement* find_ref(std::string_view into) const;
   // Inclusive ranges of the block's indices as seen from `outer`, the ranges of the parent's indices
-  // (needed only where an index has an affine).
+  // (needed only where an index has an affine). Upper limits saturate.
   std::map<std::string, Interval> index_box(const std::map<std::string, Interval>& outer = {}) const;
   // A name "base", "base_0", "base_1", … that no refinement, index or scalar of the block has.
   std::string fresh_name(std::string_view base) const;

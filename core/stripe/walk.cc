@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/stripe/walk.h"
+
+#include <set>
+
+namespace stria::stripe {
+namespace {
+
+void visit_const(const Block& block, Place place, const std::function<void(const Place&)>& visit) {
+  place.block = &block;
+  place.box = block.index_box(place.parent ? place.parent->box : std::map<std::string, Interval>());
+  visit(place);
+  for (size_t i = 0; i < block.stmts.size(); ++i)
+    if (const Block* child = block.stmts[i].block())
+      visit_const(*child, {&place, nullptr, i, place.depth + 1, {}}, visit);
+}
+
+void visit_mutable(Block& block, Place place, const std::function<void(Block&, const Place&)>& visit) {
+  place.block = &block;
+  std::map<std::string, Interval> outer = place.parent ? place.parent->box : std::map<std::string, Interval>();
+  place.box = block.index_box(outer);
+  visit(block, place);
+  place.box = block.index_box(outer);  // the visit may have changed the indices
+  for (size_t i = 0; i < block.stmts.size(); ++i)
+    if (Block* child = block.stmts[i].block())
+      visit_mutable(*child, {&place, nullptr, i, place.depth + 1, {}}, visit);
+}
+
+void append_refs(const Block& block, bool writes, std::vector<const Refinement*>& out) {
+  for (const Refinement& ref : block.refs) {
+    bool is_write = ref.dir == RefDir::out || ref.dir == RefDir::inout;
+    if (ref.dir != RefDir::none && is_write == writes) out.push_back(&ref);
+  }
+}
+
+}  // namespace
+
+std::string Place::path() const {
+  std::string own = block->name.empty() ? fmt::format("{}", position) : block->name;
+  return parent ? parent->path() + "/" + own : own;
+}
+
+void visit_blocks(const Block& root, const std::function<void(const Place&)>& visit) {
+  visit_const(root, {}, visit);
+}
+
+void visit_blocks(Block& root, const std::function<void(Block&, const Place&)>& visit) {
+  visit_mutable(root, {}, visit);
+}
+
+std::vector<Block*> blocks_with_tags(Block& root, const std::vector<std::string>& tags) {
+  std::vector<Block*> found;
+  visit_blocks(root, [&](Block& block, const Place&) {
+    if (block.tags.has_all(tags)) found.push_back(&block);
+  });
+  return found;
+}
+
+std::vector<const Refinement*> kernel_arguments(const Block& kernel) {
+  std::vector<const Refinement*> arguments;
+  append_refs(kernel, true, arguments);
+  append_refs(kernel, false, arguments);
+  return arguments;
+}
+
+std::vector<const Refinement*> program_inputs(const Program& program) {
+  std::vector<const Refinement*> inputs;
+  if (const Block* main = program.main()) append_refs(*main, false, inputs);
+  const Block* prologue = program.prologue();
+  if (!prologue) return inputs;
+  // What the prologue makes is no input; what only the prologue reads is one.
+  std::vector<const Refinement*> made, read;
+  append_refs(*prologue, true, made);
+  append_refs(*prologue, false, read);
+  std::set<std::string> made_names, known;
+  for (const Refinement* ref : made) made_names.insert(ref->from);
+  std::erase_if(inputs, [&](const Refinement* ref) { return made_names.count(ref->from) > 0; });
+  for (const Refinement* ref : inputs) known.insert(ref->from);
+  for (const Refinement* ref : read)
+    if (known.insert(ref->from).second) inputs.push_back(ref);
+  return inputs;
+}
+
+std::vector<const Refinement*> program_outputs(const Program& program) {
+  std::vector<const Refinement*> outputs;
+  if (const Block* main = program.main()) append_refs(*main, true, outputs);
+  return outputs;
+}
+
+}  // namespace stria::stripe

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/stripe/walk.h"
+
+#include <gtest/gtest.h>
+
+#include "stria/base/file.h"
+#include "stria/stripe/footprint.h"
+#include "stria/stripe/parser.h"
+
+namespace stria::stripe {
+namespace {
+
+Program stripe_top() {
+  std::string path = std::string(STRIA_SOURCE_DIR) + "/tests/golden/stripe/stripe_top.stripe";
+  return parse({path, read_file(path).value()}).value();
+}
+
+std::vector<std::string> names(const std::vector<const Refinement*>& refs) {
+  std::vector<std::string> out;
+  for (const Refinement* ref : refs) out.push_back(ref->into);
+  return out;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(Walk, VisitsParentsFirstWithPathsAndRanges) {
+  Program program = stripe_top();
+  Names paths;
+  visit_blocks(static_cast<const Block&>(program.entry), [&](const Place& place) {
+    paths.push_back(place.path());
+    if (place.depth == 2 && place.position == 0) {
+      EXPECT_EQ(place.box.at("kx"), (Interval{0, 2}));
+    }
+  });
+  EXPECT_EQ(paths, (Names{"layer_test7", "layer_test7/main", "layer_test7/main/kernel_0", "layer_test7/main/kernel_1"}));
+}
+
+TEST(Walk, VisitsBlocksThatTheVisitMade) {
+  Program program = stripe_top();
+  int count = 0;
+  visit_blocks(program.entry, [&](Block& block, const Place& place) {
+    ++count;
+    if (place.depth == 2 && place.position == 1) block.stmts = {Block{.name = "new"}};
+  });
+  EXPECT_EQ(count, 5);
+  EXPECT_EQ(blocks_with_tags(program.entry, {"kernel"}).size(), 2u);
+  EXPECT_EQ(blocks_with_tags(program.entry, {"kernel", "eltwise"}).size(), 1u);
+  EXPECT_EQ(blocks_with_tags(program.entry, {}).size(), 5u);
+}
+
+TEST(Walk, PassedIndicesKeepTheirRange) {
+  Block outer{.idxs = {{"x", 4}}};
+  outer.stmts.push_back(Block{.idxs = {{"xo", 1, Affine::of("x", 8)}, {"xi", 8, Affine::of("x", 8) - 1}}});
+  visit_blocks(static_cast<const Block&>(outer), [&](const Place& place) {
+    if (place.depth == 0) return;
+    EXPECT_EQ(place.box.at("xo"), (Interval{0, 24}));
+    EXPECT_EQ(place.box.at("xi"), (Interval{-1, 30}));
+  });
+}
+
+TEST(Walk, ArgumentsAreOutputsThenInputs) {
+  Program program = stripe_top();
+  EXPECT_EQ(names(program_inputs(program)), (Names{"I", "K1"}));
+  EXPECT_EQ(names(program_outputs(program)), (Names{"O3"}));
+  EXPECT_EQ(names(kernel_arguments(*program.main()->stmts[0].block())), (Names{"O1", "I", "K1"}));
+  EXPECT_TRUE(program_inputs(Program()).empty());
+}
+
+TEST(Walk, WhatThePrologueMakesIsNoInput) {
+  Result<Program> program = parse({"", R"(0: #program block [] (
+    none new@0x0 A[0] i8(4:1) none const new@0x0 W[0] i8(4:1) none const new@0x0 P[0] i8(4:1) none new@0x0 R[0] i8(4:1)) {
+  0: #prologue block [] ( in const W[0] i8(4:1) out P[0] i8(4:1)) { }
+  1: #main block [] ( in const P[0] i8(4:1) in A[0] i8(4:1) out R[0] i8(4:1)) { } })"});
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  EXPECT_EQ(names(program_inputs(*program)), (Names{"A", "W"}));
+  EXPECT_EQ(names(program_outputs(*program)), (Names{"R"}));
+}
+
+TEST(Footprint, IsTheBoxThatABlockTouches) {
+  Program program = stripe_top();
+  const Block& kernel = *program.main()->stmts[0].block();
+  auto box = kernel.index_box();
+  const Refinement& input = *kernel.find_ref("I");
+  EXPECT_EQ(footprint(input, box)[0], (Interval{-1, 1024}));
+  EXPECT_EQ(exterior_shape(input, box).sizes(), (std::vector<int64_t>{1026, 1026, 32}));
+  EXPECT_EQ(exterior_shape(input, box).dims[0].stride, 32768);
+  EXPECT_EQ(footprint_bytes(input, box), 1026 * 1026 * 32);
+  box["x"] = {0, -1};
+  EXPECT_EQ(footprint_bytes(input, box), 0);
+  Refinement huge{.access = {Affine::of("x", INT64_MAX)}, .shape = {DataType::i8, {{4, 1}}}};
+  EXPECT_EQ(footprint(huge, {{"x", {-1, 1}}})[0], (Interval{-INT64_MAX, INT64_MAX}));
+  EXPECT_EQ(footprint_bytes(huge, {{"x", {-1, 1}}}), INT64_MAX);
+  EXPECT_EQ(footprint_bytes(Refinement{.shape = {DataType::fp32, {}}}, {}), 4);
+}
+
+TEST(Footprint, OverlapOfTwoViews) {
+  auto view = [](const char* from, Affine access, int64_t size) {
+    return Refinement{.dir = RefDir::in, .from = from, .into = from, .access = {access}, .shape = {DataType::i8, {{size, 1}}}};
+  };
+  std::map<std::string, Interval> box{{"x", {0, 3}}};
+  Affine x = Affine::of("x");
+  EXPECT_EQ(overlap(view("A", x, 1), box, view("B", x, 1), box), Overlap::disjoint);
+  EXPECT_EQ(overlap(view("A", x, 1), box, view("A", x + 4, 1), box), Overlap::disjoint);
+  EXPECT_EQ(overlap(view("A", x, 2), box, view("A", x + 4, 1), box), Overlap::partial);
+  EXPECT_EQ(overlap(view("A", x, 1), box, view("A", x, 1), box), Overlap::same);
+  EXPECT_EQ(overlap(view("A", x, 1), box, view("A", x, 1), {{"x", {0, 2}}}), Overlap::partial);
+  EXPECT_EQ(overlap(view("A", x, 0), box, view("A", x, 1), box), Overlap::disjoint);
+}
+
+}  // namespace
+}  // namespace stria::stripe
