@@ -52,7 +52,8 @@ class IntegerSet {
  public:
   // All of Z^n. Names must differ. Rank 0: the set of the one empty point.
   explicit IntegerSet(std::vector<std::string> dims = {});
-  // lower <= dim <= upper for each dim; an empty interval makes the set empty.
+  // lower <= dim <= upper for each dim; an empty interval makes the set empty; the lowest and highest
+  // int64 mean "no limit" on that side.
   static IntegerSet box(const std::vector<std::pair<std::string, Interval>>& dims);
   static IntegerSet empty(std::vector<std::string> dims);
 
@@ -91,8 +92,9 @@ class IntegerSet {
   Result<IntegerSet> project_onto(const std::vector<std::string>& names) const;
 
   // Those of `constraints` (each >= 0) that are needed: together with this set the result keeps exactly
-  // the points that all of them keep, and none of it follows from this set and the rest. Order is kept.
-  Result<std::vector<Affine>> needed(const std::vector<Affine>& constraints) const;
+  // the points that all of them keep, and none of it follows from this set and the rest. The order is
+  // kept; what could not be decided stays.
+  std::vector<Affine> needed(const std::vector<Affine>& constraints) const;
 
   // The set cut into disjoint pieces, each point in exactly one and once. A box gives one piece without
   // constraints; an empty set none. out_of_range if the set is infinite.
@@ -110,7 +112,9 @@ class IntegerSet {
     std::vector<Row> equalities;    // each == 0
     std::vector<Row> inequalities;  // each >= 0
   };
-  Row row_of(const Affine& form, const Part& part) const;
+  Row row_of(const Affine& form, size_t existentials) const;
+  // Existentials of the part must have one value for each point. Nothing if the part is empty.
+  Result<std::optional<SetPiece>> piece_of(const Part& part) const;
 
   std::vector<std::string> dims_;
   std::vector<Part> parts_;  // the union; none = the empty set

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/poly/set_solver.h"
+
+#include <isl/aff.h>
+#include <isl/ctx.h>
+#include <isl/ilp.h>
+#include <isl/mat.h>
+#include <isl/options.h>
+#include <isl/set.h>
+#include <isl/space.h>
+#include <isl/val.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace stria {
+namespace {
+
+// An operation of the solver (a pivot, a cut) costs up to the square of the number of variables; this
+// many units take about a second on a slow core. What compilers ask takes a thousandth of it.
+constexpr unsigned long kWorkBudget = 10'000'000;
+
+struct Free {
+  void operator()(isl_set* p) const { isl_set_free(p); }
+  void operator()(isl_basic_set* p) const { isl_basic_set_free(p); }
+  void operator()(isl_basic_set_list* p) const { isl_basic_set_list_free(p); }
+  void operator()(isl_aff* p) const { isl_aff_free(p); }
+  void operator()(isl_mat* p) const { isl_mat_free(p); }
+  void operator()(isl_val* p) const { isl_val_free(p); }
+  void operator()(isl_ctx* p) const { isl_ctx_free(p); }
+};
+template <typename T>
+using Owned = std::unique_ptr<T, Free>;
+
+// False if the value is no integer within int64.
+bool to_int64(isl_val* value, int64_t* out) {
+  if (!value || isl_val_is_int(value) != isl_bool_true) return false;
+  Owned<isl_val> low(isl_val_int_from_si(isl_val_get_ctx(value), INT64_MIN));
+  Owned<isl_val> high(isl_val_int_from_si(isl_val_get_ctx(value), INT64_MAX));
+  if (isl_val_lt(value, low.get()) != isl_bool_false || isl_val_gt(value, high.get()) != isl_bool_false)
+    return false;
+  *out = isl_val_get_num_si(value);
+  return true;
+}
+
+}  // namespace
+
+// One solver context and the translation of sets into it and back.
+class SetSolver::Context {
+ public:
+  Context() : context_(isl_ctx_alloc()) {
+    STRIA_CHECK(context_, "no memory for a solver context");
+    isl_options_set_on_error(context_.get(), ISL_ON_ERROR_CONTINUE);
+    isl_ctx_set_max_operations(context_.get(), kWorkBudget);
+  }
+
+  isl_ctx* get() const { return context_.get(); }
+
+  // Why the last call gave nothing.
+  Status failure() const {
+    if (isl_ctx_last_error(context_.get()) == isl_error_quota)
+      return make_error(StatusCode::unknown, "a question about an integer set needs more than {} solver operations",
+                        isl_ctx_get_max_operations(context_.get()));
+    const char* message = isl_ctx_last_error_msg(context_.get());
+    return internal_error("the integer set solver failed: {}", message ? message : "no reason given");
+  }
+
+  Owned<isl_set> build(const IntegerSet& set) const {
+    isl_space* space = isl_space_set_alloc(get(), 0, static_cast<unsigned>(set.rank()));
+    Owned<isl_set> out(isl_set_empty(isl_space_copy(space)));
+    for (const IntegerSet::Part& part : set.parts_) {
+      unsigned columns = static_cast<unsigned>(set.rank() + part.existentials + 1);
+      isl_ctx_set_max_operations(get(), std::min(isl_ctx_get_max_operations(get()), kWorkBudget / columns / columns));
+      isl_basic_set* basic = isl_basic_set_from_constraint_matrices(
+          isl_space_copy(space), matrix(part.equalities, columns), matrix(part.inequalities, columns),
+          isl_dim_set, isl_dim_div, isl_dim_cst, isl_dim_param);
+      out.reset(isl_set_union(out.release(), isl_set_from_basic_set(basic)));
+    }
+    isl_space_free(space);
+    return out;
+  }
+
+  // With `functional`, rows that tie each existential to its floor are added (they may be absent
+  // where the solver keeps the definition apart).
+  Result<IntegerSet> read(isl_set* set, const std::vector<std::string>& dims, bool functional) const {
+    if (!set) return failure();
+    IntegerSet out = IntegerSet::empty(dims);
+    Owned<isl_basic_set_list> list(isl_set_get_basic_set_list(set));
+    isl_size count = isl_basic_set_list_n_basic_set(list.get());
+    if (count < 0) return failure();
+    for (int i = 0; i < count; ++i) {
+      Owned<isl_basic_set> basic(isl_basic_set_list_get_basic_set(list.get(), i));
+      isl_size existentials = isl_basic_set_dim(basic.get(), isl_dim_div);
+      if (existentials < 0) return failure();
+      IntegerSet::Part part;
+      part.existentials = static_cast<size_t>(existentials);
+      STRIA_RETURN_IF_ERROR(read_rows(isl_basic_set_equalities_matrix(basic.get(), isl_dim_set, isl_dim_div,
+                                                                      isl_dim_cst, isl_dim_param),
+                                      &part.equalities));
+      STRIA_RETURN_IF_ERROR(read_rows(isl_basic_set_inequalities_matrix(basic.get(), isl_dim_set, isl_dim_div,
+                                                                        isl_dim_cst, isl_dim_param),
+                                      &part.inequalities));
+      if (functional)
+        for (int div = 0; div < existentials; ++div) STRIA_RETURN_IF_ERROR(add_floor(basic.get(), div, dims.size(), &part));
+      out.parts_.push_back(std::move(part));
+    }
+    return out;
+  }
+
+  Owned<isl_aff> form(const IntegerSet& set, const Affine& affine) const {
+    isl_space* space = isl_space_set_alloc(get(), 0, static_cast<unsigned>(set.rank()));
+    isl_aff* out = isl_aff_zero_on_domain(isl_local_space_from_space(space));
+    for (size_t d = 0; d < set.rank(); ++d)
+      if (int64_t coefficient = affine.coefficient(set.dims_[d]))
+        out = isl_aff_set_coefficient_val(out, isl_dim_in, static_cast<int>(d), isl_val_int_from_si(get(), coefficient));
+    return Owned<isl_aff>(isl_aff_set_constant_val(out, isl_val_int_from_si(get(), affine.constant())));
+  }
+
+ private:
+  // A number was wanted and did not come: out of the range of int64, or the call failed.
+  Status no_number() const {
+    if (isl_ctx_last_error(get()) != isl_error_none) return failure();
+    return make_error(StatusCode::out_of_range, "a number of an integer set does not fit in 64 bits");
+  }
+
+  isl_mat* matrix(const std::vector<IntegerSet::Row>& rows, unsigned columns) const {
+    isl_mat* out = isl_mat_alloc(get(), static_cast<unsigned>(rows.size()), columns);
+    for (size_t r = 0; r < rows.size(); ++r)
+      for (size_t c = 0; c < columns; ++c)
+        out = isl_mat_set_element_val(out, static_cast<int>(r), static_cast<int>(c),
+                                      isl_val_int_from_si(get(), rows[r][c]));
+    return out;
+  }
+
+  Status read_rows(isl_mat* owned, std::vector<IntegerSet::Row>* rows) const {
+    Owned<isl_mat> mat(owned);
+    isl_size height = isl_mat_rows(mat.get());
+    isl_size width = isl_mat_cols(mat.get());
+    if (height < 0 || width < 0) return failure();
+    for (int r = 0; r < height; ++r) {
+      IntegerSet::Row row(static_cast<size_t>(width));
+      for (int c = 0; c < width; ++c) {
+        Owned<isl_val> value(isl_mat_get_element_val(mat.get(), r, c));
+        if (!to_int64(value.get(), &row[static_cast<size_t>(c)])) return no_number();
+      }
+      rows->push_back(std::move(row));
+    }
+    return {};
+  }
+
+  // e = floor(f / m): f - m e >= 0 and m - 1 - f + m e >= 0.
+  Status add_floor(isl_basic_set* basic, int div, size_t rank, IntegerSet::Part* part) const {
+    Owned<isl_aff> floor(isl_basic_set_get_div(basic, div));
+    if (!floor) return failure();
+    Owned<isl_val> denominator(isl_aff_get_denominator_val(floor.get()));
+    auto scaled = [&](isl_val* value, int64_t* out) {
+      Owned<isl_val> product(isl_val_mul(value, isl_val_copy(denominator.get())));
+      return to_int64(product.get(), out);
+    };
+    IntegerSet::Row row(rank + part->existentials + 1);
+    int64_t modulus = 0;
+    bool fits = to_int64(denominator.get(), &modulus) &&
+                scaled(isl_aff_get_constant_val(floor.get()), &row.back());
+    for (size_t d = 0; d < rank; ++d)
+      fits = fits && scaled(isl_aff_get_coefficient_val(floor.get(), isl_dim_in, static_cast<int>(d)), &row[d]);
+    for (int e = 0; e < div; ++e)
+      fits = fits && scaled(isl_aff_get_coefficient_val(floor.get(), isl_dim_div, e), &row[rank + static_cast<size_t>(e)]);
+    row[rank + static_cast<size_t>(div)] = -modulus;
+    IntegerSet::Row upper = row;
+    for (int64_t& number : upper) fits = fits && !__builtin_sub_overflow(0, number, &number);
+    fits = fits && !__builtin_add_overflow(upper.back(), modulus - 1, &upper.back());
+    if (!fits) return no_number();
+    part->inequalities.push_back(std::move(row));
+    part->inequalities.push_back(std::move(upper));
+    return {};
+  }
+
+  Owned<isl_ctx> context_;
+};
+
+Result<bool> SetSolver::is_empty(const IntegerSet& set) {
+  Context context;
+  Owned<isl_set> built = context.build(set);
+  isl_bool answer = isl_set_is_empty(built.get());
+  if (answer == isl_bool_error) return context.failure();
+  return answer == isl_bool_true;
+}
+
+Result<Bounds> SetSolver::bounds(const IntegerSet& set, const Affine& affine) {
+  Context context;
+  Owned<isl_set> built = context.build(set);
+  Owned<isl_aff> form = context.form(set, affine);
+  Bounds out;
+  for (bool upper : {false, true}) {
+    Owned<isl_val> value(upper ? isl_set_max_val(built.get(), form.get()) : isl_set_min_val(built.get(), form.get()));
+    if (!value || isl_val_is_nan(value.get()) != isl_bool_false) return context.failure();
+    if (isl_val_is_infty(value.get()) == isl_bool_true || isl_val_is_neginfty(value.get()) == isl_bool_true) continue;
+    int64_t number = 0;
+    if (!to_int64(value.get(), &number))
+      return isl_ctx_last_error(context.get()) != isl_error_none ? context.failure() : make_error(StatusCode::out_of_range, "a bound of {} does not fit in 64 bits", affine.to_string());
+    (upper ? out.upper : out.lower) = number;
+  }
+  return out;
+}
+
+Result<bool> SetSolver::is_subset(const IntegerSet& a, const IntegerSet& b) {
+  Context context;
+  Owned<isl_set> left = context.build(a), right = context.build(b);
+  isl_bool answer = isl_set_is_subset(left.get(), right.get());
+  if (answer == isl_bool_error) return context.failure();
+  return answer == isl_bool_true;
+}
+
+Result<IntegerSet> SetSolver::subtract(const IntegerSet& a, const IntegerSet& b) {
+  Context context;
+  Owned<isl_set> left = context.build(a), right = context.build(b);
+  Owned<isl_set> rest(isl_set_coalesce(isl_set_subtract(left.release(), right.release())));
+  return context.read(rest.get(), a.dims(), false);
+}
+
+Result<IntegerSet> SetSolver::simplify(const IntegerSet& set) {
+  Context context;
+  Owned<isl_set> built(isl_set_coalesce(context.build(set).release()));
+  return context.read(built.get(), set.dims(), false);
+}
+
+Result<IntegerSet> SetSolver::disjoint(const IntegerSet& set) {
+  Context context;
+  isl_set* built = isl_set_coalesce(isl_set_compute_divs(context.build(set).release()));
+  built = isl_set_detect_equalities(isl_set_make_disjoint(built));
+  Owned<isl_set> cut(isl_set_compute_divs(built));
+  return context.read(cut.get(), set.dims(), true);
+}
+
+}  // namespace stria
