@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks, points and constraints: how a nest of Stripe blocks becomes loops, conditions and lanes.
+#include "stria/semtree/build.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "stria/semtree/builder.h"
+#include "stria/semtree/expr.h"
+#include "stria/semtree/register_arrays.h"
+
+namespace stria::semtree {
+namespace {
+
+using stripe::Block;
+using stripe::Index;
+using stripe::RefDir;
+using stripe::Refinement;
+
+bool in_location(const stripe::Location& location, const std::string& index) {
+  for (const stripe::LocationUnit& unit : location.path)
+    for (const Affine& form : unit.units)
+      if (form.uses(index)) return true;
+  return false;
+}
+
+bool is_parallel(const Block& block, const Index& index) {
+  return block.tags.has("parallel") || in_location(block.location, index.name);
+}
+
+// Whether the block's points become the lanes of vector operations: a leaf, in which no lane can
+// overwrite what another stored unless all of them run.
+bool runs_as_lanes(const Block& block, const Index& lane, int max_lanes) {
+  if (!block.tags.has("vector") || lane.range > max_lanes) return false;
+  const bool masked = std::any_of(block.constraints.begin(), block.constraints.end(),
+                                  [&](const Affine& form) { return form.uses(lane.name); });
+  for (const stripe::Statement& statement : block.stmts) {
+    if (statement.block() || std::holds_alternative<stripe::Special>(statement.op)) return false;
+    auto* store = std::get_if<stripe::Store>(&statement.op);
+    const Refinement* ref = store ? block.find_ref(store->into) : nullptr;
+    if (masked && ref && !ref->agg && ref->dir != RefDir::none && !ref->flat_access().uses(lane.name)) return false;
+  }
+  return true;
+}
+
+// ceil(-rest / a) for a > 0, the first t with a * t + rest >= 0.
+ExprRef first_above(const LoopNest& nest, const Affine& rest, int64_t a, DataType type) {
+  if (a == 1) return nest.value(-rest);
+  return binary(Op::sub, integer(type, 0), binary(Op::floor_div, nest.value(rest), integer(type, a)));
+}
+// floor(rest / a) + 1 for a > 0, the first t with -a * t + rest < 0.
+ExprRef first_below(const LoopNest& nest, const Affine& rest, int64_t a, DataType type) {
+  if (a == 1) return nest.value(rest + 1);
+  return binary(Op::add, binary(Op::floor_div, nest.value(rest), integer(type, a)), integer(type, 1));
+}
+
+}  // namespace
+
+std::string name_of_block(const Block& block) { return block.name.empty() ? "block without a name" : "block '" + block.name + "'"; }
+
+Result<Function> build(const Block& kernel, const Block& main, const BuildOptions& options) {
+  STRIA_RETURN_IF_ERROR(check_aggregations(kernel));
+  return Builder(kernel, main, options).run();
+}
+
+Result<Function> Builder::run() {
+  function_.name = kernel_.name;
+  function_.index_type = options_.index_type;
+  Frame outside;
+  STRIA_RETURN_IF_ERROR(make_parameters(outside));
+  Frame frame;
+  frame.block = &kernel_;
+  Body decoding, body;
+  STRIA_RETURN_IF_ERROR(spread_points(frame, decoding));
+  const bool empty = std::any_of(kernel_.idxs.begin(), kernel_.idxs.end(), [](const Index& i) { return i.range <= 0; });
+  if (!empty) STRIA_RETURN_IF_ERROR(points(frame, outside, kernel_.constraints, body));
+  for (Statement& statement : nest_.finish(std::move(body))) decoding.push_back(std::move(statement));
+  function_.body = std::move(decoding);
+  place_arrays_in_registers(function_, wants_registers_);
+  int64_t stack = 0;
+  for (const Array& array : function_.arrays)
+    if (!array.in_registers) stack += array.count * byte_size(array.type);
+  if (stack > options_.stack_limit_bytes)
+    return make_error(StatusCode::out_of_range,
+                      "kernel '{}' allocates {} bytes outside registers, the limit is {}: tile its allocations "
+                      "smaller or make them in the program's entry block",
+                      kernel_.name, stack, options_.stack_limit_bytes);
+  return std::move(function_);
+}
+
+Status Builder::make_parameters(Frame& outside) {
+  std::map<std::string, int> groups;
+  std::vector<const Refinement*> order;
+  for (const Refinement& ref : kernel_.refs)
+    if (ref.dir == RefDir::out || ref.dir == RefDir::inout) order.push_back(&ref);
+  for (const Refinement& ref : kernel_.refs)
+    if (ref.dir == RefDir::in) order.push_back(&ref);
+  for (const Refinement* ref : order) {
+    const Refinement* whole = main_.find_ref(ref->from);
+    if (!whole)
+      return invalid_argument("refinement '{}' of kernel '{}' names '{}', which its parent does not have", ref->into,
+                              kernel_.name, ref->from);
+    const int64_t span = whole->shape.span_elements();
+    if (options_.index_type == DataType::i32 && span > std::numeric_limits<int32_t>::max())
+      return make_error(StatusCode::out_of_range, "tensor '{}' spans {} elements, more than 32-bit indices reach",
+                        whole->into, span);
+    // Views of one tensor of the program share memory.
+    const std::string& tensor = whole->from.empty() ? whole->into : whole->from;
+    const int group = groups.emplace(tensor, static_cast<int>(groups.size())).first->second;
+    // Two refinements of one tensor have a parameter each: the kernel's views are found by `into`.
+    outside.views[ref->into].memory = static_cast<int>(function_.params.size());
+    function_.params.push_back({.name = nest_.unique_name(ref->into),
+                                .type = whole->shape.type,
+                                .readable = ref->dir != RefDir::out,
+                                .writable = ref->dir != RefDir::in,
+                                .span = span,
+                                .alias_group = group});
+  }
+  return {};
+}
+
+Status Builder::spread_points(Frame& frame, Body& out) {
+  const Type type{options_.index_type, 1};
+  std::vector<const Index*> spread;
+  int64_t count = 1;
+  for (const Index& index : kernel_.idxs) {
+    if (index.range == 1 || !is_parallel(kernel_, index)) continue;
+    if (count >= options_.enough_parallel_points) break;
+    if (index.range > 0 && count > std::numeric_limits<int32_t>::max() / index.range) break;
+    count *= index.range;
+    spread.push_back(&index);
+  }
+  function_.trip_count = std::max<int64_t>(count, 0);
+  function_.parallel_var = nest_.new_variable(spread.size() == 1 ? spread[0]->name : "point", type);
+  // The last index is fastest: x = rest % range, rest = rest / range.
+  ExprRef rest = variable(function_.parallel_var, type);
+  for (size_t k = spread.size(); k-- > 0;) {
+    const Index& index = *spread[k];
+    int var = function_.parallel_var;
+    if (spread.size() > 1) {
+      var = nest_.new_variable(index.name, type);
+      ExprRef range = integer(options_.index_type, index.range);
+      out.push_back({Let{var, k == 0 ? rest : binary(Op::rem, rest, range)}});
+      if (k > 0) rest = binary(Op::div, rest, range);
+    }
+    const std::string& name = function_.vars[var].name;
+    nest_.bind(name, var, {0, index.range - 1});
+    frame.indices[index.name] = Affine::of(name) + (index.affine ? index.affine->constant() : 0);
+  }
+  return {};
+}
+
+Status Builder::nested_block(const Block& block, const Frame& parent, Body& out) {
+  for (const Index& index : block.idxs)
+    if (index.range <= 0) return {};
+  Frame frame;
+  frame.block = &block;
+  return points(frame, parent, block.constraints, out);
+}
+
+bool Builder::decide(const Frame& frame, std::vector<Affine>& pending, std::vector<Affine>& open) const {
+  std::vector<Affine> later;
+  for (Affine& form : pending) {
+    const bool decided = std::all_of(form.terms().begin(), form.terms().end(),
+                                     [&](const Affine::Term& term) { return frame.indices.count(term.first) > 0; });
+    if (!decided) {
+      later.push_back(std::move(form));
+      continue;
+    }
+    Affine inner = form.substitute(frame.indices);
+    Interval range = interval_of(inner, nest_.box());
+    if (range.upper < 0) return false;
+    if (range.lower < 0) open.push_back(std::move(inner));
+  }
+  pending = std::move(later);
+  return true;
+}
+
+template <typename Inner>
+Status Builder::guarded(const std::vector<Affine>& conditions, Body& out, const Inner& inner) {
+  ExprRef all;
+  for (const Affine& form : conditions) {
+    ExprRef one = nest_.at_least_zero(form);
+    all = all ? binary(Op::bit_and, all, one) : one;
+  }
+  if (!all) return inner(out);
+  Body then;
+  STRIA_RETURN_IF_ERROR(inner(then));
+  if (!then.empty()) append(out, {If{all, std::move(then)}});
+  return {};
+}
+
+Status Builder::points(const Frame& outer, const Frame& parent, std::vector<Affine> pending, Body& out) {
+  const Block& block = *outer.block;
+  Frame frame = outer;
+  const Index* next = nullptr;
+  int open_indices = 0;
+  for (const Index& index : block.idxs) {
+    if (frame.indices.count(index.name)) continue;
+    if (index.range == 1) {
+      frame.indices[index.name] = index.affine ? index.affine->substitute(parent.indices) : Affine(0);
+    } else {
+      if (!next) next = &index;
+      ++open_indices;
+    }
+  }
+  std::vector<Affine> conditions;
+  if (!decide(frame, pending, conditions)) return {};
+  return guarded(conditions, out, [&](Body& inner) -> Status {
+    if (!next) return one_point(frame, parent, inner);
+    if (open_indices == 1 && runs_as_lanes(block, *next, options_.max_lanes))
+      return lanes(*next, frame, parent, pending, inner);
+    if (!block.tags.has("unroll")) return loop(*next, frame, parent, pending, inner);
+    const Affine start = next->affine ? next->affine->substitute(parent.indices) : Affine(0);
+    for (int64_t i = 0; i < next->range; ++i) {
+      frame.indices[next->name] = start + i;
+      STRIA_RETURN_IF_ERROR(points(frame, parent, pending, inner));
+    }
+    return {};
+  });
+}
+
+Status Builder::loop(const Index& index, Frame frame, const Frame& parent, const std::vector<Affine>& constraints,
+                     Body& out) {
+  const DataType type = options_.index_type;
+  nest_.open();
+  const int var = nest_.new_variable(index.name, {type, 1});
+  const std::string name = function_.vars[var].name;
+  Interval range{0, index.range - 1};
+  nest_.bind(name, var, range);
+  frame.indices[index.name] = (index.affine ? index.affine->substitute(parent.indices) : Affine(0)) + Affine::of(name);
+  // Constraints that this index decides clip its range.
+  std::vector<Affine> pending = constraints, open, inside;
+  bool feasible = decide(frame, pending, open);
+  ExprRef lower = integer(type, 0), upper = integer(type, index.range);
+  for (const Affine& form : open) {
+    const int64_t a = form.coefficient(name);
+    Affine rest = form;
+    rest.add_term(name, -a);
+    if (a == 0) {
+      inside.push_back(form);
+    } else if (a > 0) {
+      if (rest.is_constant()) range.lower = std::max(range.lower, ceil_div(-rest.constant(), a));
+      lower = binary(Op::max, lower, first_above(nest_, rest, a, type));
+    } else {
+      if (rest.is_constant()) range.upper = std::min(range.upper, floor_div(rest.constant(), -a));
+      upper = binary(Op::min, upper, first_below(nest_, rest, -a, type));
+    }
+  }
+  feasible = feasible && !range.empty();
+  Body body;
+  if (feasible) {
+    nest_.narrow(name, range);
+    STRIA_RETURN_IF_ERROR(guarded(inside, body, [&](Body& inner) { return points(frame, parent, pending, inner); }));
+  }
+  const bool empty = body.empty();
+  Statement statement = nest_.close(name, var, std::move(lower), std::move(upper), std::move(body));
+  if (!empty) append(out, std::move(statement));
+  return {};
+}
+
+Status Builder::lanes(const Index& index, Frame frame, const Frame& parent, std::vector<Affine> pending, Body& out) {
+  const DataType type = options_.index_type;
+  const int64_t count = index.range;
+  nest_.bind_lane({0, count - 1});
+  frame.lanes = static_cast<int>(count);
+  frame.indices[index.name] = (index.affine ? index.affine->substitute(parent.indices) : Affine(0)) + Affine::of(kLane);
+  std::vector<Affine> open, uniform;
+  const bool feasible = decide(frame, pending, open);
+  nest_.unbind_lane();
+  if (!feasible) return {};
+  // Constraints on the lane leave an interval of lanes, which may be empty.
+  ExprRef first, last;
+  bool may_be_empty = false;
+  for (const Affine& form : open) {
+    const int64_t a = form.coefficient(kLane);
+    Affine rest = form;
+    rest.add_term(kLane, -a);
+    const int64_t best_lane = a > 0 ? count - 1 : 0;
+    may_be_empty = may_be_empty || interval_of(rest + a * best_lane, nest_.box()).lower < 0;
+    if (a == 0) {
+      uniform.push_back(form);
+    } else if (a > 0) {
+      ExprRef bound = first_above(nest_, rest, a, type);
+      first = first ? binary(Op::max, first, bound) : bound;
+    } else {
+      ExprRef bound = first_below(nest_, rest, -a, type);
+      last = last ? binary(Op::min, last, bound) : bound;
+    }
+  }
+  ExprRef some;
+  const auto clamped = [&](const ExprRef& lane) {
+    ExprRef inside = binary(Op::min, binary(Op::max, lane, integer(type, 0)), integer(type, count));
+    return broadcast(convert_to(DataType::i32, inside), frame.lanes);
+  };
+  const ExprRef numbers = iota(DataType::i32, frame.lanes);
+  if (first) frame.mask = binary(Op::le, clamped(first), numbers);
+  if (last) {
+    ExprRef below = binary(Op::lt, numbers, clamped(last));
+    frame.mask = frame.mask ? binary(Op::bit_and, frame.mask, below) : below;
+  }
+  if (first && last) may_be_empty = true;
+  if (may_be_empty) {
+    // Masks keep inactive lanes from memory, but what all lanes share needs one that is active.
+    if (first) some = binary(Op::lt, first, last ? binary(Op::min, last, integer(type, count)) : integer(type, count));
+    if (last) {
+      ExprRef positive = binary(Op::lt, integer(type, 0), last);
+      some = some ? binary(Op::bit_and, some, positive) : positive;
+    }
+  }
+  return guarded(uniform, out, [&](Body& inner) -> Status {
+    Body then;
+    if (frame.mask) frame.mask = named(frame.mask, "mask", some ? then : inner);
+    if (!some) return one_point(frame, parent, inner);
+    STRIA_RETURN_IF_ERROR(one_point(frame, parent, then));
+    append(inner, {If{some, std::move(then)}});
+    return {};
+  });
+}
+
+Status Builder::one_point(Frame frame, const Frame& parent, Body& out) {
+  for (const Refinement& ref : frame.block->refs) {
+    if (ref.dir == RefDir::none) {
+      STRIA_ASSIGN(frame.views[ref.into], allocate(ref, frame));
+      continue;
+    }
+    // The kernel's own refinements have a parameter each.
+    auto from = parent.views.find(parent.block ? ref.from : ref.into);
+    if (from == parent.views.end())
+      return invalid_argument("refinement '{}' of {} names '{}', which its parent does not have", ref.into,
+                              name_of_block(*frame.block), ref.from);
+    View view = from->second;
+    view.offset += ref.flat_access().substitute(frame.indices) * view.scale;
+    view.agg = ref.agg;
+    frame.views[ref.into] = std::move(view);
+  }
+  return statements(frame, out);
+}
+
+Result<View> Builder::allocate(const Refinement& ref, const Frame& frame) {
+  if (ref.swizzle)
+    return unsupported("allocation '{}' of {}: swizzled layouts are not supported on this device", ref.into,
+                       name_of_block(*frame.block));
+  for (const Dim& dim : ref.shape.dims)
+    if (dim.stride < 0)
+      return unsupported("allocation '{}' of {} has a negative stride", ref.into, name_of_block(*frame.block));
+  const int64_t span = std::max<int64_t>(ref.shape.span_elements(), 1);
+  if (span > options_.stack_limit_bytes)
+    return make_error(StatusCode::out_of_range,
+                      "allocation '{}' of {} has {} elements, a kernel's allocations are limited to {} bytes", ref.into,
+                      name_of_block(*frame.block), span, options_.stack_limit_bytes);
+  View view;
+  view.memory = static_cast<int>(function_.params.size() + function_.arrays.size());
+  view.agg = ref.agg;
+  if (frame.lanes > 1) {
+    view.scale = frame.lanes;
+    view.offset = Affine::of(kLane);
+  }
+  function_.arrays.push_back(
+      {.name = nest_.unique_name(ref.into), .type = ref.shape.type, .count = span * view.scale});
+  const bool located = !ref.location.empty() && ref.location.path.back().name == options_.register_unit;
+  wants_registers_.push_back(located || span == 1);
+  return view;
+}
+
+}  // namespace stria::semtree

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device Stripe -> kernel tree: one kernel block becomes one function. All rules of meaning that
+// emitters would otherwise each get wrong are applied here: clamped loop bounds, guards, masks, index
+// arithmetic, integer division, NaN, conversions, aggregation. Mechanical: what the blocks, tags and
+// locations say is spelled out, nothing is chosen.
+//
+// How constructs translate:
+// * Indices of the kernel block that are parallel (docs/semantics.md S2) become the function's parallel
+//   variable, leading ones first until there are enough points; the others become loops.
+// * Blocks become loop nests; an index of range 1 is substituted. A constraint that involves the
+//   innermost index of its block clips that loop's bounds; others become conditions, moved out of
+//   every loop they do not depend on.
+// * #unroll blocks are written out point by point with their indices as constants.
+// * #vector blocks without inner blocks become vector operations: stride 1 is contiguous, 0 is one
+//   element for all lanes (a store with an aggregation reduces over the lanes), others gather and
+//   scatter; constraints on the lane are masks. Otherwise the tag changes nothing and lanes are a loop.
+// * Allocations become arrays: in registers if located in the unit `register_unit` and every subscript
+//   is constant after unrolling, else on the stack.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "stria/base/status.h"
+#include "stria/semtree/tree.h"
+#include "stria/stripe/block.h"
+
+namespace stria::semtree {
+
+struct BuildOptions {
+  DataType index_type = DataType::i64;  // i32 or i64; with i32, spans beyond 2^31 - 1 elements fail
+  std::string register_unit = "REG";    // the memory unit whose allocations are registers
+  int64_t enough_parallel_points = 128;
+  int64_t stack_limit_bytes = 256 * 1024;       // of all allocations of a kernel outside registers
+  int64_t unrolled_statement_limit = 1 << 17;   // statements of the function, unrolled ones counted each
+  int max_lanes = 64;                           // wider #vector blocks run as loops
+};
+
+// `main` is the block that holds `kernel` (#main or #prologue). The program must have passed the
+// verifier. Fails with `unsupported` or `out_of_range`, naming block, refinement and limit.
+Result<Function> build(const stripe::Block& kernel, const stripe::Block& main, const BuildOptions& options = {});
+
+}  // namespace stria::semtree

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of building one kernel; private to this room. build.cc does blocks and loops, leaf.cc the
+// statements inside them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stria/semtree/build.h"
+#include "stria/semtree/loop_nest.h"
+
+namespace stria::semtree {
+
+// A refinement at the current point: where its element (0, …, 0) lies.
+struct View {
+  int memory = -1;
+  Affine offset;  // elements, over loop variables and kLane
+  int64_t scale = 1;  // > 1: one copy of the allocation per lane, lanes innermost
+  std::optional<stripe::Aggregation> agg;
+};
+
+struct Value {
+  ExprRef expr;  // fp32 if `type` is fp16 or bf16
+  DataType type = DataType::fp32;
+};
+
+// One block at one point.
+struct Frame {
+  const stripe::Block* block = nullptr;
+  std::map<std::string, Affine> indices;  // over loop variables and kLane
+  std::map<std::string, View> views;
+  std::map<std::string, Value> scalars;
+  int lanes = 1;
+  ExprRef mask;  // of the lanes; null = all
+};
+
+class Builder {
+ public:
+  Builder(const stripe::Block& kernel, const stripe::Block& main, const BuildOptions& options)
+      : kernel_(kernel), main_(main), options_(options), nest_(function_) {}
+  Result<Function> run();
+
+ private:
+  // --- build.cc: blocks
+  Status make_parameters(Frame& outside);
+  // Binds the kernel's parallel indices; what decodes them goes to `out`.
+  Status spread_points(Frame& frame, Body& out);
+  // Emits all points of `block` inside `parent`'s point.
+  Status nested_block(const stripe::Block& block, const Frame& parent, Body& out);
+  // Emits the points of frame.block over the indices that the frame does not have yet, under the
+  // constraints `pending` that are not decided yet.
+  Status points(const Frame& frame, const Frame& parent, std::vector<Affine> pending, Body& out);
+  Status loop(const stripe::Index& index, Frame frame, const Frame& parent, const std::vector<Affine>& pending,
+              Body& out);
+  Status lanes(const stripe::Index& index, Frame frame, const Frame& parent, std::vector<Affine> pending, Body& out);
+  Status one_point(Frame frame, const Frame& parent, Body& out);
+  Result<View> allocate(const stripe::Refinement& ref, const Frame& frame);
+  // Takes out of `pending` what the frame's indices decide. False: never holds. What may fail goes, over
+  // loop variables and kLane, to `open`.
+  bool decide(const Frame& frame, std::vector<Affine>& pending, std::vector<Affine>& open) const;
+  // Runs `inner` under the conditions.
+  template <typename Inner>
+  Status guarded(const std::vector<Affine>& conditions, Body& out, const Inner& inner);
+
+  // --- leaf.cc: statements of one point
+  Status statements(Frame& frame, Body& out);
+  Status load(Frame& frame, const stripe::Load& load, Body& out);
+  Status store(Frame& frame, const stripe::Store& store, Body& out);
+  Status load_index(Frame& frame, const stripe::LoadIndex& load, Body& out);
+  Status intrinsic_call(Frame& frame, const stripe::Intrinsic& call, Body& out);
+  Status store_combined(Frame& frame, const View& view, const ExprRef& value, Body& out);
+  Place place(const View& view, const Frame& frame);
+  ExprRef load_place(const Place& place, std::string_view hint, Body& out);
+  ExprRef named(ExprRef expr, std::string_view hint, Body& out);
+  Result<const View*> view_of(const Frame& frame, const std::string& name) const;
+  Result<Value> scalar_of(const Frame& frame, const std::string& name) const;
+
+  const stripe::Block& kernel_;
+  const stripe::Block& main_;
+  const BuildOptions& options_;
+  Function function_;
+  LoopNest nest_;
+  std::vector<bool> wants_registers_;  // per array
+  std::map<int, ExprRef> products_;  // variables that are a product of floats, for fused multiply-add
+  int64_t statement_count_ = 0;
+};
+
+// Fails if the running value of an aggregation would be kept in a storage type narrower than the
+// aggregation type while several points add to one element (aggregation_check.cc).
+Status check_aggregations(const stripe::Block& kernel);
+
+std::string name_of_block(const stripe::Block& block);
+
+}  // namespace stria::semtree

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes expressions of the kernel tree. Constants fold here, so that unrolled code is small and every
+// emitter sees the same text; the operands' types must already agree.
+#pragma once
+
+#include "stria/semtree/tree.h"
+
+namespace stria::semtree {
+
+ExprRef constant(const Scalar& value, int lanes = 1);
+ExprRef integer(DataType type, int64_t value, int lanes = 1);
+ExprRef variable(int var, Type type);
+ExprRef iota(DataType type, int lanes);
+ExprRef unary(Op op, ExprRef a);
+// Scalar operands of a vector operation are broadcast.
+ExprRef binary(Op op, ExprRef a, ExprRef b, bool reassociate = false);
+ExprRef fma(ExprRef a, ExprRef b, ExprRef c);
+ExprRef select(ExprRef condition, ExprRef a, ExprRef b);
+ExprRef convert_to(DataType type, ExprRef a);
+ExprRef broadcast(ExprRef a, int lanes);
+ExprRef reduce(Op op, ExprRef a);
+ExprRef last_lane(ExprRef a);
+ExprRef call(std::string callee, std::vector<ExprRef> args);
+
+bool is_constant(const ExprRef& a);
+bool is_integer_constant(const ExprRef& a, int64_t value);
+// The same tree, node by node.
+bool same(const ExprRef& a, const ExprRef& b);
+bool uses_variable(const ExprRef& a, int var);
+
+}  // namespace stria::semtree

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// The statements of one point: loads, stores, aggregation, arithmetic.
+#include <algorithm>
+
+#include "stria/semtree/arithmetic.h"
+#include "stria/semtree/builder.h"
+#include "stria/semtree/expr.h"
+
+namespace stria::semtree {
+
+Status Builder::statements(Frame& frame, Body& out) {
+  for (const stripe::Statement& statement : frame.block->stmts) {
+    if (++statement_count_ > options_.unrolled_statement_limit)
+      return make_error(StatusCode::out_of_range, "kernel '{}' unrolls to more than {} statements, in {}", kernel_.name,
+                        options_.unrolled_statement_limit, name_of_block(*frame.block));
+    Status status;
+    if (const stripe::Block* block = statement.block()) {
+      status = nested_block(*block, frame, out);
+    } else if (auto* s = std::get_if<stripe::Load>(&statement.op)) {
+      status = load(frame, *s, out);
+    } else if (auto* s = std::get_if<stripe::Store>(&statement.op)) {
+      status = store(frame, *s, out);
+    } else if (auto* s = std::get_if<stripe::LoadIndex>(&statement.op)) {
+      status = load_index(frame, *s, out);
+    } else if (auto* s = std::get_if<stripe::Constant>(&statement.op)) {
+      ExprRef value = constant(s->value);
+      frame.scalars[s->into] = {convert_to(compute_type(s->value.type), value), s->value.type};
+    } else if (auto* s = std::get_if<stripe::Intrinsic>(&statement.op)) {
+      status = intrinsic_call(frame, *s, out);
+    } else {
+      status = unsupported("special '{}' in {} is not supported on this device",
+                           std::get<stripe::Special>(statement.op).name, name_of_block(*frame.block));
+    }
+    STRIA_RETURN_IF_ERROR(status);
+  }
+  return {};
+}
+
+ExprRef Builder::named(ExprRef expr, std::string_view hint, Body& out) {
+  if (expr->kind == ExprKind::variable || expr->kind == ExprKind::constant) return expr;
+  const Type type = expr->type;
+  const int var = nest_.new_variable(hint, type);
+  out.push_back({Let{var, std::move(expr)}});
+  return variable(var, type);
+}
+
+Result<const View*> Builder::view_of(const Frame& frame, const std::string& name) const {
+  auto at = frame.views.find(name);
+  if (at == frame.views.end())
+    return invalid_argument("{} has no refinement '{}'", name_of_block(*frame.block), name);
+  return &at->second;
+}
+
+Result<Value> Builder::scalar_of(const Frame& frame, const std::string& name) const {
+  auto at = frame.scalars.find(name);
+  if (at == frame.scalars.end()) return invalid_argument("{} has no scalar '${}'", name_of_block(*frame.block), name);
+  return at->second;
+}
+
+Place Builder::place(const View& view, const Frame& frame) {
+  Place p;
+  p.memory = view.memory;
+  p.stride = view.offset.coefficient(kLane);
+  p.lanes = p.stride == 0 ? 1 : frame.lanes;
+  Affine uniform = view.offset;
+  uniform.add_term(kLane, -p.stride);
+  p.constant = uniform.constant();
+  uniform.set_constant(0);
+  p.offset = nest_.offset(uniform);
+  if (p.lanes == 1) {
+    p.stride = 1;
+  } else {
+    p.mask = frame.mask;
+  }
+  return p;
+}
+
+ExprRef Builder::load_place(const Place& p, std::string_view hint, Body& out) {
+  const DataType element = function_.element_type(p.memory);
+  const Type type{element, p.lanes};
+  const int var = nest_.new_variable(hint, type);
+  out.push_back({Load{var, p}});
+  return named(convert_to(compute_type(element), variable(var, type)), hint, out);
+}
+
+Status Builder::load(Frame& frame, const stripe::Load& load, Body& out) {
+  STRIA_ASSIGN(const View* view, view_of(frame, load.from));
+  const DataType element = function_.element_type(view->memory);
+  frame.scalars[load.into] = {load_place(place(*view, frame), load.into, out), element};
+  return {};
+}
+
+Status Builder::load_index(Frame& frame, const stripe::LoadIndex& load, Body& out) {
+  Affine form = load.from.substitute(frame.indices);
+  const int64_t a = form.coefficient(kLane);
+  form.add_term(kLane, -a);
+  ExprRef value = nest_.value(form);
+  if (a != 0) {
+    ExprRef lanes = binary(Op::mul, iota(options_.index_type, frame.lanes), integer(options_.index_type, a));
+    value = binary(Op::add, value, lanes);
+  }
+  frame.scalars[load.into] = {named(convert_to(load.type, value), load.into, out), load.type};
+  return {};
+}
+
+Status Builder::intrinsic_call(Frame& frame, const stripe::Intrinsic& call, Body& out) {
+  if (call.outputs.size() != 1)
+    return unsupported("intrinsic '{}' in {} has {} outputs", call.name, name_of_block(*frame.block), call.outputs.size());
+  std::vector<ExprRef> operands;
+  for (const std::string& name : call.inputs) {
+    STRIA_ASSIGN(Value value, scalar_of(frame, name));
+    operands.push_back(value.expr);
+  }
+  const Namer namer = [&](ExprRef expr) { return named(std::move(expr), call.outputs[0], out); };
+  Result<ExprRef> made = intrinsic(call.name, call.type, operands, namer);
+  if (!made) return made.status().with_context(name_of_block(*frame.block));
+  ExprRef result = *made;
+  const bool product = result->kind == ExprKind::operation && result->op == Op::mul && is_float(result->type.scalar);
+  ExprRef value = namer(result);
+  if (product) products_[value->var] = result;
+  // Comparisons and logic give bool whatever the operation type is.
+  const DataType type = value->type.scalar == compute_type(call.type) ? call.type : value->type.scalar;
+  frame.scalars[call.outputs[0]] = {std::move(value), type};
+  return {};
+}
+
+Status Builder::store(Frame& frame, const stripe::Store& store, Body& out) {
+  STRIA_ASSIGN(const View* view, view_of(frame, store.into));
+  STRIA_ASSIGN(Value value, scalar_of(frame, store.from));
+  if (view->agg) return store_combined(frame, *view, value.expr, out);
+  Place p = place(*view, frame);
+  ExprRef stored = convert_to(function_.element_type(view->memory), value.expr);
+  // Of lanes that store to one element the last one is seen.
+  stored = p.lanes == 1 ? last_lane(stored) : broadcast(stored, p.lanes);
+  out.push_back({Store{std::move(p), std::move(stored)}});
+  return {};
+}
+
+Status Builder::store_combined(Frame& frame, const View& view, const ExprRef& stored, Body& out) {
+  const stripe::AggOp op = view.agg->op;
+  const DataType type = view.agg->type, arithmetic = compute_type(type);
+  const Place p = place(view, frame);
+  ExprRef value = convert_to(arithmetic, convert_to(type, stored));
+  auto product = value->kind == ExprKind::variable ? products_.find(value->var) : products_.end();
+  if (p.lanes == 1 && frame.lanes > 1) {
+    value = broadcast(value, frame.lanes);
+    if (frame.mask)
+      value = select(frame.mask, value, constant(convert(identity(op, type), arithmetic), frame.lanes));
+    value = reduce(reduction(op, arithmetic), named(value, "terms", out));
+    product = products_.end();
+  }
+  value = named(value, "value", out);
+  ExprRef old = convert_to(arithmetic, load_place(p, "sum", out));
+  ExprRef sum = op == stripe::AggOp::add && product != products_.end()
+                    ? fma(product->second->args[0], product->second->args[1], old)
+                    : combine(op, named(old, "sum", out), value);
+  sum = convert_to(type, named(broadcast(sum, p.lanes), "sum", out));
+  out.push_back({Store{p, convert_to(function_.element_type(p.memory), sum)}});
+  return {};
+}
+
+}  // namespace stria::semtree

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/semtree/loop_nest.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "stria/base/status.h"
+#include "stria/semtree/expr.h"
+
+namespace stria::semtree {
+namespace {
+
+void append_all(Body& to, Body&& from) {
+  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+}  // namespace
+
+std::string LoopNest::unique_name(std::string_view hint) {
+  std::string base(hint.empty() ? std::string_view("v") : hint);
+  for (;;) {
+    int& next = taken_[base];
+    std::string name = next == 0 ? base : fmt::format("{}_{}", base, next);
+    ++next;
+    // "x_1" may itself be a name that was asked for.
+    if (name == base || !taken_.count(name)) {
+      taken_[name] = std::max(taken_[name], 1);
+      return name;
+    }
+  }
+}
+
+int LoopNest::new_variable(std::string_view hint, Type type) {
+  function_.vars.push_back({unique_name(hint), type});
+  return static_cast<int>(function_.vars.size()) - 1;
+}
+
+void LoopNest::bind(const std::string& name, int var, Interval range) {
+  names_[name] = {variable(var, function_.vars[var].type), levels_.size() - 1};
+  box_[name] = range;
+}
+
+Statement LoopNest::close(const std::string& name, int var, ExprRef lower, ExprRef upper, Body body) {
+  Level level = std::move(levels_.back());
+  levels_.pop_back();
+  names_.erase(name);
+  box_.erase(name);
+  auto* only = body.size() == 1 ? std::get_if<If>(&body[0].op) : nullptr;
+  if (only && !uses_variable(only->condition, var)) {
+    Body inner = std::move(level.prologue);
+    append_all(inner, std::move(only->then));
+    If outside{std::move(only->condition), {}};
+    outside.then.push_back({For{var, std::move(lower), std::move(upper), std::move(inner)}});
+    return {std::move(outside)};
+  }
+  Body inner = std::move(level.prologue);
+  append_all(inner, std::move(body));
+  return {For{var, std::move(lower), std::move(upper), std::move(inner)}};
+}
+
+Body LoopNest::finish(Body body) {
+  Body all = std::move(levels_[0].prologue);
+  append_all(all, std::move(body));
+  return all;
+}
+
+ExprRef LoopNest::value(const Affine& form) const {
+  const DataType type = function_.index_type;
+  ExprRef sum;
+  const auto add = [&](const ExprRef& term) { sum = sum ? binary(Op::add, sum, term) : term; };
+  const auto subtract = [&](const ExprRef& term) { sum = binary(Op::sub, sum ? sum : integer(type, 0), term); };
+  // What is added first, so that the text has no leading minus where it can be helped.
+  for (const auto& [name, coefficient] : form.terms())
+    if (coefficient > 0) add(binary(Op::mul, names_.at(name).value, integer(type, coefficient)));
+  if (form.constant() > 0) add(integer(type, form.constant()));
+  for (const auto& [name, coefficient] : form.terms())
+    if (coefficient < 0) subtract(binary(Op::mul, names_.at(name).value, integer(type, -coefficient)));
+  if (form.constant() < 0) subtract(integer(type, -form.constant()));
+  return sum ? sum : integer(type, 0);
+}
+
+ExprRef LoopNest::at_least_zero(const Affine& form) const {
+  // Terms with positive coefficients to the right, the others to the left: no overflow that the form
+  // itself does not have, and text that reads like the constraint.
+  Affine left, right;
+  for (const auto& [name, coefficient] : form.terms())
+    (coefficient > 0 ? right : left).add_term(name, coefficient > 0 ? coefficient : -coefficient);
+  if (form.constant() > 0 && right.is_constant()) {
+    right.set_constant(form.constant());
+  } else {
+    left.set_constant(-form.constant());
+  }
+  return binary(Op::le, value(left), value(right));
+}
+
+ExprRef LoopNest::offset(const Affine& form) {
+  if (form.terms().empty()) return nullptr;
+  size_t deepest = 0;
+  for (const auto& [name, coefficient] : form.terms()) deepest = std::max(deepest, names_.at(name).level);
+  Level& level = levels_[deepest];
+  if (auto at = level.offsets.find(form.terms()); at != level.offsets.end()) return at->second;
+  Affine outer, here;
+  for (const auto& [name, coefficient] : form.terms())
+    (names_.at(name).level < deepest ? outer : here).add_term(name, coefficient);
+  ExprRef sum = value(here);
+  if (ExprRef before = offset(outer)) sum = binary(Op::add, before, sum);
+  if (sum->kind != ExprKind::variable) {
+    int var = new_variable("o", {function_.index_type, 1});
+    level.prologue.push_back({Let{var, sum}});
+    sum = variable(var, {function_.index_type, 1});
+  }
+  level.offsets[form.terms()] = sum;
+  return sum;
+}
+
+void append(Body& body, Statement statement) {
+  auto* next = std::get_if<If>(&statement.op);
+  auto* last = body.empty() ? nullptr : std::get_if<If>(&body.back().op);
+  if (next && last && same(next->condition, last->condition)) {
+    for (Statement& inner : next->then) append(last->then, std::move(inner));
+    return;
+  }
+  body.push_back(std::move(statement));
+}
+
+}  // namespace stria::semtree

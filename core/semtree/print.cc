@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/semtree/print.h"
+
+#include "stria/base/status.h"
+#include "stria/base/text.h"
+
+namespace stria::semtree {
+namespace {
+
+std::string_view infix(Op op) {
+  switch (op) {
+    case Op::add: return "+";
+    case Op::sub: return "-";
+    case Op::mul: return "*";
+    case Op::div: return "/";
+    case Op::rem: return "%";
+    case Op::bit_and: return "&";
+    case Op::bit_or: return "|";
+    case Op::bit_xor: return "^";
+    case Op::shift_left: return "<<";
+    case Op::shift_right: return ">>";
+    case Op::eq: return "==";
+    case Op::ne: return "!=";
+    case Op::lt: return "<";
+    case Op::le: return "<=";
+    default: return "";
+  }
+}
+
+class Printer {
+ public:
+  explicit Printer(const Function& function) : function_(function) {}
+
+  std::string function() {
+    std::string params;
+    for (const Parameter& param : function_.params) {
+      if (!params.empty()) params += ", ";
+      params += fmt::format("{} {}: {}[{}]", param.writable ? (param.readable ? "inout" : "out") : "in",
+                            param.name, stria::name_of(param.type), param.span);
+    }
+    out_ = fmt::format("kernel {} ({})", function_.name.empty() ? "_" : function_.name, params);
+    out_ += fmt::format(" parallel {} in 0 .. {}, index {} {{\n", function_.vars[function_.parallel_var].name,
+                        function_.trip_count, stria::name_of(function_.index_type));
+    for (const std::string& note : function_.notes) out_ += fmt::format("  // {}\n", note);
+    for (const Array& array : function_.arrays) {
+      const int lanes = array.in_registers ? array.slot_lanes : 1;
+      out_ += fmt::format("  {} {}: {}[{}]\n", array.in_registers ? "registers" : "stack", array.name,
+                          to_string(Type{array.type, lanes}), (array.count + lanes - 1) / lanes);
+    }
+    body(function_.body, 1);
+    return out_ + "}\n";
+  }
+
+  std::string expr(const ExprRef& e, bool inside = false) {
+    const auto arg = [&](size_t i) { return expr(e->args[i], true); };
+    switch (e->kind) {
+      case ExprKind::constant: return constant(*e);
+      case ExprKind::variable: return function_.vars[e->var].name;
+      case ExprKind::iota: return fmt::format("iota({})", to_string(e->type));
+      case ExprKind::convert: return fmt::format("{}({})", stria::name_of(e->type.scalar), expr(e->args[0]));
+      case ExprKind::broadcast: return fmt::format("x{}({})", e->type.lanes, expr(e->args[0]));
+      case ExprKind::last_lane: return fmt::format("last_lane({})", expr(e->args[0]));
+      case ExprKind::reduce: return fmt::format("reduce_{}({})", semtree::name_of(e->op), expr(e->args[0]));
+      case ExprKind::call: return fmt::format("{}({})", e->callee, list(e->args));
+      case ExprKind::operation: break;
+    }
+    std::string_view sign = infix(e->op);
+    if (sign.empty()) return fmt::format("{}({})", semtree::name_of(e->op), list(e->args));
+    std::string text = fmt::format("{} {} {}", arg(0), sign, arg(1));
+    return inside ? "(" + text + ")" : text;
+  }
+
+ private:
+  std::string list(const std::vector<ExprRef>& args) {
+    std::string out;
+    for (const ExprRef& arg : args) out += (out.empty() ? "" : ", ") + expr(arg);
+    return out;
+  }
+
+  // Integers of the index type print bare; other constants name their type.
+  std::string constant(const Expr& e) {
+    std::string text = stria::to_string(e.value);
+    if (e.type.scalar != function_.index_type && e.type.scalar != DataType::boolean)
+      text += fmt::format(" {}", stria::name_of(e.type.scalar));
+    return e.type.lanes == 1 ? text : fmt::format("x{}({})", e.type.lanes, text);
+  }
+
+  std::string place(const Place& p) {
+    std::string at = p.offset ? expr(p.offset) : "";
+    if (at.empty()) {
+      at = fmt::format("{}", p.constant);
+    } else if (p.constant != 0) {
+      at += p.constant < 0 ? fmt::format(" - {}", -static_cast<uint64_t>(p.constant)) : fmt::format(" + {}", p.constant);
+    }
+    if (p.lanes > 1) at += fmt::format(" x{}", p.lanes);
+    if (p.lanes > 1 && p.stride != 1) at += fmt::format(" by {}", p.stride);
+    if (p.mask) at += fmt::format(" if {}", expr(p.mask));
+    return fmt::format("{}[{}]", function_.memory_name(p.memory), at);
+  }
+
+  void body(const Body& statements, int depth) {
+    const std::string indent(2 * depth, ' ');
+    const auto name = [&](int var) { return function_.vars[var].name; };
+    for (const Statement& statement : statements) {
+      if (auto* s = std::get_if<Let>(&statement.op)) {
+        out_ += fmt::format("{}{} = {}\n", indent, name(s->var), expr(s->value));
+      } else if (auto* s = std::get_if<Load>(&statement.op)) {
+        out_ += fmt::format("{}{} = {}\n", indent, name(s->var), place(s->place));
+      } else if (auto* s = std::get_if<Store>(&statement.op)) {
+        out_ += fmt::format("{}{} = {}\n", indent, place(s->place), expr(s->value));
+      } else if (auto* s = std::get_if<For>(&statement.op)) {
+        out_ += fmt::format("{}for {} in {} .. {} {{\n", indent, name(s->var), expr(s->lower), expr(s->upper));
+        body(s->body, depth + 1);
+        out_ += indent + "}\n";
+      } else if (auto* s = std::get_if<If>(&statement.op)) {
+        out_ += fmt::format("{}if {} {{\n", indent, expr(s->condition));
+        body(s->then, depth + 1);
+        out_ += indent + "}\n";
+      } else {
+        out_ += indent + "barrier\n";
+      }
+    }
+  }
+
+  const Function& function_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string to_string(Type type) {
+  std::string_view name = stria::name_of(type.scalar);
+  return type.lanes == 1 ? std::string(name) : fmt::format("{}x{}", name, type.lanes);
+}
+
+std::string_view name_of(Op op) {
+  switch (op) {
+    case Op::neg: return "neg";
+    case Op::bit_not: return "bit_not";
+    case Op::logical_not: return "not";
+    case Op::abs: return "abs";
+    case Op::sqrt: return "sqrt";
+    case Op::floor: return "floor";
+    case Op::ceil: return "ceil";
+    case Op::round_even: return "round_even";
+    case Op::round_away: return "round_away";
+    case Op::trunc: return "trunc";
+    case Op::add: return "add";
+    case Op::sub: return "sub";
+    case Op::mul: return "mul";
+    case Op::div: return "div";
+    case Op::rem: return "rem";
+    case Op::floor_div: return "floor_div";
+    case Op::min: return "min";
+    case Op::max: return "max";
+    case Op::bit_and: return "and";
+    case Op::bit_or: return "or";
+    case Op::bit_xor: return "xor";
+    case Op::shift_left: return "shift_left";
+    case Op::shift_right: return "shift_right";
+    case Op::eq: return "eq";
+    case Op::ne: return "ne";
+    case Op::lt: return "lt";
+    case Op::le: return "le";
+    case Op::fma: return "fma";
+    case Op::select: return "select";
+  }
+  return "?";
+}
+
+std::string print(const Function& function) { return Printer(function).function(); }
+
+std::string print(const ExprRef& expr, const Function& function) { return Printer(function).expr(expr); }
+
+}  // namespace stria::semtree

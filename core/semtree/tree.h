@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// The platform-neutral kernel tree: what is left of a kernel of the device Stripe once views, points and
+// constraints are spelled out as loops, addresses, masks and typed arithmetic. Emitters translate it
+// statement by statement and decide nothing. Plain values; expressions are shared and immutable.
+//
+// Rules that emitters rely on:
+// * Every expression has a type: an element type and a number of lanes (1 = scalar). Operands of one
+//   operation have the same type, except where a kind says otherwise; nothing converts silently.
+// * Values of fp16 and bf16 are only loaded, stored and converted; arithmetic on them is in fp32.
+// * bool is a truth value in expressions and one byte (0 or 1) in memory.
+// * Integer arithmetic wraps. Division and remainder never see a zero divisor or MIN / -1, and shift
+//   counts are below the width: the builder has written the guards. max/min of floats appear as selects
+//   that propagate NaN.
+// * Variables are assigned once, before use, and visible to the end of the body that assigns them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "stria/type/scalar.h"
+
+namespace stria::semtree {
+
+struct Type {
+  DataType scalar = DataType::fp32;
+  int lanes = 1;
+  bool operator==(const Type&) const = default;
+};
+// "fp32", "fp32x16".
+std::string to_string(Type type);
+
+enum class Op {
+  // one operand
+  neg, bit_not, logical_not, abs, sqrt, floor, ceil, round_even, round_away, trunc,
+  // two operands of one type
+  add, sub, mul,
+  div,        // truncates for integers
+  rem,        // sign of the dividend; integers and floats
+  floor_div,  // integers, constant positive divisor
+  min, max,   // integers only
+  bit_and, bit_or, bit_xor,  // integers and bool
+  shift_left, shift_right,   // right: keeps the sign of signed integers
+  // two operands of one type, result bool; false for NaN except ne
+  eq, ne, lt, le,
+  // three operands
+  fma,     // a * b + c of floats, rounded once or twice
+  select,  // bool, a, b: bool may be scalar over vector a and b; both arms are evaluated
+};
+std::string_view name_of(Op op);
+
+enum class ExprKind {
+  constant,   // value; lanes > 1: in every lane
+  variable,   // var
+  iota,       // lane number: 0, 1, 2, …
+  operation,  // op(args)
+  convert,    // args[0] to the type, by the conversion rules of core/type/scalar.h
+  broadcast,  // scalar args[0] in every lane
+  reduce,     // vector args[0] to a scalar: op is add, mul, min, max (floats too: NaN propagates), bit_or, bit_and
+  last_lane,  // the last lane of vector args[0]
+  call,       // a function of mathematics by the name of its builtin: "exp", "pow"
+};
+
+struct Expr;
+using ExprRef = std::shared_ptr<const Expr>;
+
+struct Expr {
+  ExprKind kind = ExprKind::constant;
+  Type type;
+  Scalar value;
+  int var = -1;
+  Op op = Op::add;
+  // For add, mul and reduce of floats: one step of an aggregation, which may be regrouped.
+  bool reassociate = false;
+  std::string callee;
+  std::vector<ExprRef> args;
+};
+
+// Elements of a memory object: lane i is element offset + constant + i * stride.
+struct Place {
+  int memory = -1;      // parameters first, then arrays: see Function
+  ExprRef offset;       // scalar, of the function's index type; null = 0. With lanes of offsets
+                        // (type.lanes > 1) lane i is element offset[i] + constant.
+  int64_t constant = 0;
+  int lanes = 1;
+  int64_t stride = 1;
+  ExprRef mask;  // null = all lanes; inactive lanes are not touched and load as 0
+};
+
+struct Statement;
+using Body = std::vector<Statement>;
+
+struct Let {
+  int var = -1;
+  ExprRef value;
+};
+struct Load {
+  int var = -1;
+  Place place;
+};
+struct Store {
+  Place place;
+  ExprRef value;  // of the memory's element type
+};
+// var = lower, lower + 1, … below upper. Runs nothing if lower >= upper.
+struct For {
+  int var = -1;
+  ExprRef lower;
+  ExprRef upper;
+  Body body;
+};
+struct If {
+  ExprRef condition;  // scalar bool
+  Body then;
+};
+// All points of the work group have reached it before one goes on. Reserved: no builder makes it yet.
+struct Barrier {};
+
+struct Statement {
+  std::variant<Let, Load, Store, For, If, Barrier> op;
+};
+
+struct Variable {
+  std::string name;  // unique in the function
+  Type type;
+};
+
+// A tensor given by the caller. Element 0 is the base of main's view.
+struct Parameter {
+  std::string name;  // unique in the function
+  DataType type = DataType::fp32;
+  bool readable = false;
+  bool writable = false;
+  int64_t span = 0;  // elements from the base to the last one, inclusive
+  // No parameter with another number overlaps this one. Parameters of one number may be the same memory.
+  int alias_group = 0;
+};
+
+// Memory of one parallel point; its content is undefined at first.
+struct Array {
+  std::string name;  // unique in the function
+  DataType type = DataType::fp32;
+  int64_t count = 0;  // elements of `type`
+  // Held in registers: every access is exactly one slot, `slot_lanes` wide, with a constant subscript
+  // that is a multiple of slot_lanes; masks never appear. Otherwise plain memory on the stack.
+  bool in_registers = false;
+  int slot_lanes = 1;
+};
+
+struct Function {
+  std::string name;
+  DataType index_type = DataType::i64;
+  std::vector<Parameter> params;  // outputs first, in the kernel's argument order
+  std::vector<Array> arrays;      // memory number params.size() + i
+  std::vector<Variable> vars;
+  // The function runs `body` for parallel_var = first, first + 1, … below last, for any
+  // 0 <= first <= last <= trip_count that its caller names; different points may run at once.
+  int parallel_var = -1;
+  int64_t trip_count = 1;
+  Body body;
+  // What the builder decided and a reader may want to know, one line each.
+  std::vector<std::string> notes;
+
+  bool is_param(int memory) const { return memory < static_cast<int>(params.size()); }
+  const Array& array(int memory) const { return arrays[memory - params.size()]; }
+  Array& array(int memory) { return arrays[memory - params.size()]; }
+  DataType element_type(int memory) const {
+    return is_param(memory) ? params[memory].type : array(memory).type;
+  }
+  const std::string& memory_name(int memory) const {
+    return is_param(memory) ? params[memory].name : array(memory).name;
+  }
+};
+
+// Calls visit(const Statement&) on each statement of `body` and of the bodies inside it, outer first.
+template <typename Visitor>
+void walk(Body& body, const Visitor& visit) {
+  for (Statement& statement : body) {
+    visit(statement);
+    if (auto* loop = std::get_if<For>(&statement.op)) walk(loop->body, visit);
+    if (auto* branch = std::get_if<If>(&statement.op)) walk(branch->then, visit);
+  }
+}
+
+}  // namespace stria::semtree
