@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// A contraction becomes kernels that fill what it leaves unwritten (usually none), then the kernel of
+// the contraction itself.
+#include "stria/lower/iteration.h"
+#include "stria/lower/lowering.h"
+#include "stria/lower/unwritten.h"
+
+namespace stria::lower_detail {
+namespace {
+
+using stripe::AggOp;
+using stripe::RefDir;
+using tile::BoundContraction;
+
+std::optional<AggOp> agg_op(tile::Aggregation aggregation) {
+  switch (aggregation) {
+    case tile::Aggregation::sum: return AggOp::add;
+    case tile::Aggregation::product: return AggOp::mul;
+    case tile::Aggregation::max: return AggOp::max;
+    case tile::Aggregation::min: return AggOp::min;
+    case tile::Aggregation::assign: return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+const char* combination_tag(tile::Combination combination) {
+  switch (combination) {
+    case tile::Combination::none: return "comb_op_none";
+    case tile::Combination::add: return "comb_op_add";
+    case tile::Combination::mul: return "comb_op_mul";
+    case tile::Combination::equal: return "comb_op_eq";
+    case tile::Combination::cond: return "comb_op_cond";
+  }
+  return "";
+}
+
+// Writes 0 or the default's elements where the contraction writes nothing.
+void add_fill(Lowering& lowering, const BoundContraction& contraction, const SetPiece& piece) {
+  const tile::BoundTensor& out = lowering.tensor(contraction.out);
+  stripe::Block block;
+  for (const SetPiece::Index& index : piece.indices) block.idxs.push_back({index.name, index.range, {}, {}});
+  block.constraints = piece.constraints;
+  if (contraction.default_tensor) {
+    const std::string& from = lowering.tensor(*contraction.default_tensor).name;
+    block.tags = sorted_tags({"copy", "kernel"});
+    block.comments.push_back(fmt::format("{} = {} where nothing else is written", out.name, from));
+    block.refs.push_back(lowering.element(RefDir::in, *contraction.default_tensor, from, piece.point));
+    block.stmts.emplace_back(stripe::Load{from, from});
+    block.stmts.emplace_back(stripe::Store{from, out.name});
+  } else {
+    Scalar zero = is_float(out.type) ? Scalar::of_float(out.type, 0) : Scalar::of_int(out.type, 0);
+    block.tags = sorted_tags({"kernel", "zero"});
+    block.comments.push_back(fmt::format("{} = 0 where nothing else is written", out.name));
+    block.stmts.emplace_back(stripe::Constant{"zero", zero});
+    block.stmts.emplace_back(stripe::Store{"zero", out.name});
+  }
+  block.refs.push_back(lowering.element(RefDir::out, contraction.out, out.name, piece.point));
+  lowering.add_kernel(std::move(block));
+}
+
+// The statements that combine the loaded operands; returns the scalar to store.
+std::string add_combination(const BoundContraction& contraction, const std::vector<std::string>& loaded,
+                            const std::string& result, Names& scalars, stripe::Block& block) {
+  auto intrinsic = [&](const char* name, DataType type, const std::string& into, std::vector<std::string> inputs) {
+    block.stmts.emplace_back(stripe::Intrinsic{name, type, {into}, std::move(inputs)});
+    return into;
+  };
+  switch (contraction.combination) {
+    case tile::Combination::none: return loaded[0];
+    case tile::Combination::add:
+      return intrinsic("add", contraction.combination_type, scalars.fresh(result), {loaded[0], loaded[1]});
+    case tile::Combination::mul:
+      return intrinsic("mul", contraction.combination_type, scalars.fresh(result), {loaded[0], loaded[1]});
+    case tile::Combination::equal:
+      return intrinsic("cmp_eq", contraction.combination_type, scalars.fresh(result), {loaded[0], loaded[1]});
+    case tile::Combination::cond: {
+      std::string same = intrinsic("cmp_eq", contraction.combination_type, scalars.fresh("cmp_eq"), {loaded[0], loaded[1]});
+      std::string zero = scalars.fresh("zero");
+      DataType type = compute_type(contraction.value_type);
+      block.stmts.emplace_back(stripe::Constant{zero, is_float(type) ? Scalar::of_float(type, 0) : Scalar::of_int(type, 0)});
+      return intrinsic("cond", type, scalars.fresh(result), {same, loaded[2], zero});
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Status lower_contraction(Lowering& lowering, const tile::BoundStatement& statement, const BoundContraction& contraction) {
+  if (!lowering.has_elements(contraction.out)) return {};
+  const tile::BoundTensor& out = lowering.tensor(contraction.out);
+  STRIA_ASSIGN(Iteration iteration, make_iteration(contraction));
+
+  std::vector<std::string> names(out.sizes.size());
+  for (size_t d = 0; d < names.size(); ++d) {
+    const tile::DimAccess& access = contraction.out_access[d];
+    if (access.numerator.terms().size() == 1) names[d] = access.numerator.terms()[0].first;
+  }
+  lowering.set_index_names(contraction.out, std::move(names));
+  STRIA_ASSIGN(std::vector<SetPiece> rest, unwritten(iteration, out.sizes, lowering.index_names(contraction.out)));
+  for (const SetPiece& piece : rest) add_fill(lowering, contraction, piece);
+  if (iteration.empty) return {};
+
+  stripe::Block block;
+  block.comments.push_back(statement.text);
+  std::optional<AggOp> op = agg_op(contraction.aggregation);
+  block.tags = sorted_tags({fmt::format("agg_op_{}", op ? name_of(*op) : "assign"),
+                            combination_tag(contraction.combination), "contraction", "kernel"});
+  for (const Iteration::Index& index : iteration.indices) block.idxs.push_back({index.name, index.range, {}, {}});
+  block.constraints = std::move(iteration.constraints);
+  Names refs, scalars;
+  refs.fresh(out.name);
+  std::vector<std::string> loaded;
+  for (size_t i = 0; i < contraction.operands.size(); ++i) {
+    tile::TensorId id = contraction.operands[i].tensor;
+    std::string ref = refs.fresh(lowering.tensor(id).name);
+    std::string scalar = scalars.fresh(ref);
+    block.refs.push_back(lowering.element(RefDir::in, id, ref, std::move(iteration.operand_access[i])));
+    block.stmts.emplace_back(stripe::Load{ref, scalar});
+    loaded.push_back(std::move(scalar));
+  }
+  block.refs.push_back(lowering.element(RefDir::out, contraction.out, out.name, std::move(iteration.out_access)));
+  if (op) block.refs.back().agg = stripe::Aggregation{*op, contraction.aggregation_type};
+  std::string result = add_combination(contraction, loaded, out.name, scalars, block);
+  block.stmts.emplace_back(stripe::Store{result, out.name});
+  lowering.add_kernel(std::move(block));
+  return {};
+}
+
+}  // namespace stria::lower_detail

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/lower/lowering.h"
+
+#include <algorithm>
+
+namespace stria::lower_detail {
+
+Lowering::Lowering(const tile::BoundProgram& program) : program_(program) {
+  for (const tile::BoundTensor& tensor : program.tensors) {
+    shapes_.push_back(dense_shape(tensor.type, tensor.sizes));
+    index_names_.emplace_back(tensor.sizes.size());
+  }
+}
+
+stripe::Refinement Lowering::element(stripe::RefDir dir, tile::TensorId id, std::string into,
+                                     std::vector<Affine> access) const {
+  stripe::Refinement ref;
+  ref.dir = dir;
+  ref.from = tensor(id).name;
+  ref.into = std::move(into);
+  ref.access = std::move(access);
+  ref.shape = shape(id);
+  for (Dim& dim : ref.shape.dims) dim.size = 1;
+  return ref;
+}
+
+std::vector<std::string> Lowering::index_names(tile::TensorId id) const {
+  std::vector<std::string> names = index_names_[static_cast<size_t>(id)];
+  // With more than nine of them the numbers get a leading zero, so that sorting keeps their order.
+  const char* pattern = names.size() > 9 ? "i{:02}" : "i{}";
+  std::set<std::string> used;
+  for (std::string& name : names)
+    if (!name.empty() && !used.insert(name).second) name.clear();
+  for (size_t d = 0; d < names.size(); ++d) {
+    for (size_t number = d + 1; names[d].empty(); number += names.size()) {
+      std::string name = fmt::format(fmt::runtime(pattern), number);
+      if (used.insert(name).second) names[d] = name;
+    }
+  }
+  return names;
+}
+
+void Lowering::set_index_names(tile::TensorId id, std::vector<std::string> names) {
+  index_names_[static_cast<size_t>(id)] = std::move(names);
+}
+
+void Lowering::add_kernel(stripe::Block block) {
+  block.name = fmt::format("kernel_{}", kernels_.size());
+  std::sort(block.idxs.begin(), block.idxs.end(),
+            [](const stripe::Index& a, const stripe::Index& b) { return a.name < b.name; });
+  kernels_.emplace_back(std::move(block));
+}
+
+std::string Names::fresh(const std::string& base) {
+  if (used_.insert(base).second) return base;
+  int& next = next_[base];
+  std::string name;
+  do {
+    name = fmt::format("{}_{}", base, next++);
+  } while (!used_.insert(name).second);
+  return name;
+}
+
+stripe::Tags sorted_tags(std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());
+  stripe::Tags tags;
+  for (const std::string& name : names) tags.set(name);
+  return tags;
+}
+
+}  // namespace stria::lower_detail

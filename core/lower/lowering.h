@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of lowering share while one program is lowered: its tensors and the main block that
+// grows kernel by kernel.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "stria/base/status.h"
+#include "stria/stripe/block.h"
+#include "stria/tile/bound.h"
+
+namespace stria::lower_detail {
+
+class Lowering {
+ public:
+  explicit Lowering(const tile::BoundProgram& program);
+
+  const tile::BoundProgram& program() const { return program_; }
+  const tile::BoundTensor& tensor(tile::TensorId id) const { return program_.tensors[static_cast<size_t>(id)]; }
+  const TensorShape& shape(tile::TensorId id) const { return shapes_[static_cast<size_t>(id)]; }
+  bool has_elements(tile::TensorId id) const { return shape(id).element_count() > 0; }
+
+  // A view of one element of a tensor; `into` is its name in the kernel.
+  stripe::Refinement element(stripe::RefDir dir, tile::TensorId id, std::string into, std::vector<Affine> access) const;
+
+  // One name per dimension for the indices that run over it, all different: what the statement that
+  // wrote the tensor called them, i1, i2, … where nothing is known.
+  std::vector<std::string> index_names(tile::TensorId id) const;
+  // The same without inventing: "" where nothing is known.
+  const std::vector<std::string>& known_names(tile::TensorId id) const { return index_names_[static_cast<size_t>(id)]; }
+  // Remembers what a statement calls the indices over its output; "" where it has no single name.
+  void set_index_names(tile::TensorId id, std::vector<std::string> names);
+
+  // Appends a kernel to main and names it.
+  void add_kernel(stripe::Block block);
+  std::vector<stripe::Statement> take_kernels() { return std::move(kernels_); }
+
+ private:
+  const tile::BoundProgram& program_;
+  std::vector<TensorShape> shapes_;
+  std::vector<std::vector<std::string>> index_names_;
+  std::vector<stripe::Statement> kernels_;
+};
+
+// Hands out names that differ within one block: "X", "X_0", "X_1", …
+class Names {
+ public:
+  std::string fresh(const std::string& base);
+
+ private:
+  std::set<std::string> used_;
+  std::map<std::string, int> next_;  // per base: the number to try first
+};
+
+// Sorted by name, as they are printed.
+stripe::Tags sorted_tags(std::vector<std::string> names);
+
+Status lower_contraction(Lowering& lowering, const tile::BoundStatement& statement, const tile::BoundContraction& contraction);
+Status lower_elementwise(Lowering& lowering, const tile::BoundStatement& statement, const tile::BoundElementwise& elementwise);
+Status lower_special(Lowering& lowering, const tile::BoundStatement& statement, const tile::BoundSpecial& special);
+
+}  // namespace stria::lower_detail
