@@ -4,6 +4,7 @@
 // from any thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -36,7 +37,7 @@ class Event {
   Result<uint64_t> duration_ns() const;
   // Calls `callback` once with the outcome: at once if done, else later from any thread. It must not
   // block or throw.
-  void on_done(std::function<void(const Status&)> callback) const;
+  Status on_done(std::function<void(const Status&)> callback) const;
   // Host events only (Device::create_event): done if `outcome` is ok, else failed with it.
   Status signal(const Status& outcome = Status()) const;
 
@@ -62,11 +63,13 @@ Status wait_all(Waits events);
 class WaitList {
  public:
   static Result<WaitList> make(const std::shared_ptr<DeviceState>& device, Waits waits);
-  stria_event* const* data() const { return handles_.data(); }
-  uint64_t size() const { return handles_.size(); }
+  stria_event* const* data() const { return many_.empty() ? few_.data() : many_.data(); }
+  uint64_t size() const { return size_; }
 
  private:
-  std::vector<stria_event*> handles_;
+  uint64_t size_ = 0;
+  std::array<stria_event*, 8> few_{};  // no allocation for the usual few
+  std::vector<stria_event*> many_;
   std::vector<Event> imported_;
 };
 

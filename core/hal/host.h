@@ -60,7 +60,10 @@ class Host {
   // Valid as long as this object.
   const stria_host_services& services() const;
   const HostFunctions& functions() const;
+  // Threads that parallel_for uses at most.
   unsigned concurrency() const;
+  // Waits until no posted task is queued or running.
+  void quiesce() const;
 
  private:
   struct State;

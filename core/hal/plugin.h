@@ -19,7 +19,7 @@ namespace stria::hal {
 struct PluginState;
 
 // What is done to a plugin, in this order; each step has a verdict.
-enum class Step { search, manifest, trust, hash, load, query, version, create, enumerate };
+enum class Step { search, manifest, trust, hash, version, load, query, create, enumerate };
 std::string_view name_of(Step step);
 
 struct Verdict {

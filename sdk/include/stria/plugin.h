@@ -207,8 +207,8 @@ typedef struct stria_launch {
 } stria_launch;
 
 // ---------------------------------------------------------------------------------------------------
-// Host services: what a plugin may ask of the host. Each takes `host` first. Valid until the process
-// ends. All are @threads any.
+// Host services: what a plugin may ask of the host, given to each driver. Each takes `host` first. All
+// are @threads any.
 
 typedef int32_t stria_log_level;
 enum { STRIA_LOG_DEBUG = 0, STRIA_LOG_INFO = 1, STRIA_LOG_WARNING = 2, STRIA_LOG_ERROR = 3 };
@@ -274,13 +274,15 @@ typedef struct stria_host_services {
 } stria_host_services;
 
 // ---------------------------------------------------------------------------------------------------
-// Driver: the plugin at work. One per query result that the host brings to life.
+// Driver: the plugin at work. A process may create several, of several hosts: a plugin keeps what it
+// knows in its driver, not in globals.
 
 typedef struct stria_driver_options {
   uint64_t size;
   const void* next;
   stria_string directory;  // the plugin's own directory, absolute
   stria_string options;    // JSON object of user options for this plugin, "{}" if none
+  const stria_host_services* services;  // valid until shutdown has returned
 } stria_driver_options;
 
 typedef struct stria_driver_table {
@@ -502,7 +504,6 @@ typedef struct stria_host_info {
   uint8_t debug;                      // built without optimisation; for messages only
   uint64_t page_size;                 // bytes
   stria_string build;                 // the host's version and compiler, for messages only
-  const stria_host_services* services;
 } stria_host_info;
 
 typedef struct stria_plugin_info {
@@ -533,8 +534,8 @@ typedef struct stria_plugin_info {
   const void* (*get_extension)(stria_string name, uint32_t version);
 } stria_plugin_info;
 
-// Exported by the plugin. Called once after loading, under the host's load lock; host info and services
-// stay valid. STRIA_INCOMPATIBLE if the versions or builds do not fit.
+// Exported by the plugin. Called after loading, under the host's load lock, once per driver to come.
+// STRIA_INCOMPATIBLE if the versions or builds do not fit.
 // @threads handle @blocks no @allocates no @reenters no
 typedef stria_error* (*stria_plugin_query_function)(const stria_host_info* host,
                                                     stria_plugin_info* plugin);

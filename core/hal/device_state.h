@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the handles of this room share: a loaded plugin and an open device. Children hold their parent,
+// a device its plugin, so that the plugin's objects go in the order it expects whatever order the
+// caller's handles go in.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "stria/base/status.h"
+#include "stria/hal/error.h"
+#include "stria/hal/host.h"
+#include "stria/hal/info.h"
+#include "stria/hal/manifest.h"
+#include "stria/hal/tables.h"
+
+namespace stria::hal {
+
+enum class Noun { device, compiler, library, kernel, executor, buffer, event };
+inline constexpr int kNounCount = 7;
+std::string_view name_of(Noun noun);
+
+struct PluginState {
+  Manifest manifest;
+  std::filesystem::path directory;  // absolute
+  Tables tables{};
+  const void* (*get_extension)(stria_string, uint32_t) = nullptr;
+  std::shared_ptr<Host> host;
+  stria_driver* driver = nullptr;  // null after shutdown
+  std::shared_ptr<void> library;   // keeps the shared object loaded
+  pid_t process = 0;
+  std::array<std::atomic<int64_t>, kNounCount> live{};  // handles alive, by noun
+
+  PluginState() = default;
+  PluginState(const PluginState&) = delete;
+  PluginState& operator=(const PluginState&) = delete;
+  ~PluginState();
+
+  // Calls a slot; `slot` is "executor.fill". A failure's message says plugin and slot; an exception
+  // that comes out of the plugin is its fault and becomes `internal`.
+  template <typename... Params, typename... Args>
+  Status call(std::string_view slot, stria_error* (*function)(Params...), Args... args) const {
+    stria_error* error = nullptr;
+    try {
+      error = function(args...);
+    } catch (...) {
+      return thrown(slot);
+    }
+    return error ? failed(slot, error) : Status();
+  }
+  // The same for slots that return nothing.
+  template <typename... Params, typename... Args>
+  void call(std::string_view slot, void (*function)(Params...), Args... args) const {
+    try {
+      function(args...);
+    } catch (...) {
+      (void)thrown(slot);
+    }
+  }
+  // Releases a handle and counts it off.
+  template <typename Handle>
+  void release(Noun noun, std::string_view slot, void (*function)(Handle*), Handle* handle) {
+    call(slot, function, handle);
+    live[static_cast<size_t>(noun)].fetch_sub(1, std::memory_order_relaxed);
+  }
+  void count(Noun noun) { live[static_cast<size_t>(noun)].fetch_add(1, std::memory_order_relaxed); }
+
+  Status thrown(std::string_view slot) const;
+  Status failed(std::string_view slot, stria_error* error) const;
+  // A slot that succeeded without giving what it is there for.
+  Status gave_nothing(std::string_view slot) const;
+  // Ok if the driver is alive and this is the process that made it.
+  Status usable() const;
+};
+
+// An open device; its destructor gives it back.
+struct DeviceState {
+  std::shared_ptr<PluginState> plugin;
+  stria_device* handle;
+  DeviceInfo info;
+
+  DeviceState(std::shared_ptr<PluginState> plugin, stria_device* handle);
+  DeviceState(const DeviceState&) = delete;
+  DeviceState& operator=(const DeviceState&) = delete;
+  ~DeviceState();
+  const Tables& tables() const { return plugin->tables; }
+};
+
+}  // namespace stria::hal

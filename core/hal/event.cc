@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/hal/event.h"
+
+#include "stria/hal/device_state.h"
+
+namespace stria::hal {
+
+struct Event::State {
+  std::shared_ptr<DeviceState> device;
+  stria_event* handle;
+
+  State(std::shared_ptr<DeviceState> owner, stria_event* event)
+      : device(std::move(owner)), handle(event) {
+    device->plugin->count(Noun::event);
+  }
+  ~State() {
+    device->plugin->release(Noun::event, "event.release", device->tables().event.release, handle);
+  }
+  const stria_event_table& table() const { return device->tables().event; }
+  // What the event itself carries stays as it is: dependants and their owners see the first cause.
+  Status outcome() const {
+    try {
+      return take_error(table().status(handle));
+    } catch (...) {
+      return device->plugin->thrown("event.status");
+    }
+  }
+};
+
+Event::Event(std::shared_ptr<DeviceState> device, stria_event* handle)
+    : state_(std::make_shared<const State>(std::move(device), handle)) {}
+
+stria_event* Event::handle() const { return state_ ? state_->handle : nullptr; }
+const DeviceState* Event::device() const { return state_ ? state_->device.get() : nullptr; }
+
+Status Event::wait(uint64_t timeout_ns) const {
+  if (!state_) return Status();
+  STRIA_RETURN_IF_ERROR(state_->device->plugin->call("event.wait", state_->table().wait,
+                                                     state_->handle, timeout_ns));
+  return state_->outcome();
+}
+
+bool Event::is_done() const {
+  if (!state_) return true;
+  uint8_t done = 0;
+  Status status =
+      state_->device->plugin->call("event.query", state_->table().query, state_->handle, &done);
+  return status.ok() && done != 0;
+}
+
+Status Event::status() const {
+  if (!state_) return Status();
+  return state_->outcome();
+}
+
+Result<uint64_t> Event::duration_ns() const {
+  if (!state_) return uint64_t{0};
+  uint64_t nanoseconds = 0;
+  STRIA_RETURN_IF_ERROR(state_->device->plugin->call(
+      "event.duration_ns", state_->table().duration_ns, state_->handle, &nanoseconds));
+  return nanoseconds;
+}
+
+Status Event::on_done(std::function<void(const Status&)> callback) const {
+  if (!state_) {
+    callback(Status());
+    return Status();
+  }
+  using Callback = std::function<void(const Status&)>;
+  auto held = std::make_unique<Callback>(std::move(callback));
+  auto call = [](void* state, const stria_error* error) {
+    std::unique_ptr<Callback> mine(static_cast<Callback*>(state));
+    (*mine)(status_of(error));
+  };
+  STRIA_RETURN_IF_ERROR(state_->device->plugin->call(
+      "event.on_done", state_->table().on_done, state_->handle,
+      static_cast<void (*)(void*, const stria_error*)>(call), static_cast<void*>(held.get())));
+  (void)held.release();  // the plugin calls it, once
+  return Status();
+}
+
+Status Event::signal(const Status& outcome) const {
+  if (!state_)
+    return make_error(StatusCode::failed_precondition, "there is no event to signal");
+  stria_error* error = to_error(outcome);
+  Status status = state_->device->plugin->call("event.signal", state_->table().signal,
+                                               state_->handle,
+                                               static_cast<const stria_error*>(error));
+  if (error) error->release(error);
+  return status;
+}
+
+Status wait_all(Waits events) {
+  Status first;
+  for (const Event& event : events)
+    if (Status status = event.wait(); first.ok()) first = status;
+  return first;
+}
+
+Result<WaitList> WaitList::make(const std::shared_ptr<DeviceState>& device, Waits waits) {
+  WaitList list;
+  if (waits.size() > list.few_.size()) list.many_.resize(waits.size());
+  stria_event** handles = waits.size() > list.few_.size() ? list.many_.data() : list.few_.data();
+  for (const Event& wait : waits) {
+    if (!wait.valid()) continue;
+    if (wait.device() == device.get()) {
+      handles[list.size_++] = wait.handle();
+      continue;
+    }
+    stria_event* handle = nullptr;
+    STRIA_RETURN_IF_ERROR(device->plugin->call(
+        "device.create_event", device->tables().device.create_event, device->handle, &handle));
+    if (!handle) return device->plugin->gave_nothing("device.create_event");
+    Event bridge(device, handle);
+    handles[list.size_++] = handle;
+    list.imported_.push_back(bridge);
+    // The callback holds the bridge until the original is done.
+    STRIA_RETURN_IF_ERROR(
+        wait.on_done([bridge](const Status& outcome) { (void)bridge.signal(outcome); }));
+  }
+  return list;
+}
+
+}  // namespace stria::hal

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/hal/manifest.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "stria/base/file.h"
+#include "stria/base/text.h"
+
+namespace stria::hal {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kMaxBytes = 1 << 20;
+constexpr int kSchema = 1;
+
+// Reads one JSON object; every error names the file and the JSON path.
+class Reader {
+ public:
+  Reader(const Json& object, std::string file, std::string path)
+      : object_(object), file_(std::move(file)), path_(std::move(path)) {}
+
+  Status check_keys(const std::vector<std::string>& known) const {
+    if (!object_.is_object()) return wrong("", "an object");
+    for (const auto& [key, value] : object_.items())
+      if (std::find(known.begin(), known.end(), key) == known.end())
+        return invalid_argument("{}: unknown key {}{}", file_, at(key), did_you_mean(key, known));
+    return Status();
+  }
+
+  const Json* find(const char* key) const {
+    auto it = object_.find(key);
+    return it == object_.end() ? nullptr : &*it;
+  }
+  Result<const Json*> get(const char* key) const {
+    const Json* value = find(key);
+    if (!value) return invalid_argument("{}: key {} is missing", file_, at(key));
+    return value;
+  }
+  Result<std::string> text(const char* key) const {
+    STRIA_ASSIGN(const Json* value, get(key));
+    if (!value->is_string()) return wrong(key, "a text");
+    auto out = value->get<std::string>();
+    if (out.empty()) return wrong(key, "a text that is not empty");
+    return out;
+  }
+  Result<bool> boolean(const char* key, bool otherwise) const {
+    const Json* value = find(key);
+    if (!value) return otherwise;
+    if (!value->is_boolean()) return wrong(key, "true or false");
+    return value->get<bool>();
+  }
+  Result<uint32_t> number(const Json& value, std::string_view key) const {
+    if (!value.is_number_unsigned() || value.get<uint64_t>() > 1'000'000)
+      return wrong(key, "a whole number from 0 to 1000000");
+    return static_cast<uint32_t>(value.get<uint64_t>());
+  }
+  Result<std::filesystem::path> file(const char* key) const {
+    STRIA_ASSIGN(std::string name, text(key));
+    return inside(name, key);
+  }
+  // A path that stays below the plugin's directory.
+  Result<std::filesystem::path> inside(const std::string& name, std::string_view key) const {
+    std::filesystem::path path = std::filesystem::path(name).lexically_normal();
+    if (name.find('\0') != std::string::npos || path.is_absolute() || path.empty() ||
+        path == "." || *path.begin() == "..")
+      return invalid_argument("{}: {} is '{}', which leaves the plugin's directory", file_, at(key),
+                              name);
+    return path;
+  }
+  Result<VersionRange> range(const char* key) const {
+    STRIA_ASSIGN(const Json* value, get(key));
+    Reader inner(*value, file_, at(key));
+    STRIA_RETURN_IF_ERROR(inner.check_keys({"major", "minor"}));
+    VersionRange range;
+    STRIA_ASSIGN(const Json* major, inner.get("major"));
+    STRIA_ASSIGN(range.major, inner.number(*major, "major"));
+    STRIA_ASSIGN(const Json* minor, inner.get("minor"));
+    if (!minor->is_array() || minor->size() != 2)
+      return inner.wrong("minor", "[lowest, highest]");
+    STRIA_ASSIGN(range.minor_min, inner.number((*minor)[0], "minor[0]"));
+    STRIA_ASSIGN(range.minor_max, inner.number((*minor)[1], "minor[1]"));
+    if (range.minor_min > range.minor_max)
+      return inner.wrong("minor", "[lowest, highest] in this order");
+    return range;
+  }
+  Status wrong(std::string_view key, std::string_view expected) const {
+    return invalid_argument("{}: {} must be {}", file_, at(key), expected);
+  }
+  std::string at(std::string_view key) const {
+    return key.empty() ? path_ : fmt::format("{}.{}", path_, key);
+  }
+
+ private:
+  const Json& object_;
+  std::string file_;
+  std::string path_;
+};
+
+Result<std::vector<DeviceKind>> read_devices(const Reader& top, const std::string& file) {
+  STRIA_ASSIGN(const Json* devices, top.get("devices"));
+  if (!devices->is_object() || devices->empty())
+    return top.wrong("devices", "an object with a key per device kind");
+  std::vector<DeviceKind> kinds;
+  for (const auto& [name, value] : devices->items()) {
+    Reader reader(value, file, top.at("devices." + name));
+    STRIA_RETURN_IF_ERROR(reader.check_keys({"hw", "pipeline"}));
+    DeviceKind kind;
+    kind.name = name;
+    STRIA_ASSIGN(kind.hw, reader.file("hw"));
+    STRIA_ASSIGN(kind.pipeline, reader.file("pipeline"));
+    kinds.push_back(std::move(kind));
+  }
+  return kinds;
+}
+
+Status read_hashes(const Reader& top, const std::string& file, Manifest& manifest) {
+  const Json* hashes = top.find("sha256");
+  if (!hashes) return Status();
+  if (!hashes->is_object()) return top.wrong("sha256", "an object of file names");
+  Reader reader(*hashes, file, top.at("sha256"));
+  for (const auto& [name, value] : hashes->items()) {
+    STRIA_ASSIGN(auto path, reader.inside(name, name));
+    bool good = value.is_string() && value.get_ref<const std::string&>().size() == 64 &&
+                value.get_ref<const std::string&>().find_first_not_of("0123456789abcdef") ==
+                    std::string::npos;
+    if (!good) return reader.wrong(name, "64 lower-case hexadecimal digits");
+    manifest.sha256[path.string()] = value.get<std::string>();
+  }
+  return Status();
+}
+
+bool is_id(std::string_view id) {
+  return std::all_of(id.begin(), id.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+  });
+}
+
+}  // namespace
+
+std::string to_string(const VersionRange& range) {
+  if (range.minor_min == range.minor_max) return fmt::format("{}.{}", range.major, range.minor_min);
+  return fmt::format("{0}.{1} to {0}.{2}", range.major, range.minor_min, range.minor_max);
+}
+
+Result<uint32_t> negotiate(std::string_view what, const VersionRange& host,
+                           const VersionRange& plugin) {
+  uint32_t highest = std::min(host.minor_max, plugin.minor_max);
+  if (host.major != plugin.major || highest < std::max(host.minor_min, plugin.minor_min))
+    return make_error(StatusCode::incompatible,
+                      "{} versions do not meet: the host speaks {}, the plugin {}", what,
+                      to_string(host), to_string(plugin));
+  return highest;
+}
+
+const DeviceKind* Manifest::find_kind(std::string_view name) const {
+  for (const DeviceKind& kind : devices)
+    if (kind.name == name) return &kind;
+  return nullptr;
+}
+
+Result<Manifest> parse_manifest(std::string_view text, std::string_view name) {
+  std::string file(name);
+  if (text.size() > kMaxBytes)
+    return invalid_argument("{}: {} bytes, a manifest has at most {}", file, text.size(), kMaxBytes);
+  Json json;
+  try {
+    json = Json::parse(text);
+  } catch (const Json::exception& error) {
+    return invalid_argument("{}: not JSON: {}", file, error.what());
+  }
+  Reader top(json, file, "$");
+  STRIA_RETURN_IF_ERROR(top.check_keys({"schema", "id", "version", "vendor", "library", "abi",
+                                        "stripe", "devices", "unloadable", "sha256"}));
+  STRIA_ASSIGN(const Json* schema, top.get("schema"));
+  STRIA_ASSIGN(uint32_t schema_number, top.number(*schema, "schema"));
+  if (schema_number != kSchema)
+    return make_error(StatusCode::incompatible, "{}: manifest schema {}, this host reads {}", file,
+                      schema_number, kSchema);
+  Manifest manifest;
+  STRIA_ASSIGN(manifest.id, top.text("id"));
+  if (!is_id(manifest.id))
+    return top.wrong("id", "made of letters, digits, '_' and '-'");
+  STRIA_ASSIGN(manifest.version, top.text("version"));
+  if (top.find("vendor")) {
+    STRIA_ASSIGN(manifest.vendor, top.text("vendor"));
+  }
+  STRIA_ASSIGN(manifest.library, top.file("library"));
+  STRIA_ASSIGN(manifest.abi, top.range("abi"));
+  STRIA_ASSIGN(manifest.stripe, top.range("stripe"));
+  STRIA_ASSIGN(manifest.devices, read_devices(top, file));
+  STRIA_ASSIGN(manifest.unloadable, top.boolean("unloadable", false));
+  STRIA_RETURN_IF_ERROR(read_hashes(top, file, manifest));
+  return manifest;
+}
+
+Result<Manifest> read_manifest(const std::filesystem::path& directory) {
+  std::filesystem::path path = directory / "plugin.json";
+  STRIA_ASSIGN(std::string text, read_file(path, kMaxBytes));
+  STRIA_ASSIGN(Manifest manifest, parse_manifest(text, path.string()));
+  std::vector<std::filesystem::path> files = {manifest.library};
+  for (const DeviceKind& kind : manifest.devices) files.insert(files.end(), {kind.hw, kind.pipeline});
+  for (const auto& [file, hash] : manifest.sha256) files.push_back(file);
+  std::error_code ignored;
+  std::filesystem::path home = std::filesystem::weakly_canonical(directory, ignored);
+  for (const std::filesystem::path& file : files) {
+    std::error_code error;
+    std::filesystem::path real = std::filesystem::canonical(directory / file, error);
+    if (error || !std::filesystem::is_regular_file(real, error))
+      return not_found("{}: it names '{}', which is not a file there", path.string(), file.string());
+    auto [end, rest] = std::mismatch(home.begin(), home.end(), real.begin(), real.end());
+    if (end != home.end())
+      return make_error(StatusCode::permission_denied,
+                        "{}: '{}' is a link to '{}', outside the plugin's directory", path.string(),
+                        file.string(), real.string());
+  }
+  return manifest;
+}
+
+}  // namespace stria::hal

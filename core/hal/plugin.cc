@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/hal/plugin.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <boost/dll/shared_library.hpp>
+#include <mutex>
+
+#include "stria/base/text.h"
+#include "stria/hal/device_state.h"
+#include "stria/hal/sized.h"
+#include "stria/hal/trust.h"
+
+namespace stria::hal {
+namespace {
+
+constexpr char kQuery[] = "stria_plugin_query";
+
+// Loads, unloads and the first steps of devices come one after another in the whole process: loaders
+// and vendor drivers are not safe there.
+std::mutex& load_mutex() {
+  static std::mutex* mutex = new std::mutex;
+  return *mutex;
+}
+
+constexpr VersionRange kHostAbi = {STRIA_ABI_MAJOR, STRIA_ABI_MINOR, STRIA_ABI_MINOR};
+constexpr VersionRange kHostStripe = {STRIA_STRIPE_MAJOR, STRIA_STRIPE_MINOR, STRIA_STRIPE_MINOR};
+
+constexpr stria_sanitizer kSanitizer =
+#if defined(__SANITIZE_ADDRESS__)
+    STRIA_SANITIZER_ADDRESS;
+#elif defined(__SANITIZE_THREAD__)
+    STRIA_SANITIZER_THREAD;
+#else
+    STRIA_SANITIZER_NONE;
+#endif
+
+std::string_view sanitizer_name(stria_sanitizer kind) {
+  switch (kind) {
+    case STRIA_SANITIZER_NONE: return "no sanitizer";
+    case STRIA_SANITIZER_ADDRESS: return "the address sanitizer";
+    case STRIA_SANITIZER_THREAD: return "the thread sanitizer";
+  }
+  return "an unknown sanitizer";
+}
+
+stria_version_range to_c(const VersionRange& range) {
+  return {sizeof(stria_version_range), nullptr, range.major, range.minor_min, range.minor_max};
+}
+
+VersionRange copied(const stria_version_range* range) {
+  if (!range) return {};
+  return {STRIA_SIZED(*range, major, 0u), STRIA_SIZED(*range, minor_min, 0u),
+          STRIA_SIZED(*range, minor_max, 0u)};
+}
+
+// Asks the plugin for its tables and compares what it says of itself.
+Status query_plugin(stria_plugin_query_function query, PluginState& state) {
+  stria_version_range abi = to_c(kHostAbi), stripe = to_c(kHostStripe);
+  stria_host_info host{};
+  host.size = sizeof host;
+  host.abi = &abi;
+  host.stripe = &stripe;
+  host.sanitizer = kSanitizer;
+#ifndef __OPTIMIZE__
+  host.debug = 1;
+#endif
+  host.page_size = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  host.build = stria::hal::to_c("stria, " __VERSION__);
+  stria_plugin_info info{};
+  info.size = sizeof info;
+  Status refused = state.call(kQuery, query, static_cast<const stria_host_info*>(&host), &info);
+  // The ranges are filled in even by a plugin that refuses, so that both can be said.
+  if (refused.ok() || refused.code() == StatusCode::incompatible) {
+    if (info.abi) STRIA_RETURN_IF_ERROR(negotiate("ABI", kHostAbi, copied(info.abi)).status());
+    if (info.stripe)
+      STRIA_RETURN_IF_ERROR(negotiate("Stripe text", kHostStripe, copied(info.stripe)).status());
+  }
+  STRIA_RETURN_IF_ERROR(refused);
+  if (!info.abi || !info.stripe)
+    return make_error(StatusCode::incompatible, "the plugin does not say which versions it speaks");
+  if (info.sanitizer != kSanitizer)
+    return make_error(StatusCode::incompatible, "the host was built with {}, the plugin with {}",
+                      sanitizer_name(kSanitizer), sanitizer_name(info.sanitizer));
+  if (info.page_size != 0 && info.page_size != host.page_size)
+    return make_error(StatusCode::incompatible, "the plugin needs pages of {} bytes, here they have {}",
+                      info.page_size, host.page_size);
+  if (view_of(info.id) != state.manifest.id || view_of(info.version) != state.manifest.version)
+    return make_error(StatusCode::incompatible,
+                      "the manifest says {} {}, the shared object says {} {}", state.manifest.id,
+                      state.manifest.version, view_of(info.id), view_of(info.version));
+  state.tables = normalise(info);
+  state.get_extension = info.get_extension;
+  return Status();
+}
+
+void collect_device(void* state, const stria_device_info* info) {
+  static_cast<std::vector<DeviceInfo>*>(state)->push_back(copy_of(*info));
+}
+
+// Loads `file` (absolute); the pointer's last copy unloads it.
+Status open_library(const std::filesystem::path& file, std::shared_ptr<void>& library,
+                    stria_plugin_query_function& query) {
+  using boost::dll::load_mode::rtld_local;
+  using boost::dll::load_mode::rtld_now;
+  try {
+    auto object = std::make_shared<boost::dll::shared_library>(file.string(), rtld_now | rtld_local);
+    if (!object->has(kQuery))
+      return make_error(StatusCode::incompatible, "'{}' exports no {}", file.string(), kQuery);
+    query = &object->get<std::remove_pointer_t<stria_plugin_query_function>>(kQuery);
+    library = object;
+  } catch (const std::exception& error) {
+    return make_error(StatusCode::unavailable, "cannot load '{}': {}", file.string(), error.what());
+  }
+  return Status();
+}
+
+}  // namespace
+
+std::string_view name_of(Step step) {
+  constexpr std::array<std::string_view, 9> names = {"search", "manifest", "trust",
+                                                     "hash",   "version",  "load",
+                                                     "query",  "create",   "enumerate"};
+  return names[static_cast<size_t>(step)];
+}
+
+// The steps of one load; each appends its verdict.
+struct PluginLoad {
+  LoadResult result;
+  std::shared_ptr<PluginState> state = std::make_shared<PluginState>();
+
+  bool step(Step step, Status status) {
+    result.verdicts.push_back({step, status});
+    return status.ok();
+  }
+
+  bool versions() {
+    Status status = negotiate("ABI", kHostAbi, result.manifest.abi).status();
+    if (status.ok()) status = negotiate("Stripe text", kHostStripe, result.manifest.stripe).status();
+    return step(Step::version, status);
+  }
+
+  // With load_mutex() held.
+  void bring_to_life(stria_plugin_query_function query, const LoadOptions& options) {
+    state->manifest = result.manifest;
+    state->process = ::getpid();
+    if (!step(Step::query, query_plugin(query, *state))) return;
+    std::string directory = state->directory.string();
+    stria_driver_options driver_options{};
+    driver_options.size = sizeof driver_options;
+    driver_options.directory = stria::hal::to_c(directory);
+    driver_options.options = stria::hal::to_c(options.driver_options);
+    driver_options.services = &state->host->services();
+    stria_driver* driver = nullptr;
+    Status created =
+        state->call("driver.create", state->tables.driver.create,
+                    static_cast<const stria_driver_options*>(&driver_options), &driver);
+    if (created.ok() && !driver) created = state->gave_nothing("driver.create");
+    if (!step(Step::create, created)) return;
+    state->driver = driver;
+    result.plugin.state_ = state;
+  }
+};
+
+LoadResult load_plugin(const std::filesystem::path& directory, const std::shared_ptr<Host>& host,
+                       const LoadOptions& options) {
+  PluginLoad load;
+  LoadResult& result = load.result;
+  std::error_code error;
+  std::filesystem::path home = std::filesystem::absolute(directory, error).lexically_normal();
+  load.state->directory = home;
+  load.state->host = host;
+  auto manifest = read_manifest(home);
+  if (!load.step(Step::manifest, manifest.status())) return result;
+  result.manifest = *manifest;
+  if (options.check_trust && !load.step(Step::trust, check_trust(home, *manifest))) return result;
+  if (!load.step(Step::hash, check_hashes(home, *manifest))) return result;
+  if (!load.versions()) return result;
+  std::lock_guard lock(load_mutex());
+  stria_plugin_query_function query = nullptr;
+  Status opened = open_library(home / manifest->library, load.state->library, query);
+  if (load.step(Step::load, opened)) load.bring_to_life(query, options);
+  return result;
+}
+
+LoadResult adopt_plugin(Manifest manifest, stria_plugin_query_function query,
+                        const std::shared_ptr<Host>& host, const LoadOptions& options) {
+  PluginLoad load;
+  load.result.manifest = std::move(manifest);
+  load.state->host = host;
+  if (!load.versions()) return load.result;
+  std::lock_guard lock(load_mutex());
+  load.bring_to_life(query, options);
+  return load.result;
+}
+
+const Manifest& Plugin::manifest() const {
+  STRIA_CHECK(state_, "manifest of a plugin that was not loaded");
+  return state_->manifest;
+}
+const std::string& Plugin::id() const { return manifest().id; }
+const std::filesystem::path& Plugin::directory() const {
+  STRIA_CHECK(state_, "directory of a plugin that was not loaded");
+  return state_->directory;
+}
+
+namespace {
+
+Result<const DeviceKind*> find_kind(const Manifest& manifest, std::string_view name) {
+  if (const DeviceKind* kind = manifest.find_kind(name)) return kind;
+  std::vector<std::string> names;
+  for (const DeviceKind& kind : manifest.devices) names.push_back(kind.name);
+  return not_found("plugin {} has no device kind '{}'{}; it has {}", manifest.id, name,
+                   did_you_mean(name, names), join(names, ", "));
+}
+
+}  // namespace
+
+Result<std::filesystem::path> Plugin::hw_model(std::string_view kind) const {
+  STRIA_ASSIGN(const DeviceKind* found, find_kind(manifest(), kind));
+  return directory() / found->hw;
+}
+
+Result<std::filesystem::path> Plugin::pipeline(std::string_view kind) const {
+  STRIA_ASSIGN(const DeviceKind* found, find_kind(manifest(), kind));
+  return directory() / found->pipeline;
+}
+
+Result<std::vector<DeviceInfo>> Plugin::devices() const {
+  STRIA_CHECK(state_, "devices of a plugin that was not loaded");
+  STRIA_RETURN_IF_ERROR(state_->usable());
+  std::vector<DeviceInfo> devices;
+  STRIA_RETURN_IF_ERROR(state_->call("driver.enumerate", state_->tables.driver.enumerate,
+                                     state_->driver, collect_device,
+                                     static_cast<void*>(&devices)));
+  return devices;
+}
+
+Result<Device> Plugin::open(std::string_view device_id, std::string_view options) const {
+  STRIA_CHECK(state_, "device of a plugin that was not loaded");
+  std::lock_guard lock(load_mutex());
+  STRIA_RETURN_IF_ERROR(state_->usable());
+  stria_device* handle = nullptr;
+  STRIA_RETURN_IF_ERROR(state_->call("driver.open", state_->tables.driver.open, state_->driver,
+                                     stria::hal::to_c(device_id), stria::hal::to_c(options),
+                                     &handle));
+  if (!handle) return state_->gave_nothing("driver.open");
+  Device device;
+  device.state_ = std::make_shared<DeviceState>(state_, handle);
+  std::vector<DeviceInfo> infos;
+  STRIA_RETURN_IF_ERROR(state_->call("device.info", state_->tables.device.info, handle,
+                                     collect_device, static_cast<void*>(&infos)));
+  if (infos.size() != 1) return state_->gave_nothing("device.info");
+  device.state_->info = std::move(infos[0]);
+  STRIA_RETURN_IF_ERROR(find_kind(state_->manifest, device.state_->info.kind).status());
+  return device;
+}
+
+const void* Plugin::extension(std::string_view name, uint32_t version) const {
+  STRIA_CHECK(state_, "extension of a plugin that was not loaded");
+  if (!state_->get_extension || !state_->driver) return nullptr;
+  try {
+    return state_->get_extension(stria::hal::to_c(name), version);
+  } catch (...) {
+    (void)state_->thrown("get_extension");
+    return nullptr;
+  }
+}
+
+Status Plugin::shutdown() {
+  if (!state_) return Status();
+  std::lock_guard lock(load_mutex());
+  STRIA_RETURN_IF_ERROR(state_->usable());
+  std::vector<std::string> left;
+  for (int i = 0; i < kNounCount; ++i)
+    if (int64_t count = state_->live[i].load(); count > 0)
+      left.push_back(fmt::format("{} x {}", count, name_of(static_cast<Noun>(i))));
+  if (!left.empty())
+    return make_error(StatusCode::failed_precondition, "plugin {} is still used: {}",
+                      state_->manifest.id, join(left, ", "));
+  state_->call("driver.shutdown", state_->tables.driver.shutdown, state_->driver);
+  state_->driver = nullptr;
+  if (state_->manifest.unloadable && state_->library) {
+    // Workers may still be returning from the plugin's code.
+    state_->host->quiesce();
+    state_->library.reset();
+  }
+  return Status();
+}
+
+}  // namespace stria::hal

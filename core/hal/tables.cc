@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/hal/tables.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "stria/hal/sized.h"
+
+namespace stria::hal {
+namespace {
+
+void keep(stria_error*) {}
+
+constexpr stria_error unimplemented(std::string_view message) {
+  stria_error error{};
+  error.size = sizeof error;
+  error.code = STRIA_UNIMPLEMENTED;
+  error.message = {message.data(), message.size()};
+  error.release = keep;
+  return error;
+}
+
+// One error per slot: it is never changed and outlives every receiver, so its release does nothing.
+#define SLOT(table, slot)                     \
+  constinit stria_error missing_##table##_##slot = \
+      unimplemented("the plugin has no slot " #table "." #slot);
+#include "stria/hal/slots.def"
+
+template <stria_error* kError, typename Function>
+struct Stub;
+template <stria_error* kError, typename... Args>
+struct Stub<kError, stria_error* (*)(Args...)> {
+  static stria_error* call(Args...) { return kError; }
+};
+template <stria_error* kError, typename... Args>
+struct Stub<kError, void (*)(Args...)> {
+  static void call(Args...) {}
+};
+
+// What lies within both sizes; a slot that `from` has only in part counts as missing.
+template <typename Table>
+Table copied(const Table* from) {
+  Table table{};
+  if (from) {
+    size_t bytes = std::min<uint64_t>(from->size, sizeof(Table));
+    std::memcpy(static_cast<void*>(&table), from, bytes - bytes % sizeof(void*));
+  }
+  table.size = sizeof(Table);
+  table.next = nullptr;
+  return table;
+}
+
+Tables copied(const stria_plugin_info& info) {
+  return {copied(STRIA_SIZED(info, driver, nullptr)),   copied(STRIA_SIZED(info, device, nullptr)),
+          copied(STRIA_SIZED(info, compiler, nullptr)), copied(STRIA_SIZED(info, library, nullptr)),
+          copied(STRIA_SIZED(info, kernel, nullptr)),   copied(STRIA_SIZED(info, executor, nullptr)),
+          copied(STRIA_SIZED(info, buffer, nullptr)),   copied(STRIA_SIZED(info, event, nullptr))};
+}
+
+}  // namespace
+
+Tables normalise(const stria_plugin_info& info) {
+  Tables tables = copied(info);
+#define SLOT(table, slot)  \
+  if (!tables.table.slot)  \
+    tables.table.slot = Stub<&missing_##table##_##slot, decltype(tables.table.slot)>::call;
+#include "stria/hal/slots.def"
+  return tables;
+}
+
+std::vector<std::string> missing_slots(const stria_plugin_info& info) {
+  Tables tables = copied(info);
+  std::vector<std::string> missing;
+#define SLOT(table, slot) \
+  if (!tables.table.slot) missing.push_back(#table "." #slot);
+#include "stria/hal/slots.def"
+  return missing;
+}
+
+}  // namespace stria::hal

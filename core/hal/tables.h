@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host's own full-size copy of a plugin's tables. After normalise() no call site checks a size or a
+// null pointer: what the plugin lacks returns unimplemented, or does nothing if it returns nothing.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stria/plugin.h"
+
+namespace stria::hal {
+
+struct Tables {
+  stria_driver_table driver;
+  stria_device_table device;
+  stria_compiler_table compiler;
+  stria_library_table library;
+  stria_kernel_table kernel;
+  stria_executor_table executor;
+  stria_buffer_table buffer;
+  stria_event_table event;
+};
+
+// `info` as the plugin filled it in; its own size says how much of it counts.
+Tables normalise(const stria_plugin_info& info);
+// The slots that `info` lacks, as "executor.fill", in the order of slots.def.
+std::vector<std::string> missing_slots(const stria_plugin_info& info);
+
+}  // namespace stria::hal

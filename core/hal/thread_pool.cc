@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/hal/thread_pool.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace stria::hal {
+namespace {
+
+// Longer than the gap between two kernels of a chain, shorter than anyone would notice on a battery.
+constexpr std::chrono::microseconds kSpin{30};
+
+void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#else
+  std::this_thread::yield();
+#endif
+}
+
+// Until `done()` or kSpin is over; the clock is read now and then only.
+template <typename Done>
+bool spin_until(Done done) {
+  auto end = std::chrono::steady_clock::now() + kSpin;
+  do {
+    for (int i = 0; i < 32; ++i) {
+      if (done()) return true;
+      pause();
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return done();
+}
+
+}  // namespace
+
+ThreadPool::ThreadPool(unsigned concurrency) : concurrency_(std::max(1u, concurrency)) {}
+
+ThreadPool::~ThreadPool() {
+  {
+    std::lock_guard lock(mutex_);
+    stop_ = true;
+    announce(0);
+  }
+  wake_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+void ThreadPool::start() {
+  if (!workers_.empty()) return;
+  unsigned count = std::max(2u, concurrency_);
+  workers_.reserve(count);
+  for (unsigned i = 0; i < count; ++i) workers_.emplace_back([this] { work(); });
+}
+
+unsigned ThreadPool::announce(uint64_t helpers) {
+  news_.fetch_add(1, std::memory_order_release);
+  // Workers that still look for work come without being woken.
+  uint64_t wanted = tasks_.size() + helpers;
+  return wanted <= looking_ ? 0 : std::min<uint64_t>(wanted - looking_, sleeping_);
+}
+
+void ThreadPool::wake(unsigned count) {
+  for (unsigned i = 0; i < count; ++i) wake_.notify_one();
+}
+
+void ThreadPool::post(void (*task)(void*), void* state) {
+  unsigned sleepers;
+  {
+    std::lock_guard lock(mutex_);
+    start();
+    tasks_.push_back({task, state});
+    waiting_tasks_.fetch_add(1, std::memory_order_relaxed);
+    sleepers = announce(0);
+  }
+  wake(sleepers);
+}
+
+void ThreadPool::run_pieces(Loop& loop, bool helper) {
+  while (!(helper && waiting_tasks_.load(std::memory_order_relaxed) > 0)) {
+    uint64_t begin = loop.next.fetch_add(loop.grain, std::memory_order_relaxed);
+    if (begin >= loop.count) return;
+    loop.body(loop.state, begin, begin + std::min(loop.grain, loop.count - begin));
+  }
+}
+
+void ThreadPool::parallel_for(uint64_t count, uint64_t grain,
+                              void (*body)(void*, uint64_t, uint64_t), void* state) {
+  if (count == 0) return;
+  // Eight pieces per thread even out unequal speeds at little cost.
+  if (grain == 0) grain = std::max<uint64_t>(1, count / (uint64_t{concurrency_} * 8));
+  // Keeps next + grain far from overflow however many threads overshoot.
+  grain = std::min(grain, count);
+  Loop loop{count, grain, body, state};
+  if (concurrency_ == 1 || count <= grain) {
+    run_pieces(loop, false);
+    return;
+  }
+  unsigned sleepers;
+  {
+    std::lock_guard lock(mutex_);
+    start();
+    loops_.push_back(&loop);
+    // One piece per helper at least, besides the caller's first.
+    sleepers = announce(std::min<uint64_t>((count - 1) / grain, concurrency_ - 1));
+  }
+  wake(sleepers);
+  run_pieces(loop, false);
+  {
+    std::lock_guard lock(mutex_);
+    loops_.erase(std::find(loops_.begin(), loops_.end(), &loop));
+  }
+  // Nobody joins any more; helpers that did are on their last piece.
+  auto alone = [&] { return loop.helpers.load(std::memory_order_acquire) == 0; };
+  if (spin_until(alone)) {
+    // The last helper lowers the count with the mutex held: let it go before `loop` dies.
+    std::lock_guard lock(mutex_);
+    return;
+  }
+  std::unique_lock lock(mutex_);
+  finished_.wait(lock, alone);
+}
+
+ThreadPool::Loop* ThreadPool::loop_to_join() {
+  for (Loop* loop : loops_)
+    if (!loop->exhausted() && loop->helpers.load(std::memory_order_relaxed) + 1 < concurrency_)
+      return loop;
+  return nullptr;
+}
+
+void ThreadPool::work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    uint64_t seen = news_.load(std::memory_order_relaxed);
+    if (!tasks_.empty()) {
+      Task task = tasks_.front();
+      tasks_.pop_front();
+      waiting_tasks_.fetch_sub(1, std::memory_order_relaxed);
+      ++running_tasks_;
+      lock.unlock();
+      task.call(task.state);
+      lock.lock();
+      --running_tasks_;
+      if (tasks_.empty() && running_tasks_ == 0) finished_.notify_all();
+      continue;
+    }
+    if (Loop* loop = loop_to_join()) {
+      loop->helpers.fetch_add(1, std::memory_order_relaxed);
+      lock.unlock();
+      run_pieces(*loop, true);
+      lock.lock();
+      loop->helpers.fetch_sub(1, std::memory_order_release);
+      finished_.notify_all();
+      continue;
+    }
+    if (stop_) return;
+    ++looking_;
+    lock.unlock();
+    auto changed = [&] { return news_.load(std::memory_order_acquire) != seen; };
+    bool found = spin_until(changed);
+    lock.lock();
+    --looking_;
+    if (found) continue;
+    ++sleeping_;
+    wake_.wait(lock, changed);
+    --sleeping_;
+  }
+}
+
+void ThreadPool::quiesce() {
+  std::unique_lock lock(mutex_);
+  finished_.wait(lock, [&] { return tasks_.empty() && running_tasks_ == 0; });
+}
+
+}  // namespace stria::hal

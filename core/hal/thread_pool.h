@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The worker threads of a host: tasks that run once, and loops that idle workers join. Built for short
+// launches: workers look for work a few microseconds before they sleep, the caller of a loop never
+// waits for a worker to wake, and a queued task goes before a share of a running loop, so that
+// independent tasks overlap.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace stria::hal {
+
+class ThreadPool {
+ public:
+  // Threads that one loop uses at most, its caller included; at least 1. Workers start at the first
+  // use; there are at least two, so that two tasks overlap on one core too.
+  explicit ThreadPool(unsigned concurrency);
+  // Runs what is queued and joins.
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  unsigned concurrency() const { return concurrency_; }
+  // Calls task(state) once on a worker; tasks start in order. Thread-safe.
+  void post(void (*task)(void*), void* state);
+  // Calls body(state, begin, end) on pieces of at most `grain` items (0: chosen) that cover 0..count-1
+  // once; returns when all are done. Thread-safe, may be nested.
+  void parallel_for(uint64_t count, uint64_t grain,
+                    void (*body)(void* state, uint64_t begin, uint64_t end), void* state);
+  // Waits until no task is queued or running. Not from a task.
+  void quiesce();
+
+ private:
+  struct Task {
+    void (*call)(void*);
+    void* state;
+  };
+  struct Loop {
+    uint64_t count;
+    uint64_t grain;
+    void (*body)(void*, uint64_t, uint64_t);
+    void* state;
+    std::atomic<uint64_t> next{0};
+    std::atomic<unsigned> helpers{0};  // changed under mutex_
+    bool exhausted() const { return next.load(std::memory_order_relaxed) >= count; }
+  };
+
+  void start();  // with mutex_ held
+  void work();
+  // Takes pieces until there are none; a helper also leaves when tasks wait.
+  void run_pieces(Loop& loop, bool helper);
+  Loop* loop_to_join();  // with mutex_ held
+  // Announces new work: the queued tasks and a loop that wants `helpers`; with mutex_ held. Gives how
+  // many sleeping workers to wake.
+  unsigned announce(uint64_t helpers);
+  void wake(unsigned count);
+
+  const unsigned concurrency_;
+  std::mutex mutex_;
+  std::condition_variable wake_;      // workers
+  std::condition_variable finished_;  // callers of loops and quiesce
+  std::deque<Task> tasks_;
+  std::vector<Loop*> loops_;
+  std::vector<std::thread> workers_;
+  std::atomic<uint64_t> news_{0};  // counts announcements
+  std::atomic<size_t> waiting_tasks_{0};
+  unsigned running_tasks_ = 0;
+  unsigned looking_ = 0;   // workers that spin
+  unsigned sleeping_ = 0;
+  bool stop_ = false;
+};
+
+}  // namespace stria::hal

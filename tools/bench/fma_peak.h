@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The physical limit that benchmarks are held against: fused multiply-adds in registers.
+#pragma once
+
+namespace stria::bench {
+
+// fp32 GFLOP/s of `threads` threads that do nothing but independent fused multiply-adds with the
+// widest vectors of this CPU, each for about `milliseconds`. One multiply-add counts two operations.
+double fma_peak_gflops(int threads, int milliseconds);
+
+// "512-bit", "256-bit" or "128-bit": the vectors that fma_peak_gflops uses here.
+const char* fma_vector_name();
+
+}  // namespace stria::bench
