@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Tile program as written: functions, statements and expressions with their places in the text.
 // Plain values without pointers: expressions of a function sit in one array and name each other by
-// position, so a chain of 10^5 operators needs no deep recursion to copy or destroy.
+// position. The parser keeps every expression below kMaxExprDepth, so readers of it may recurse.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,8 @@ struct Name {
 // Position in Function::exprs; an argument's position is below that of the call.
 using ExprId = int32_t;
 inline constexpr ExprId kNoExpr = -1;
+// Longest way from the root of an expression to a leaf.
+inline constexpr int kMaxExprDepth = 1000;
 
 enum class ExprKind : uint8_t {
   integer,   // 12
