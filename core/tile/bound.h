@@ -117,6 +117,7 @@ struct BoundProgram {
   std::vector<TensorId> inputs;   // in the order of the parameters
   std::vector<TensorId> outputs;  // in the order of the results
   std::vector<BoundStatement> statements;  // each tensor is written once, before it is read
+  std::string warnings;  // rendered like errors; empty if there are none
 };
 
 }  // namespace stria::tile

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/tile/bind.h"
+
+#include <algorithm>
+
+#include "stria/base/text.h"
+#include "stria/tile/binder.h"
+#include "stria/tile/print.h"
+#include "stria/type/tensor_shape.h"
+
+namespace stria::tile {
+namespace {
+
+constexpr size_t kMaxErrors = 20;
+constexpr size_t kMaxCallDepth = 100;
+// Calls of calls can multiply without end.
+constexpr size_t kMaxStatements = 1'000'000;
+
+std::string without_quote(std::string name) {
+  if (!name.empty() && name.back() == '\'') name.pop_back();
+  return name;
+}
+
+std::string header_text(const Parameter& parameter) {
+  if (!parameter.has_dims) return parameter.name.text;
+  std::vector<std::string> dims;
+  for (const Name& dim : parameter.dims) dims.push_back(dim.text);
+  return fmt::format("{}[{}]", parameter.name.text, join(dims, ", "));
+}
+
+std::string sizes_text(const std::vector<int64_t>& sizes) { return fmt::format("[{}]", fmt::join(sizes, ", ")); }
+
+}  // namespace
+
+Result<const Function*> entry_function(const Program& program, std::string_view name) {
+  std::vector<std::string> names;
+  for (const Function& function : program.functions) {
+    if (function.name.text == name) return &function;
+    if (!function.name.text.empty()) names.push_back(function.name.text);
+  }
+  if (name.empty() && !program.functions.empty()) return &program.functions.back();
+  return not_found("{}: there is no function '{}'{}", program.source.name, name, did_you_mean(name, names));
+}
+
+Result<BoundProgram> bind(const Program& program, std::string_view function,
+                          const std::map<std::string, TensorType>& inputs) {
+  STRIA_ASSIGN(const Function* entry, entry_function(program, function));
+  return Binder(program, inputs).run(*entry);
+}
+
+// ---- messages ----
+
+bool Binder::stop() const { return diagnostics_.error_count() >= kMaxErrors; }
+
+bool Binder::error(SourceSpan span, std::string message) {
+  // A function that is called twice has its errors once.
+  for (const Diagnostic& d : diagnostics_.all())
+    if (d.span.begin == span.begin && d.message == message) return false;
+  if (stop()) return false;
+  diagnostics_.error(span, std::move(message));
+  for (size_t i = calls_.size(); i-- > 0 && calls_.size() - i <= 3;)
+    diagnostics_.note(calls_[i].second, fmt::format("in this call of '{}'", calls_[i].first->name.text));
+  return false;
+}
+
+// ---- names ----
+
+const Function* Binder::find_function(std::string_view name) const {
+  auto at = functions_.find(std::string(name));
+  return at == functions_.end() ? nullptr : at->second;
+}
+
+bool Binder::define(Scope& scope, const Name& name, Entity entity) {
+  entity.span = name.span;
+  auto [at, fresh] = scope.names.emplace(name.text, entity);
+  if (fresh) return true;
+  LineColumn where = line_column(program_.source.text, at->second.span.begin);
+  return error(name.span, fmt::format("'{}' is already defined, in line {}: every name is assigned once",
+                                      name.text, where.line));
+}
+
+const Entity* Binder::look_up(const Scope& scope, const std::string& name, SourceSpan span,
+                              std::string_view what) {
+  auto at = scope.names.find(name);
+  if (at == scope.names.end()) {
+    std::vector<std::string> names;
+    for (const auto& entry : scope.names) names.push_back(entry.first);
+    std::sort(names.begin(), names.end());
+    std::string later;
+    for (const Statement& s : scope.function->statements) {
+      if (s.span.begin < span.begin) continue;
+      const auto* a = std::get_if<Assignment>(&s.form);
+      bool made = a != nullptr ? std::count(a->targets.begin(), a->targets.end(), Name{name, {}}) > 0
+                               : std::get<Contraction>(s.form).out.tensor.text == name;
+      if (made) later = fmt::format("; it is made in line {}, after its use here",
+                                    line_column(program_.source.text, s.span.begin).line);
+      if (made) break;
+    }
+    error(span, fmt::format("there is no {} '{}'{}", what, name,
+                            later.empty() ? did_you_mean(name, names) : later));
+    return nullptr;
+  }
+  return at->second.kind == Entity::Kind::failed ? nullptr : &at->second;
+}
+
+std::string Binder::numbered_name(const std::string& base) {
+  int& suffix = next_suffix_[base];
+  for (;;) {
+    std::string name = fmt::format("{}_{}", base, suffix++);
+    if (taken_.insert(name).second) return name;
+  }
+}
+
+std::string Binder::fresh_name(const std::string& wanted) {
+  return taken_.insert(wanted).second ? wanted : numbered_name(without_quote(wanted));
+}
+
+std::string Binder::temporary_name() { return numbered_name(without_quote(target_)); }
+
+std::string Binder::tensor_name(const Scope& scope, const std::string& local) {
+  auto at = scope.tensor_names.find(local);
+  if (at != scope.tensor_names.end()) return at->second;
+  if (scope.prefix.empty()) return local;  // reserved from the start
+  return fresh_name(without_quote(scope.prefix) + "_" + local);
+}
+
+TensorId Binder::add_tensor(std::string name, DataType type, std::vector<int64_t> sizes, SourceSpan span) {
+  if (Status s = check_sizes(type, sizes, fmt::format("tensor '{}'", name)); !s.ok()) {
+    error(span, s);
+    return -1;
+  }
+  BoundTensor tensor;
+  tensor.name = std::move(name);
+  tensor.type = type;
+  tensor.sizes = std::move(sizes);
+  out_.tensors.push_back(std::move(tensor));
+  return static_cast<TensorId>(out_.tensors.size() - 1);
+}
+
+bool Binder::add_statement(const Scope& scope, const Statement* source, BoundStatement statement) {
+  if (out_.statements.size() >= kMaxStatements)
+    return error(statement.span, fmt::format("the program has more than {} statements once its calls are "
+                                             "inlined", kMaxStatements));
+  if (source != nullptr) statement.attributes = source->attributes;
+  statement.attributes.insert(statement.attributes.end(), scope.attributes.begin(), scope.attributes.end());
+  out_.statements.push_back(std::move(statement));
+  return true;
+}
+
+// ---- functions ----
+
+Result<BoundProgram> Binder::run(const Function& entry) {
+  check_functions();
+  out_.name = entry.name.text.empty() ? "main" : entry.name.text;
+  Scope scope;
+  scope.function = &entry;
+  for (const Parameter& p : entry.parameters) taken_.insert(p.name.text);
+  for (const Name& name : entry.results) taken_.insert(name.text);
+  for (const Statement& s : entry.statements) {
+    if (const auto* a = std::get_if<Assignment>(&s.form)) {
+      for (const Name& name : a->targets) taken_.insert(name.text);
+    } else {
+      taken_.insert(std::get<Contraction>(s.form).out.tensor.text);
+    }
+  }
+  bind_inputs(scope);
+  bind_statements(scope);
+  bind_outputs(scope);
+  if (diagnostics_.has_errors()) return diagnostics_.status();
+  out_.warnings = diagnostics_.warnings();
+  return std::move(out_);
+}
+
+void Binder::check_functions() {
+  for (const Function& function : program_.functions) {
+    const std::string& name = function.name.text;
+    SourceSpan span = name.empty() ? function.span : function.name.span;
+    if (find_builtin(name) != nullptr || is_special(name) || name == "index" || name == "shape") {
+      error(span, fmt::format("'{}' is a builtin function; choose another name", name));
+    } else if (!functions_.emplace(name, &function).second) {
+      error(span, name.empty() ? "only one function of a file may have no name"
+                               : fmt::format("there are two functions '{}'", name));
+    }
+    std::unordered_set<std::string> results;
+    for (const Name& result : function.results)
+      if (!results.insert(result.text).second)
+        error(result.span, fmt::format("output '{}' stands twice in the header", result.text));
+  }
+}
+
+void Binder::bind_inputs(Scope& scope) {
+  std::vector<std::string> spare;  // given, but no input is called so
+  for (const auto& [name, type] : inputs_) {
+    bool known = std::any_of(scope.function->parameters.begin(), scope.function->parameters.end(),
+                             [&name = name](const Parameter& p) { return p.name.text == name; });
+    if (!known) spare.push_back(name);
+  }
+  for (const Parameter& parameter : scope.function->parameters) {
+    auto at = inputs_.find(parameter.name.text);
+    TensorId id = -1;
+    if (at == inputs_.end()) {
+      std::string near = nearest_name(parameter.name.text, spare);
+      error(parameter.name.span, fmt::format("input '{}' is not given{}", parameter.name.text,
+                                             near.empty() ? "" : fmt::format(" ('{}' is; is it that?)", near)));
+    } else {
+      id = add_tensor(parameter.name.text, at->second.type, at->second.sizes, parameter.name.span);
+    }
+    if (!define(scope, parameter.name, id < 0 ? Entity{} : Entity::of(id))) continue;
+    if (id >= 0) {
+      out_.tensors[static_cast<size_t>(id)].is_input = true;
+      out_.inputs.push_back(id);
+    }
+    if (!parameter.has_dims) continue;
+    if (id >= 0) {
+      bind_dims(scope, parameter, at->second.sizes, parameter.name.span);
+    } else {
+      for (const Name& dim : parameter.dims) scope.names.emplace(dim.text, Entity{});
+    }
+  }
+}
+
+void Binder::bind_dims(Scope& scope, const Parameter& parameter, const std::vector<int64_t>& sizes,
+                       SourceSpan where) {
+  if (sizes.size() != parameter.dims.size()) {
+    error(where, fmt::format("'{}' has {} dimension{}, but the tensor given for it is {}", header_text(parameter),
+                             parameter.dims.size(), parameter.dims.size() == 1 ? "" : "s", sizes_text(sizes)));
+    for (const Name& dim : parameter.dims) scope.names.emplace(dim.text, Entity{});
+    return;
+  }
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const Name& dim = parameter.dims[i];
+    auto at = scope.names.find(dim.text);
+    if (at == scope.names.end()) {
+      define(scope, dim, Entity::of(Constant::of(sizes[i])));
+      continue;
+    }
+    const Entity& known = at->second;
+    if (known.kind == Entity::Kind::failed) continue;
+    if (known.kind == Entity::Kind::tensor) {
+      error(dim.span, fmt::format("'{}' names an input; a dimension needs a name of its own", dim.text));
+    } else if (known.constant.integer != sizes[i]) {
+      std::string first;
+      for (const Parameter& p : scope.function->parameters)
+        if (first.empty() && std::count(p.dims.begin(), p.dims.end(), dim) > 0) first = header_text(p);
+      error(calls_.empty() ? dim.span : where,
+            fmt::format("dimension '{}' is {} in '{}' but {} in '{}', which is {}", dim.text,
+                        known.constant.integer, first, sizes[i], header_text(parameter), sizes_text(sizes)));
+    }
+  }
+}
+
+void Binder::bind_statements(Scope& scope) {
+  std::string target = std::move(target_);
+  for (const Statement& statement : scope.function->statements) {
+    if (stop()) break;
+    if (const auto* contraction = std::get_if<Contraction>(&statement.form)) {
+      const Name& name = contraction->out.tensor;
+      if (!bind_contraction(scope, statement, *contraction)) scope.names.emplace(name.text, Entity{{}, 0, {}, name.span});
+    } else {
+      const auto& assignment = std::get<Assignment>(statement.form);
+      if (!bind_assignment(scope, statement, assignment))
+        for (const Name& name : assignment.targets) scope.names.emplace(name.text, Entity{{}, 0, {}, name.span});
+    }
+    if (out_.statements.size() >= kMaxStatements) break;
+  }
+  target_ = std::move(target);
+}
+
+bool Binder::bind_assignment(Scope& scope, const Statement& statement, const Assignment& assignment) {
+  const Expr& value = scope.function->exprs[static_cast<size_t>(assignment.value)];
+  for (const Name& target : assignment.targets)
+    if (scope.names.count(target.text) > 0) return define(scope, target, {});
+  const Function* callee = value.kind == ExprKind::call ? find_function(value.text) : nullptr;
+  if (assignment.tuple && callee == nullptr)
+    return error(value.span, "only a function of this file gives several results at once");
+  if (callee != nullptr) {
+    if (callee->results.size() != assignment.targets.size())
+      return error(value.name_span,
+                   fmt::format("'{}' gives {} result{}, and {} {} to be assigned", value.text,
+                               callee->results.size(), callee->results.size() == 1 ? "" : "s",
+                               assignment.targets.size(), assignment.targets.size() == 1 ? "is" : "are"));
+    std::vector<std::string> names;
+    for (const Name& target : assignment.targets) names.push_back(tensor_name(scope, target.text));
+    target_ = names[0];
+    size_t inherited = scope.attributes.size();
+    scope.attributes.insert(scope.attributes.end(), statement.attributes.begin(), statement.attributes.end());
+    std::vector<Entity> results = inline_call(scope, *callee, value, names);
+    scope.attributes.resize(inherited);
+    if (results.empty()) return false;
+    bool ok = true;
+    for (size_t i = 0; i < results.size(); ++i) ok &= define(scope, assignment.targets[i], results[i]);
+    return ok;
+  }
+  const Name& target = assignment.targets[0];
+  target_ = tensor_name(scope, target.text);
+  TensorId id = -1;
+  if (value.kind == ExprKind::call && is_special(value.text)) {
+    id = bind_special(scope, value, target_, &statement);
+  } else {
+    NodeList nodes;
+    std::optional<Value> result = evaluate(scope, assignment.value, nodes);
+    if (!result) return false;
+    // A constant is a number to compute sizes with, and a tensor where one is needed.
+    if (result->constant) return define(scope, target, Entity::of(result->number));
+    id = finish(scope, &statement, std::move(nodes), *result, target_, print(*scope.function, statement),
+                target.span);
+  }
+  return id >= 0 && define(scope, target, Entity::of(id));
+}
+
+std::vector<Entity> Binder::inline_call(Scope& scope, const Function& function, const Expr& call,
+                                        const std::vector<std::string>& names) {
+  for (const auto& active : calls_)
+    if (active.first == &function) {
+      error(call.name_span, fmt::format("'{}' calls itself: functions cannot be recursive", function.name.text));
+      return {};
+    }
+  if (scope.function == &function || calls_.size() >= kMaxCallDepth) {
+    error(call.name_span, scope.function == &function
+                              ? fmt::format("'{}' calls itself: functions cannot be recursive", function.name.text)
+                              : fmt::format("calls are nested more than {} deep", kMaxCallDepth));
+    return {};
+  }
+  if (call.args.size() != function.parameters.size()) {
+    std::vector<std::string> parameters;
+    for (const Parameter& p : function.parameters) parameters.push_back(header_text(p));
+    error(call.name_span, fmt::format("'{0}' takes {1} argument{2}, '{0}({3})', but {4} {5} given",
+                                      function.name.text, parameters.size(), parameters.size() == 1 ? "" : "s",
+                                      join(parameters, ", "), call.args.size(),
+                                      call.args.size() == 1 ? "is" : "are"));
+    return {};
+  }
+  Scope inner;
+  inner.function = &function;
+  inner.prefix = names[0];
+  inner.attributes = scope.attributes;
+  for (size_t i = 0; i < names.size(); ++i) inner.tensor_names[function.results[i].text] = names[i];
+  std::vector<Entity> arguments;
+  for (ExprId arg : call.args) {
+    std::optional<Entity> entity = operand(scope, arg);
+    if (!entity) return {};
+    arguments.push_back(*entity);
+  }
+  size_t before = diagnostics_.error_count();
+  calls_.emplace_back(&function, call.span);
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Parameter& parameter = function.parameters[i];
+    SourceSpan where = scope.function->exprs[static_cast<size_t>(call.args[i])].span;
+    Entity entity = arguments[i];
+    if (entity.kind == Entity::Kind::constant && parameter.has_dims) {
+      TensorId id = constant_tensor(scope, entity.constant, type_beside(std::nullopt, {&entity.constant, 1}),
+                                    temporary_name(), where);
+      entity = id < 0 ? Entity{} : Entity::of(id);
+    }
+    define(inner, parameter.name, entity);
+    if (parameter.has_dims && entity.kind == Entity::Kind::tensor)
+      bind_dims(inner, parameter, std::vector<int64_t>(tensor(entity.tensor).sizes), where);
+  }
+  std::vector<Entity> results;
+  if (diagnostics_.error_count() == before) {
+    bind_statements(inner);
+    for (const Name& name : function.results) {
+      auto at = inner.names.find(name.text);
+      bool is_input = std::any_of(function.parameters.begin(), function.parameters.end(),
+                                  [&](const Parameter& p) { return p.name == name; });
+      if (is_input) {
+        error(name.span, fmt::format("output '{}' is an input; assign it to a new tensor", name.text));
+      } else if (at == inner.names.end()) {
+        error(name.span, fmt::format("output '{}' is never assigned", name.text));
+      } else {
+        results.push_back(at->second);
+      }
+    }
+  }
+  calls_.pop_back();
+  if (diagnostics_.error_count() != before) return {};
+  return results;
+}
+
+void Binder::bind_outputs(Scope& scope) {
+  for (const Name& name : scope.function->results) {
+    auto at = scope.names.find(name.text);
+    if (at == scope.names.end()) {
+      std::vector<std::string> names;
+      for (const auto& entry : scope.names) names.push_back(entry.first);
+      std::sort(names.begin(), names.end());
+      if (!stop()) error(name.span, fmt::format("output '{}' is never assigned{}", name.text, did_you_mean(name.text, names)));
+      continue;
+    }
+    Entity entity = at->second;
+    if (entity.kind == Entity::Kind::failed) continue;
+    if (entity.kind == Entity::Kind::constant) {
+      TensorId id = constant_tensor(scope, entity.constant, type_beside(std::nullopt, {&entity.constant, 1}),
+                                    name.text, entity.span);
+      if (id < 0) continue;
+      entity = Entity::of(id);
+    }
+    BoundTensor& tensor = out_.tensors[static_cast<size_t>(entity.tensor)];
+    if (tensor.is_input) {
+      error(name.span, fmt::format("output '{}' is an input; assign it to a new tensor", name.text));
+      continue;
+    }
+    tensor.is_output = true;
+    out_.outputs.push_back(entity.tensor);
+  }
+}
+
+}  // namespace stria::tile

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <limits>
+
+#include "stria/base/text.h"
+#include "stria/tile/binder.h"
+#include "stria/tile/print.h"
+#include "stria/type/tensor_shape.h"
+
+namespace stria::tile {
+namespace {
+
+// Expressions inside called functions count with those of the caller: bounds the recursion.
+constexpr int kMaxDepth = 1500;
+
+constexpr std::string_view kSpecials[] = {"gather", "scatter", "reshape"};
+// Known to users of Tile elsewhere; named so that the message is not "unknown".
+constexpr std::string_view kMissing[] = {
+    "prng_step",   "prng_state",        "prng_value",      "broadcast",
+    "match",       "builtin_softmax",   "builtin_logsoftmax", "builtin_binary_crossentropy",
+    "reverse_grad", "simple_reduce",    "tuple",           "element",
+    "quantize"};
+
+const Expr& expr_at(const Scope& scope, ExprId id) { return scope.function->exprs[static_cast<size_t>(id)]; }
+
+Value constant_value(const Constant& number) {
+  Value out;
+  out.constant = true;
+  out.number = number;
+  return out;
+}
+
+Value add_node(NodeList& nodes, BoundNode node, std::vector<int64_t> sizes = {}) {
+  Value out;
+  out.type = node.type;
+  out.sizes = std::move(sizes);
+  out.node = static_cast<int>(nodes.nodes.size());
+  nodes.nodes.push_back(std::move(node));
+  return out;
+}
+
+Value add_constant(NodeList& nodes, const Scalar& scalar) {
+  BoundNode node;
+  node.kind = BoundNode::Kind::constant;
+  node.type = scalar.type;
+  node.value = scalar;
+  return add_node(nodes, std::move(node));
+}
+
+Value add_call(NodeList& nodes, std::string_view function, DataType operation, DataType type, std::vector<int> args,
+               std::vector<int64_t> sizes) {
+  BoundNode node;
+  node.kind = BoundNode::Kind::call;
+  node.function = std::string(function);
+  node.operation_type = operation;
+  node.type = type;
+  node.args = std::move(args);
+  return add_node(nodes, std::move(node), std::move(sizes));
+}
+
+// The coordinate along the dimension `from_end` (-1 is the last); finish() makes it count from 0.
+Value add_index(NodeList& nodes, int from_end, std::vector<int64_t> sizes) {
+  BoundNode node;
+  node.kind = BoundNode::Kind::index;
+  node.type = DataType::i32;
+  node.axis = from_end;
+  return add_node(nodes, std::move(node), std::move(sizes));
+}
+
+}  // namespace
+
+bool is_special(std::string_view function) {
+  return std::find(std::begin(kSpecials), std::end(kSpecials), function) != std::end(kSpecials);
+}
+
+// ---- expressions ----
+
+std::optional<Value> Binder::evaluate(Scope& scope, ExprId id, NodeList& nodes) {
+  const Expr& e = expr_at(scope, id);
+  switch (e.kind) {
+    case ExprKind::integer: return constant_value(Constant::of(e.integer));
+    case ExprKind::floating: return constant_value(Constant::of(e.floating));
+    case ExprKind::name: {
+      const Entity* entity = look_up(scope, e.text, e.span, "tensor or dimension");
+      if (entity == nullptr) return std::nullopt;
+      if (entity->kind == Entity::Kind::constant) return constant_value(entity->constant);
+      return load(nodes, entity->tensor);
+    }
+    case ExprKind::index:
+      error(e.span, fmt::format("index '{}' outside a contraction", e.text));
+      return std::nullopt;
+    case ExprKind::call: break;
+  }
+  if (++depth_ > kMaxDepth) {
+    --depth_;
+    error(e.name_span, fmt::format("calls and operators are nested more than {} deep; split the expression into "
+                                   "several statements", kMaxDepth));
+    return std::nullopt;
+  }
+  std::optional<Value> out = evaluate_call(scope, e, nodes);
+  --depth_;
+  return out;
+}
+
+std::optional<Value> Binder::evaluate_call(Scope& scope, const Expr& e, NodeList& nodes) {
+  if (const Function* callee = find_function(e.text)) {
+    if (callee->results.size() != 1) {
+      error(e.name_span, fmt::format("'{}' gives {} results; inside an expression it must give one", e.text,
+                                     callee->results.size()));
+      return std::nullopt;
+    }
+    std::vector<Entity> results = inline_call(scope, *callee, e, {temporary_name()});
+    if (results.empty() || results[0].kind == Entity::Kind::failed) return std::nullopt;
+    if (results[0].kind == Entity::Kind::constant) return constant_value(results[0].constant);
+    return load(nodes, results[0].tensor);
+  }
+  if (is_special(e.text)) {
+    TensorId id = bind_special(scope, e, temporary_name(), nullptr);
+    if (id < 0) return std::nullopt;
+    return load(nodes, id);
+  }
+  if (e.text == "index") return evaluate_index(scope, e, nodes);
+  if (e.text == "shape") return evaluate_shape(scope, e, nodes);
+  const Builtin* builtin = find_builtin(e.text);
+  if (builtin == nullptr) {
+    unknown_function(e);
+    return std::nullopt;
+  }
+  std::vector<Value> args;
+  bool ok = true;
+  for (ExprId arg : e.args) {
+    std::optional<Value> value = evaluate(scope, arg, nodes);
+    ok &= value.has_value();
+    if (value) args.push_back(std::move(*value));
+  }
+  if (!ok) return std::nullopt;
+  if (static_cast<int>(args.size()) != builtin->arity) {
+    error(e.name_span, fmt::format("'{}' takes {} argument{}, but {} {} given; for example: {}", e.text, builtin->arity,
+                                   builtin->arity == 1 ? "" : "s", args.size(), args.size() == 1 ? "is" : "are",
+                                   builtin->example));
+    return std::nullopt;
+  }
+  if (builtin->types == TypeRule::cast) return evaluate_cast(*builtin, e, std::move(args), nodes);
+  return evaluate_builtin(scope, *builtin, e, std::move(args), nodes);
+}
+
+bool Binder::unknown_function(const Expr& e) {
+  if (std::find(std::begin(kMissing), std::end(kMissing), e.text) != std::end(kMissing))
+    return error(e.name_span, fmt::format("function '{}' is not supported", e.text));
+  std::vector<std::string> names = builtin_names();
+  names.insert(names.end(), {"gather", "scatter", "reshape", "index", "shape"});
+  for (const Function& function : program_.functions)
+    if (!function.name.text.empty()) names.push_back(function.name.text);
+  return error(e.name_span, fmt::format("there is no function '{}'{}", e.text, did_you_mean(e.text, names)));
+}
+
+std::optional<Value> Binder::evaluate_builtin(const Scope& scope, const Builtin& builtin, const Expr& e,
+                                              std::vector<Value> args, NodeList& nodes) {
+  // What decides the type: not the condition of `?:`.
+  const size_t first = builtin.types == TypeRule::select ? 1 : 0;
+  std::optional<DataType> tensors;
+  std::vector<Constant> constants;
+  bool all_constant = true;
+  for (size_t i = 0; i < args.size(); ++i) {
+    all_constant &= args[i].constant;
+    if (i < first) continue;
+    if (args[i].constant) {
+      constants.push_back(args[i].number);
+    } else {
+      tensors = tensors ? common_type(*tensors, args[i].type) : args[i].type;
+    }
+  }
+  if (all_constant) {
+    for (const Value& arg : args) constants.push_back(arg.number);
+    constants.erase(constants.begin(), constants.end() - static_cast<std::ptrdiff_t>(args.size()));
+    Result<Constant> folded = fold(builtin, constants);
+    if (folded.ok()) return constant_value(*folded);
+    error(e.name_span, folded.status());
+    return std::nullopt;
+  }
+  const DataType common = type_beside(tensors, constants);
+  std::vector<DataType> types;
+  for (const Value& arg : args) types.push_back(arg.constant ? common : arg.type);
+  Result<CallTypes> call = call_types(builtin, types);
+  if (!call.ok()) {
+    error(e.name_span, call.status());
+    return std::nullopt;
+  }
+  std::vector<int> ids;
+  std::vector<std::vector<int64_t>> shapes;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i].constant) {
+      DataType type = operand_type(builtin, call->operation, static_cast<int>(i));
+      Result<Scalar> scalar = to_scalar(args[i].number, type);
+      if (!scalar.ok()) {
+        error(expr_at(scope, e.args[i]).span,
+              fmt::format("{}, the type of what it meets here; convert that first, for example by as_int(…, 32)",
+                          scalar.status().message()));
+        return std::nullopt;
+      }
+      args[i] = add_constant(nodes, *scalar);
+    }
+    ids.push_back(args[i].node);
+    shapes.push_back(args[i].sizes);
+  }
+  const BoundNode& last = nodes.nodes[static_cast<size_t>(ids.back())];
+  const std::string_view name = builtin.name;
+  if ((name == "div" || name == "mod") && is_integer(call->operation) && last.kind == BoundNode::Kind::constant &&
+      last.value.i == 0) {
+    error(e.name_span, fmt::format("the divisor of this '{}' of integers is always 0", name == "div" ? "/" : "%"));
+    return std::nullopt;
+  }
+  Result<std::vector<int64_t>> sizes = broadcast_sizes(shapes);
+  if (!sizes.ok()) {
+    error(e.name_span, sizes.status());
+    return std::nullopt;
+  }
+  return add_call(nodes, name, call->operation, call->result, std::move(ids), std::move(sizes).value());
+}
+
+std::optional<Value> Binder::evaluate_cast(const Builtin& builtin, const Expr& e, std::vector<Value> args,
+                                           NodeList& nodes) {
+  int64_t bits = 0;
+  if (args.size() > 1) {
+    if (!args[1].constant || args[1].number.kind != Constant::Kind::integer) {
+      error(e.name_span, fmt::format("the width that '{}' converts to must be an integer known beforehand; for "
+                                     "example: {}", e.text, builtin.example));
+      return std::nullopt;
+    }
+    bits = args[1].number.integer;
+  }
+  Result<DataType> type = cast_type(builtin, bits);
+  if (!type.ok()) {
+    error(e.name_span, type.status());
+    return std::nullopt;
+  }
+  if (args[0].constant) {
+    const Constant& c = args[0].number;
+    Scalar wide = c.kind == Constant::Kind::floating ? Scalar::of_float(DataType::fp64, c.floating)
+                                                     : Scalar::of_int(DataType::i64, c.integer);
+    return add_constant(nodes, convert(wide, *type));
+  }
+  return add_call(nodes, "ident", *type, *type, {args[0].node}, args[0].sizes);
+}
+
+// index(T, axis): the coordinate of every element of T along one dimension.
+std::optional<Value> Binder::evaluate_index(Scope& scope, const Expr& e, NodeList& nodes) {
+  if (e.args.size() != 2) {
+    error(e.name_span, fmt::format("'index' takes 2 arguments, index(T, axis), but {} given",
+                                   e.args.size() == 1 ? "1 is" : fmt::format("{} are", e.args.size())));
+    return std::nullopt;
+  }
+  NodeList unused;  // only the shape counts
+  std::optional<Value> value = evaluate(scope, e.args[0], unused);
+  std::optional<int64_t> axis = constant_integer(scope, e.args[1], "the axis");
+  if (!value || !axis) return std::nullopt;
+  int64_t rank = static_cast<int64_t>(value->sizes.size());
+  if (*axis < 0 || *axis >= rank) {
+    error(expr_at(scope, e.args[1]).span,
+          rank == 0 ? std::string("the tensor has no dimension to take the index of")
+                    : fmt::format("axis {} is out of range: the tensor has {} dimension{}, 0 to {}", *axis, rank,
+                                  rank == 1 ? "" : "s", rank - 1));
+    return std::nullopt;
+  }
+  int64_t size = value->sizes[static_cast<size_t>(*axis)];
+  if (size > std::numeric_limits<int32_t>::max()) {
+    error(e.name_span, fmt::format("dimension {} has {} elements, too many for an index of type i32", *axis, size));
+    return std::nullopt;
+  }
+  // A dimension of size 1 may be stretched; its index stays 0.
+  if (size == 1) {
+    Value out = add_constant(nodes, Scalar::of_int(DataType::i32, 0));
+    out.sizes = value->sizes;
+    return out;
+  }
+  return add_index(nodes, static_cast<int>(*axis - rank), value->sizes);
+}
+
+// shape(T): the sizes of T as a vector of i32.
+std::optional<Value> Binder::evaluate_shape(Scope& scope, const Expr& e, NodeList& nodes) {
+  if (e.args.size() != 1) {
+    error(e.name_span, fmt::format("'shape' takes 1 argument, but {} are given", e.args.size()));
+    return std::nullopt;
+  }
+  NodeList unused;
+  std::optional<Value> value = evaluate(scope, e.args[0], unused);
+  if (!value) return std::nullopt;
+  const std::vector<int64_t> sizes = {static_cast<int64_t>(value->sizes.size())};
+  Value out = add_constant(nodes, Scalar::of_int(DataType::i32, 0));
+  for (size_t i = 0; i < value->sizes.size(); ++i) {
+    Result<Scalar> size = to_scalar(Constant::of(value->sizes[i]), DataType::i32);
+    if (!size.ok()) {
+      error(e.name_span, size.status());
+      return std::nullopt;
+    }
+    int at = add_index(nodes, -1, sizes).node;
+    int axis = add_constant(nodes, Scalar::of_int(DataType::i32, static_cast<int64_t>(i))).node;
+    int here = add_call(nodes, "cmp_eq", DataType::i32, DataType::boolean, {at, axis}, sizes).node;
+    int number = add_constant(nodes, *size).node;
+    out = add_call(nodes, "cond", DataType::i32, DataType::i32, {here, number, out.node}, sizes);
+  }
+  out.sizes = sizes;
+  return out;
+}
+
+std::optional<int64_t> Binder::constant_integer(Scope& scope, ExprId id, std::string_view what) {
+  NodeList unused;
+  std::optional<Value> value = evaluate(scope, id, unused);
+  if (!value) return std::nullopt;
+  if (value->constant && value->number.kind == Constant::Kind::integer) return value->number.integer;
+  error(expr_at(scope, id).span,
+        fmt::format("{} must be an integer made of dimensions and literals, {}", what,
+                    value->constant ? fmt::format("not {}", value->number.to_string())
+                                    : std::string("but this depends on the elements of a tensor")));
+  return std::nullopt;
+}
+
+// ---- tensors ----
+
+Value Binder::load(NodeList& nodes, TensorId id) {
+  auto at = nodes.loads.find(id);
+  if (at == nodes.loads.end()) {
+    BoundNode node;
+    node.kind = BoundNode::Kind::load;
+    node.type = tensor(id).type;
+    node.tensor = id;
+    at = nodes.loads.emplace(id, add_node(nodes, std::move(node)).node).first;
+  }
+  Value out;
+  out.node = at->second;
+  out.type = tensor(id).type;
+  out.sizes = tensor(id).sizes;
+  return out;
+}
+
+std::optional<Entity> Binder::operand(Scope& scope, ExprId id) {
+  const Expr& e = expr_at(scope, id);
+  if (e.kind == ExprKind::name) {
+    const Entity* entity = look_up(scope, e.text, e.span, "tensor or dimension");
+    if (entity == nullptr) return std::nullopt;
+    return *entity;
+  }
+  NodeList nodes;
+  std::optional<Value> value = evaluate(scope, id, nodes);
+  if (!value) return std::nullopt;
+  if (value->constant) return Entity::of(value->number);
+  // The result of a call is a tensor already.
+  const BoundNode& last = nodes.nodes[static_cast<size_t>(value->node)];
+  if (last.kind == BoundNode::Kind::load) return Entity::of(last.tensor);
+  std::string name = temporary_name();
+  std::string text = fmt::format("{} = {}", name, print_expr(*scope.function, id));
+  TensorId tensor = finish(scope, nullptr, std::move(nodes), *value, name, std::move(text), e.span);
+  if (tensor < 0) return std::nullopt;
+  return Entity::of(tensor);
+}
+
+TensorId Binder::finish(Scope& scope, const Statement* statement, NodeList nodes, const Value& value,
+                        const std::string& name, std::string text, SourceSpan span) {
+  TensorId id = add_tensor(name, value.type, value.sizes, span);
+  if (id < 0) return -1;
+  // The root comes last; a bare name, or a load that was shared, may stand before other nodes.
+  nodes.nodes.resize(static_cast<size_t>(value.node) + 1);
+  for (BoundNode& node : nodes.nodes)
+    if (node.kind == BoundNode::Kind::index) node.axis += static_cast<int>(value.sizes.size());
+  BoundStatement out;
+  out.form = BoundElementwise{id, std::move(nodes.nodes)};
+  out.text = std::move(text);
+  out.span = statement != nullptr ? statement->span : span;
+  return add_statement(scope, statement, std::move(out)) ? id : -1;
+}
+
+TensorId Binder::constant_tensor(Scope& scope, const Constant& constant, DataType type, const std::string& name,
+                                 SourceSpan span) {
+  Result<Scalar> scalar = to_scalar(constant, type);
+  if (!scalar.ok()) {
+    error(span, scalar.status());
+    return -1;
+  }
+  NodeList nodes;
+  Value value = add_constant(nodes, *scalar);
+  return finish(scope, nullptr, std::move(nodes), value, name, fmt::format("{} = {}", name, constant.to_string()),
+                span);
+}
+
+TensorId Binder::bind_special(Scope& scope, const Expr& e, const std::string& name, const Statement* statement) {
+  const bool reshape = e.text == "reshape";
+  const size_t arity = reshape ? 1 : e.text == "gather" ? 2 : 3;
+  if (reshape ? e.args.empty() : e.args.size() != arity) {
+    std::string_view usage = reshape ? "reshape(T, size, …)" : e.text == "gather" ? "gather(D, I)" : "scatter(E, I, V)";
+    error(e.name_span, fmt::format("'{}' is called as {}, but {} given", e.text, usage,
+                                   e.args.size() == 1 ? "1 argument is" : fmt::format("{} arguments are", e.args.size())));
+    return -1;
+  }
+  BoundSpecial special;
+  special.function = e.text;
+  for (size_t i = 0; i < arity; ++i) {
+    std::optional<Entity> entity = operand(scope, e.args[i]);
+    if (!entity) return -1;
+    if (entity->kind == Entity::Kind::constant) {
+      error(expr_at(scope, e.args[i]).span, fmt::format("'{}' needs a tensor here", e.text));
+      return -1;
+    }
+    special.operands.push_back(entity->tensor);
+  }
+  auto operand_of = [&](size_t i) -> const BoundTensor& { return tensor(special.operands[i]); };
+  DataType type = operand_of(0).type;
+  std::vector<int64_t> sizes;
+  if (reshape) {
+    for (size_t i = 1; i < e.args.size(); ++i) {
+      std::optional<int64_t> size = constant_integer(scope, e.args[i], "a size");
+      if (!size) return -1;
+      sizes.push_back(*size);
+    }
+    if (Status s = check_sizes(type, sizes, fmt::format("tensor '{}'", name)); !s.ok()) {
+      error(e.name_span, s);
+      return -1;
+    }
+    int64_t before = dense_shape(type, operand_of(0).sizes).element_count();
+    int64_t after = dense_shape(type, sizes).element_count();
+    if (before != after) {
+      error(e.name_span, fmt::format("'reshape' keeps the number of elements: [{}] has {}, [{}] has {}",
+                                     fmt::join(operand_of(0).sizes, ", "), before, fmt::join(sizes, ", "), after));
+      return -1;
+    }
+  } else {
+    const BoundTensor& at = operand_of(1);
+    if (!is_integer(at.type)) {
+      error(expr_at(scope, e.args[1]).span, fmt::format("the indices of '{}' must be integers, not {}", e.text,
+                                                        name_of(at.type)));
+      return -1;
+    }
+    const std::vector<int64_t>& data = operand_of(0).sizes;
+    if (e.text == "gather") {
+      if (data.empty()) {
+        error(expr_at(scope, e.args[0]).span, "'gather' needs a tensor of rank 1 or more to read from");
+        return -1;
+      }
+      sizes = at.sizes;
+      sizes.insert(sizes.end(), data.begin() + 1, data.end());
+    } else {
+      const std::vector<int64_t>& like = operand_of(2).sizes;
+      size_t rank = at.sizes.size();
+      if (data.size() < rank || !std::equal(at.sizes.begin(), at.sizes.end(), data.begin()) || like.empty()) {
+        error(e.name_span, fmt::format("'scatter' of [{}] by indices [{}] into [{}]: the indices must cover the "
+                                       "first dimensions of the data, and the target have one",
+                                       fmt::join(data, ", "), fmt::join(at.sizes, ", "), fmt::join(like, ", ")));
+        return -1;
+      }
+      sizes = {like[0]};
+      sizes.insert(sizes.end(), data.begin() + static_cast<std::ptrdiff_t>(rank), data.end());
+    }
+  }
+  TensorId id = add_tensor(name, type, std::move(sizes), e.span);
+  if (id < 0) return -1;
+  special.outs = {id};
+  BoundStatement out;
+  out.form = std::move(special);
+  out.text = statement != nullptr ? print(*scope.function, *statement) : fmt::format("{} = {}(…)", name, e.text);
+  out.span = statement != nullptr ? statement->span : e.span;
+  return add_statement(scope, statement, std::move(out)) ? id : -1;
+}
+
+}  // namespace stria::tile

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of one bind, shared by its three parts: functions and names (bind.cc), contractions
+// (bind_contraction.cc), elementwise expressions (bind_expression.cc).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "stria/base/diagnostic.h"
+#include "stria/builtins/builtin.h"
+#include "stria/tile/ast.h"
+#include "stria/tile/bind.h"
+#include "stria/tile/bound.h"
+#include "stria/tile/constant.h"
+#include "stria/tile/form.h"
+
+namespace stria::tile {
+
+// What a name stands for.
+struct Entity {
+  enum class Kind : uint8_t {
+    tensor,
+    constant,
+    failed,  // its statement had an error; uses of it are not reported again
+  };
+  Kind kind = Kind::failed;
+  TensorId tensor = 0;
+  Constant constant;
+  SourceSpan span;  // where it was made
+
+  static Entity of(TensorId tensor) { return {Kind::tensor, tensor, {}, {}}; }
+  static Entity of(const Constant& constant) { return {Kind::constant, 0, constant, {}}; }
+};
+
+// One function being bound: an entry or an inlined call.
+struct Scope {
+  const Function* function = nullptr;
+  std::unordered_map<std::string, Entity> names;
+  // Local name -> name of the tensor in the bound program; others become prefix + "_" + local.
+  std::unordered_map<std::string, std::string> tensor_names;
+  std::string prefix;                 // empty in the entry
+  std::vector<Attribute> attributes;  // of the calling statements
+};
+
+// The nodes of one elementwise statement under construction.
+struct NodeList {
+  std::vector<BoundNode> nodes;
+  std::unordered_map<TensorId, int> loads;
+};
+
+// Result of an expression: a constant, or a node with its shape.
+struct Value {
+  bool constant = false;
+  Constant number;
+  int node = 0;
+  DataType type = DataType::fp32;
+  std::vector<int64_t> sizes;
+};
+
+class Binder {
+ public:
+  Binder(const Program& program, const std::map<std::string, TensorType>& inputs)
+      : program_(program), inputs_(inputs), diagnostics_(program.source) {}
+
+  Result<BoundProgram> run(const Function& entry);
+
+ private:
+  // ---- bind.cc: functions and names ----
+  void check_functions();
+  void bind_inputs(Scope& scope);
+  void bind_dims(Scope& scope, const Parameter& parameter, const std::vector<int64_t>& sizes,
+                 SourceSpan where);
+  void bind_statements(Scope& scope);
+  void bind_outputs(Scope& scope);
+  bool bind_assignment(Scope& scope, const Statement& statement, const Assignment& assignment);
+  // Binds the call of a function of the program; one entity per result, none if it failed.
+  // `names`: what the result tensors are to be called.
+  std::vector<Entity> inline_call(Scope& scope, const Function& function, const Expr& call,
+                                  const std::vector<std::string>& names);
+  const Function* find_function(std::string_view name) const;
+
+  // False (and an error) if the name is taken.
+  bool define(Scope& scope, const Name& name, Entity entity);
+  // nullptr if the name is unknown (reported) or failed (not reported).
+  const Entity* look_up(const Scope& scope, const std::string& name, SourceSpan span, std::string_view what);
+  // The bound name of a tensor that the scope calls `local`.
+  std::string tensor_name(const Scope& scope, const std::string& local);
+  // A name that nothing else has: `wanted`, or with a number behind it.
+  std::string fresh_name(const std::string& wanted);
+  std::string numbered_name(const std::string& base);
+  // For a tensor in between: the name of the statement's output with a number behind it.
+  std::string temporary_name();
+  // -1 if the sizes are refused (reported).
+  TensorId add_tensor(std::string name, DataType type, std::vector<int64_t> sizes, SourceSpan span);
+  const BoundTensor& tensor(TensorId id) const { return out_.tensors[static_cast<size_t>(id)]; }
+  bool add_statement(const Scope& scope, const Statement* source, BoundStatement statement);
+
+  bool error(SourceSpan span, std::string message);
+  bool error(SourceSpan span, const Status& status) { return error(span, status.message()); }
+  bool stop() const;
+
+  // ---- bind_contraction.cc ----
+  bool bind_contraction(Scope& scope, const Statement& statement, const Contraction& contraction);
+  bool bind_forms(Scope& scope, const Access& access, size_t rank, std::vector<Form>* forms);
+  std::optional<Form> bind_form(Scope& scope, ExprId id);
+  std::optional<Form> bind_form_call(Scope& scope, const Expr& expr);
+  bool bind_operands(Scope& scope, const Contraction& contraction, BoundContraction& bound,
+                     std::vector<std::vector<Form>>* forms);
+  bool bind_default(Scope& scope, const Contraction& contraction, BoundContraction& bound);
+  // Fills indices, constraints and empty; `forms` of the output, the operands and the constraints.
+  struct ContractionForms {
+    std::vector<Form> out;
+    std::vector<std::vector<Form>> operands;
+    std::vector<Form> constraints;
+    std::vector<int64_t> bounds;  // of the constraints
+  };
+  bool bind_constraints(Scope& scope, const Contraction& contraction, ContractionForms& forms);
+  bool bind_domain(const Scope& scope, const Contraction& contraction, const std::vector<int64_t>& sizes,
+                   const ContractionForms& forms, BoundContraction& bound);
+  bool report_unbounded(const Scope& scope, const Contraction& contraction, const ContractionForms& forms,
+                        const std::vector<std::string>& unbounded);
+  bool report_collision(const Contraction& contraction, const BoundContraction& bound);
+  std::string contraction_text(const Scope& scope, const Contraction& contraction,
+                               const ContractionForms& forms) const;
+
+  // ---- bind_expression.cc ----
+  // Appends the nodes of the expression. Axes of index nodes count from the last dimension (-1) until
+  // finish() knows the rank of the result.
+  std::optional<Value> evaluate(Scope& scope, ExprId id, NodeList& nodes);
+  std::optional<Value> evaluate_call(Scope& scope, const Expr& expr, NodeList& nodes);
+  std::optional<Value> evaluate_builtin(const Scope& scope, const Builtin& builtin, const Expr& expr,
+                                        std::vector<Value> args, NodeList& nodes);
+  std::optional<Value> evaluate_cast(const Builtin& builtin, const Expr& expr, std::vector<Value> args,
+                                     NodeList& nodes);
+  std::optional<Value> evaluate_index(Scope& scope, const Expr& expr, NodeList& nodes);
+  std::optional<Value> evaluate_shape(Scope& scope, const Expr& expr, NodeList& nodes);
+  // The integer that an expression of literals and dimensions is.
+  std::optional<int64_t> constant_integer(Scope& scope, ExprId id, std::string_view what);
+  // The value of an expression as a tensor (a temporary one if it is not a bare name) or a constant.
+  std::optional<Entity> operand(Scope& scope, ExprId id);
+  // The tensor for a value that is the last node; -1 if it failed.
+  TensorId finish(Scope& scope, const Statement* statement, NodeList nodes, const Value& value,
+                  const std::string& name, std::string text, SourceSpan span);
+  TensorId constant_tensor(Scope& scope, const Constant& constant, DataType type, const std::string& name,
+                           SourceSpan span);
+  // gather, scatter, reshape: a tensor called `name`; -1 if it failed.
+  TensorId bind_special(Scope& scope, const Expr& expr, const std::string& name, const Statement* statement);
+  Value load(NodeList& nodes, TensorId tensor);
+  bool unknown_function(const Expr& expr);
+
+  const Program& program_;
+  const std::map<std::string, TensorType>& inputs_;
+  Diagnostics diagnostics_;
+  BoundProgram out_;
+  std::unordered_map<std::string, const Function*> functions_;
+  std::vector<std::pair<const Function*, SourceSpan>> calls_;  // being inlined, outermost first
+  std::unordered_set<std::string> taken_;                      // names of tensors, and reserved ones
+  std::unordered_map<std::string, int> next_suffix_;
+  std::string target_;  // bound name of the output of the statement being bound
+  int depth_ = 0;       // of expressions over all calls
+};
+
+// True for a function that works on whole tensors: gather, scatter, reshape.
+bool is_special(std::string_view function);
+
+}  // namespace stria::tile
