@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kMaxErrors = 20;
 constexpr size_t kMaxCallDepth = 100;
 // Calls of calls can multiply without end.
-constexpr size_t kMaxStatements = 1'000'000;
+constexpr size_t kMaxStatements = 200'000;
 
 std::string without_quote(std::string name) {
   if (!name.empty() && name.back() == '\'') name.pop_back();
@@ -42,7 +42,7 @@ Result<const Function*> entry_function(const Program& program, std::string_view 
   return not_found("{}: there is no function '{}'{}", program.source.name, name, did_you_mean(name, names));
 }
 
-Result<BoundProgram> bind(const Program& program, std::string_view function,
+Result<BoundProgram> bind_program(const Program& program, std::string_view function,
                           const std::map<std::string, TensorType>& inputs) {
   STRIA_ASSIGN(const Function* entry, entry_function(program, function));
   return Binder(program, inputs).run(*entry);
@@ -50,13 +50,15 @@ Result<BoundProgram> bind(const Program& program, std::string_view function,
 
 // ---- messages ----
 
-bool Binder::stop() const { return diagnostics_.error_count() >= kMaxErrors; }
+bool Binder::stop() const {
+  return diagnostics_.error_count() >= kMaxErrors || out_.statements.size() >= kMaxStatements;
+}
 
 bool Binder::error(SourceSpan span, std::string message) {
   // A function that is called twice has its errors once.
   for (const Diagnostic& d : diagnostics_.all())
     if (d.span.begin == span.begin && d.message == message) return false;
-  if (stop()) return false;
+  if (diagnostics_.error_count() >= kMaxErrors) return false;
   diagnostics_.error(span, std::move(message));
   for (size_t i = calls_.size(); i-- > 0 && calls_.size() - i <= 3;)
     diagnostics_.note(calls_[i].second, fmt::format("in this call of '{}'", calls_[i].first->name.text));
@@ -138,9 +140,12 @@ TensorId Binder::add_tensor(std::string name, DataType type, std::vector<int64_t
 }
 
 bool Binder::add_statement(const Scope& scope, const Statement* source, BoundStatement statement) {
-  if (out_.statements.size() >= kMaxStatements)
-    return error(statement.span, fmt::format("the program has more than {} statements once its calls are "
-                                             "inlined", kMaxStatements));
+  if (stop()) return false;
+  if (out_.statements.size() + 1 >= kMaxStatements) {
+    out_.statements.push_back(std::move(statement));
+    return error(out_.statements.back().span,
+                 fmt::format("the program has more than {} statements once its calls are inlined", kMaxStatements));
+  }
   if (source != nullptr) statement.attributes = source->attributes;
   statement.attributes.insert(statement.attributes.end(), scope.attributes.begin(), scope.attributes.end());
   out_.statements.push_back(std::move(statement));
@@ -255,13 +260,12 @@ void Binder::bind_statements(Scope& scope) {
     if (stop()) break;
     if (const auto* contraction = std::get_if<Contraction>(&statement.form)) {
       const Name& name = contraction->out.tensor;
-      if (!bind_contraction(scope, statement, *contraction)) scope.names.emplace(name.text, Entity{{}, 0, {}, name.span});
+      if (!bind_contraction(scope, statement, *contraction)) scope.names.emplace(name.text, Entity::failed(name.span));
     } else {
       const auto& assignment = std::get<Assignment>(statement.form);
       if (!bind_assignment(scope, statement, assignment))
-        for (const Name& name : assignment.targets) scope.names.emplace(name.text, Entity{{}, 0, {}, name.span});
+        for (const Name& name : assignment.targets) scope.names.emplace(name.text, Entity::failed(name.span));
     }
-    if (out_.statements.size() >= kMaxStatements) break;
   }
   target_ = std::move(target);
 }
@@ -360,6 +364,7 @@ std::vector<Entity> Binder::inline_call(Scope& scope, const Function& function, 
   if (diagnostics_.error_count() == before) {
     bind_statements(inner);
     for (const Name& name : function.results) {
+      if (stop()) break;
       auto at = inner.names.find(name.text);
       bool is_input = std::any_of(function.parameters.begin(), function.parameters.end(),
                                   [&](const Parameter& p) { return p.name == name; });
@@ -379,12 +384,13 @@ std::vector<Entity> Binder::inline_call(Scope& scope, const Function& function, 
 
 void Binder::bind_outputs(Scope& scope) {
   for (const Name& name : scope.function->results) {
+    if (stop()) return;
     auto at = scope.names.find(name.text);
     if (at == scope.names.end()) {
       std::vector<std::string> names;
       for (const auto& entry : scope.names) names.push_back(entry.first);
       std::sort(names.begin(), names.end());
-      if (!stop()) error(name.span, fmt::format("output '{}' is never assigned{}", name.text, did_you_mean(name.text, names)));
+      error(name.span, fmt::format("output '{}' is never assigned{}", name.text, did_you_mean(name.text, names)));
       continue;
     }
     Entity entity = at->second;

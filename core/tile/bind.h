@@ -25,10 +25,11 @@ struct TensorType {
 // not_found if there is no such function, with the nearest name.
 Result<const Function*> entry_function(const Program& program, std::string_view name);
 
+// (Not called `bind`: std::bind would be found by argument lookup.)
 // `inputs` by parameter name; names that the function does not have are ignored (a caller that wants
 // to refuse them compares with BoundProgram::inputs). Fails with every message found (up to 20).
 // invalid_argument: the program or an input is wrong. not_found: no such function.
-Result<BoundProgram> bind(const Program& program, std::string_view function,
+Result<BoundProgram> bind_program(const Program& program, std::string_view function,
                           const std::map<std::string, TensorType>& inputs);
 
 }  // namespace stria::tile

@@ -24,15 +24,16 @@ namespace stria::tile {
 // What a name stands for.
 struct Entity {
   enum class Kind : uint8_t {
+    failed,  // its statement had an error; uses of it are not reported again
     tensor,
     constant,
-    failed,  // its statement had an error; uses of it are not reported again
   };
   Kind kind = Kind::failed;
   TensorId tensor = 0;
   Constant constant;
   SourceSpan span;  // where it was made
 
+  static Entity failed(SourceSpan span) { return {Kind::failed, 0, {}, span}; }
   static Entity of(TensorId tensor) { return {Kind::tensor, tensor, {}, {}}; }
   static Entity of(const Constant& constant) { return {Kind::constant, 0, constant, {}}; }
 };

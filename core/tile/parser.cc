@@ -422,7 +422,7 @@ class Parser {
   // ---- expressions ----
   ExprId form() {
     bool before = std::exchange(in_form_, true);
-    ExprId id = binary(1);
+    ExprId id = ternary();
     in_form_ = before;
     return id;
   }
@@ -471,7 +471,7 @@ class Parser {
   }
   ExprId ternary_inside() {
     ExprId condition = binary(1);
-    if (condition == kNoExpr || !peek().is("?")) return condition;
+    if (condition == kNoExpr || in_form_ || !peek().is("?")) return condition;
     SourceSpan sign = next().span;
     ExprId yes = ternary();
     if (yes == kNoExpr) return kNoExpr;
@@ -557,10 +557,8 @@ class Parser {
       default: break;
     }
     if (token.is("(")) {
-      if (!enter()) return kNoExpr;
       next();
-      ExprId inner = in_form_ ? binary(1) : ternary();
-      --nesting_;
+      ExprId inner = ternary();
       if (inner == kNoExpr) return kNoExpr;
       if (!expect(")", "to close the parenthesis")) return kNoExpr;
       return inner;
@@ -593,7 +591,6 @@ class Parser {
       error(name.span, fmt::format("'{}(…)': an index form has no function calls", name.text));
       return kNoExpr;
     }
-    if (!enter()) return kNoExpr;
     next();
     next();
     std::vector<ExprId> args;
@@ -605,7 +602,6 @@ class Parser {
         if (ok) args.push_back(arg);
       } while (ok && accept(","));
     }
-    --nesting_;
     if (!ok || !expect(")", fmt::format("after the arguments of '{}'", name.text))) return kNoExpr;
     return add_call(name.text, name.span, {name.span.begin, previous().span.end}, std::move(args));
   }

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/tile/bind.h"
+
+#include <gmock/gmock.h>
+
+#include "programs.h"
+
+namespace stria::tile {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TensorType fp32(std::vector<int64_t> sizes) { return {DataType::fp32, std::move(sizes)}; }
+
+const BoundElementwise& elementwise_of(const BoundProgram& p, size_t statement) {
+  return std::get<BoundElementwise>(p.statements.at(statement).form);
+}
+
+TEST(Bind, InputsOutputsAndOrder) {
+  auto bound = bind_text("function (B[N], A[N]) -> (S, R) { R = A - B; S = R * 2; T = A; }",
+                         {{"A", fp32({3})}, {"B", fp32({3})}});
+  ASSERT_TRUE(bound.ok()) << bound.status().message();
+  EXPECT_EQ(bound->name, "main");
+  ASSERT_EQ(bound->inputs.size(), 2u);
+  EXPECT_EQ(bound->tensors[static_cast<size_t>(bound->inputs[0])].name, "B");
+  EXPECT_EQ(bound->tensors[static_cast<size_t>(bound->outputs[0])].name, "S");
+  EXPECT_EQ(bound->tensors[static_cast<size_t>(bound->outputs[1])].name, "R");
+  EXPECT_FALSE(tensor_of(*bound, "T").is_output);
+  EXPECT_EQ(bound->statements.size(), 3u);
+  EXPECT_EQ(bound->warnings, "");
+}
+
+TEST(Bind, LoadsOfOneTensorAreShared) {
+  auto bound = bind_text("function (A) -> (R) { R = A * A + A; }", {{"A", fp32({3})}});
+  ASSERT_TRUE(bound.ok());
+  const BoundElementwise& e = elementwise_of(*bound, 0);
+  ASSERT_EQ(e.nodes.size(), 3u);
+  EXPECT_EQ(e.nodes[0].kind, BoundNode::Kind::load);
+  EXPECT_EQ(e.nodes[1].function, "mul");
+  EXPECT_EQ(e.nodes[1].args, (std::vector<int>{0, 0}));
+  EXPECT_EQ(e.nodes[2].function, "add");
+  EXPECT_EQ(e.nodes[2].args, (std::vector<int>{1, 0}));
+}
+
+TEST(Bind, EntryIsTheUnnamedOrTheLastOrTheOneAskedFor) {
+  const char* text = "function f(A) -> (R) { R = A; } function (A) -> (S) { S = A; } function g(A) -> (T) { T = A; }";
+  EXPECT_EQ(bind_text(text, {{"A", fp32({})}})->tensors[1].name, "S");
+  EXPECT_EQ(bind_text(text, {{"A", fp32({})}}, "f")->tensors[1].name, "R");
+  EXPECT_EQ(bind_text("function f(A) -> (R) { R = A; } function g(A) -> (T) { T = A; }", {{"A", fp32({})}})->name, "g");
+  EXPECT_THAT(failure_of("function conv(A) -> (R) { R = A; }", {{"A", fp32({})}}, "cnov"),
+              HasSubstr("there is no function 'cnov', did you mean 'conv'?"));
+}
+
+TEST(Bind, CallsAreInlined) {
+  auto bound = bind_text(
+      "function norm(X[M, N]) -> (Y) { S[m : M] = +(X[m, n]); Y = S / N; }\n"
+      "function both(X, Z) -> (P, Q) { P = X + Z; Q = X - Z; }\n"
+      "function (A[M, N]) -> (R, T) { R = norm(A); (S, D) = both(R, norm(A * 2) + 1); T = both2(S, D); }\n"
+      "function both2(X, Z) -> (Y) { (Y, U) = both(X, Z); }\n",
+      {{"A", fp32({2, 3})}}, "");
+  // The last function is the entry unless one has no name.
+  ASSERT_TRUE(bound.ok()) << bound.status().message();
+  std::vector<std::string> names;
+  for (const BoundTensor& t : bound->tensors) names.push_back(t.name);
+  EXPECT_THAT(names, ::testing::UnorderedElementsAreArray(
+                         {"A", "R", "R_S", "S", "D", "S_0", "S_0_S", "S_1", "S_2", "T", "T_U"}));
+  EXPECT_TRUE(tensor_of(*bound, "R").is_output);
+  EXPECT_EQ(tensor_of(*bound, "T").sizes, (std::vector<int64_t>{2}));
+  // Every tensor but the inputs is written by one statement, before it is read.
+  std::vector<int> written(bound->tensors.size(), 0);
+  for (TensorId id : bound->inputs) written[static_cast<size_t>(id)] = 1;
+  for (const BoundStatement& s : bound->statements) {
+    TensorId out = -1;
+    if (const auto* c = std::get_if<BoundContraction>(&s.form)) {
+      out = c->out;
+      for (const BoundOperand& o : c->operands) EXPECT_EQ(written[static_cast<size_t>(o.tensor)], 1);
+    } else if (const auto* e = std::get_if<BoundElementwise>(&s.form)) {
+      out = e->out;
+      for (const BoundNode& n : e->nodes) {
+        if (n.kind == BoundNode::Kind::load) {
+          EXPECT_EQ(written[static_cast<size_t>(n.tensor)], 1);
+        }
+      }
+    }
+    ++written[static_cast<size_t>(out)];
+  }
+  EXPECT_THAT(written, ::testing::Each(1));
+}
+
+TEST(Bind, ErrorsInCallsNameTheCall) {
+  std::string message = failure_of(
+      "function f(X[N]) -> (Y) {\n  Y[i : N] = +(Z[i]);\n}\nfunction (A) -> (R) {\n  R = f(A);\n}\n", {{"A", fp32({2})}});
+  EXPECT_THAT(message, HasSubstr("test.tile:2:16: error: there is no tensor 'Z'"));
+  EXPECT_THAT(message, HasSubstr("test.tile:5:7: note: in this call of 'f'"));
+  message = failure_of("function f(X[N]) -> (Y) { Y = X; }\nfunction (A) -> (R) { R = f(A); }", {{"A", fp32({2, 3})}});
+  EXPECT_THAT(message, HasSubstr("test.tile:2:29: error: 'X[N]' has 1 dimension, but the tensor given for it is [2, 3]"));
+}
+
+TEST(Bind, RecursionIsRefused) {
+  EXPECT_THAT(failure_of("function f(A) -> (R) { R = f(A); }", {{"A", fp32({})}}), HasSubstr("'f' calls itself"));
+  EXPECT_THAT(failure_of("function g(A) -> (R) { R = f(A); } function f(A) -> (R) { R = g(A); }", {{"A", fp32({})}}),
+              HasSubstr("calls itself"));
+}
+
+TEST(Bind, CallsThatMultiplyEndInAnError) {
+  std::string text = "function f0(A) -> (R) { R = A + 1; }\n";
+  for (int i = 1; i < 60; ++i)
+    text += fmt::format("function f{0}(A) -> (R) {{ B = f{1}(A); R = f{1}(B); }}\n", i, i - 1);
+  EXPECT_THAT(failure_of(text, {{"A", fp32({})}}), HasSubstr("more than 200000 statements"));
+  std::string deep = "function f0(A) -> (R) { R = A + 1; }\n";
+  for (int i = 1; i < 500; ++i) deep += fmt::format("function f{0}(A) -> (R) {{ R = f{1}(A) + 1; }}\n", i, i - 1);
+  EXPECT_THAT(failure_of(deep, {{"A", fp32({})}}), HasSubstr("nested more than 100 deep"));
+}
+
+TEST(Bind, SeveralErrorsInOneRunAndNoEchoes) {
+  std::string message = failure_of(
+      "function (A[N], B[M]) -> (R) {\n"
+      "  S[i : N] = +(X[i]);\n"
+      "  T = S + 1;\n"
+      "  U = A + foo(B);\n"
+      "  R = U + Q;\n"
+      "}\n",
+      {{"A", fp32({2})}, {"B", fp32({3})}});
+  EXPECT_THAT(message, HasSubstr("2:16: error: there is no tensor 'X'"));
+  EXPECT_THAT(message, HasSubstr("4:11: error: there is no function 'foo'"));
+  EXPECT_THAT(message, HasSubstr("5:11: error: there is no tensor or dimension 'Q'"));
+  EXPECT_THAT(message, Not(HasSubstr("'S'")));
+  EXPECT_THAT(message, Not(HasSubstr("'U'")));
+}
+
+TEST(Bind, DimensionsMustAgree) {
+  EXPECT_THAT(failure_of("function (A[M, L], B[L, N]) -> (C) { C = A; }", {{"A", fp32({2, 3})}, {"B", fp32({4, 5})}}),
+              HasSubstr("dimension 'L' is 3 in 'A[M, L]' but 4 in 'B[L, N]', which is [4, 5]"));
+  EXPECT_THAT(failure_of("function (A[N, N]) -> (C) { C = A; }", {{"A", fp32({2, 3})}}),
+              HasSubstr("dimension 'N' is 2 in 'A[N, N]' but 3 in 'A[N, N]', which is [2, 3]"));
+  EXPECT_TRUE(bind_text("function (A[N, N]) -> (C) { C = A; }", {{"A", fp32({3, 3})}}).ok());
+}
+
+TEST(Bind, MissingInput) {
+  EXPECT_THAT(failure_of("function (Image[N]) -> (C) { C = Image; }", {{"Imgae", fp32({2})}}),
+              HasSubstr("input 'Image' is not given ('Imgae' is; is it that?)"));
+}
+
+TEST(Bind, ZeroSizesAndRankZero) {
+  auto bound = bind_text("function (A[N], B[]) -> (R, S) { R = A + B; S[] = +(A[i]); }", {{"A", fp32({0})}, {"B", fp32({})}});
+  ASSERT_TRUE(bound.ok()) << bound.status().message();
+  EXPECT_EQ(tensor_of(*bound, "R").sizes, std::vector<int64_t>{0});
+  EXPECT_TRUE(contraction_of(*bound, 1).empty);
+}
+
+TEST(Bind, SizesTooLarge) {
+  EXPECT_THAT(failure_of("function (A[N]) -> (R) { R[i, j : N * N, N] = +(A[i]); }", {{"A", fp32({int64_t{1} << 31})}}),
+              HasSubstr("tensor 'R'"));
+  EXPECT_THAT(failure_of("function (A[N]) -> (R) { R[i : N * N * N] = +(A[i]); }", {{"A", fp32({int64_t{1} << 31})}}),
+              HasSubstr("beyond the range of i64"));
+  EXPECT_THAT(failure_of("function (A) -> (R) { R = A; }", {{"A", fp32({-1})}}), HasSubstr("tensor 'A'"));
+}
+
+TEST(Bind, IndexNodesCountFromTheOutput) {
+  auto bound = bind_text("function (A, B) -> (R) { R = A + index(B, 1) + index(B, 0); }",
+                         {{"A", fp32({4, 2, 3})}, {"B", fp32({1, 3})}});
+  ASSERT_TRUE(bound.ok()) << bound.status().message();
+  const BoundElementwise& e = elementwise_of(*bound, 0);
+  EXPECT_EQ(e.nodes[1].kind, BoundNode::Kind::index);
+  EXPECT_EQ(e.nodes[1].axis, 2);
+  // B is stretched along its first dimension: its index stays 0.
+  EXPECT_EQ(e.nodes[3].kind, BoundNode::Kind::constant);
+}
+
+TEST(Bind, ShapeIsComputedWithoutASpecial) {
+  auto bound = bind_text("function (A) -> (R) { R = shape(A); }", {{"A", fp32({4, 2, 3})}});
+  ASSERT_TRUE(bound.ok()) << bound.status().message();
+  EXPECT_EQ(tensor_of(*bound, "R").sizes, std::vector<int64_t>{3});
+  EXPECT_EQ(tensor_of(*bound, "R").type, DataType::i32);
+}
+
+TEST(Bind, Specials) {
+  auto bound = bind_text("function (D, I, E) -> (G, S, T) { G = gather(D, I); S = scatter(E, I, D); T = reshape(D * 2, 5, 2, 2) + 1; }",
+                         {{"D", fp32({5, 4})}, {"I", {DataType::i32, {2, 3}}}, {"E", fp32({2, 3, 4})}});
+  ASSERT_TRUE(bound.ok()) << bound.status().message();
+  EXPECT_EQ(tensor_of(*bound, "G").sizes, (std::vector<int64_t>{2, 3, 4}));
+  EXPECT_EQ(tensor_of(*bound, "S").sizes, (std::vector<int64_t>{5, 4}));
+  EXPECT_EQ(tensor_of(*bound, "T").sizes, (std::vector<int64_t>{5, 2, 2}));
+  EXPECT_EQ(std::get<BoundSpecial>(bound->statements[0].form).function, "gather");
+  EXPECT_THAT(failure_of("function (D) -> (R) { R = reshape(D, 3); }", {{"D", fp32({5})}}),
+              HasSubstr("'reshape' keeps the number of elements: [5] has 5, [3] has 3"));
+  EXPECT_THAT(failure_of("function (D) -> (R) { R = prng_step(D, 3); }", {{"D", fp32({5})}}),
+              HasSubstr("function 'prng_step' is not supported"));
+}
+
+TEST(Bind, AttributesReachTheStatements) {
+  auto bound = bind_text("function f(X) -> (Y) { T = X + 1; Y = T; }\nfunction (A) -> (R) { [[pid(conv_1)]] R = f(A); }", {{"A", fp32({})}});
+  ASSERT_TRUE(bound.ok());
+  for (const BoundStatement& s : bound->statements) {
+    ASSERT_EQ(s.attributes.size(), 1u);
+    EXPECT_EQ(s.attributes[0].arguments[0].text, "conv_1");
+  }
+}
+
+TEST(Bind, DefaultsHaveTheTypeAndSizesOfTheOutput) {
+  EXPECT_TRUE(bind_text("function (A[N]) -> (R) { R[i : N] = =(A[2 * i]) default A; }", {{"A", fp32({4})}}).ok());
+  EXPECT_THAT(failure_of("function (A[N], D) -> (R) { R[i : N] = =(A[2 * i]) default D; }", {{"A", fp32({4})}, {"D", fp32({5})}}),
+              HasSubstr("default 'D' is fp32[5], but 'R' is fp32[4]"));
+}
+
+TEST(Bind, ManyStatements) {
+  std::string text = "function (A[N, N]) -> (R) {\n  T0 = A;\n";
+  constexpr int kStatements = 20000;
+  for (int i = 1; i <= kStatements; ++i)
+    text += i % 10 == 0 ? fmt::format("  T{}[i, j : N, N] = +(T{}[i, k] * A[k, j]);\n", i, i - 1)
+                        : fmt::format("  T{} = T{} * 0.5 + A;\n", i, i - 1);
+  text += fmt::format("  R = T{};\n}}\n", kStatements);
+  auto bound = bind_text(text, {{"A", fp32({8, 8})}});
+  ASSERT_TRUE(bound.ok()) << bound.status().message();
+  EXPECT_EQ(bound->statements.size(), kStatements + 2u);
+}
+
+TEST(Bind, EveryHouseProgramBinds) {
+  for (const auto& [path, text] : house_programs()) {
+    Result<Program> program = parse({path, text});
+    ASSERT_TRUE(program.ok()) << program.status().message();
+    Result<const Function*> entry = entry_function(*program, "");
+    ASSERT_TRUE(entry.ok());
+    Inputs inputs;
+    for (const Parameter& p : (*entry)->parameters) {
+      std::vector<int64_t> sizes(p.has_dims ? p.dims.size() : 3, 9);
+      // The windows of convolutions are smaller than what they slide over.
+      for (size_t i = 0; i < p.dims.size(); ++i)
+        if (p.dims[i].text.starts_with("LK")) sizes[i] = 2;
+      inputs[p.name.text] = fp32(sizes);
+    }
+    Result<BoundProgram> bound = bind_program(*program, "", inputs);
+    EXPECT_TRUE(bound.ok()) << path << "\n" << bound.status().message();
+  }
+}
+
+}  // namespace
+}  // namespace stria::tile
