@@ -95,8 +95,14 @@ function(stria_test name)
   foreach(room IN LISTS TEST_ROOMS)
     target_link_libraries(${name} PRIVATE stria_${room})
   endforeach()
-  target_compile_definitions(${name} PRIVATE
-    STRIA_SOURCE_DIR="${PROJECT_SOURCE_DIR}" STRIA_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  # Only files that use these names get them: others compile the same in every checkout (ccache).
+  foreach(source IN LISTS TEST_SOURCES)
+    file(STRINGS ${source} uses REGEX "STRIA_(SOURCE|BINARY)_DIR")
+    if(uses)
+      set_property(SOURCE ${source} APPEND PROPERTY COMPILE_DEFINITIONS
+        STRIA_SOURCE_DIR="${PROJECT_SOURCE_DIR}" STRIA_BINARY_DIR="${PROJECT_BINARY_DIR}")
+    endif()
+  endforeach()
   add_test(NAME ${name} COMMAND ${name} ${TEST_ARGS})
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 300)
