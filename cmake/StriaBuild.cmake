@@ -19,7 +19,7 @@ if(STRIA_CCACHE)
 endif()
 
 find_package(Threads REQUIRED)
-find_package(fmt REQUIRED)
+find_package(fmt REQUIRED)  # headers; core/base/fmt_library.cc is its compiled half
 
 add_library(stria_flags INTERFACE)
 target_compile_options(stria_flags INTERFACE
