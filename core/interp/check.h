@@ -2,13 +2,14 @@
 // How far a device's result may be from the interpreter's. Beside each typed value the interpreter
 // carries an fp64 value and a bound on the error of any conforming device:
 //
-// * a sum of n terms t: gamma(n + 1) * sum|t| + sum of the terms' bounds, gamma(k) = k u / (1 - k u),
+// * a sum of n terms t: gamma(n + 1) * sum|t| + sum of the terms' bounds, gamma(k) = k u / (1 - k
+// u),
 //   u the unit roundoff of the aggregation type (any order of summation, fma or not);
 // * a builtin: the operands' bounds carried to first order, plus the record's ULP bound;
 // * a store: one rounding to a narrower storage type.
 //
-// An element that depends on a comparison or integer conversion whose operands are nearer than their
-// bounds is undecided: it is skipped and counted. Integers are exact.
+// An element that depends on a comparison or integer conversion whose operands are nearer than
+// their bounds is undecided: it is skipped and counted. Integers are exact.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +34,8 @@ struct Reference {
   size_t size() const { return typed.size(); }
 };
 
-// All outputs of `program`, in order. `inputs` has every input (and the start of every inout output);
-// nothing is written to them. Errors as for interpret.
+// All outputs of `program`, in order. `inputs` has every input (and the start of every inout
+// output); nothing is written to them. Errors as for interpret.
 Result<std::vector<Reference>> interpret_with_bounds(const stripe::Program& program,
                                                      const std::vector<TensorArg>& inputs,
                                                      const InterpOptions& options = {});
@@ -53,8 +54,9 @@ struct CheckReport {
   double max_abs_error = 0;
   double max_rel_error = 0;  // relative to |value|; elements of value 0 do not count
   double max_bound = 0;      // largest finite bound of a compared element
-  int64_t worst_element = -1;  // row-major position of the largest error / bound; -1 if none compared
-  std::string worst_text;      // "O[0, 3]: got 1.5, expected 1.25 within 1e-06"; "" if no error
+  int64_t worst_element =
+      -1;                  // row-major position of the largest error / bound; -1 if none compared
+  std::string worst_text;  // "O[0, 3]: got 1.5, expected 1.25 within 1e-06"; "" if no error
   bool passed() const { return failures == 0; }
 };
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs Stripe: the living definition of what a Stripe program means, and the oracle of every test.
-// All statements, types, aggregations and blocks; parallel blocks run as plain loops in lexicographic
-// order. What a program must not do is an error that names block, refinement and element, never
-// undefined behaviour:
+// All statements, types, aggregations and blocks; parallel blocks run as plain loops in
+// lexicographic order. What a program must not do is an error that names block, refinement and
+// element, never undefined behaviour:
 //
 // * an executed load or store outside its allocation (except loads through #clamp or #zero_fill);
 // * a value that was never written (poison) reaching a tensor of the program's caller;
 // * an output element that is never written.
 //
-// Every call is independent of every other: a Plan is constant, all state of a run lives in the run.
+// Every call is independent of every other: a Plan is constant, all state of a run lives in the
+// run.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,8 @@
 namespace stria::interp {
 
 // A tensor of the caller, for one input or output of a program. `name` is that of the entry block's
-// allocation. `data` points to the element of all-zero coordinates, aligned to the element size; the
-// shape has the allocation's type and sizes, its strides may differ. Borrowed for the call.
+// allocation. `data` points to the element of all-zero coordinates, aligned to the element size;
+// the shape has the allocation's type and sizes, its strides may differ. Borrowed for the call.
 struct TensorArg {
   std::string name;
   void* data = nullptr;

@@ -18,13 +18,12 @@ struct Plan;
 
 class KernelPlan {
  public:
-  // `section` is main or prologue; `statement` counts its statements. The program need not outlive
-  // the plan. invalid_argument: no such statement, or it names what is not there.
-  static Result<KernelPlan> make(const stripe::Program& program, const stripe::Block& section,
-                                 size_t statement);
+  // `section` is a program's main or prologue; `statement` counts its statements. It need not
+  // outlive the plan. invalid_argument: no such statement, or it names what is not there.
+  static Result<KernelPlan> make(const stripe::Block& section, size_t statement);
 
-  // In the order of the kernel's arguments: `out` and `inout` refinements in printed order, then `in`
-  // ones. `shape` and `name` are those of the section's refinement: the whole tensor.
+  // In the order of the kernel's arguments: `out` and `inout` refinements in printed order, then
+  // `in` ones. `shape` and `name` are those of the section's refinement: the whole tensor.
   struct Argument {
     std::string name;
     TensorShape shape;
@@ -33,9 +32,9 @@ class KernelPlan {
   const std::vector<Argument>& arguments() const { return arguments_; }
   const std::string& name() const { return name_; }
 
-  // `arguments[i]` points to the element of all-zero coordinates of argument i, aligned to the element
-  // size. Outputs may not overlap inputs except where the kernel's elements allow it. Thread-safe:
-  // any number of runs at once.
+  // `arguments[i]` points to the element of all-zero coordinates of argument i, aligned to the
+  // element size. Outputs may not overlap inputs except where the kernel's elements allow it.
+  // Thread-safe: any number of runs at once.
   Status run(void* const* arguments, const InterpOptions& options = {}) const;
 
  private:

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a leaf block (loads, arithmetic and stores, nothing inside) runs row by row: which index the
+// rows lie along, in which order the others go by, and the steps over columns. The order keeps, for
+// every element that is written, the sequence of the writes: an index may move only if an element
+// of each output determines it, that is, if the output's offset is injective in the indices it
+// uses.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "stria/interp/columns.h"
+#include "stria/interp/plan.h"
+
+namespace stria::interp {
+
+struct FlatPlan {
+  // A load or a store. `value` is its column.
+  struct Access {
+    int ref = -1;
+    int form = -1;
+    int64_t stride = 0;              // along the row
+    DataType type = DataType::fp32;  // of memory
+    int value = -1;
+    bool in_front = true;             // of every store, in the order of the statements
+    bool injective = false;           // every point of the block has an element of its own
+    ColumnCombine combine = nullptr;  // stores with an aggregation
+    const Builtin* combiner = nullptr;
+  };
+  // out = call(from…), or by `reference` where there is no typed loop.
+  struct Step {
+    enum class Kind : uint8_t { call, convert, constant, index } kind = Kind::call;
+    const Builtin* builtin = nullptr;
+    DataType type = DataType::fp32;  // operation; convert, index: the target
+    DataType in_types[3] = {};
+    DataType out_type = DataType::fp32;
+    int operands = 0;
+    int from[3] = {-1, -1, -1};
+    int out = -1;
+    int form = -1;       // index
+    int64_t stride = 0;  // index
+    bool counts_zero_divisor = false;
+    ColumnCall call = nullptr;
+    Scalar constant;
+  };
+  int row = -1;            // index
+  std::vector<int> order;  // the other indices of more than one point, outermost first
+  std::vector<Access> loads, stores;
+  std::vector<Step> steps;
+  int columns = 0;
+};
+
+// Null if the block cannot run this way or is too small to gain.
+std::shared_ptr<const FlatPlan> make_flat_plan(const BlockPlan& block);
+
+}  // namespace stria::interp

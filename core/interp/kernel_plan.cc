@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/interp/kernel_plan.h"
+
+#include <algorithm>
+
+#include "stria/interp/engine.h"
+#include "stria/interp/plan.h"
+
+namespace stria::interp {
+
+using stripe::RefDir;
+
+Result<KernelPlan> KernelPlan::make(const stripe::Block& section, size_t statement) {
+  if (statement >= section.stmts.size())
+    return invalid_argument("block {} has {} statements, there is no kernel {}", section.name,
+                            section.stmts.size(), statement);
+  const stripe::Statement& stmt = section.stmts[statement];
+  // What the kernel uses of the section: its name and how.
+  std::vector<std::pair<std::string, RefDir>> uses;
+  KernelPlan out;
+  if (const stripe::Block* kernel = stmt.block()) {
+    for (const stripe::Refinement& ref : kernel->refs)
+      if (ref.dir != RefDir::none) uses.emplace_back(ref.from, ref.dir);
+    out.name_ = kernel->name;
+  } else if (auto* special = std::get_if<stripe::Special>(&stmt.op)) {
+    for (const std::string& name : special->outputs) uses.emplace_back(name, RefDir::out);
+    for (const std::string& name : special->inputs) uses.emplace_back(name, RefDir::in);
+    out.name_ = special->name;
+  } else {
+    return invalid_argument("statement {} of block {} is neither a block nor a special", statement,
+                            section.name);
+  }
+  if (out.name_.empty()) out.name_ = fmt::format("kernel_{}", statement);
+  std::stable_partition(uses.begin(), uses.end(),
+                        [](const auto& use) { return use.second != RefDir::in; });
+
+  // A root block of its own: one allocation per argument, which a run binds to the caller's memory.
+  // Two arguments may name one tensor; each has its own allocation then.
+  stripe::Block root;
+  root.name = section.name;
+  root.stmts.push_back(stmt);
+  root.stmts[0].deps.clear();
+  std::vector<std::string> names;
+  for (const auto& [name, dir] : uses) {
+    const stripe::Refinement* tensor = section.find_ref(name);
+    if (!tensor)
+      return invalid_argument("kernel {} uses '{}', which block {} does not have", out.name_, name,
+                              section.name);
+    out.arguments_.push_back({name, tensor->shape, dir});
+    stripe::Refinement argument;
+    argument.into = fmt::format("{}", names.size());
+    argument.shape = tensor->shape;
+    argument.access.assign(tensor->shape.rank(), Affine());
+    names.push_back(argument.into);
+    root.refs.push_back(std::move(argument));
+  }
+  size_t output = 0, input = 0;
+  for (const auto& use : uses) input += use.second != RefDir::in;
+  auto next = [&](bool is_input) { return names[is_input ? input++ : output++]; };
+  if (stripe::Block* kernel = root.stmts[0].block()) {
+    for (stripe::Refinement& ref : kernel->refs)
+      if (ref.dir != RefDir::none) ref.from = next(ref.dir == RefDir::in);
+  } else {
+    auto& special = std::get<stripe::Special>(root.stmts[0].op);
+    for (std::string& name : special.outputs) name = next(false);
+    for (std::string& name : special.inputs) name = next(true);
+  }
+  STRIA_ASSIGN(Plan plan, make_plan(root));
+  out.plan_ = std::make_shared<const Plan>(std::move(plan));
+  return out;
+}
+
+Status KernelPlan::run(void* const* arguments, const InterpOptions& options) const {
+  Engine<false> engine(*plan_, options);
+  for (size_t i = 0; i < arguments_.size(); ++i) {
+    if (!arguments[i] && arguments_[i].shape.element_count() > 0)
+      return invalid_argument("kernel {}: argument {} ({}) has no memory", name_, i,
+                              arguments_[i].name);
+    engine.bind(i, Buffer::wrap(arguments[i], arguments_[i].shape, false, false));
+  }
+  return engine.run();
+}
+
+}  // namespace stria::interp

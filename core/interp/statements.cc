@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each statement does at one point.
+#include <cmath>
+#include <limits>
+
+#include "stria/interp/bounded.h"
+#include "stria/interp/engine.h"
+
+namespace stria::interp {
+
+template <bool kBounds>
+auto Engine<kBounds>::element(const View& view, DataType type, int64_t offset) const -> Value {
+  const Buffer& buffer = *view.buffer;
+  Value value;
+  value.poison = !buffer.is_valid(offset);
+  const Aggregating* running = view.aggregating;
+  const bool inside = running && !running->is_direct() && running->has_started(offset);
+  if (inside && running->widened)
+    value.typed = convert(
+        load_scalar(running->agg.type, running->running.data(), offset - buffer.lowest), type);
+  else
+    value.typed = load_scalar(type, buffer.data, offset);
+  if constexpr (kBounds) {
+    value.x = buffer.bounded[offset - buffer.lowest];
+    if (running && !running->sums.empty() && running->has_started(offset) &&
+        running->agg.op == stripe::AggOp::add && is_float(running->agg.type))
+      value.x =
+          total(running->sums[static_cast<size_t>(offset - buffer.lowest)], running->agg.type);
+  }
+  return value;
+}
+
+template <bool kBounds>
+bool Engine<kBounds>::load(Frame& frame, const StmtPlan& stmt) {
+  const View& view = frame.views[static_cast<size_t>(stmt.ref)];
+  const RefPlan& ref = frame.plan->refs[static_cast<size_t>(stmt.ref)];
+  if (ref.out_of_range != OutOfRange::error) {
+    if (!in_coordinates(frame, ref, *view.buffer)) {
+      Value& value = frame.scalars[static_cast<size_t>(stmt.into)];
+      value = {};
+      value.typed = convert(Scalar::of_int(DataType::i32, 0), stmt.type);
+      value.poison = ref.out_of_range == OutOfRange::poison;
+      ++events_.clamped_reads;
+      return true;
+    }
+  }
+  if (!view.buffer->holds(view.offset))
+    return fail(frame, stmt.ref, view.offset, "load outside the allocation");
+  frame.scalars[static_cast<size_t>(stmt.into)] = element(view, stmt.type, view.offset);
+  return true;
+}
+
+template <bool kBounds>
+auto Engine<kBounds>::operand(const Frame& frame, const StmtPlan& stmt, size_t i) -> Value {
+  const Value& from = frame.scalars[static_cast<size_t>(stmt.from[i])];
+  if (!stmt.converts[i]) return from;
+  const DataType to = stmt.operand_types[i];
+  Value value = from;
+  value.typed = convert(from.typed, to);
+  if constexpr (kBounds) value.x = convert_bounded(from.typed, from.x, to, value.typed);
+  if (conversion_overflows(from.typed, to)) ++events_.conversion_overflow;
+  return value;
+}
+
+template <bool kBounds>
+void Engine<kBounds>::intrinsic(Frame& frame, const StmtPlan& stmt) {
+  Scalar typed[3];
+  bool poison[3] = {};
+  [[maybe_unused]] Bounded x[3];
+  for (size_t i = 0; i < stmt.operands; ++i) {
+    const Value value = operand(frame, stmt, i);
+    typed[i] = value.typed;
+    poison[i] = value.poison;
+    if constexpr (kBounds) x[i] = value.x;
+  }
+  if (stmt.counts_zero_divisor && typed[1].i == 0) ++events_.division_by_zero;
+  Value& out = frame.scalars[static_cast<size_t>(stmt.into)];
+  out.typed = stmt.builtin->reference(stmt.type, typed);
+  // The branch that is not taken is never looked at.
+  const bool select = stmt.builtin->types == TypeRule::select;
+  out.poison =
+      select ? poison[0] || poison[typed[0].truth() ? 1 : 2] : poison[0] || poison[1] || poison[2];
+  if constexpr (kBounds) out.x = call_bounded(*stmt.builtin, stmt.type, typed, x, out.typed);
+}
+
+template <bool kBounds>
+bool Engine<kBounds>::store(Frame& frame, const StmtPlan& stmt) {
+  const View& view = frame.views[static_cast<size_t>(stmt.ref)];
+  if (!view.buffer->holds(view.offset))
+    return fail(frame, stmt.ref, view.offset, "store outside the allocation");
+  const Value value = operand(frame, stmt, 0);
+  if (view.aggregating) return aggregate(frame, stmt, value);
+  return put(frame, stmt.ref, view.offset, value);
+}
+
+template <bool kBounds>
+bool Engine<kBounds>::put(Frame& frame, int ref, int64_t offset, const Value& value) {
+  Buffer& buffer = *frame.views[static_cast<size_t>(ref)].buffer;
+  if (value.poison && buffer.of_caller)
+    return fail(frame, ref, offset,
+                "a value that was never written reaches a tensor of the caller");
+  store_scalar(buffer.type, buffer.data, offset, value.typed);
+  buffer.set_valid(offset, !value.poison);
+  if constexpr (kBounds) buffer.bounded[offset - buffer.lowest] = value.x;
+  return true;
+}
+
+template <bool kBounds>
+bool Engine<kBounds>::aggregate(Frame& frame, const StmtPlan& stmt, const Value& value) {
+  const View& view = frame.views[static_cast<size_t>(stmt.ref)];
+  Aggregating& running = *view.aggregating;
+  Buffer& buffer = *view.buffer;
+  const int64_t offset = view.offset, at = offset - buffer.lowest;
+  const bool is_sum = kBounds && running.agg.op == stripe::AggOp::add && is_float(running.agg.type);
+  Value current;
+  if ((running.is_direct() && !kBounds) || running.has_started(offset)) {
+    if (running.widened)
+      current.typed = load_scalar(running.agg.type, running.running.data(), at);
+    else
+      current.typed = load_scalar(buffer.type, buffer.data, offset);
+    current.poison = !buffer.is_valid(offset);
+    if constexpr (kBounds) current.x = buffer.bounded[at];
+  } else {
+    running.start(offset);
+    if (running.widened || is_sum) running.touched.push_back(offset);
+    if (running.from_identity) {
+      current.typed = identity_of(running.agg);
+      if constexpr (kBounds) current.x = {current.typed.to_double(), 0, false};
+    } else {
+      const Scalar stored = load_scalar(buffer.type, buffer.data, offset);
+      current.typed = convert(stored, running.agg.type);
+      current.poison = !buffer.is_valid(offset);
+      if constexpr (kBounds)
+        current.x = convert_bounded(stored, buffer.bounded[at], running.agg.type, current.typed);
+    }
+    if constexpr (kBounds) {
+      if (is_sum) {
+        running.sums[static_cast<size_t>(at)] = {};
+        if (!running.from_identity) add_term(running.sums[static_cast<size_t>(at)], current.x);
+      }
+    }
+  }
+  const Scalar pair[] = {current.typed, value.typed};
+  Value result;
+  result.typed = stmt.builtin->reference(running.agg.type, pair);
+  result.poison = current.poison || value.poison;
+  if constexpr (kBounds) {
+    if (is_sum) {
+      add_term(running.sums[static_cast<size_t>(at)], value.x);
+    } else {
+      const Bounded both[] = {current.x, value.x};
+      result.x = call_bounded(*stmt.builtin, running.agg.type, pair, both, result.typed);
+    }
+  }
+  if (result.poison && buffer.of_caller)
+    return fail(frame, stmt.ref, offset,
+                "a value that was never written reaches a tensor of the caller");
+  if (running.widened)
+    store_scalar(running.agg.type, running.running.data(), at, result.typed);
+  else
+    store_scalar(buffer.type, buffer.data, offset, result.typed);
+  buffer.set_valid(offset, !result.poison);
+  running.holds_poison |= result.poison;
+  if constexpr (kBounds) buffer.bounded[at] = result.x;
+  return true;
+}
+
+template <bool kBounds>
+void Engine<kBounds>::close(Aggregating& running) {
+  Buffer& buffer = *running.buffer;
+  for (int64_t offset : running.touched) {
+    const int64_t at = offset - buffer.lowest;
+    [[maybe_unused]] Scalar last;
+    if (running.widened) {
+      last = load_scalar(running.agg.type, running.running.data(), at);
+      store_scalar(buffer.type, buffer.data, offset, last);
+    }
+    if constexpr (kBounds) {
+      Bounded& x = buffer.bounded[at];
+      if (running.agg.op == stripe::AggOp::add && is_float(running.agg.type))
+        x = total(running.sums[static_cast<size_t>(at)], running.agg.type);
+      if (running.widened)
+        x = convert_bounded(last, x, buffer.type, load_scalar(buffer.type, buffer.data, offset));
+    }
+  }
+}
+
+// special zero and copy: every element of the view at this point.
+template <bool kBounds>
+bool Engine<kBounds>::whole_view(Frame& frame, const StmtPlan& stmt) {
+  const View& out = frame.views[static_cast<size_t>(stmt.ref)];
+  const std::vector<Dim>& dims = frame.plan->refs[static_cast<size_t>(stmt.ref)].shape.dims;
+  const bool copies = stmt.op == Op::copy;
+  const View& in = frame.views[static_cast<size_t>(copies ? stmt.source : stmt.ref)];
+  const RefPlan& in_ref = frame.plan->refs[static_cast<size_t>(copies ? stmt.source : stmt.ref)];
+  for (const Dim& dim : dims)
+    if (dim.size == 0) return true;
+  std::vector<int64_t> at(dims.size(), 0);
+  for (;;) {
+    int64_t to = out.offset, from = in.offset;
+    for (size_t d = 0; d < dims.size(); ++d) {
+      to += at[d] * dims[d].stride;
+      from += at[d] * in_ref.shape.dims[d].stride;
+    }
+    Value value;
+    if (copies) {
+      if (!in.buffer->holds(from))
+        return fail(frame, stmt.source, from, "copy from outside the allocation");
+      value = element(in, in_ref.shape.type, from);
+      const Scalar read = value.typed;
+      value.typed = convert(read, stmt.type);
+      if constexpr (kBounds) value.x = convert_bounded(read, value.x, stmt.type, value.typed);
+    } else {
+      value.typed = convert(Scalar::of_int(DataType::i32, 0), stmt.type);
+    }
+    if (!out.buffer->holds(to)) return fail(frame, stmt.ref, to, "store outside the allocation");
+    if (!put(frame, stmt.ref, to, value)) return false;
+    size_t d = dims.size();
+    while (d > 0 && ++at[d - 1] == dims[d - 1].size) at[--d] = 0;
+    if (d == 0) return true;
+  }
+}
+
+// Coordinates of the view's element in its allocation, or nothing where a view changes the rank.
+template <bool kBounds>
+std::vector<int64_t> Engine<kBounds>::coordinates(const Frame& frame, int slot) const {
+  std::vector<int64_t> sum(frame.plan->refs[static_cast<size_t>(slot)].coordinates.size(), 0);
+  for (const Frame* at = &frame; at; at = at->outer) {
+    const RefPlan& ref = at->plan->refs[static_cast<size_t>(slot)];
+    if (ref.coordinates.size() != sum.size()) return {};
+    for (size_t d = 0; d < sum.size(); ++d) {
+      sum[d] += ref.coordinates[d].constant;
+      for (size_t i = 0; i < at->position.size(); ++i)
+        sum[d] += ref.coordinates[d].coefficients[i] * at->position[i];
+    }
+    slot = ref.parent;
+    if (slot < 0) break;
+  }
+  return sum;
+}
+
+template <bool kBounds>
+bool Engine<kBounds>::in_coordinates(const Frame& frame, const RefPlan& ref,
+                                     const Buffer& buffer) const {
+  const auto at = coordinates(frame, static_cast<int>(&ref - frame.plan->refs.data()));
+  const std::vector<Dim>& dims = buffer.shape->dims;
+  if (at.size() != dims.size())
+    return buffer.holds(frame.views[static_cast<size_t>(&ref - frame.plan->refs.data())].offset);
+  for (size_t d = 0; d < dims.size(); ++d)
+    if (at[d] < 0 || at[d] >= dims[d].size) return false;
+  return true;
+}
+
+template <bool kBounds>
+std::string Engine<kBounds>::element_text(const Frame& frame, int slot, int64_t offset) const {
+  const RefPlan& ref = frame.plan->refs[static_cast<size_t>(slot)];
+  const View& view = frame.views[static_cast<size_t>(slot)];
+  const auto at = coordinates(frame, slot);
+  if (offset == view.offset && at.size() == ref.shape.dims.size())
+    return fmt::format("{}[{}]", ref.name, fmt::join(at, ", "));
+  return fmt::format("{} at offset {}", ref.name, offset);
+}
+
+template <bool kBounds>
+bool Engine<kBounds>::fail(const Frame& frame, int slot, int64_t offset, std::string_view what) {
+  const Buffer& buffer = *frame.views[static_cast<size_t>(slot)].buffer;
+  std::string point;
+  for (size_t i = 0; i < frame.position.size(); ++i)
+    point += fmt::format("{}{}={}", i ? ", " : " at ", frame.plan->idxs[i].name, frame.position[i]);
+  status_ = invalid_argument("block {}: {}: {} of an allocation {}{}", frame.plan->name, what,
+                             element_text(frame, slot, offset),
+                             to_string(buffer.type, buffer.shape->sizes()), point);
+  return false;
+}
+
+template class Engine<false>;
+template class Engine<true>;
+
+}  // namespace stria::interp
