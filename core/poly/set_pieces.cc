@@ -7,6 +7,8 @@
 // coordinates smaller, a strip 0 <= f(t) <= c becomes a coordinate itself: i mod 3 = 1 or 2, that is
 // 1 <= i - 3 e <= 2, is enumerated by (e, w) with i = 3 e + w and not by (i, e).
 #include <algorithm>
+#include <functional>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -123,6 +125,32 @@ Result<std::vector<Interval>> coordinate_ranges(const Chart& chart) {
   return out;
 }
 
+// g f + r + c >= 0 where r alone cannot carry the sum over a multiple of g is f + k >= 0: after
+// i = 4 q + w with 0 <= w < 4 the rule 4 q - 8 b + w >= 0 is q - 2 b >= 0. False if a number does not fit.
+bool tighten(Chart& chart, const std::vector<Interval>& ranges) {
+  for (Row& row : chart.inequalities) {
+    std::set<int64_t, std::greater<>> divisors;
+    for (size_t i = 0; i < chart.width; ++i)
+      if (row[i] != 0 && row[i] != std::numeric_limits<int64_t>::min() && std::abs(row[i]) > 1) divisors.insert(std::abs(row[i]));
+    for (int64_t divisor : divisors) {
+      __int128 lower = row.back(), upper = row.back();  // of r + c
+      for (size_t i = 0; i < chart.width; ++i) {
+        if (row[i] % divisor == 0) continue;
+        __int128 a = static_cast<__int128>(row[i]) * ranges[i].lower, b = static_cast<__int128>(row[i]) * ranges[i].upper;
+        if (__builtin_add_overflow(lower, std::min(a, b), &lower) || __builtin_add_overflow(upper, std::max(a, b), &upper))
+          return false;
+      }
+      auto floor_of = [&](__int128 value) { return value / divisor - (value % divisor < 0 ? 1 : 0); };
+      if (floor_of(lower) != floor_of(upper)) continue;
+      for (size_t i = 0; i < chart.width; ++i) row[i] = row[i] % divisor == 0 ? row[i] / divisor : 0;
+      row.back() = static_cast<int64_t>(floor_of(lower));
+      if (row.back() != floor_of(lower)) return false;
+      break;
+    }
+  }
+  return true;
+}
+
 // Makes one strip a coordinate if that shrinks the box; false in *changed if there is none.
 Status straighten(Chart& chart, const std::vector<Interval>& ranges, bool* changed) {
   *changed = false;
@@ -181,6 +209,7 @@ Result<std::optional<SetPiece>> IntegerSet::piece_of(const Part& part) const {
   std::vector<Interval> ranges;
   for (bool changed = true; changed;) {
     STRIA_ASSIGN(ranges, coordinate_ranges(chart));
+    if (!tighten(chart, ranges)) return too_large();
     STRIA_RETURN_IF_ERROR(straighten(chart, ranges, &changed));
   }
 

@@ -288,6 +288,42 @@ TEST(IntegerSet, TwoOfThreeIsEnumeratedByBlocksOfThree) {
   EXPECT_EQ(volume, 2000);
 }
 
+// The pairs of coordinates of one flat position in two shapes of the same size.
+IntegerSet same_position(const std::vector<int64_t>& left, const std::vector<int64_t>& right) {
+  std::vector<std::pair<std::string, Interval>> box;
+  Affine difference;
+  for (const auto* sizes : {&left, &right}) {
+    int64_t stride = sizes == &left ? 1 : -1;
+    for (size_t d = sizes->size(); d-- > 0; stride *= (*sizes)[d]) {
+      box.emplace_back(fmt::format("{}{}", sizes == &left ? "a" : "b", d), Interval{0, (*sizes)[d] - 1});
+      difference.add_term(box.back().first, stride);
+    }
+  }
+  IntegerSet set = IntegerSet::box(box);
+  set.add_eq(difference);
+  return set;
+}
+
+TEST(IntegerSet, NestedDivisionsNeedNoConstraints) {
+  using Sizes = std::vector<int64_t>;
+  for (const auto& [left, right] : std::vector<std::pair<Sizes, Sizes>>{
+           {{6}, {2, 3}}, {{2, 3}, {6}}, {{2, 6}, {4, 3}}, {{4, 6}, {2, 2, 3, 2}}, {{2, 3, 4}, {6, 4}}, {{24}, {2, 3, 4}},
+           {{100, 60}, {10, 200, 3}}}) {
+    auto pieces = same_position(left, right).pieces();
+    ASSERT_TRUE(pieces.ok()) << pieces.status().to_string();
+    ASSERT_EQ(pieces->size(), 1u);
+    EXPECT_TRUE((*pieces)[0].constraints.empty()) << testing::PrintToString(left) << testing::PrintToString(right);
+    int64_t volume = 1, count = 1;
+    for (const auto& index : (*pieces)[0].indices) volume *= index.range;
+    for (int64_t size : left) count *= size;
+    EXPECT_EQ(volume, count);
+    if (count < 100) {
+      EXPECT_EQ(enumerate(same_position(left, right)).size(), static_cast<size_t>(count));
+    }
+  }
+  EXPECT_EQ(enumerate(same_position({4, 6}, {6, 4})).size(), 24u);
+}
+
 TEST(IntegerSet, FrameAroundABoxIsFourBoxes) {
   IntegerSet all = IntegerSet::box({{"x", {0, 99}}, {"y", {0, 99}}});
   IntegerSet inner = IntegerSet::box({{"x", {1, 98}}, {"y", {1, 98}}});
