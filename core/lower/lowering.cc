@@ -24,6 +24,16 @@ stripe::Refinement Lowering::element(stripe::RefDir dir, tile::TensorId id, std:
   return ref;
 }
 
+stripe::Refinement Lowering::whole(stripe::RefDir dir, tile::TensorId id) const {
+  stripe::Refinement ref;
+  ref.dir = dir;
+  ref.into = tensor(id).name;
+  if (dir != stripe::RefDir::none) ref.from = ref.into;
+  ref.shape = shape(id);
+  ref.access.resize(ref.shape.rank());
+  return ref;
+}
+
 std::vector<std::string> Lowering::index_names(tile::TensorId id) const {
   std::vector<std::string> names = index_names_[static_cast<size_t>(id)];
   // With more than nine of them the numbers get a leading zero, so that sorting keeps their order.

@@ -26,6 +26,9 @@ class Lowering {
   // A view of one element of a tensor; `into` is its name in the kernel.
   stripe::Refinement element(stripe::RefDir dir, tile::TensorId id, std::string into, std::vector<Affine> access) const;
 
+  // The whole tensor under its own name; `none` allocates it.
+  stripe::Refinement whole(stripe::RefDir dir, tile::TensorId id) const;
+
   // One name per dimension for the indices that run over it, all different: what the statement that
   // wrote the tensor called them, i1, i2, … where nothing is known.
   std::vector<std::string> index_names(tile::TensorId id) const;

@@ -9,6 +9,8 @@
 #include <map>
 #include <numeric>
 
+#include "stria/lower/piece_product.h"
+
 namespace stria::lower_detail {
 namespace {
 
@@ -63,21 +65,6 @@ bool plainly_covers(const Group& group, const Iteration& iteration, const std::v
   if (form.is_constant()) return size == 1;
   if (form.terms().size() != 1 || std::abs(form.terms()[0].second) != 1) return false;
   return iteration.indices[group.indices[0]].range == size;
-}
-
-SetPiece product(const SetPiece& a, const SetPiece& b) {
-  SetPiece out = a;
-  out.indices.insert(out.indices.end(), b.indices.begin(), b.indices.end());
-  out.constraints.insert(out.constraints.end(), b.constraints.begin(), b.constraints.end());
-  out.point.insert(out.point.end(), b.point.begin(), b.point.end());
-  return out;
-}
-
-std::vector<SetPiece> product(const std::vector<SetPiece>& a, const std::vector<SetPiece>& b) {
-  std::vector<SetPiece> out;
-  for (const SetPiece& left : a)
-    for (const SetPiece& right : b) out.push_back(product(left, right));
-  return out;
 }
 
 }  // namespace

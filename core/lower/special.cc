@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operations on whole tensors. A reshape is a copy between coordinates of the same row-major position,
+// which loops express; the others become one Special each, in a kernel of its own.
+#include <algorithm>
+
+#include "stria/lower/lowering.h"
+#include "stria/lower/piece_product.h"
+#include "stria/poly/integer_set.h"
+
+namespace stria::lower_detail {
+namespace {
+
+using stripe::RefDir;
+
+// Dimensions of both shapes with the same number of elements: the position within them is the same.
+struct SamePositions {
+  std::vector<size_t> out_dims, in_dims;
+};
+
+std::vector<SamePositions> split(const std::vector<int64_t>& out, const std::vector<int64_t>& in) {
+  std::vector<SamePositions> groups;
+  size_t o = 0, i = 0;
+  while (o < out.size() || i < in.size()) {
+    SamePositions group;
+    int64_t out_count = 1, in_count = 1;
+    do {
+      if (o < out.size() && (out_count <= in_count || i == in.size())) {
+        out_count *= out[o];
+        group.out_dims.push_back(o++);
+      } else {
+        in_count *= in[i];
+        group.in_dims.push_back(i++);
+      }
+    } while (out_count != in_count);
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+Status lower_reshape(Lowering& lowering, const tile::BoundStatement& statement, tile::TensorId from, tile::TensorId to) {
+  const tile::BoundTensor& in = lowering.tensor(from);
+  const tile::BoundTensor& out = lowering.tensor(to);
+  std::vector<std::string> out_names = lowering.index_names(to);
+  Names names;
+  for (const std::string& name : out_names) names.fresh(name);
+
+  std::vector<SetPiece> pieces{SetPiece{}};
+  std::vector<size_t> order;  // of the points' coordinates: dims of `out`, then of `in` behind them
+  for (const SamePositions& group : split(out.sizes, in.sizes)) {
+    std::vector<std::pair<std::string, Interval>> box;
+    Affine difference;
+    int64_t stride = 1;
+    for (size_t d : group.out_dims) {
+      box.emplace_back(out_names[d], Interval{0, out.sizes[d] - 1});
+      order.push_back(d);
+    }
+    for (size_t k = group.out_dims.size(); k-- > 0; stride *= out.sizes[group.out_dims[k]])
+      difference.add_term(out_names[group.out_dims[k]], stride);
+    for (size_t d : group.in_dims) {
+      box.emplace_back(names.fresh(fmt::format("r{}", d + 1)), Interval{0, in.sizes[d] - 1});
+      order.push_back(out.sizes.size() + d);
+    }
+    stride = 1;
+    for (size_t k = group.in_dims.size(); k-- > 0; stride *= in.sizes[group.in_dims[k]])
+      difference.add_term(box[group.out_dims.size() + k].first, -stride);
+    IntegerSet positions = IntegerSet::box(box);
+    positions.add_eq(difference);
+    STRIA_ASSIGN(std::vector<SetPiece> part, positions.pieces());
+    pieces = product(pieces, part);
+  }
+
+  for (const SetPiece& piece : pieces) {
+    std::vector<Affine> at(order.size());
+    for (size_t i = 0; i < order.size(); ++i) at[order[i]] = piece.point[i];
+    auto middle = at.begin() + static_cast<long>(out.sizes.size());
+    stripe::Block block;
+    block.comments.push_back(statement.text);
+    block.tags = sorted_tags({"copy", "kernel", "reshape"});
+    for (const SetPiece::Index& index : piece.indices) block.idxs.push_back({index.name, index.range, {}, {}});
+    block.constraints = piece.constraints;
+    block.refs.push_back(lowering.element(RefDir::in, from, in.name, {middle, at.end()}));
+    block.refs.push_back(lowering.element(RefDir::out, to, out.name, {at.begin(), middle}));
+    block.stmts.emplace_back(stripe::Load{in.name, in.name});
+    block.stmts.emplace_back(stripe::Store{in.name, out.name});
+    lowering.add_kernel(std::move(block));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status lower_special(Lowering& lowering, const tile::BoundStatement& statement, const tile::BoundSpecial& special) {
+  if (std::none_of(special.outs.begin(), special.outs.end(), [&](tile::TensorId id) { return lowering.has_elements(id); }))
+    return {};
+  if (special.function == "reshape") return lower_reshape(lowering, statement, special.operands[0], special.outs[0]);
+  stripe::Block block;
+  block.comments.push_back(statement.text);
+  block.tags = sorted_tags({"kernel", "special_" + special.function});
+  stripe::Special operation;
+  operation.name = special.function;
+  Names refs;
+  for (tile::TensorId id : special.operands) {
+    block.refs.push_back(lowering.whole(RefDir::in, id));
+    block.refs.back().into = refs.fresh(lowering.tensor(id).name);
+    operation.inputs.push_back(block.refs.back().into);
+  }
+  for (tile::TensorId id : special.outs) {
+    block.refs.push_back(lowering.whole(RefDir::out, id));
+    operation.outputs.push_back(lowering.tensor(id).name);
+  }
+  block.stmts.emplace_back(std::move(operation));
+  lowering.add_kernel(std::move(block));
+  return {};
+}
+
+}  // namespace stria::lower_detail
