@@ -39,7 +39,8 @@ bool typographic_quote(std::string_view text, size_t at) {
 // Comments and trailing commas become spaces, so that offsets stay; refuses what a stricter parser
 // would report less clearly.
 Status clean(std::string& text, const Place& place) {
-  size_t comma = std::string::npos;  // the last token, if it was a comma
+  size_t comma = std::string::npos;  // the last token, if it was a comma after a value
+  char last = '[';                   // the last token's first character
   int depth = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     char c = text[i];
@@ -71,6 +72,7 @@ Status clean(std::string& text, const Place& place) {
         return place.fail(begin, "this string is not closed");
       }
       comma = std::string::npos;
+      last = c;
       continue;
     }
     if (c == '{' || c == '[') {
@@ -80,7 +82,9 @@ Status clean(std::string& text, const Place& place) {
       --depth;
       if (comma != std::string::npos) text[comma] = ' ';
     }
-    comma = c == ',' ? i : std::string::npos;
+    bool after_value = last != '[' && last != '{' && last != ',' && last != ':';
+    comma = c == ',' && after_value ? i : std::string::npos;
+    last = c;
   }
   return {};
 }

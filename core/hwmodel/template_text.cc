@@ -15,6 +15,8 @@ using nlohmann::json;
 
 constexpr size_t kMaxOutput = size_t{64} << 20;
 constexpr int kMaxNesting = 100;
+// Pieces of a template that are rendered, each as often as its loops run: an empty loop body makes no output.
+constexpr int64_t kMaxSteps = 1 << 20;
 
 struct Node {
   enum class Kind { text, output, set, loop, branch };
@@ -227,6 +229,10 @@ class Renderer {
   }
 
   Status render_node(const Node& node, const TemplateScope* outer, const TemplateScope& scope, json& names) {
+    if (++steps_ > kMaxSteps)
+      return Status(StatusCode::out_of_range,
+                    render(source_, {Severity::error, node.span,
+                                     fmt::format("the template takes more than {} steps", kMaxSteps)}));
     switch (node.kind) {
       case Node::Kind::text:
         return emit(node.span, std::string_view(source_.text).substr(node.span.begin, node.span.end - node.span.begin),
@@ -267,6 +273,7 @@ class Renderer {
                     render(source_, {Severity::error, node.expression.span,
                                      fmt::format("a loop needs a list, this is {}", list.type_name())}));
     for (size_t i = 0; i < list.size(); ++i) {
+      ++steps_;
       json names = {{node.name, list[i]},
                     {"loop",
                      {{"index", i + 1}, {"index0", i}, {"first", i == 0}, {"last", i + 1 == list.size()},
@@ -277,6 +284,7 @@ class Renderer {
   }
 
   const SourceText& source_;
+  int64_t steps_ = 0;
 };
 
 }  // namespace

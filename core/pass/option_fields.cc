@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/pass/option_fields.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "stria/base/text.h"
@@ -107,28 +108,33 @@ struct Describe {
 
 }  // namespace
 
-void OptionFields::add(const char* name, bool& value, const char* help) { fields_.push_back({name, help, {}, &value}); }
+void OptionFields::add(const char* name, bool& value, const char* help) {
+  fields_.push_back({name, help, {}, &value, {}});
+}
 void OptionFields::add(const char* name, int64_t& value, const char* help, OptionRange range) {
-  fields_.push_back({name, help, range, &value});
+  fields_.push_back({name, help, range, &value, {}});
 }
 void OptionFields::add(const char* name, std::string& value, const char* help) {
-  fields_.push_back({name, help, {}, &value});
+  fields_.push_back({name, help, {}, &value, {}});
 }
 void OptionFields::add(const char* name, std::vector<std::string>& value, const char* help) {
-  fields_.push_back({name, help, {}, &value});
+  fields_.push_back({name, help, {}, &value, {}});
 }
 void OptionFields::add(const char* name, std::vector<int64_t>& value, const char* help, OptionRange range) {
-  fields_.push_back({name, help, range, &value});
+  fields_.push_back({name, help, range, &value, {}});
 }
 void OptionFields::add(const char* name, std::map<std::string, int64_t>& value, const char* help, OptionRange range) {
-  fields_.push_back({name, help, range, &value});
+  fields_.push_back({name, help, range, &value, {}});
 }
 void OptionFields::add(const char* name, stripe::Location& value, const char* help) {
-  fields_.push_back({name, help, {}, &value});
+  fields_.push_back({name, help, {}, &value, {}});
+}
+void OptionFields::add(const char* name, std::string& value, const char* help, std::vector<std::string> choices) {
+  fields_.push_back({name, help, {}, &value, std::move(choices)});
 }
 OptionFields& OptionFields::group(const char* name, const char* help) {
-  OptionFields& table = groups_.emplace_back();
-  fields_.push_back({name, help, {}, &table});
+  OptionFields& table = *groups_.emplace_back(std::make_unique<OptionFields>());
+  fields_.push_back({name, help, {}, &table, {}});
   return table;
 }
 
@@ -138,7 +144,14 @@ Status OptionFields::bind_field(const Field& field, const json& value, const std
         if constexpr (std::is_same_v<decltype(target), OptionFields*>) {
           return target->bind(value, pointer);
         } else {
-          return read(value, pointer, field.range, *target);
+          STRIA_RETURN_IF_ERROR(read(value, pointer, field.range, *target));
+          if constexpr (std::is_same_v<decltype(target), std::string*>) {
+            const auto& choices = field.choices;
+            if (!choices.empty() && std::find(choices.begin(), choices.end(), *target) == choices.end())
+              return invalid_argument("{}: '{}' is none of {}{}", pointer, *target, join(choices, ", "),
+                                      did_you_mean(*target, choices));
+          }
+          return {};
         }
       },
       field.target);
@@ -163,7 +176,9 @@ Status OptionFields::bind(const json& object, const std::string& pointer) {
 std::string OptionFields::help(int indent) const {
   std::string out;
   for (const Field& field : fields_) {
-    out += fmt::format("{:{}}{}: {}. {}\n", "", indent, field.name, std::visit(Describe(), field.target), field.help);
+    std::string choices = field.choices.empty() ? "" : fmt::format("; one of {}", join(field.choices, ", "));
+    out += fmt::format("{:{}}{}: {}{}. {}\n", "", indent, field.name, std::visit(Describe(), field.target), choices,
+                       field.help);
     if (auto* group = std::get_if<OptionFields*>(&field.target)) out += (*group)->help(indent + 2);
   }
   return out;

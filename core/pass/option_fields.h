@@ -9,9 +9,9 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <limits>
 #include <map>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <variant>
@@ -34,6 +34,8 @@ class OptionFields {
   void add(const char* name, bool& value, const char* help);
   void add(const char* name, int64_t& value, const char* help, OptionRange range = {});
   void add(const char* name, std::string& value, const char* help);
+  // One of `choices`.
+  void add(const char* name, std::string& value, const char* help, std::vector<std::string> choices);
   void add(const char* name, std::vector<std::string>& value, const char* help);
   void add(const char* name, std::vector<int64_t>& value, const char* help, OptionRange range = {});
   void add(const char* name, std::map<std::string, int64_t>& value, const char* help, OptionRange range = {});
@@ -57,11 +59,12 @@ class OptionFields {
     std::variant<bool*, int64_t*, std::string*, std::vector<std::string>*, std::vector<int64_t>*,
                  std::map<std::string, int64_t>*, stripe::Location*, OptionFields*>
         target;
+    std::vector<std::string> choices;  // of a text; none = any
   };
   Status bind_field(const Field& field, const nlohmann::json& value, const std::string& pointer);
 
   std::vector<Field> fields_;
-  std::deque<OptionFields> groups_;  // a deque: addresses stay
+  std::vector<std::unique_ptr<OptionFields>> groups_;
 };
 
 }  // namespace stria

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/accumulator.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <set>
+
+#include "stria/passes/index_role.h"
+#include "stria/passes/split_block.h"
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::Index;
+using stripe::RefDir;
+using stripe::Refinement;
+using stripe::Statement;
+
+const char* const kLane = "lane";
+
+// The accumulator's place for each dimension of the host's view: which of its own dimensions, and the
+// lowest coordinate.
+struct Layout {
+  TensorShape shape;
+  std::vector<int> own_dim;     // -1: one coordinate only, no dimension
+  std::vector<int64_t> lowest;
+  int lane_dim = -1;            // of partial results
+};
+
+Layout make_layout(const AccumulatorPlan& plan, size_t rank, DataType type) {
+  Layout layout;
+  layout.shape.type = type;
+  std::vector<int> order;  // own dimensions, outermost first; that of the lanes last
+  int lanes_last = -1;
+  for (size_t d = 0; d < rank; ++d) {
+    Interval range;
+    bool lanes = false;
+    for (const WrittenNest& nest : plan.nests) {
+      std::map<std::string, Interval> box;
+      for (const Index& index : nest.indices) box[index.name] = {0, index.range - 1};
+      Interval part = interval_of(nest.access[d], box);
+      range = range.empty() ? part : Interval{std::min(range.lower, part.lower), std::max(range.upper, part.upper)};
+      lanes = lanes || (!nest.lane.empty() && nest.access[d].uses(nest.lane));
+    }
+    layout.lowest.push_back(range.lower);
+    if (range.lower == range.upper) {
+      layout.own_dim.push_back(-1);
+      continue;
+    }
+    int dim = static_cast<int>(layout.shape.dims.size());
+    layout.own_dim.push_back(dim);
+    layout.shape.dims.push_back({range.upper - range.lower + 1, 0});
+    if (lanes) lanes_last = dim;
+    else order.push_back(dim);
+  }
+  if (plan.reduction_lanes > 0) {
+    layout.lane_dim = lanes_last = static_cast<int>(layout.shape.dims.size());
+    layout.shape.dims.push_back({plan.reduction_lanes, 0});
+  }
+  if (lanes_last >= 0) order.push_back(lanes_last);
+  int64_t stride = 1;
+  for (auto dim = order.rbegin(); dim != order.rend(); ++dim) {
+    layout.shape.dims[*dim].stride = stride;
+    stride *= layout.shape.dims[*dim].size;
+  }
+  return layout;
+}
+
+// A view of the accumulator by the indices of a block, from the access it has in the host's view.
+Refinement accumulator_view(const Layout& layout, const std::string& from, const std::string& into, RefDir dir,
+                            const std::vector<Affine>& access) {
+  Refinement ref;
+  ref.dir = dir;
+  ref.from = from;
+  ref.into = into;
+  ref.shape = layout.shape;
+  ref.access.resize(layout.shape.dims.size());
+  for (Dim& dim : ref.shape.dims) dim.size = 1;
+  for (size_t d = 0; d < access.size(); ++d)
+    if (layout.own_dim[d] >= 0) ref.access[layout.own_dim[d]] = access[d];
+  return ref;
+}
+
+std::vector<Affine> shifted(const std::vector<Affine>& access, const std::vector<int64_t>& lowest) {
+  std::vector<Affine> out = access;
+  for (size_t d = 0; d < out.size(); ++d) out[d] -= lowest[d];
+  return out;
+}
+
+// A view of the host's refinement, one element at `access`.
+Refinement element_view(const Block& host, const std::string& name, const std::vector<Affine>& access) {
+  Refinement ref = *host.find_ref(name);
+  ref.dir = RefDir::out;
+  ref.from = ref.into = name;
+  ref.access = access;
+  ref.agg.reset();
+  ref.offset_bytes = 0;
+  ref.swizzle.reset();
+  ref.tags = {};
+  for (Dim& dim : ref.shape.dims) dim.size = 1;
+  return ref;
+}
+
+// A name that no block of the chain nor the host uses.
+std::string accumulator_name(const Block& host, const std::vector<Block*>& chain, const std::string& base) {
+  std::string name = base + "_acc";
+  for (bool changed = true; changed;) {
+    std::string before = name;
+    name = host.fresh_name(name);
+    for (const Block* block : chain) name = block->fresh_name(name);
+    changed = name != before;
+  }
+  return name;
+}
+
+// Cuts a block over all indices of a nest into the tile outside and the lanes inside, and tags both.
+void split_lanes(Block& block, const std::string& lane, const std::vector<std::string>& tile_set) {
+  if (!lane.empty()) {
+    std::map<std::string, int64_t> tile;
+    for (const Index& index : block.idxs)
+      if (!index.affine && index.name != lane) tile[index.name] = 1;
+    if (!tile.empty()) {
+      split_block(block, tile);
+      block.stmts[0].block()->tags.set("vector");
+    } else {
+      block.tags.set("vector");
+      return;
+    }
+  }
+  for (const std::string& tag : tile_set) block.tags.set(tag);
+}
+
+// The constraints of a nest, in a block whose parent is the host: its values are brought in.
+void add_constraints(Block& block, const WrittenNest& nest) {
+  std::set<std::string> own;
+  for (const Index& index : nest.indices) own.insert(index.name);
+  for (const Affine& constraint : nest.constraints) {
+    std::map<std::string, Affine> forms;
+    for (const auto& [name, coefficient] : constraint.terms())
+      if (!own.count(name)) forms[name] = Affine::of(bring_in(block, name));
+    block.constraints.push_back(constraint.substitute(forms));
+  }
+}
+
+// Puts the accumulator in place of the tensor in every block of the chain.
+void redirect(const std::vector<Block*>& chain, const AccumulatorPlan& plan, const Layout& layout,
+              const std::string& acc, const stripe::Aggregation& agg) {
+  std::string view = plan.name;
+  for (size_t level = 0; level < chain.size(); ++level) {
+    Block& block = *chain[level];
+    auto ref = std::find_if(block.refs.begin(), block.refs.end(), [&](const Refinement& r) { return r.from == view; });
+    STRIA_CHECK(ref != block.refs.end(), "no view of '{}' in the reduction's block", view);
+    std::vector<Affine> access = level == 0 ? shifted(ref->access, layout.lowest) : ref->access;
+    Refinement out = accumulator_view(layout, acc, acc, RefDir::inout, access);
+    for (size_t d = 0; d < layout.own_dim.size(); ++d)
+      if (layout.own_dim[d] >= 0) out.shape.dims[layout.own_dim[d]].size = ref->shape.dims[d].size;
+    bool leaf = level + 1 == chain.size();
+    if (layout.lane_dim >= 0) {
+      out.shape.dims[layout.lane_dim].size = leaf ? 1 : plan.reduction_lanes;
+      if (leaf)
+        for (const Index& index : block.idxs)
+          if (!index.affine) out.access[layout.lane_dim] = Affine::of(index.name);
+    }
+    out.agg = agg;
+    out.location = plan.location;
+    view = ref->into;
+    *ref = std::move(out);
+    if (!leaf) continue;
+    for (Statement& stmt : block.stmts)
+      if (auto* store = std::get_if<stripe::Store>(&stmt.op); store && store->into == view) store->into = acc;
+  }
+}
+
+Block clear_block(const Layout& layout, const AccumulatorPlan& plan, const WrittenNest& nest, const std::string& acc,
+                  const stripe::Aggregation& agg) {
+  Block block;
+  block.idxs = nest.indices;
+  Refinement ref = accumulator_view(layout, acc, acc, RefDir::out, shifted(nest.access, layout.lowest));
+  ref.location = plan.location;
+  std::string lane = nest.lane;
+  if (layout.lane_dim >= 0) {
+    Index index;
+    index.name = lane = block.fresh_name(kLane);
+    index.range = plan.reduction_lanes;
+    block.idxs.push_back(index);
+    ref.access[layout.lane_dim] = Affine::of(lane);
+  }
+  block.refs.push_back(std::move(ref));
+  block.stmts.emplace_back(stripe::Constant{"identity", identity_of(agg)});
+  block.stmts.emplace_back(stripe::Store{"identity", acc});
+  split_lanes(block, lane, plan.tile_set);
+  return block;
+}
+
+Block write_out_block(const Block& host, const Layout& layout, const AccumulatorPlan& plan, const WrittenNest& nest,
+                      const std::string& acc, const stripe::Aggregation& agg, RefDir dir) {
+  Block block;
+  block.idxs = nest.indices;
+  add_constraints(block, nest);
+  Refinement in = accumulator_view(layout, acc, acc, RefDir::in, shifted(nest.access, layout.lowest));
+  in.location = plan.location;
+  Refinement out = element_view(host, plan.name, nest.access);
+  if (!plan.plain_output) {
+    out.dir = dir;
+    out.agg = agg;
+  }
+  if (layout.lane_dim < 0) {
+    block.refs = {std::move(in), std::move(out)};
+    block.stmts.emplace_back(stripe::Load{acc, "value"});
+    block.stmts.emplace_back(stripe::Store{"value", plan.name});
+    split_lanes(block, nest.lane, plan.tile_set);
+    return block;
+  }
+  // Partial results: one element each, the lanes combine into it.
+  in.shape.dims[layout.lane_dim].size = plan.reduction_lanes;
+  Block lanes;
+  lanes.tags.set("vector");
+  Index index;
+  index.name = kLane;
+  index.range = plan.reduction_lanes;
+  lanes.idxs.push_back(index);
+  Refinement part = in;
+  part.from = part.into = acc;
+  for (Affine& access : part.access) access = Affine();
+  part.access[layout.lane_dim] = Affine::of(kLane);
+  part.shape.dims[layout.lane_dim].size = 1;
+  Refinement sum = out;
+  for (Affine& access : sum.access) access = Affine();
+  sum.agg = agg;
+  if (plan.plain_output) {
+    sum.dir = RefDir::inout;
+    block.stmts.emplace_back(stripe::Constant{"identity", identity_of(agg)});
+    block.stmts.emplace_back(stripe::Store{"identity", plan.name});
+  }
+  block.refs = {std::move(in), std::move(out)};
+  lanes.refs = {std::move(part), std::move(sum)};
+  lanes.stmts.emplace_back(stripe::Load{acc, "value"});
+  lanes.stmts.emplace_back(stripe::Store{"value", plan.name});
+  block.stmts.emplace_back(std::move(lanes));
+  for (const std::string& tag : plan.tile_set) block.tags.set(tag);
+  return block;
+}
+
+}  // namespace
+
+Scalar identity_of(const stripe::Aggregation& agg) {
+  DataType type = agg.type;
+  if (agg.op == stripe::AggOp::add || agg.op == stripe::AggOp::mul) {
+    int64_t value = agg.op == stripe::AggOp::mul;
+    if (type == DataType::boolean) return Scalar::of_bool(value != 0);
+    return is_float(type) ? Scalar::of_float(type, static_cast<double>(value)) : Scalar::of_int(type, value);
+  }
+  bool lowest = agg.op == stripe::AggOp::max;
+  if (type == DataType::boolean) return Scalar::of_bool(!lowest);
+  if (is_float(type)) {
+    double infinity = std::numeric_limits<double>::infinity();
+    return Scalar::of_float(type, lowest ? -infinity : infinity);
+  }
+  if (is_unsigned_integer(type)) return Scalar::of_int(type, lowest ? 0 : -1);
+  int64_t highest = static_cast<int64_t>((uint64_t{1} << (bit_width(type) - 1)) - 1);
+  return Scalar::of_int(type, lowest ? -highest - 1 : highest);
+}
+
+void add_accumulator(Block& host, const AccumulatorPlan& plan) {
+  std::vector<Block*> chain = single_chain(*host.stmts[plan.position].block());
+  const Refinement& target = *host.find_ref(plan.name);
+  const Refinement& view = *find_view(*chain[0], plan.name);
+  stripe::Aggregation agg = *view.agg;
+  RefDir dir = view.dir;
+  Layout layout = make_layout(plan, target.access.size(), agg.type);
+  std::string acc = accumulator_name(host, chain, plan.name);
+
+  std::string base = chain[0]->name;
+  redirect(chain, plan, layout, acc, agg);
+  std::vector<Statement> stmts(host.stmts.begin(), host.stmts.begin() + static_cast<std::ptrdiff_t>(plan.position));
+  auto add = [&](Block block, const char* what) {
+    if (host.tags.has("main")) {
+      block.tags.set("kernel");
+      block.name = base + what;
+    }
+    stmts.emplace_back(std::move(block));
+  };
+  for (const WrittenNest& nest : plan.nests) add(clear_block(layout, plan, nest, acc, agg), "_clear");
+  stmts.push_back(std::move(host.stmts[plan.position]));
+  for (const WrittenNest& nest : plan.nests) add(write_out_block(host, layout, plan, nest, acc, agg, dir), "_write_out");
+  std::move(host.stmts.begin() + static_cast<std::ptrdiff_t>(plan.position) + 1, host.stmts.end(),
+            std::back_inserter(stmts));
+  host.stmts = std::move(stmts);
+
+  Refinement memory;
+  memory.into = acc;
+  memory.access.resize(layout.shape.dims.size());
+  memory.shape = layout.shape;
+  memory.location = plan.location;
+  host.refs.push_back(std::move(memory));
+}
+
+bool writes_each_element_once(const std::vector<const Block*>& path, const std::string& name) {
+  std::string view = name;
+  for (size_t level = path.size(); level-- > 0;) {
+    const Refinement* ref = path[level]->find_ref(view);
+    if (!ref || ref->dir == RefDir::none) return ref != nullptr;
+    if (ref->dir != RefDir::out) return false;
+    for (const IndexRole& role : index_roles(*path[level]))
+      if (role.kind != IndexKind::output) return false;
+    view = ref->from;
+  }
+  return true;
+}
+
+void drop_aggregation(const std::vector<Block*>& path, const std::string& name) {
+  std::string view = name;
+  for (size_t level = path.size(); level-- > 0;) {
+    Refinement* ref = path[level]->find_ref(view);
+    if (!ref) return;
+    ref->agg.reset();
+    if (ref->dir == RefDir::none) return;
+    view = ref->from;
+  }
+}
+
+Block identity_block(const Block& host, const std::string& name, const WrittenNest& nest,
+                     const stripe::Aggregation& agg) {
+  Block block;
+  block.idxs = nest.indices;
+  add_constraints(block, nest);
+  block.refs.push_back(element_view(host, name, nest.access));
+  block.stmts.emplace_back(stripe::Constant{"identity", identity_of(agg)});
+  block.stmts.emplace_back(stripe::Store{"identity", name});
+  split_lanes(block, nest.lane, {});
+  return block;
+}
+
+}  // namespace stria::passes

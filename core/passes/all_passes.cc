@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/all_passes.h"
+
+#include "stria/passes/agg_init.h"
+#include "stria/passes/autotile.h"
+#include "stria/passes/localize.h"
+#include "stria/passes/locate_block.h"
+#include "stria/passes/locate_memory.h"
+#include "stria/passes/prune.h"
+#include "stria/passes/scalarize.h"
+#include "stria/passes/split_border.h"
+#include "stria/passes/thread.h"
+#include "stria/passes/unroll.h"
+#include "stria/passes/vectorize.h"
+
+namespace stria::passes {
+
+std::vector<PassInfo> all_passes() {
+  return {
+#define STRIA_PASS(name, Options, summary) make_pass_info<Options>(#name, summary, describe, name),
+#include "stria/passes/all_passes.def"
+#undef STRIA_PASS
+  };
+}
+
+}  // namespace stria::passes

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/index_role.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::Index;
+using stripe::RefDir;
+using stripe::Refinement;
+
+bool written(const Refinement& ref) { return ref.dir == RefDir::out || ref.dir == RefDir::inout; }
+bool viewed(const Refinement& ref) { return ref.dir != RefDir::none; }
+
+// The indices that dimension `d` of the access tells apart for certain: sorted by coefficient, each must
+// be at least the reach of all smaller ones together and the view's own size.
+std::set<std::string> told_apart(const Refinement& ref, size_t d, const std::map<std::string, int64_t>& ranges) {
+  struct Term {
+    int64_t coefficient;
+    std::string name;
+    int64_t range;
+  };
+  std::vector<Term> terms;
+  for (const auto& [name, coefficient] : ref.access[d].terms()) {
+    auto range = ranges.find(name);
+    // An index with an affine form is one value at a point of the parent.
+    if (range != ranges.end() && range->second > 1) terms.push_back({std::abs(coefficient), name, range->second});
+  }
+  std::sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) { return a.coefficient < b.coefficient; });
+  std::set<std::string> apart;
+  __int128 reach = std::max<int64_t>(ref.shape.dims[d].size, 1);
+  for (const Term& term : terms) {
+    // A larger one that is not clear of the smaller ones spoils them all.
+    if (term.coefficient < reach) apart.clear();
+    else apart.insert(term.name);
+    reach += static_cast<__int128>(term.coefficient) * (term.range - 1);
+  }
+  return apart;
+}
+
+std::map<std::string, int64_t> own_ranges(const Block& block) {
+  std::map<std::string, int64_t> ranges;
+  for (const Index& index : block.idxs)
+    if (!index.affine) ranges[index.name] = index.range;
+  return ranges;
+}
+
+
+
+}  // namespace
+
+std::vector<IndexRole> index_roles(const Block& block) {
+  std::map<std::string, int64_t> ranges = own_ranges(block);
+  std::vector<IndexRole> roles;
+  for (const Index& index : block.idxs) {
+    if (index.affine || index.range <= 1) continue;
+    IndexRole role;
+    role.name = index.name;
+    role.range = index.range;
+    bool occurs = false;
+    bool apart_everywhere = true;
+    bool first = true;
+    for (const Refinement& ref : block.refs) {
+      if (!viewed(ref)) continue;
+      int64_t stride = std::abs(ref.flat_access().coefficient(index.name));
+      if (!written(ref)) {
+        role.input_stride = std::max(role.input_stride, stride);
+        continue;
+      }
+      if (first) role.output_stride = stride;
+      first = false;
+      bool apart = false;
+      for (size_t d = 0; d < ref.access.size(); ++d) {
+        if (!ref.access[d].uses(index.name)) continue;
+        occurs = true;
+        apart = apart || told_apart(ref, d, ranges).count(index.name) > 0;
+      }
+      apart_everywhere = apart_everywhere && apart;
+    }
+    role.kind = !occurs                ? IndexKind::reduction
+                : apart_everywhere     ? IndexKind::output
+                                       : IndexKind::overlapping;
+    roles.push_back(role);
+  }
+  return roles;
+}
+
+std::string why_points_do_not_commute(const Block& block) {
+  if (has_index_locations(block)) return "a location names an index";
+  std::map<std::string, int64_t> views;
+  for (const Refinement& ref : block.refs)
+    if (viewed(ref)) ++views[ref.from];
+  std::vector<IndexRole> roles = index_roles(block);
+  for (const Refinement& ref : block.refs) {
+    if (!written(ref)) continue;
+    if (views[ref.from] > 1) return "a written tensor has a second view";
+    if (ref.agg) continue;
+    for (const IndexRole& role : roles)
+      if (role.kind != IndexKind::output) return "points may write the same element without an aggregation";
+  }
+  return "";
+}
+
+bool has_index_locations(const Block& block) {
+  auto names_index = [](const stripe::Location& location) {
+    for (const stripe::LocationUnit& unit : location.path)
+      for (const Affine& form : unit.units)
+        if (!form.is_constant()) return true;
+    return false;
+  };
+  if (names_index(block.location)) return true;
+  return std::any_of(block.refs.begin(), block.refs.end(), [&](const Refinement& ref) { return names_index(ref.location); });
+}
+
+bool is_leaf(const Block& block) {
+  return std::none_of(block.stmts.begin(), block.stmts.end(), [](const stripe::Statement& stmt) {
+    return stmt.block() || std::holds_alternative<stripe::Special>(stmt.op);
+  });
+}
+
+int64_t widest_element_bytes(const Block& block) {
+  int64_t bytes = 1;
+  for (const Refinement& ref : block.refs) {
+    bytes = std::max(bytes, byte_size(ref.shape.type));
+    if (ref.agg) bytes = std::max(bytes, byte_size(ref.agg->type));
+  }
+  for (const stripe::Statement& stmt : block.stmts) {
+    if (auto* op = std::get_if<stripe::Intrinsic>(&stmt.op)) bytes = std::max(bytes, byte_size(op->type));
+    if (auto* op = std::get_if<stripe::Constant>(&stmt.op)) bytes = std::max(bytes, byte_size(op->value.type));
+    if (auto* op = std::get_if<stripe::LoadIndex>(&stmt.op)) bytes = std::max(bytes, byte_size(op->type));
+  }
+  return bytes;
+}
+
+VectorChoice choose_vector(const Block& block, const HardwareModel& model, int64_t min_range) {
+  VectorChoice choice;
+  choice.lanes = model.vector_lanes(widest_element_bytes(block));
+  if (choice.lanes <= 1 || !is_leaf(block)) return choice;
+  for (const IndexRole& role : index_roles(block)) {
+    if (role.range < min_range || role.kind == IndexKind::overlapping) continue;
+    bool reduction = role.kind == IndexKind::reduction;
+    bool fits = true;
+    bool unit_input = false;
+    for (const Refinement& ref : block.refs) {
+      if (!viewed(ref)) continue;
+      int64_t stride = ref.flat_access().coefficient(role.name);
+      if (written(ref)) {
+        fits = fits && (reduction ? ref.agg.has_value() : stride == 1);
+      } else {
+        fits = fits && (stride == 0 || stride == 1);
+        unit_input = unit_input || stride == 1;
+      }
+    }
+    if (!fits || (reduction && !unit_input)) continue;
+    bool better = choice.index.empty() || (choice.reduction && !reduction) ||
+                  (choice.reduction == reduction && role.range > choice.range);
+    if (!better) continue;
+    choice.index = role.name;
+    choice.reduction = reduction;
+    choice.range = role.range;
+  }
+  return choice;
+}
+
+}  // namespace stria::passes

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/localize.h"
+
+#include <algorithm>
+
+#include "stria/pass/select_blocks.h"
+#include "stria/passes/index_role.h"
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::RefDir;
+using stripe::Refinement;
+using stripe::Statement;
+
+bool statement_uses(const Statement& stmt, const std::string& name) {
+  if (auto* load = std::get_if<stripe::Load>(&stmt.op)) return load->from == name;
+  if (auto* store = std::get_if<stripe::Store>(&stmt.op)) return store->into == name;
+  if (auto* special = std::get_if<stripe::Special>(&stmt.op))
+    return std::count(special->inputs.begin(), special->inputs.end(), name) > 0 ||
+           std::count(special->outputs.begin(), special->outputs.end(), name) > 0;
+  if (const Block* inner = stmt.block())
+    return std::any_of(inner->refs.begin(), inner->refs.end(), [&](const Refinement& ref) { return ref.from == name; });
+  return false;
+}
+
+// Do different points of the block see disjoint parts of its refinement?
+bool sees_disjoint_parts(const Block& block, const Refinement& ref) {
+  // The roles of the indices for this one tensor alone.
+  Block probe;
+  probe.idxs = block.idxs;
+  Refinement view = ref;
+  view.dir = RefDir::out;
+  probe.refs.push_back(std::move(view));
+  for (const stripe::Index& index : block.idxs)
+    if (index.affine && index.range > 1) return false;
+  std::vector<IndexRole> roles = index_roles(probe);
+  return std::all_of(roles.begin(), roles.end(), [](const IndexRole& role) { return role.kind == IndexKind::output; });
+}
+
+// Would the start of an aggregation be another one without the view in between?
+bool keeps_aggregation(const Block& user, const Refinement& view) {
+  if (!view.agg) return true;
+  for (const Statement& stmt : user.stmts) {
+    if (auto* store = std::get_if<stripe::Store>(&stmt.op); store && store->into == view.into) return false;
+    if (const Block* inner = stmt.block())
+      for (const Refinement& ref : inner->refs)
+        if (ref.from == view.into && ref.dir != RefDir::in && (ref.dir != view.dir || ref.agg != view.agg)) return false;
+  }
+  return true;
+}
+
+// New strides of a chain of views of `name` inside `block`, by dimension.
+void restride_views(Block& block, const std::string& name, const std::vector<Dim>& dims) {
+  for (Statement& stmt : block.stmts) {
+    Block* inner = stmt.block();
+    if (!inner) continue;
+    for (Refinement& ref : inner->refs) {
+      if (ref.from != name) continue;
+      for (size_t d = 0; d < dims.size(); ++d) ref.shape.dims[d].stride = dims[d].stride;
+      restride_views(*inner, ref.into, dims);
+    }
+  }
+}
+
+class Localizer {
+ public:
+  Localizer(const LocalizeOptions& options, PassContext& context) : options_(options), context_(context) {}
+
+  void run(Block& block) {
+    std::vector<std::string> names;
+    for (const Refinement& ref : block.refs)
+      if (ref.dir == RefDir::none && ref.tags.has_all(options_.ref_reqs)) names.push_back(ref.into);
+    for (const std::string& name : names) move(block, name);
+    for (Statement& stmt : block.stmts)
+      if (Block* inner = stmt.block()) run(*inner);
+  }
+
+ private:
+  void move(Block& block, const std::string& name) {
+    context_.matched();
+    std::string reason = try_move(block, name);
+    if (reason.empty()) context_.changed();
+    else context_.skipped(name, reason);
+  }
+
+  static std::string try_move(Block& block, const std::string& name) {
+    Block* user = nullptr;
+    for (Statement& stmt : block.stmts) {
+      if (!statement_uses(stmt, name)) continue;
+      if (user || !stmt.block()) return "not exactly one inner block uses it";
+      user = stmt.block();
+    }
+    if (!user) return "nothing uses it";
+    Refinement* view = nullptr;
+    for (Refinement& ref : user->refs) {
+      if (ref.from != name) continue;
+      if (view) return "its block views it twice";
+      view = &ref;
+    }
+    const Refinement* buffer = block.find_ref(name);
+    if (buffer->swizzle || buffer->offset_bytes != 0) return "it has been placed";
+    if (!sees_disjoint_parts(*user, *view)) return "its parts at different points overlap";
+    if (!keeps_aggregation(*user, *view)) return "the view decides where an aggregation starts";
+    for (const Dim& dim : view->shape.dims)
+      if (dim.size < 1) return "the size of its part is not known";
+    Refinement moved = *buffer;
+    moved.into = view->into;
+    moved.shape.dims = dense_shape(moved.shape.type, view->shape.sizes()).dims;
+    moved.access.assign(view->access.size(), Affine());
+    if (moved.location.empty()) moved.location = view->location;
+    restride_views(*user, moved.into, moved.shape.dims);
+    *view = std::move(moved);
+    std::erase_if(block.refs, [&](const Refinement& ref) { return ref.into == name; });
+    return "";
+  }
+
+  const LocalizeOptions& options_;
+  PassContext& context_;
+};
+
+}  // namespace
+
+void describe(LocalizeOptions& options, OptionFields& fields) {
+  fields.add("reqs", options.reqs, "tags of the blocks whose buffers move; their insides too");
+  fields.add("ref_reqs", options.ref_reqs, "tags that a buffer must have");
+}
+
+Status localize(stripe::Program& program, const LocalizeOptions& options, PassContext& context) {
+  return for_each_selected(program, options.reqs, [&](Block& block, Block*) {
+    // Buffers of the program itself are its interface.
+    if (block.tags.has("program")) context.skipped(block.name, "the program's tensors are its interface");
+    else Localizer(options, context).run(block);
+    return Status();
+  });
+}
+
+}  // namespace stria::passes

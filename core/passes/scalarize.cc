@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/scalarize.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "stria/pass/select_blocks.h"
+#include "stria/stripe/scalar_types.h"
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::RefDir;
+using stripe::Refinement;
+using stripe::Statement;
+
+bool names(const std::vector<std::string>& list, const std::string& name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+// "" or why the buffer has to stay.
+std::string why_not(const Block& block, const Refinement& buffer) {
+  if (buffer.shape.element_count() != 1) return "it has more than one element";
+  if (buffer.agg) return "it aggregates";
+  bool stored = false;
+  for (const Statement& stmt : block.stmts) {
+    if (!stmt.deps.empty() || block.tags.has("deps")) return "its block is ordered by dependencies";
+    if (auto* store = std::get_if<stripe::Store>(&stmt.op)) stored = stored || store->into == buffer.into;
+    if (auto* load = std::get_if<stripe::Load>(&stmt.op); load && load->from == buffer.into && !stored)
+      return "it is loaded before it is stored";
+    if (auto* special = std::get_if<stripe::Special>(&stmt.op))
+      if (names(special->inputs, buffer.into) || names(special->outputs, buffer.into)) return "a special uses it";
+    if (const Block* inner = stmt.block())
+      for (const Refinement& ref : inner->refs)
+        if (ref.from == buffer.into) return "an inner block uses it";
+  }
+  return stored ? "" : "nothing stores it";
+}
+
+class Scalarizer {
+ public:
+  explicit Scalarizer(PassContext& context) : context_(context) {}
+
+  void run(Block& block) {
+    std::vector<std::string> buffers;
+    for (const Refinement& ref : block.refs)
+      if (ref.dir == RefDir::none) buffers.push_back(ref.into);
+    for (const std::string& name : buffers) {
+      context_.matched();
+      std::string reason = why_not(block, *block.find_ref(name));
+      if (!reason.empty()) {
+        context_.skipped(name, reason);
+        continue;
+      }
+      replace(block, name);
+      context_.changed();
+    }
+    for (Statement& stmt : block.stmts)
+      if (Block* inner = stmt.block()) run(*inner);
+  }
+
+ private:
+  static void replace(Block& block, const std::string& name) {
+    DataType type = block.find_ref(name)->shape.type;
+    std::map<std::string, DataType> types = stripe::scalar_types(block);
+    std::map<std::string, std::string> renamed;  // loaded scalars -> what was stored
+    std::string current;
+    std::vector<Statement> stmts;
+    for (Statement& stmt : block.stmts) {
+      rename_inputs(stmt, renamed);
+      if (auto* store = std::get_if<stripe::Store>(&stmt.op); store && store->into == name) {
+        auto known = types.find(store->from);
+        current = store->from;
+        if (known == types.end() || known->second != type) {
+          current = block.fresh_name(name);
+          types[current] = type;
+          stmts.emplace_back(stripe::Intrinsic{"ident", type, {current}, {store->from}});
+          // fresh_name looks at the block's statements, where the new one has to show.
+          stmt.op = stripe::Intrinsic{"ident", type, {current}, {store->from}};
+        }
+        continue;
+      }
+      if (auto* load = std::get_if<stripe::Load>(&stmt.op); load && load->from == name) {
+        renamed[load->into] = current;
+        continue;
+      }
+      stmts.push_back(stmt);
+    }
+    block.stmts = std::move(stmts);
+    std::erase_if(block.refs, [&](const Refinement& ref) { return ref.into == name; });
+  }
+
+  static void rename_inputs(Statement& stmt, const std::map<std::string, std::string>& renamed) {
+    auto rename = [&](std::string& scalar) {
+      auto to = renamed.find(scalar);
+      if (to != renamed.end()) scalar = to->second;
+    };
+    if (auto* store = std::get_if<stripe::Store>(&stmt.op)) rename(store->from);
+    if (auto* op = std::get_if<stripe::Intrinsic>(&stmt.op))
+      for (std::string& input : op->inputs) rename(input);
+  }
+
+  PassContext& context_;
+};
+
+}  // namespace
+
+void describe(ScalarizeOptions& options, OptionFields& fields) {
+  fields.add("reqs", options.reqs, "tags of the blocks that are searched; their insides too");
+}
+
+Status scalarize(stripe::Program& program, const ScalarizeOptions& options, PassContext& context) {
+  return for_each_selected(program, options.reqs, [&](Block& block, Block*) {
+    if (block.tags.has("program")) context.skipped(block.name, "the program's tensors are its interface");
+    else Scalarizer(context).run(block);
+    return Status();
+  });
+}
+
+}  // namespace stria::passes

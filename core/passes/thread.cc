@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/thread.h"
+
+#include <algorithm>
+
+#include "stria/pass/select_blocks.h"
+#include "stria/passes/index_role.h"
+#include "stria/passes/located_unit.h"
+#include "stria/passes/split_block.h"
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::Index;
+
+// Scalar statements that one run of the block executes, constraints ignored. Saturates.
+double work_of(const Block& block) {
+  double work = 0;
+  for (const stripe::Statement& stmt : block.stmts) work += stmt.block() ? work_of(*stmt.block()) : 1;
+  for (const Index& index : block.idxs) work *= static_cast<double>(index.range);
+  return work;
+}
+
+// The largest divisor of `range` that is at most `size` and more than half of it, else `size`.
+int64_t even_size(int64_t size, int64_t range) {
+  for (int64_t candidate = size; 2 * candidate > size; --candidate)
+    if (range % candidate == 0) return candidate;
+  return size;
+}
+
+// Points of each index in one part: outermost in the output first, until there are `parts` parts.
+std::map<std::string, int64_t> choose_parts(const Block& kernel, int64_t parts, int64_t enough) {
+  std::vector<IndexRole> roles = index_roles(kernel);
+  std::stable_sort(roles.begin(), roles.end(),
+                   [](const IndexRole& a, const IndexRole& b) { return a.output_stride > b.output_stride; });
+  std::map<std::string, int64_t> tile;
+  int64_t made = 1;
+  for (const IndexRole& role : roles) {
+    if (role.kind != IndexKind::output || made >= enough) continue;
+    int64_t wanted = ceil_div(parts, made);
+    int64_t size = role.range <= 2 * wanted ? 1 : even_size(ceil_div(role.range, wanted), role.range);
+    tile[role.name] = size;
+    made *= ceil_div(role.range, size);
+  }
+  if (made < 2) tile.clear();
+  return tile;
+}
+
+void thread_kernel(Block& kernel, const ThreadOptions& options, int64_t cores, PassContext& context) {
+  if (kernel.tags.has("parallel")) return context.skipped(kernel.name, "it is parallel already");
+  if (kernel.tags.has("vector")) return context.skipped(kernel.name, "its points are lanes");
+  if (std::string reason = why_points_do_not_commute(kernel); !reason.empty())
+    return context.skipped(kernel.name, reason);
+  if (work_of(kernel) < static_cast<double>(options.min_work))
+    return context.skipped(kernel.name, "it has too little work");
+  std::map<std::string, int64_t> tile = choose_parts(kernel, cores * options.points_per_core, 2 * cores);
+  if (tile.empty()) return context.skipped(kernel.name, "it has no output index to spread");
+  // Indices that are not chosen stay inside whole. The outer block is made even if none is left inside:
+  // the inner one is one core's loop, which later passes may change without making a second kernel.
+  split_block(kernel, tile);
+  kernel.tags.set("parallel");
+  stripe::LocationUnit unit;
+  unit.name = options.unit;
+  kernel.location.path = {unit};
+  context.count("kernels_threaded");
+  context.changed();
+}
+
+}  // namespace
+
+void describe(ThreadOptions& options, OptionFields& fields) {
+  fields.add("reqs", options.reqs, "tags that a kernel must have");
+  fields.add("unit", options.unit, "execution unit of the model; its count is the number of cores");
+  fields.add("points_per_core", options.points_per_core, "parts made for each core", {1, 1 << 20});
+  fields.add("min_work", options.min_work, "statements run; a kernel with less stays on one core");
+}
+
+Status thread(stripe::Program& program, const ThreadOptions& options, PassContext& context) {
+  STRIA_RETURN_IF_ERROR(check_unit(context.model(), options.unit));
+  const ExecutionUnit* unit = context.model().find_executor(options.unit);
+  int64_t cores = unit ? std::max<int64_t>(unit->count, 1) : 1;
+  return for_each_kernel(program, options.reqs, [&](Block& kernel, Block&) {
+    context.matched();
+    thread_kernel(kernel, options, cores, context);
+    return Status();
+  });
+}
+
+}  // namespace stria::passes

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/vectorize.h"
+
+#include <algorithm>
+
+#include "stria/pass/select_blocks.h"
+#include "stria/passes/accumulator.h"
+#include "stria/passes/index_role.h"
+#include "stria/passes/split_block.h"
+#include "stria/passes/written_nest.h"
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::Index;
+using stripe::RefDir;
+using stripe::Refinement;
+
+const Refinement* written_ref(const Block& block) {
+  for (const Refinement& ref : block.refs)
+    if (ref.dir == RefDir::out || ref.dir == RefDir::inout) return &ref;
+  return nullptr;
+}
+
+bool loops_over(const Block& block, IndexKind kind) {
+  std::vector<IndexRole> roles = index_roles(block);
+  return std::any_of(roles.begin(), roles.end(), [&](const IndexRole& role) { return role.kind == kind; });
+}
+
+// Cuts the block so that outputs run outside of reductions; lanes of an output stay inside.
+void outputs_outside(Block& block, const VectorChoice& vector) {
+  std::map<std::string, int64_t> tile;
+  for (const IndexRole& role : index_roles(block))
+    if (role.kind == IndexKind::output) tile[role.name] = role.name == vector.index ? vector.lanes : 1;
+  split_block(block, tile);
+}
+
+// Cuts the lanes off the innermost block. The block of the lanes, which may be the block itself, unless
+// that is a kernel: its points are not lanes.
+Block& lanes_inside(Block& block, const VectorChoice& vector) {
+  std::map<std::string, int64_t> tile;
+  bool others = block.tags.has("kernel");
+  for (const Index& index : block.idxs) {
+    if (index.affine) continue;
+    tile[index.name] = index.name == vector.index ? vector.lanes : 1;
+    others = others || index.name != vector.index || index.range > vector.lanes;
+  }
+  if (!others && block.idxs.size() == 1) return block;
+  split_block(block, tile);
+  return *block.stmts[0].block();
+}
+
+class Vectorizer {
+ public:
+  // Works on a copy of the kernel, which is only half changed when it finds a reason not to.
+  Vectorizer(Block kernel, const VectorizeOptions& options, PassContext& context)
+      : kernel_(std::move(kernel)), options_(options), context_(context) {}
+
+  Block& kernel() { return kernel_; }
+
+  // "" or why the kernel is to be left alone.
+  std::string run() {
+    Block& leaf = *single_chain(kernel_).back();
+    if (!is_leaf(leaf)) return "it holds several blocks or a special";
+    if (leaf.tags.has("vector")) return "it has lanes already";
+    VectorChoice vector = choose_vector(leaf, context_.model(), options_.min_range);
+    if (vector.lanes <= 1) return "the model gives no vectors";
+    if (vector.index.empty()) return "no index has stride 1 or 0 everywhere";
+    for (const Block* block : single_chain(kernel_))
+      if (std::string reason = why_points_do_not_commute(*block); !reason.empty()) return reason;
+
+    const Refinement* out = written_ref(leaf);
+    if (!out) return "it writes nothing";
+    bool aggregates = out->agg.has_value();
+    size_t writes = 0;
+    for (const Refinement& ref : leaf.refs) writes += ref.dir == RefDir::out || ref.dir == RefDir::inout;
+    if (aggregates && writes > 1) return "it aggregates into one of several tensors";
+    for (const stripe::Statement& stmt : leaf.stmts)
+      if (auto* load = std::get_if<stripe::Load>(&stmt.op); load && aggregates && load->from == out->into)
+        return "it loads the tensor that it aggregates into";
+    std::string name = kernel_output(out->into);
+    bool overlaps = false;
+    for (const Block* block : single_chain(kernel_)) overlaps = overlaps || loops_over(*block, IndexKind::overlapping);
+    if (overlaps && (vector.reduction || (aggregates && out->agg->type != out->shape.type)))
+      return "different points of an output index write the same element";
+
+    if (aggregates && !overlaps) separate_reductions(leaf, vector);
+    Block& inner = *single_chain(kernel_).back();
+    // separate_reductions keeps names, so the choice still holds for the innermost block.
+    Block& lanes = lanes_inside(inner, vector);
+    lanes.tags.set("vector");
+    if (aggregates && !overlaps) return accumulate(name, vector);
+    context_.count("kernels_vectorized");
+    return "";
+  }
+
+ private:
+
+  // The kernel's refinement that the innermost block knows as `view`.
+  std::string kernel_output(std::string view) {
+    std::vector<Block*> chain = single_chain(kernel_);
+    for (size_t level = chain.size() - 1; level > 0; --level) view = chain[level]->find_ref(view)->from;
+    return chain[0]->find_ref(view)->into;
+  }
+
+  // Makes the chain outputs -> reductions -> (outputs) -> innermost, so that running values can live
+  // between the first two.
+  void separate_reductions(Block& leaf, const VectorChoice& vector) {
+    bool whole_in_lanes = vector.reduction && vector.range <= vector.lanes;
+    bool leaf_reduces = false;
+    for (const IndexRole& role : index_roles(leaf))
+      leaf_reduces = leaf_reduces || (role.kind == IndexKind::reduction &&
+                                      !(whole_in_lanes && role.name == vector.index));
+    if (leaf_reduces && loops_over(leaf, IndexKind::output)) outputs_outside(leaf, vector);
+    for (Block* block : single_chain(kernel_)) {
+      if (!loops_over(*block, IndexKind::reduction)) continue;
+      bool outputs = loops_over(*block, IndexKind::output);
+      if (outputs && !is_leaf(*block)) {
+        outputs_outside(*block, VectorChoice());
+      } else if (!outputs && block == &kernel_) {
+        split_block(*block, {});  // an outer block without indices, for the running values to live in
+      }
+      return;
+    }
+  }
+
+  std::string accumulate(const std::string& name, const VectorChoice& vector) {
+    std::vector<Block*> chain = single_chain(kernel_);
+    size_t top = chain.size();
+    for (size_t level = 0; level < chain.size() && top == chain.size(); ++level)
+      if (loops_over(*chain[level], IndexKind::reduction)) top = level;
+    if (top == chain.size()) {
+      // Nothing is reduced: each element is written once.
+      std::vector<const Block*> all(chain.begin(), chain.end());
+      std::string leaf_name = written_ref(*chain.back())->into;
+      if (writes_each_element_once(all, leaf_name)) drop_aggregation(chain, leaf_name);
+      context_.count("kernels_vectorized");
+      return "";
+    }
+    STRIA_CHECK(top > 0, "the reduction of '{}' has no block around it", kernel_.name);
+    Block& host = *chain[top - 1];
+    std::vector<Block*> path(chain.begin(), chain.begin() + static_cast<std::ptrdiff_t>(top));
+    std::vector<const Block*> const_path(path.begin(), path.end());
+    std::vector<const Block*> below(chain.begin() + static_cast<std::ptrdiff_t>(top), chain.end());
+    AccumulatorPlan plan;
+    plan.name = name;
+    for (size_t level = 1; level < top; ++level)
+      for (const Refinement& ref : chain[level]->refs)
+        if (ref.from == plan.name) {
+          plan.name = ref.into;
+          break;
+        }
+    WrittenNest nest = written_nest(const_path, below, plan.name);
+    if (!nest.reason.empty()) {
+      // Lanes of an output may add to memory if it holds the running type; partial results may not.
+      const Refinement& view = *host.find_ref(plan.name);
+      if (vector.reduction || view.agg->type != view.shape.type) return nest.reason;
+      context_.note(fmt::format("{}: no accumulators: {}", kernel_.name, nest.reason));
+      context_.count("kernels_vectorized");
+      return "";
+    }
+    plan.nests = {std::move(nest)};
+    plan.reduction_lanes = vector.reduction ? lane_range(*chain.back()) : 0;
+    plan.plain_output = writes_each_element_once(const_path, plan.name);
+    plan.tile_set = options_.tile_set;
+    place(plan);
+    for (size_t level = top; level + 1 < chain.size(); ++level)
+      if (!loops_over(*chain[level], IndexKind::reduction))
+        for (const std::string& tag : options_.tile_set) chain[level]->tags.set(tag);
+    add_accumulator(host, plan);
+    if (plan.plain_output) drop_aggregation(path, plan.name);
+    context_.count(vector.reduction ? "reductions_vectorized" : "kernels_vectorized");
+    return "";
+  }
+
+  static int64_t lane_range(const Block& lanes) {
+    for (const Index& index : lanes.idxs)
+      if (!index.affine) return index.range;
+    return 1;
+  }
+
+  // Registers only if they hold all running values.
+  void place(AccumulatorPlan& plan) {
+    if (options_.accumulator.empty()) return;
+    int64_t vectors = 1;
+    const WrittenNest& nest = plan.nests[0];
+    for (const Index& index : nest.indices)
+      if (index.name != nest.lane) vectors *= index.range;
+    int64_t registers = 0;
+    for (const ExecutionUnit& unit : context_.model().executors) registers = std::max(registers, unit.vector_registers);
+    if (registers > 0 && vectors >= registers) {
+      context_.count("accumulators_beyond_registers");
+      return;
+    }
+    stripe::LocationUnit unit;
+    unit.name = options_.accumulator;
+    plan.location.path.push_back(std::move(unit));
+  }
+
+  Block kernel_;
+  const VectorizeOptions& options_;
+  PassContext& context_;
+};
+
+}  // namespace
+
+void describe(VectorizeOptions& options, OptionFields& fields) {
+  fields.add("reqs", options.reqs, "tags that a kernel must have");
+  fields.add("min_range", options.min_range, "indices shorter than this are left scalar", {2});
+  fields.add("accumulator", options.accumulator, "location of running values; \"\" = none");
+  fields.add("tile_set", options.tile_set, "tags for the blocks around lanes that loop over no reduction");
+}
+
+Status vectorize(stripe::Program& program, const VectorizeOptions& options, PassContext& context) {
+  return for_each_kernel(program, options.reqs, [&](Block& kernel, Block&) {
+    context.matched();
+    Vectorizer vectorizer(kernel, options, context);
+    std::string reason = vectorizer.run();
+    if (reason.empty()) {
+      kernel = std::move(vectorizer.kernel());
+      context.changed();
+    } else {
+      context.skipped(kernel.name, reason);
+    }
+    return Status();
+  });
+}
+
+}  // namespace stria::passes

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which elements of a tensor one point of a block writes, as a loop nest of its own: what the blocks
+// that set an accumulator up, write it out, or store an identity run over.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stria/base/status.h"
+#include "stria/stripe/block.h"
+
+namespace stria::passes {
+
+// `root`, its only statement if that is a block, that one's only statement, …
+std::vector<stripe::Block*> single_chain(stripe::Block& root);
+
+// The block's first refinement that views `parent_name`; null if there is none.
+stripe::Refinement* find_view(stripe::Block& block, const std::string& parent_name);
+const stripe::Refinement* find_view(const stripe::Block& block, const std::string& parent_name);
+
+struct WrittenNest {
+  // Range over 1, no affine form; names differ from each other and from the host's indices. In the order
+  // of the chain, outermost first.
+  std::vector<stripe::Index> indices;
+  // The element, one form per dimension of the host's view, over `indices`.
+  std::vector<Affine> access;
+  // Over `indices` and the host's indices.
+  std::vector<Affine> constraints;
+  // `indices` has the vector index of the chain's innermost block (as its last): its name, else "".
+  std::string lane;
+  // "" or why the written elements are not known in this form; then the rest is empty.
+  std::string reason;
+};
+
+// The elements of `name`, a refinement of the host, that one point of the host writes through `chain`.
+//   path   from a block without outer indices (a kernel, or #main) to the host
+//   chain  a block statement of the host and what single_chain gives from it
+// Exact: each written element once, no other. Indices that run from an affine form must start at 0
+// (start_indices_at_zero).
+WrittenNest written_nest(const std::vector<const stripe::Block*>& path, const std::vector<const stripe::Block*>& chain,
+                         const std::string& name);
+
+// The same for any chain under a host without indices (#main): as many nests as it takes, disjoint.
+// unknown if that takes too long to find out; unsupported if the chain has two views of the tensor.
+Result<std::vector<WrittenNest>> written_pieces(const stripe::Block& host,
+                                                const std::vector<const stripe::Block*>& chain,
+                                                const std::string& name);
+
+}  // namespace stria::passes

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "stria/hwmodel/json_text.h"
+
+namespace stria {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+json parsed(const std::string& text) {
+  auto result = parse_json_text({"f.json", text});
+  EXPECT_TRUE(result.ok()) << result.status().to_string();
+  return result.ok() ? *result : json();
+}
+
+std::string failure(const std::string& text) {
+  auto result = parse_json_text({"f.json", text});
+  EXPECT_FALSE(result.ok()) << text;
+  return result.status().message();
+}
+
+TEST(JsonText, CommentsAndTrailingCommas) {
+  EXPECT_EQ(parsed("// head\n{\"a\": [1, 2,], /* b */ \"c\": \"// no\",}"), json({{"a", {1, 2}}, {"c", "// no"}}));
+  EXPECT_EQ(parsed("[\"a,]\", \"\\\",}\"]"), json({"a,]", "\",}"}));
+}
+
+TEST(JsonText, WhatIsNoJsonIsRefusedWithItsPlace) {
+  EXPECT_THAT(failure("{\n  \"a\": }"), HasSubstr("f.json:2:8: error:"));
+  EXPECT_THAT(failure("{\"a\": 1,,}"), HasSubstr("f.json:1:"));
+  EXPECT_THAT(failure("[,]"), HasSubstr("f.json:1:"));
+  EXPECT_THAT(failure(""), HasSubstr("f.json:1:1"));
+  EXPECT_THAT(failure("{\"a\": 1, \"a\": 2}"), HasSubstr("f.json:1:10: error: key \"a\" is given twice"));
+  EXPECT_THAT(failure("[1 /* x"), HasSubstr("not closed"));
+  EXPECT_THAT(failure("[\"abc\n]"), HasSubstr("not closed"));
+  EXPECT_THAT(failure(std::string(100000, '[')), HasSubstr("nested deeper"));
+}
+
+TEST(JsonText, TypographicQuotesAreRefusedWithAHint) {
+  EXPECT_THAT(failure("{\u201Dname\": 1}"), HasSubstr("typographic quotation mark"));
+  EXPECT_THAT(failure("{\"name\u201D: 1}"), HasSubstr("typographic quotation mark"));
+  EXPECT_EQ(parsed("[\"he said \u201Dno\u201D\"]"), json({"he said \u201Dno\u201D"}));
+}
+
+TEST(JsonText, ErrorsOfRenderedTextPointIntoTheTemplate) {
+  std::string text = "{% set n = 3 %}[\n{% for i in range(n) %} {{ i }},\n{% endfor %}\n  oops ]";
+  auto result = parse_json_template({"t.json", text}, json::object());
+  ASSERT_FALSE(result.ok());
+  EXPECT_THAT(result.status().message(), HasSubstr("t.json:4:"));
+  EXPECT_THAT(result.status().message(), HasSubstr("oops ]"));
+}
+
+TEST(JsonText, PointersEscape) { EXPECT_EQ(pointer_child("/a", "b/c~d"), "/a/b~1c~0d"); }
+
+}  // namespace
+}  // namespace stria

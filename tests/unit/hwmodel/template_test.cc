@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "stria/hwmodel/template_text.h"
+
+namespace stria {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+std::string rendered(const std::string& text, const json& values = json::object()) {
+  auto result = render_template({"t.json", text}, values);
+  return result.ok() ? result->text : "error: " + result.status().message();
+}
+
+TEST(Template, ExpressionsFollowPythonsPrecedenceAndDivision) {
+  EXPECT_EQ(rendered("{{ 1 + 2 * 3 }}"), "7");
+  EXPECT_EQ(rendered("{{ (1 + 2) * 3 - -4 }}"), "13");
+  EXPECT_EQ(rendered("{{ 7 / 2 }} {{ 8 / 2 }} {{ 7 // 2 }} {{ -7 // 2 }} {{ -7 % 3 }}"), "3.5 4.0 3 -4 2");
+  EXPECT_EQ(rendered("{{ 1 < 2 and 2 <= 2 and not 3 == 4 }}"), "true");
+  EXPECT_EQ(rendered("{{ 0 or 5 }} {{ 0 and 5 }}"), "5 0");
+  EXPECT_EQ(rendered("{{ 'a' if x > 2 else 'b' }}", {{"x", 3}}), "a");
+  EXPECT_EQ(rendered("{{ 2.5 * 2 }} {{ 'x' + \"y\" }}"), "5.0 xy");
+  EXPECT_EQ(rendered("{{ 3 in [1, 2, 3] }} {{ 'D' in hw }}", {{"hw", {{"D", 1}}}}), "true true");
+}
+
+TEST(Template, NamesAttributesAndItems) {
+  json values = {{"hw", {{"mem_units", {{"DRAM", {{"size_KiB", 64}}}}}, {"list", {10, 20}}}}};
+  EXPECT_EQ(rendered("{{ hw.mem_units.DRAM.size_KiB * 2 }}", values), "128");
+  EXPECT_EQ(rendered("{{ hw['mem_units'].DRAM.size_KiB }} {{ hw.list[-1] }}", values), "64 20");
+  EXPECT_EQ(rendered("{{ hw.none.at.all | default(3) }}", values), "3");
+  EXPECT_EQ(rendered("{{ hw.x is defined }} {{ hw is defined }} {{ y is not defined }}", values), "false true true");
+}
+
+TEST(Template, Filters) {
+  EXPECT_EQ(rendered("{{ x | default(8) }} {{ 2.9 | int }} {{ 3 | float }} {{ [1, 'a'] | tojson }}"),
+            "8 2 3.0 [1,\"a\"]");
+  EXPECT_EQ(rendered("{{ [3, 1, 2] | max }} {{ [3, 1] | min }} {{ [3, 1] | sum }} {{ [1, 2] | length }}"), "3 1 4 2");
+  EXPECT_EQ(rendered("{{ [1, 2] | join(', ') }} {{ -3 | abs }} {{ 2.5 | round }}"), "1, 2 -3 2.0");
+  EXPECT_THAT(rendered("{{ 3 | flaot }}"), HasSubstr("did you mean 'float'?"));
+}
+
+TEST(Template, LoopsConditionsAndSet) {
+  EXPECT_EQ(rendered("{% for i in range(3) %}{{ i }}{% if not loop.last %},{% endif %}{% endfor %}"), "0,1,2");
+  EXPECT_EQ(rendered("{% for i in range(5, 0, -2) %}{{ loop.index }}:{{ i }} {% endfor %}"), "1:5 2:3 3:1 ");
+  EXPECT_EQ(rendered("{% for i in range(0) %}x{% endfor %}"), "");
+  EXPECT_EQ(rendered("{% set X = X | default(8) %}{{ X }}"), "8");
+  EXPECT_EQ(rendered("{% set X = X | default(8) %}{{ X }}", {{"X", 16}}), "16");
+  EXPECT_EQ(rendered("{% if a == 1 %}one{% elif a == 2 %}two{% else %}many{% endif %}", {{"a", 2}}), "two");
+  EXPECT_EQ(rendered("{% if a == 1 %}one{% elif a == 2 %}two{% else %}many{% endif %}", {{"a", 7}}), "many");
+  EXPECT_EQ(rendered("{% set a = 1 %}{% for i in [1] %}{% set a = 2 %}{% endfor %}{{ a }}"), "1");
+  EXPECT_EQ(rendered("{% set a = 1 %}{% if true %}{% set a = 2 %}{% endif %}{{ a }}"), "2");
+  EXPECT_EQ(rendered("a {#- gone }} {% -#} b {{- 1 -}} c"), "ab1c");
+}
+
+TEST(Template, PlainJsonPassesUnchanged) {
+  std::string text = "{\"a\": {\"b\": {}}}\n";
+  EXPECT_EQ(rendered(text), text);
+}
+
+TEST(Template, ErrorsCarryLineAndColumn) {
+  EXPECT_THAT(rendered("a\n  {{ NUM_SRM }}", {{"NUM_SRAM", 1}}), HasSubstr("t.json:2:6: error: 'NUM_SRM' is not set, did you mean 'NUM_SRAM'?"));
+  EXPECT_THAT(rendered("{{ 1 / 0 }}"), HasSubstr("division by zero"));
+  EXPECT_THAT(rendered("{{ 1 + }}"), HasSubstr("a value is missing"));
+  EXPECT_THAT(rendered("{{ 1 2 }}"), HasSubstr("unexpected '2'"));
+  EXPECT_THAT(rendered("x {{ 1"), HasSubstr("t.json:1:3: error: this is not closed with '}}'"));
+  EXPECT_THAT(rendered("{% for i in range(2) %}"), HasSubstr("no {% endfor %}"));
+  EXPECT_THAT(rendered("{% endfor %}"), HasSubstr("without an open block"));
+  EXPECT_THAT(rendered("{% for i in range(2) %}{% endif %}"), HasSubstr("inside a loop"));
+  EXPECT_THAT(rendered("{% fro i in range(2) %}"), HasSubstr("did you mean 'for'?"));
+  EXPECT_THAT(rendered("{{ range(99999999) }}"), HasSubstr("more than"));
+  EXPECT_THAT(rendered("{{ 9223372036854775807 + 1 }}"), HasSubstr("does not fit in 64 bits"));
+  EXPECT_THAT(rendered("{{ [1][3] }}"), HasSubstr("item 3 of a list of 1"));
+  EXPECT_THAT(rendered("{{ 'a' < 1 }}"), HasSubstr("cannot compare"));
+}
+
+TEST(Template, DeepNestingIsRefusedNotACrash) {
+  std::string deep(100000, '(');
+  EXPECT_THAT(rendered("{{ " + deep + " }}"), HasSubstr("nested deeper"));
+  EXPECT_THAT(rendered("{{ " + std::string(100000, '-') + "1 }}"), HasSubstr("nested deeper"));
+  std::string loops;
+  for (int i = 0; i < 1000; ++i) loops += "{% for i in [1] %}";
+  EXPECT_THAT(rendered(loops), HasSubstr("nested deeper"));
+}
+
+TEST(Template, OutputAndWorkAreLimited) {
+  std::string long_text(1 << 20, 'x');
+  EXPECT_THAT(rendered("{% for a in range(100) %}" + long_text + "{% endfor %}"), HasSubstr("longer than"));
+  EXPECT_THAT(rendered("{% for a in range(9999) %}{% for b in range(9999) %}{{ '' }}{% endfor %}{% endfor %}"),
+              HasSubstr("more than 1048576 steps"));
+}
+
+TEST(Settings, AreReadAsJsonWhereTheyAreJson) {
+  TemplateSettings settings;
+  ASSERT_TRUE(add_setting("N=16", settings).ok());
+  ASSERT_TRUE(add_setting("NAME=abc", settings).ok());
+  ASSERT_TRUE(add_setting("EMPTY=", settings).ok());
+  json values = settings_as_json(settings);
+  EXPECT_EQ(values["N"], 16);
+  EXPECT_EQ(values["NAME"], "abc");
+  EXPECT_EQ(values["EMPTY"], "");
+  for (const char* bad : {"N", "=3", "3=3", "a b=1", ""}) EXPECT_FALSE(add_setting(bad, settings).ok()) << bad;
+}
+
+}  // namespace
+}  // namespace stria

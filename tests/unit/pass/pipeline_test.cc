@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/pass/pipeline.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "stria/base/file.h"
+#include "stria/passes/all_passes.h"
+#include "stria/stripe/parser.h"
+
+namespace stria {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+struct MarkOptions {
+  std::string tag = "marked";
+  int64_t times = 1;
+  std::vector<int64_t> list;
+  std::string mode = "one";
+  bool fail = false;
+  int64_t inner = 5;
+};
+
+void describe(MarkOptions& options, OptionFields& fields) {
+  fields.add("tag", options.tag, "tag to set");
+  fields.add("times", options.times, "how often", {1, 9});
+  fields.add("list", options.list, "numbers");
+  fields.add("mode", options.mode, "how", std::vector<std::string>{"one", "two"});
+  fields.add("fail", options.fail, "fail");
+  fields.group("group", "more").add("inner", options.inner, "a number inside");
+}
+
+Status mark(stripe::Program& program, const MarkOptions& options, PassContext& context) {
+  if (options.fail) return invalid_argument("told to fail");
+  context.matched();
+  program.entry.tags.set(options.tag, options.times + options.inner);
+  context.changed();
+  context.count("marks", options.times);
+  return {};
+}
+
+std::vector<PassInfo> test_passes() { return {make_pass_info<MarkOptions>("mark", "sets a tag", describe, mark)}; }
+
+Result<Pipeline> pipeline(const std::string& text, const TemplateSettings& settings = {}) {
+  static const HardwareModel model =
+      std::move(load_hardware_model({"m", R"({"mem_units": {"DRAM": {"size_KiB": 2}}})"})).value();
+  return parse_pipeline({"p.json", text}, settings, model, test_passes());
+}
+
+std::string failure(const std::string& text) {
+  auto result = pipeline(text);
+  EXPECT_FALSE(result.ok()) << text;
+  return result.ok() ? "" : result.status().message();
+}
+
+TEST(Pipeline, BothFormsAndTemplatesLoad) {
+  auto bare = pipeline(R"([{"name": "first", "mark": {"tag": "a"}}, {"mark": {"times": {{ N / 2 }}, "list": [1, 2]}}])",
+                       {{"N", "8"}});
+  ASSERT_TRUE(bare.ok()) << bare.status().to_string();
+  ASSERT_EQ(bare->steps.size(), 2u);
+  EXPECT_EQ(bare->steps[0].name, "first");
+  EXPECT_EQ(bare->steps[1].name, "mark");
+  auto full = pipeline(R"({"version": 1, "passes": [{"mark": {"times": {{ hw.mem_units.DRAM.size_KiB }} }}]})");
+  EXPECT_TRUE(full.ok()) << full.status().to_string();
+  EXPECT_TRUE(pipeline("[]").ok());
+}
+
+TEST(Pipeline, MistakesNameTheJsonPathAndTheNearestName) {
+  EXPECT_THAT(failure(R"([{"marc": {}}])"), HasSubstr("p.json: /0/marc: unknown pass, did you mean 'mark'?"));
+  EXPECT_THAT(failure(R"({"version": 1, "passes": [{"mark": {"tga": 1}}]})"),
+              HasSubstr("/passes/0/mark/tga: unknown option, did you mean 'tag'?"));
+  EXPECT_THAT(failure(R"([{"mark": {"tag": 1}}])"), HasSubstr("/0/mark/tag: must be a string, this is 1"));
+  EXPECT_THAT(failure(R"([{"mark": {"times": 10}}])"), HasSubstr("/0/mark/times: 10 is outside 1 .. 9"));
+  EXPECT_THAT(failure(R"([{"mark": {"times": 1.5}}])"), HasSubstr("must be an integer"));
+  EXPECT_THAT(failure(R"([{"mark": {"times": 1e30}}])"), HasSubstr("must be an integer"));
+  EXPECT_THAT(failure(R"([{"mark": {"list": [1, "x"]}}])"), HasSubstr("/0/mark/list/1: must be an integer"));
+  EXPECT_THAT(failure(R"([{"mark": {"mode": "tow"}}])"), HasSubstr("none of one, two, did you mean 'two'?"));
+  EXPECT_THAT(failure(R"([{"mark": {"group": {"iner": 1}}}])"), HasSubstr("/0/mark/group/iner"));
+  EXPECT_THAT(failure(R"([{"mark": 3}])"), HasSubstr("must be an object of options"));
+  EXPECT_THAT(failure(R"([{"name": "x"}])"), HasSubstr("/0: this step names no pass"));
+  EXPECT_THAT(failure(R"([{"mark": {}, "name": 3}])"), HasSubstr("/0/name: must be a string"));
+  EXPECT_THAT(failure(R"([3])"), HasSubstr("/0: a step is"));
+  EXPECT_THAT(failure(R"({"passes": []})"), HasSubstr("/version: must be 1"));
+  EXPECT_THAT(failure(R"({"version": 2, "passes": []})"), HasSubstr("/version: must be 1"));
+  EXPECT_THAT(failure(R"({"version": 1})"), HasSubstr("/passes: is missing"));
+  EXPECT_THAT(failure(R"({"version": 1, "pass": []})"), HasSubstr("did you mean 'passes'?"));
+  EXPECT_THAT(failure("3"), HasSubstr("must be a list of steps"));
+}
+
+TEST(Pipeline, RunsReportsAndStops) {
+  auto steps = pipeline(R"([{"name": "a", "mark": {"tag": "x"}}, {"name": "b", "mark": {"tag": "y", "times": 2}}])");
+  ASSERT_TRUE(steps.ok());
+  HardwareModel model = empty_hardware_model();
+  stripe::Program program;
+  std::vector<std::string> seen;
+  PipelineOptions options;
+  options.verify_each = false;
+  options.after_step = [&](int position, const StepReport& report, const stripe::Program& now) {
+    seen.push_back(fmt::format("{} {} {}", position, report.to_string(), now.entry.tags.all().size()));
+  };
+  auto reports = run_pipeline(program, *steps, model, options);
+  ASSERT_TRUE(reports.ok());
+  EXPECT_THAT(seen, ElementsAre("0 a (mark): 1 matched, 1 changed; marks 1 1", "1 b (mark): 1 matched, 1 changed; marks 2 2"));
+  EXPECT_EQ(program.entry.tags.integer("y"), 7);
+
+  stripe::Program stopped;
+  options.stop_after = "a";
+  ASSERT_TRUE(run_pipeline(stopped, *steps, model, options).ok());
+  EXPECT_TRUE(stopped.entry.tags.has("x"));
+  EXPECT_FALSE(stopped.entry.tags.has("y"));
+  options.stop_after = "c";
+  auto none = run_pipeline(stopped, *steps, model, options);
+  EXPECT_EQ(none.status().code(), StatusCode::not_found);
+}
+
+TEST(Pipeline, AFailureNamesTheStep) {
+  auto steps = pipeline(R"([{"name": "bad", "mark": {"fail": true}}])");
+  ASSERT_TRUE(steps.ok());
+  HardwareModel model = empty_hardware_model();
+  stripe::Program program;
+  PipelineOptions options;
+  options.verify_each = false;
+  auto result = run_pipeline(program, *steps, model, options);
+  EXPECT_THAT(result.status().message(), HasSubstr("p.json: step 'bad' (mark): told to fail"));
+}
+
+TEST(AllPasses, AreSortedDescribedAndDocumented) {
+  std::vector<PassInfo> all = passes::all_passes();
+  ASSERT_GT(all.size(), 8u);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (i > 0) {
+      EXPECT_LT(all[i - 1].name, all[i].name);
+    }
+    EXPECT_FALSE(all[i].summary.empty());
+    EXPECT_TRUE(all[i].bind(nlohmann::json::object(), "").ok()) << all[i].name;
+  }
+  auto help = std::find_if(all.begin(), all.end(), [](const PassInfo& p) { return p.name == "autotile"; })->help();
+  EXPECT_THAT(help, HasSubstr("balance: true or false, default false."));
+  EXPECT_THAT(help, HasSubstr("order: text, default \"keep\"; one of keep, stride, reuse."));
+  EXPECT_THAT(help, HasSubstr("    vectors: integer, default 0."));
+}
+
+TEST(AllPasses, ThePipelinesOfThePluginsLoad) {
+  for (const char* plugin : {"llvm_cpu/hw/cpu.json llvm_cpu/passes/cpu.json",
+                             "reference/hw/reference.json reference/passes/reference.json"}) {
+    std::string both = plugin;
+    std::string hw = both.substr(0, both.find(' ')), passes = both.substr(both.find(' ') + 1);
+    std::string root = std::string(STRIA_SOURCE_DIR) + "/plugins/";
+    auto model = load_hardware_model({hw, read_file(root + hw).value()});
+    ASSERT_TRUE(model.ok()) << model.status().to_string();
+    auto loaded = parse_pipeline({passes, read_file(root + passes).value()}, {}, *model, passes::all_passes());
+    EXPECT_TRUE(loaded.ok()) << loaded.status().to_string();
+  }
+}
+
+}  // namespace
+}  // namespace stria
