@@ -9,6 +9,8 @@ namespace {
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) { return is_letter(c) || is_digit(c); }
+// Names of Tile may end with a quote, and names made from them have it within.
+bool is_inner(char c) { return is_word(c) || c == '\''; }
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 class Lexer {
@@ -63,7 +65,7 @@ class Lexer {
   }
 
   void word() {
-    while (at_ < text_.size() && is_word(text_[at_])) ++at_;
+    while (at_ < text_.size() && is_inner(text_[at_])) ++at_;
   }
 
   void comment() {
@@ -142,7 +144,7 @@ TokenList tokenize(const SourceText& source, Diagnostics& diagnostics) {
 bool is_identifier(std::string_view text) {
   if (text.empty() || !is_letter(text[0])) return false;
   for (char c : text)
-    if (!is_word(c)) return false;
+    if (!is_inner(c)) return false;
   return true;
 }
 

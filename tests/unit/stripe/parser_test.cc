@@ -78,6 +78,14 @@ TEST(Parser, NamesMayBeKeywords) {
   EXPECT_TRUE(*parse({"", print(*program)}) == *program);
 }
 
+TEST(Parser, NamesMayHoldAQuote) {
+  std::string text = around("[x':4] (\n          in A'[x'] fp32(1:1)\n    )", "      0: $A'_0 = load(A')\n");
+  Result<Program> program = parse({"", text});
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  EXPECT_EQ(program->main()->stmts[0].block()->refs.at(0).into, "A'");
+  EXPECT_TRUE(*parse({"", print(*program)}) == *program);
+}
+
 TEST(Parser, ErrorsPointAtThePlace) {
   std::string message = message_of(around("[x:4] (\n    inn A[x] i8(1:1)\n)", ""));
   EXPECT_THAT(message, HasSubstr("t.stripe:7:5: error: expected none, in, out or inout, did you mean 'in'?"));
