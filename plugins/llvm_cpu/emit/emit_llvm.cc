@@ -268,7 +268,11 @@ class Emitter {
     for (const ExprRef& arg : e.args) x.push_back(expr(*arg));
     llvm::FastMathFlags saved = b_.getFastMathFlags();
     llvm::FastMathFlags flags = saved;
-    if (e.reassociate) flags.setAllowReassoc(true);
+    if (e.reassociate) {
+      // The order of a sum decides the sign of a zero, so that is free too.
+      flags.setAllowReassoc(true);
+      flags.setNoSignedZeros(true);
+    }
     b_.setFastMathFlags(flags);
     llvm::Value* value = operation(e, x);
     b_.setFastMathFlags(saved);
@@ -349,6 +353,7 @@ class Emitter {
     llvm::FastMathFlags saved = b_.getFastMathFlags();
     llvm::FastMathFlags flags = saved;
     flags.setAllowReassoc(true);
+    flags.setNoSignedZeros(true);
     b_.setFastMathFlags(flags);
     llvm::Value* value = nullptr;
     switch (e.op) {

@@ -29,6 +29,7 @@
 
 #include "emit/compiled_kernels.h"
 #include "emit/emit_llvm.h"
+#include "emit/group_reductions.h"
 
 namespace stria::llvm_cpu {
 namespace {
@@ -53,6 +54,15 @@ int vector_bytes_of(const llvm::StringMap<bool>& features) {
   return has("avx512f") && has("avx512vl") && has("avx512dq") && has("avx512bw") ? 64 : has("avx2") && has("fma") ? 32 : 16;
 }
 
+struct GroupReductions : llvm::PassInfoMixin<GroupReductions> {
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
+    if (!group_reductions(function)) return llvm::PreservedAnalyses::all();
+    llvm::PreservedAnalyses preserved;
+    preserved.preserveSet<llvm::CFGAnalyses>();
+    return preserved;
+  }
+};
+
 // Enough to turn what emit_function writes into what the instruction selector wants: slots into values,
 // common addresses and loads once, invariant ones outside their loops. Loops are not unrolled or
 // vectorised: passes on the Stripe have decided that.
@@ -75,6 +85,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& target) {
   llvm::LoopPassManager per_loop;
   per_loop.addPass(llvm::LICMPass(llvm::LICMOptions()));
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(per_loop), /*UseMemorySSA=*/true));
+  passes.addPass(GroupReductions());
   passes.addPass(llvm::GVNPass());
   passes.addPass(llvm::InstCombinePass(llvm::InstCombineOptions().setMaxIterations(1).setVerifyFixpoint(false)));
   passes.addPass(llvm::SimplifyCFGPass());
