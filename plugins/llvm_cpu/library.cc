@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "library.h"
+
+#include <algorithm>
+
+#include "stria/sdk/error.h"
+
+namespace stria::llvm_cpu {
+
+CpuLibrary::CpuLibrary(const sdk::Host& host, std::shared_ptr<const CompiledKernels> code)
+    : host_(host), code_(std::move(code)) {
+  for (const CompiledKernel& kernel : code_->kernels()) {
+    sdk::KernelInfo info;
+    info.name = kernel.name;
+    info.part = kernel.in_prologue ? STRIA_PROLOGUE : STRIA_MAIN;
+    info.statement = static_cast<uint64_t>(kernel.statement);
+    for (const KernelArgument& argument : kernel.arguments) {
+      sdk::ArgumentInfo to;
+      to.name = argument.name;
+      to.direction = argument.writable ? (argument.readable ? STRIA_INOUT : STRIA_OUT) : STRIA_IN;
+      to.bytes = static_cast<uint64_t>(argument.bytes);
+      info.arguments.push_back(std::move(to));
+    }
+    kernels_.push_back(std::move(info));
+  }
+}
+
+sdk::Ref<sdk::Kernel> CpuLibrary::prepare(uint64_t index) { return sdk::make<CpuKernel>(host_, code_, index); }
+
+std::vector<sdk::NamedText> CpuLibrary::source() const {
+  std::vector<sdk::NamedText> out;
+  for (size_t n = 0; n < code_->kernels().size(); ++n) {
+    const CompiledKernel& kernel = code_->kernels()[n];
+    const std::string name = kernel.name.empty() ? "kernel_" + std::to_string(n) : kernel.name;
+    if (!kernel.semtree.empty()) out.push_back({name + ".semtree", kernel.semtree});
+    if (!kernel.ir.empty()) out.push_back({name + ".ll", kernel.ir});
+    if (!kernel.assembly.empty()) out.push_back({name + ".s", kernel.assembly});
+  }
+  return out;
+}
+
+void CpuKernel::run(const stria_memory* arguments, uint64_t count) const {
+  void* few[16];
+  std::vector<void*> many;
+  void** pointers = few;
+  if (count > 16) {
+    many.resize(count);
+    pointers = many.data();
+  }
+  for (uint64_t i = 0; i < count; ++i) pointers[i] = arguments[i].data;
+  const int64_t trips = kernel_.trip_count;
+  if (trips <= 1) {
+    kernel_.entry(pointers, 0, trips);
+    return;
+  }
+  // Eight pieces a core: enough that a core which is late, or slower, does not hold up the others.
+  const auto pieces = 8 * static_cast<int64_t>(host_.concurrency());
+  const auto grain = static_cast<uint64_t>(std::max<int64_t>(1, trips / pieces));
+  host_.parallel_for(static_cast<uint64_t>(trips), grain, [&](uint64_t begin, uint64_t end) {
+    kernel_.entry(pointers, static_cast<int64_t>(begin), static_cast<int64_t>(end));
+  });
+}
+
+}  // namespace stria::llvm_cpu

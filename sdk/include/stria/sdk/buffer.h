@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of a device. The helper's own buffers are host memory; a plugin with memory of its own derives
+// from Buffer and overrides the mapping.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "stria/plugin.h"
+#include "stria/sdk/event.h"
+#include "stria/sdk/host.h"
+#include "stria/sdk/object.h"
+
+namespace stria::sdk {
+
+// How much of a device's memory is taken. Thread-safe.
+class MemoryBudget : public Object {
+ public:
+  explicit MemoryBudget(uint64_t total_bytes) : total_(total_bytes) {}  // 0: no limit
+  void take(uint64_t bytes) {
+    uint64_t used = used_.fetch_add(bytes, std::memory_order_relaxed);
+    // `used` may have been pushed over the total by a take that is about to be undone.
+    if (total_ == 0 || (used <= total_ && bytes <= total_ - used)) return;
+    used_.fetch_sub(bytes, std::memory_order_relaxed);
+    throw Error(STRIA_OUT_OF_MEMORY, "no device memory for " + std::to_string(bytes) + " bytes, " +
+                                         std::to_string(used < total_ ? total_ - used : 0) + " of " +
+                                         std::to_string(total_) + " are free");
+  }
+  void give_back(uint64_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
+
+ private:
+  const uint64_t total_;
+  std::atomic<uint64_t> used_{0};
+};
+
+// The bytes of one allocation. Slots have checked every range before they get here.
+class Buffer : public Object {
+ public:
+  explicit Buffer(uint64_t size_bytes) : size_(size_bytes) {}
+  uint64_t size() const { return size_; }  // bytes
+
+  // Where the bytes are for kernels, copies and fills that run on the host.
+  virtual std::byte* data() = 0;
+  // The mapped memory at once; *done when it may be read and written.
+  virtual void* map(uint64_t offset, uint64_t bytes, bool current, Waits waits, Ref<Event>* done) = 0;
+  virtual Ref<Event> unmap(void* memory) = 0;
+
+ private:
+  const uint64_t size_;
+};
+
+class HostBuffer final : public Buffer {
+ public:
+  // 64: a cache line, and the widest vector.
+  static constexpr uint64_t kAlignment = 64;
+
+  HostBuffer(const Host& host, Ref<MemoryBudget> budget, uint64_t size_bytes)
+      : Buffer(size_bytes), host_(host), budget_(std::move(budget)) {
+    budget_->take(size_bytes);
+    try {
+      data_ = static_cast<std::byte*>(host_.allocate(size_bytes, kAlignment));
+    } catch (...) {
+      budget_->give_back(size_bytes);
+      throw;
+    }
+  }
+  ~HostBuffer() override {
+    host_.free(data_, size(), kAlignment);
+    budget_->give_back(size());
+  }
+  std::byte* data() override { return data_; }
+  void* map(uint64_t offset, uint64_t, bool, Waits waits, Ref<Event>* done) override {
+    *done = when_done(host_, host_.tracker(), waits);
+    return data_ + offset;
+  }
+  Ref<Event> unmap(void*) override { return when_done(host_, host_.tracker(), {}); }
+
+ private:
+  const Host& host_;
+  Ref<MemoryBudget> budget_;
+  std::byte* data_ = nullptr;
+};
+
+}  // namespace stria::sdk

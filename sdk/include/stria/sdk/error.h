@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a plugin written with this helper fails: it throws Error. The helper catches at the boundary and
+// hands the host an error object; nothing that is thrown gets across.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+#include <string_view>
+
+#include "stria/plugin.h"
+
+namespace stria::sdk {
+
+inline stria_string to_c(std::string_view text) { return {text.data(), text.size()}; }
+inline std::string_view view_of(stria_string text) {
+  return text.data ? std::string_view(text.data, text.size) : std::string_view();
+}
+
+// What went wrong. `code` is one of STRIA_INVALID_ARGUMENT … STRIA_INTERNAL.
+struct Failure {
+  stria_code code = STRIA_INTERNAL;
+  std::string message;
+  int64_t native_code = 0;     // the driver's own number
+  std::string native_message;  // and its text
+  std::string place;           // "file:line"
+  std::string suggestion;      // what to do about it
+};
+
+// Null: all is well. Shared, because one failure travels to many dependants.
+using Outcome = std::shared_ptr<const Failure>;
+
+class Error : public std::exception {
+ public:
+  explicit Error(Failure failure) : failure_(std::make_shared<Failure>(std::move(failure))) {}
+  Error(stria_code code, std::string message) : Error(Failure{code, std::move(message), 0, {}, {}, {}}) {}
+  explicit Error(Outcome outcome) : failure_(std::move(outcome)) {}
+  const char* what() const noexcept override { return failure_->message.c_str(); }
+  const Outcome& outcome() const { return failure_; }
+
+ private:
+  Outcome failure_;
+};
+
+// A stria_error that shares a Failure; its release frees it.
+struct SharedError : stria_error {
+  explicit SharedError(Outcome outcome) : stria_error{}, failure(std::move(outcome)) {
+    size = sizeof(stria_error);
+    code = failure->code > STRIA_OK && failure->code <= STRIA_INTERNAL ? failure->code
+                                                                       : STRIA_INTERNAL;
+    native_code = failure->native_code;
+    message = to_c(failure->message);
+    native_message = to_c(failure->native_message);
+    place = to_c(failure->place);
+    suggestion = to_c(failure->suggestion);
+    release = [](stria_error* error) { delete static_cast<SharedError*>(error); };
+  }
+  Outcome failure;
+};
+
+// For when there is no memory left to say so.
+inline stria_error* out_of_memory_error() {
+  static constexpr char text[] = "out of host memory";
+  static stria_error error = {sizeof(stria_error), nullptr, STRIA_OUT_OF_MEMORY, 0, {text, sizeof text - 1},
+                              {nullptr, 0}, {nullptr, 0}, {nullptr, 0}, nullptr,
+                              [](stria_error*) {}};
+  return &error;
+}
+
+// Null for null. Never throws.
+inline stria_error* to_error(const Outcome& outcome) noexcept {
+  if (!outcome) return nullptr;
+  auto* error = new (std::nothrow) SharedError(outcome);
+  return error ? error : out_of_memory_error();
+}
+
+inline Outcome outcome_of(const stria_error* error) {
+  if (!error) return nullptr;
+  auto failure = std::make_shared<Failure>();
+  failure->code = error->code;
+  failure->message = view_of(error->message);
+  failure->native_code = error->native_code;
+  failure->native_message = view_of(error->native_message);
+  failure->place = view_of(error->place);
+  failure->suggestion = view_of(error->suggestion);
+  return failure;
+}
+
+// Throws what a host service returned.
+inline void check(stria_error* error) {
+  if (!error) return;
+  Outcome outcome = outcome_of(error);
+  error->release(error);
+  throw Error(std::move(outcome));
+}
+
+// The outcome of calling `function`.
+template <typename Function>
+Outcome outcome_of_call(Function&& function) {
+  try {
+    function();
+    return nullptr;
+  } catch (const Error& error) {
+    return error.outcome();
+  } catch (const std::bad_alloc&) {
+    return std::make_shared<Failure>(Failure{STRIA_OUT_OF_MEMORY, "out of host memory", 0, {}, {}, {}});
+  } catch (const std::exception& error) {
+    return std::make_shared<Failure>(
+        Failure{STRIA_INTERNAL, std::string("unexpected exception: ") + error.what(), 0, {}, {}, {}});
+  } catch (...) {
+    return std::make_shared<Failure>(Failure{STRIA_INTERNAL, "unexpected exception", 0, {}, {}, {}});
+  }
+}
+
+// The body of a slot: calls `function`, returns what crosses the boundary.
+template <typename Function>
+stria_error* slot(Function&& function) noexcept {
+  try {
+    return to_error(outcome_of_call(std::forward<Function>(function)));
+  } catch (...) {
+    return out_of_memory_error();
+  }
+}
+
+}  // namespace stria::sdk

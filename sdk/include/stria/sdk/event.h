@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events and the work behind them: a graph in which work starts when all it waits for is done, on the
+// host's worker threads, and in which a failure travels to everything that depends on it.
+//
+//   Ref<Event> done = schedule(host, host.tracker(), waits, [=] { … });   // throws Error to fail
+//   Ref<Event> open = make<Event>(host);   …   open->signal();            // from a driver's callback
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "stria/plugin.h"
+#include "stria/sdk/error.h"
+#include "stria/sdk/host.h"
+#include "stria/sdk/object.h"
+
+namespace stria::sdk {
+
+class Event;
+class Work;
+
+// Events to wait for; valid during a call.
+struct Waits {
+  Event* const* events = nullptr;
+  uint64_t count = 0;
+};
+
+// Works handed on one after the other, first in first out; each entry holds a reference.
+class WorkList {
+ public:
+  WorkList() = default;
+  WorkList(const WorkList&) = delete;
+  WorkList& operator=(const WorkList&) = delete;
+  inline void push(Ref<Work> work);
+  inline Ref<Work> pop();
+
+ private:
+  Work* first_ = nullptr;
+  Work* last_ = nullptr;
+};
+
+// Monotonic nanoseconds.
+inline uint64_t now_ns() {
+  return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+}
+
+// An event that somebody signals: the host, or a driver's callback. Thread-safe. Dropped unsignalled it
+// fails with STRIA_CANCELLED.
+class Event : public Object {
+ public:
+  explicit Event(const Host& host) : host_(host) {}
+  inline ~Event() override;
+
+  bool done() const { return done_.load(std::memory_order_acquire); }
+  // Waits; false if it is still open after `timeout_ns`. Without a limit the calling thread lends a hand
+  // if the work is waiting for a worker.
+  inline virtual bool wait(uint64_t timeout_ns);
+  // Null if all is well. Only when done.
+  const Outcome& outcome() const { return outcome_; }
+  // Nanoseconds of the work itself. Only when done.
+  uint64_t duration_ns() const { return end_ns_ - begin_ns_; }
+  uint64_t begin_ns() const { return begin_ns_; }
+  uint64_t end_ns() const { return end_ns_; }
+
+  // Calls callback(state, error) once when done; at once if it is.
+  inline void on_done(void (*callback)(void*, const stria_error*), void* state);
+  // Ends the event; false if it had ended before. begin and end are the times of the work, 0: none.
+  inline bool signal(Outcome outcome = nullptr, uint64_t begin_ns = 0, uint64_t end_ns = 0);
+  // True for an event that nobody but its work may end.
+  virtual bool is_work() const { return false; }
+
+ protected:
+  const Host& host() const { return host_; }
+  // Marks `event` done, and everything that is done with it: dependants of a failure, and light works.
+  // What becomes ready to run goes to `ready`.
+  inline static void settle(Event& event, Outcome outcome, WorkList& ready);
+  // Gives the works to the host's threads.
+  inline static void post_all(const Host& host, WorkList& ready);
+  virtual bool help() { return false; }
+
+  uint64_t begin_ns_ = 0;
+  uint64_t end_ns_ = 0;
+
+ private:
+  friend class Work;
+  struct Dependant {
+    Ref<Work> work;
+    uint64_t position;  // of this event in the work's wait list
+  };
+  struct Callback {
+    void (*call)(void*, const stria_error*);
+    void* state;
+  };
+  // False if the event is done already.
+  bool add_dependant(const Ref<Work>& work, uint64_t position) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (done_.load(std::memory_order_relaxed)) return false;
+    dependants_.push_back({work, position});
+    return true;
+  }
+  inline void mark_done(Outcome outcome, WorkList& over, WorkList& ready);
+  static void call(const Callback& callback, const Outcome& outcome) {
+    if (!outcome) return callback.call(callback.state, nullptr);
+    SharedError error(outcome);
+    callback.call(callback.state, &error);
+  }
+
+  const Host& host_;
+  std::atomic<bool> done_{false};
+  std::atomic<bool> signalled_{false};
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Outcome outcome_;
+  std::vector<Dependant> dependants_;
+  std::vector<Callback> callbacks_;
+};
+
+// An event with work that the host's threads do once the waits are over.
+class Work : public Event {
+ public:
+  bool is_work() const override { return true; }
+
+ protected:
+  // A light work runs on whatever thread ends its last wait: it must take no time.
+  Work(const Host& host, Ref<Tracker> tracker, bool light)
+      : Event(host), tracker_(std::move(tracker)), light_(light) {
+    tracker_->add();
+  }
+  virtual void run() = 0;    // throws Error to fail
+  virtual void forget() = 0;  // drops what the work holds; after run, or instead of it
+
+  // Starts the work when `waits` are over. Called once.
+  void start(Waits waits) {
+    Ref<Work> self(this);
+    waiting_.store(waits.count + 1, std::memory_order_relaxed);
+    uint64_t over = 1;
+    for (uint64_t i = 0; i < waits.count; ++i) {
+      if (waits.events[i]->add_dependant(self, i)) continue;
+      note(i, waits.events[i]->outcome());
+      ++over;
+    }
+    WorkList ready;
+    if (!waits_over(over)) return;
+    if (light_ || cause_)
+      end_all(self, ready);
+    else
+      ready.push(std::move(self));
+    post_all(host(), ready);
+  }
+
+  bool help() override {
+    int expected = kPosted;
+    if (!state_.compare_exchange_strong(expected, kRunning)) return false;
+    WorkList ready;
+    Ref<Work> self(this);
+    execute_and_settle(ready);
+    post_all(host(), ready);
+    tracker_->remove();
+    return true;
+  }
+
+ private:
+  friend class Event;
+  friend class WorkList;
+  static constexpr int kWaiting = 0, kPosted = 1, kRunning = 2;
+
+  // Remembers the failure of the first failed wait in list order.
+  void note(uint64_t position, const Outcome& outcome) {
+    if (!outcome) return;
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (cause_ && cause_position_ < position) return;
+    cause_ = outcome;
+    cause_position_ = position;
+  }
+  // True if that was the last.
+  bool waits_over(uint64_t count) {
+    return waiting_.fetch_sub(count, std::memory_order_acq_rel) == count;
+  }
+
+  Outcome execute() {
+    Outcome outcome = cause_;
+    if (!outcome) {
+      begin_ns_ = now_ns();
+      outcome = outcome_of_call([this] { run(); });
+      if (!times_set_) end_ns_ = now_ns();
+    }
+    forget();
+    return outcome;
+  }
+  void execute_and_settle(WorkList& ready) { settle(*this, execute(), ready); }
+
+  // Ends a work whose waits are over and that needs no worker.
+  static void end_all(const Ref<Work>& work, WorkList& ready) {
+    settle(*work, work->execute(), ready);
+    work->tracker_->remove();
+  }
+
+  // A worker's turn: this work, then works that became ready by it, one after the other here, further
+  // ones on other workers.
+  static void take_turn(void* state) {
+    Ref<Work> work = Ref<Work>::adopt(static_cast<Work*>(state));
+    int expected = kPosted;
+    if (!work->state_.compare_exchange_strong(expected, kRunning)) return;
+    while (work) {
+      WorkList ready;
+      work->execute_and_settle(ready);
+      Ref<Work> next = ready.pop();
+      if (next) next->state_.store(kRunning);
+      post_all(work->host(), ready);
+      work->tracker_->remove();  // the last touch of anything that the driver owns
+      work = std::move(next);
+    }
+  }
+
+  Ref<Tracker> tracker_;
+  const bool light_;
+  std::atomic<int> state_{kWaiting};
+  std::atomic<uint64_t> waiting_{0};
+  Outcome cause_;
+  uint64_t cause_position_ = 0;
+  Work* next_ = nullptr;  // in a WorkList
+
+ protected:
+  // For works that stand for others: their own times.
+  void set_times(uint64_t begin_ns, uint64_t end_ns) {
+    begin_ns_ = begin_ns;
+    end_ns_ = end_ns;
+    times_set_ = true;
+  }
+
+ private:
+  bool times_set_ = false;
+};
+
+// ---- WorkList
+
+inline void WorkList::push(Ref<Work> work) {
+  Work* raw = work.detach();
+  raw->next_ = nullptr;
+  (last_ ? last_->next_ : first_) = raw;
+  last_ = raw;
+}
+
+inline Ref<Work> WorkList::pop() {
+  Work* raw = first_;
+  if (!raw) return {};
+  first_ = raw->next_;
+  if (!first_) last_ = nullptr;
+  return Ref<Work>::adopt(raw);
+}
+
+// ---- Event
+
+inline void Event::mark_done(Outcome outcome, WorkList& over, WorkList& ready) {
+  std::vector<Dependant> dependants;
+  std::vector<Callback> callbacks;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    outcome_ = std::move(outcome);
+    dependants.swap(dependants_);
+    callbacks.swap(callbacks_);
+    done_.store(true, std::memory_order_release);
+    changed_.notify_all();
+  }
+  for (const Callback& callback : callbacks) call(callback, outcome_);
+  for (Dependant& dependant : dependants) {
+    Work& work = *dependant.work;
+    work.note(dependant.position, outcome_);
+    if (!work.waits_over(1)) continue;
+    (work.light_ || work.cause_ ? over : ready).push(std::move(dependant.work));
+  }
+}
+
+inline void Event::settle(Event& event, Outcome outcome, WorkList& ready) {
+  WorkList over;
+  event.mark_done(std::move(outcome), over, ready);
+  // A list, not recursion: chains of dependants may be long.
+  while (Ref<Work> work = over.pop()) {
+    work->mark_done(work->execute(), over, ready);
+    work->tracker_->remove();
+  }
+}
+
+inline void Event::post_all(const Host& host, WorkList& ready) {
+  while (Ref<Work> work = ready.pop()) {
+    work->state_.store(Work::kPosted);
+    host.post(Work::take_turn, work.detach());
+  }
+}
+
+inline bool Event::signal(Outcome outcome, uint64_t begin_ns, uint64_t end_ns) {
+  if (signalled_.exchange(true)) return false;
+  begin_ns_ = begin_ns;
+  end_ns_ = end_ns;
+  WorkList ready;
+  settle(*this, std::move(outcome), ready);
+  post_all(host_, ready);
+  return true;
+}
+
+inline Event::~Event() {
+  if (done()) return;
+  WorkList ready;
+  settle(*this,
+         std::make_shared<Failure>(Failure{STRIA_CANCELLED, "an event was dropped before it was signalled",
+                                           0, {}, {}, {}}),
+         ready);
+}
+
+inline bool Event::wait(uint64_t timeout_ns) {
+  if (done()) return true;
+  if (timeout_ns == 0) return false;
+  if (timeout_ns == UINT64_MAX && help()) return true;
+  // Short work ends sooner than a sleeping thread wakes.
+  constexpr uint64_t kSpinNs = 20'000;
+  uint64_t end = now_ns() + std::min(timeout_ns, kSpinNs);
+  do {
+    for (int i = 0; i < 64; ++i) {
+      if (done()) return true;
+#if defined(__x86_64__) || defined(__i386__)
+      __builtin_ia32_pause();
+#endif
+    }
+  } while (now_ns() < end);
+  std::unique_lock<std::mutex> lock(mutex_);
+  return wait_for(changed_, lock, timeout_ns, [this] { return done(); });
+}
+
+inline void Event::on_done(void (*callback)(void*, const stria_error*), void* state) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!done_.load(std::memory_order_relaxed)) {
+      callbacks_.push_back({callback, state});
+      return;
+    }
+  }
+  call({callback, state}, outcome_);
+}
+
+// ---- Making works
+
+template <typename Body>
+class BodyWork final : public Work {
+ public:
+  BodyWork(const Host& host, Ref<Tracker> tracker, bool light, Body body)
+      : Work(host, std::move(tracker), light), body_(std::move(body)) {}
+  void begin(Waits waits) { start(waits); }
+
+ protected:
+  void run() override { (*body_)(); }
+  void forget() override { body_.reset(); }
+
+ private:
+  std::optional<Body> body_;
+};
+
+// `body()` on a worker thread when `waits` are over; counted in `tracker` until its event is done.
+template <typename Body>
+Ref<Event> schedule(const Host& host, const Ref<Tracker>& tracker, Waits waits, Body body) {
+  auto work = make<BodyWork<Body>>(host, tracker, false, std::move(body));
+  work->begin(waits);
+  return work;
+}
+
+// Done when `waits` are: no thread is needed.
+inline Ref<Event> when_done(const Host& host, const Ref<Tracker>& tracker, Waits waits) {
+  auto nothing = [] {};
+  auto work = make<BodyWork<decltype(nothing)>>(host, tracker, true, nothing);
+  work->begin(waits);
+  return work;
+}
+
+// Stands for all `parts`: done when they are, with the first failure in their order; its duration runs
+// from the first start to the last end.
+class JoinWork final : public Work {
+ public:
+  JoinWork(const Host& host, Ref<Tracker> tracker, std::vector<Ref<Event>> parts)
+      : Work(host, std::move(tracker), true), parts_(std::move(parts)) {}
+  void begin() {
+    std::vector<Event*> waits;
+    for (const Ref<Event>& part : parts_) waits.push_back(part.get());
+    start({waits.data(), waits.size()});
+  }
+
+ protected:
+  void run() override {
+    uint64_t begin = UINT64_MAX, end = 0;
+    for (const Ref<Event>& part : parts_) {
+      begin = std::min(begin, part->begin_ns());
+      end = std::max(end, part->end_ns());
+    }
+    if (begin <= end) set_times(begin, end);
+  }
+  void forget() override { parts_.clear(); }
+
+ private:
+  std::vector<Ref<Event>> parts_;
+};
+
+inline Ref<Event> join(const Host& host, const Ref<Tracker>& tracker, std::vector<Ref<Event>> parts) {
+  auto work = make<JoinWork>(host, tracker, std::move(parts));
+  work->begin();
+  return work;
+}
+
+}  // namespace stria::sdk

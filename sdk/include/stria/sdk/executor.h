@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work on a device: kernels, copies and fills, ordered by events alone. The helper's own executor does
+// them on the host's worker threads.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "stria/plugin.h"
+#include "stria/sdk/buffer.h"
+#include "stria/sdk/event.h"
+#include "stria/sdk/library.h"
+#include "stria/sdk/object.h"
+
+namespace stria::sdk {
+
+struct Argument {
+  Ref<Buffer> buffer;
+  uint64_t offset = 0;  // bytes, within the buffer
+};
+
+// Thread-safe. Ranges and argument counts have been checked by the slots.
+class Executor : public Object {
+ public:
+  explicit Executor(const Host& host) : host_(host), tracker_(make<Tracker>(host.tracker())) {}
+
+  // Starts `kernel` when `waits` are over.
+  virtual Ref<Event> launch(const Ref<Kernel>& kernel, std::vector<Argument> arguments, Waits waits) {
+    return schedule(host_, tracker_, waits, [kernel, arguments = std::move(arguments)] {
+      // Few arguments are the rule: no allocation in the way of a small kernel.
+      stria_memory few[16];
+      std::vector<stria_memory> many;
+      stria_memory* memory = few;
+      if (arguments.size() > 16) {
+        many.resize(arguments.size());
+        memory = many.data();
+      }
+      for (size_t i = 0; i < arguments.size(); ++i)
+        memory[i] = {arguments[i].buffer->data() + arguments[i].offset,
+                     arguments[i].buffer->size() - arguments[i].offset};
+      kernel->run(memory, arguments.size());
+    });
+  }
+  virtual Ref<Event> copy(Argument source, Argument target, uint64_t bytes, Waits waits) {
+    return schedule(host_, tracker_, waits, [source = std::move(source), target = std::move(target), bytes] {
+      if (bytes > 0)
+        std::memcpy(target.buffer->data() + target.offset, source.buffer->data() + source.offset, bytes);
+    });
+  }
+  virtual Ref<Event> fill(Argument target, uint64_t bytes, std::vector<std::byte> pattern, Waits waits) {
+    return schedule(host_, tracker_, waits, [target = std::move(target), bytes, pattern = std::move(pattern)] {
+      std::byte* to = target.buffer->data() + target.offset;
+      for (uint64_t at = 0; at < bytes; at += pattern.size()) std::memcpy(to + at, pattern.data(), pattern.size());
+    });
+  }
+  virtual void flush() {}
+  bool drain(uint64_t timeout_ns) { return tracker_->wait_for_none(timeout_ns); }
+
+  const Host& host() const { return host_; }
+  const Ref<Tracker>& tracker() const { return tracker_; }
+
+ private:
+  const Host& host_;
+  Ref<Tracker> tracker_;
+};
+
+}  // namespace stria::sdk

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host's services in C++: threads, memory, log, cache, and the interpreter.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stria/plugin.h"
+#include "stria/sdk/error.h"
+#include "stria/sdk/info.h"
+#include "stria/sdk/object.h"
+
+namespace stria::sdk {
+
+// Waits on `condition` until `done()`; false after `timeout_ns` (UINT64_MAX: no limit).
+template <typename Done>
+bool wait_for(std::condition_variable& condition, std::unique_lock<std::mutex>& lock,
+              uint64_t timeout_ns, Done done) {
+  // Beyond a year a limit is none; so no clock overflows.
+  constexpr uint64_t kYear = uint64_t{366} * 24 * 3600 * 1'000'000'000;
+  if (timeout_ns >= kYear) {
+    condition.wait(lock, done);
+    return true;
+  }
+  return condition.wait_for(lock, std::chrono::nanoseconds(timeout_ns), done);
+}
+
+// Counts work in flight, so that one can wait for none. May count into a parent too.
+class Tracker : public Object {
+ public:
+  explicit Tracker(Ref<Tracker> parent = {}) : parent_(std::move(parent)) {}
+  void add() {
+    count_.fetch_add(1, std::memory_order_relaxed);
+    if (parent_) parent_->add();
+  }
+  void remove() {
+    Ref<Tracker> keep(this);
+    if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      std::lock_guard<std::mutex> lock(mutex_);
+      none_.notify_all();
+    }
+    if (parent_) parent_->remove();
+  }
+  bool wait_for_none(uint64_t timeout_ns) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    return wait_for(none_, lock, timeout_ns,
+                    [&] { return count_.load(std::memory_order_acquire) == 0; });
+  }
+
+ private:
+  Ref<Tracker> parent_;
+  std::atomic<int64_t> count_{0};
+  std::mutex mutex_;
+  std::condition_variable none_;
+};
+
+// One per driver; outlives everything the driver makes. All functions may be called from any thread.
+class Host {
+ public:
+  explicit Host(const stria_host_services& services) {
+    std::memcpy(static_cast<void*>(&services_), &services,
+                std::min<size_t>(services.size, sizeof services_));
+    if (services.size < sizeof services_)
+      throw Error(STRIA_INCOMPATIBLE, "the host offers fewer services than this plugin was built for");
+  }
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+
+  const stria_host_services& services() const { return services_; }
+  // What is in flight in this driver.
+  const Ref<Tracker>& tracker() const { return tracker_; }
+
+  void log(stria_log_level level, std::string_view message) const {
+    services_.log(services_.host, level, to_c(message));
+  }
+
+  // Throws STRIA_OUT_OF_MEMORY.
+  void* allocate(uint64_t bytes, uint64_t alignment) const {
+    void* memory = services_.allocate(services_.host, bytes, alignment);
+    if (!memory)
+      throw Error(STRIA_OUT_OF_MEMORY, "no host memory for " + std::to_string(bytes) + " bytes");
+    return memory;
+  }
+  void free(void* memory, uint64_t bytes, uint64_t alignment) const {
+    services_.free(services_.host, memory, bytes, alignment);
+  }
+
+  uint32_t concurrency() const { return services_.concurrency(services_.host); }
+
+  // body(begin, end) on pieces of at most `grain` items (0: the host picks) covering 0..count-1, on this
+  // thread and idle workers. The first exception of a piece is thrown again here, after all pieces.
+  template <typename Body>
+  void parallel_for(uint64_t count, uint64_t grain, Body&& body) const {
+    struct State {
+      std::remove_reference_t<Body>* body;
+      std::atomic<bool> failed{false};
+      std::exception_ptr error;
+    } state{&body, {}, {}};
+    services_.parallel_for(
+        services_.host, count, grain,
+        [](void* raw, uint64_t begin, uint64_t end) {
+          auto& shared = *static_cast<State*>(raw);
+          try {
+            (*shared.body)(begin, end);
+          } catch (...) {
+            if (!shared.failed.exchange(true)) shared.error = std::current_exception();
+          }
+        },
+        &state);
+    if (state.error) std::rethrow_exception(state.error);
+  }
+
+  // task(state) once on a worker thread, soon. It must not throw.
+  void post(void (*task)(void*), void* state) const { services_.post(services_.host, task, state); }
+
+  std::optional<std::string> cache_get(std::string_view key) const {
+    std::optional<std::string> value;
+    check(services_.cache_get(
+        services_.host, to_c(key),
+        [](void* state, stria_string, stria_string text) {
+          *static_cast<std::optional<std::string>*>(state) = std::string(view_of(text));
+        },
+        &value));
+    return value;
+  }
+  void cache_put(std::string_view key, std::string_view value) const {
+    check(services_.cache_put(services_.host, to_c(key), to_c(value)));
+  }
+
+ private:
+  stria_host_services services_{};
+  Ref<Tracker> tracker_ = make<Tracker>();
+};
+
+// A kernel that the host interprets.
+class HostKernel {
+ public:
+  HostKernel(const Host& host, stria_host_kernel* kernel) : host_(host), kernel_(kernel) {}
+  HostKernel(const HostKernel&) = delete;
+  HostKernel& operator=(const HostKernel&) = delete;
+  ~HostKernel() { host_.services().kernel_release(host_.services().host, kernel_); }
+  void run(const stria_memory* arguments, uint64_t count) const {
+    check(host_.services().kernel_run(host_.services().host, kernel_, arguments, count));
+  }
+
+ private:
+  const Host& host_;
+  stria_host_kernel* kernel_;
+};
+
+// Device Stripe that the host has read: one kernel per statement of prologue and main.
+class HostProgram {
+ public:
+  HostProgram(const Host& host, std::string_view stripe) : host_(host) {
+    check(host.services().program_create(host.services().host, to_c(stripe), &program_));
+  }
+  HostProgram(const HostProgram&) = delete;
+  HostProgram& operator=(const HostProgram&) = delete;
+  ~HostProgram() { host_.services().program_release(host_.services().host, program_); }
+
+  std::vector<KernelInfo> kernels() const {
+    std::vector<KernelInfo> out;
+    check(host_.services().program_kernels(
+        host_.services().host, program_,
+        [](void* state, const stria_kernel_info* info) {
+          static_cast<std::vector<KernelInfo>*>(state)->push_back(copy_of(*info));
+        },
+        &out));
+    return out;
+  }
+  stria_host_kernel* prepare(uint64_t index) const {
+    stria_host_kernel* kernel = nullptr;
+    check(host_.services().kernel_create(host_.services().host, program_, index, &kernel));
+    return kernel;
+  }
+
+ private:
+  const Host& host_;
+  stria_host_program* program_ = nullptr;
+};
+
+}  // namespace stria::sdk
