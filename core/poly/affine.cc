@@ -130,8 +130,9 @@ Interval interval_of(const Affine& form, const std::map<std::string, Interval>& 
     STRIA_CHECK(at != box.end(), "no range for index '{}'", term.first);
     Wide a = static_cast<Wide>(term.second) * at->second.lower;
     Wide b = static_cast<Wide>(term.second) * at->second.upper;
-    lower += std::min(a, b);
-    upper += std::max(a, b);
+    // Beyond even these 127 bits nothing is known.
+    if (__builtin_add_overflow(lower, std::min(a, b), &lower) || __builtin_add_overflow(upper, std::max(a, b), &upper))
+      return {std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
   }
   return {clamp_wide(lower), clamp_wide(upper)};
 }

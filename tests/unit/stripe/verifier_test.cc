@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every file of tests/invalid/stripe is refused with each of the messages that its first lines state
+// ("// ERROR: …"); what is legal but looks odd passes.
+#include "stria/stripe/verifier.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "stria/base/file.h"
+#include "stria/base/text.h"
+#include "stria/stripe/parser.h"
+#include "stria/stripe/printer.h"
+
+namespace stria::stripe {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+const std::map<std::string, IntrinsicSignature> kIntrinsics = {{"add", {2}}, {"mul", {2}}, {"max", {2}}, {"ident", {1}}};
+const std::map<std::string, int64_t> kUnits = {{"DRAM", 1}, {"SRAM", 4}, {"CORE", 4}, {"LANE", 8}};
+
+VerifyOptions options() {
+  VerifyOptions options;
+  options.intrinsics = &kIntrinsics;
+  options.units = &kUnits;
+  return options;
+}
+
+Status check(const std::string& name, const std::string& text, VerifyReport* report = nullptr) {
+  Result<Program> program = parse({name, text});
+  if (!program.ok()) return program.status();
+  return verify(*program, options(), report);
+}
+
+class InvalidFile : public testing::TestWithParam<std::string> {};
+
+std::vector<std::string> invalid_files() {
+  std::vector<std::string> files;
+  for (const auto& entry : fs::directory_iterator(std::string(STRIA_SOURCE_DIR) + "/tests/invalid/stripe"))
+    if (entry.path().extension() == ".stripe") files.push_back(entry.path().stem());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+TEST_P(InvalidFile, IsRefusedWithItsMessages) {
+  std::string path = std::string(STRIA_SOURCE_DIR) + "/tests/invalid/stripe/" + GetParam() + ".stripe";
+  std::string text = read_file(path).value();
+  std::vector<std::string> expected;
+  constexpr std::string_view key = "// ERROR: ";
+  for (const std::string& line : split(text, '\n'))
+    if (line.starts_with(key)) expected.push_back(line.substr(key.size()));
+  ASSERT_FALSE(expected.empty()) << path << " states no message";
+  Status status = check(GetParam() + ".stripe", text);
+  ASSERT_EQ(status.code(), StatusCode::invalid_argument) << status.to_string();
+  for (const std::string& message : expected) EXPECT_THAT(status.message(), HasSubstr(message));
+}
+
+INSTANTIATE_TEST_SUITE_P(Stripe, InvalidFile, testing::ValuesIn(invalid_files()),
+                         [](const auto& info) { return info.param; });
+
+TEST(Verifier, ThereAreManyInvalidFiles) { EXPECT_GE(invalid_files().size(), 50u); }
+
+TEST(Verifier, StripeTopPasses) {
+  VerifyReport report;
+  std::string text = read_file(std::string(STRIA_SOURCE_DIR) + "/tests/golden/stripe/stripe_top.stripe").value();
+  Status status = check("stripe_top.stripe", text, &report);
+  EXPECT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(report.accesses, 5);
+  EXPECT_EQ(report.proved_by_box, 4);  // the padded input needs its constraints
+  EXPECT_EQ(report.unknown_accesses, 0);
+}
+
+// One kernel over A and B, both fp32[8, 16].
+std::string kernel(const std::string& text, const std::string& b_dir = "out", const std::string& more = "") {
+  return "0: #program block [] ( // net\n none new@0x0 A[0, 0] fp32(8:16, 16:1) none new@0x0 B[0, 0] fp32(8:16, 16:1)) {"
+         "0: #main block [] ( // main\n in A[0, 0] fp32(8:16, 16:1) " + b_dir + " B[0, 0] fp32(8:16, 16:1) " + more +
+         ") { " + text + "}}";
+}
+
+void expect_passes(const std::string& text) {
+  VerifyReport report;
+  Status status = check("legal", text, &report);
+  EXPECT_TRUE(status.ok()) << status.message();
+  EXPECT_TRUE(report.warnings.empty()) << report.warnings[0];
+}
+
+TEST(Verifier, TilesMayOverhangWhatIsNotExecuted) {
+  expect_passes(kernel(R"(0: #parallel #kernel block [x:3] ( // kernel
+      in A[3*x, 0] fp32(3:16, 16:1) out B[3*x, 0] fp32(3:16, 16:1)) {
+    0: block [xi:3, y:16, xo:1 = x] ( 7 - 3*xo - xi >= 0 in A[xi, y] fp32(1:16, 1:1) out B[xi, y] fp32(1:16, 1:1)) {
+      0: $a = load(A) 1: B = store($a) } })"));
+}
+
+TEST(Verifier, WhatNeverRunsMayPointAnywhere) {
+  expect_passes(kernel(R"(0: block [x:0] ( in A[x - 5, 0] fp32(1:16, 1:1)) { 0: $a = load(A) })"));
+  expect_passes(kernel(R"(0: block [x:4] ( x - 9 >= 0 in A[x - 50, 0] fp32(1:16, 1:1)) { 0: $a = load(A) })"));
+  // A copy that pads reads beyond the tensor.
+  expect_passes(kernel(R"(0: block [x:10, y:16] ( #zero_fill in A[x - 1, y] fp32(1:16, 1:1)) { 0: $a = load(A) })"));
+}
+
+TEST(Verifier, ParallelPointsMayShareAnAggregationAndReads) {
+  expect_passes(kernel(R"(0: #parallel block [x:8, y:16] ( in A[0, y] fp32(1:16, 1:1) out B[0, y]:add.fp32 fp32(1:16, 1:1)) {
+      0: $a = load(A) 1: B = store($a) })"));
+}
+
+TEST(Verifier, ParallelPointsApartOnlyBySets) {
+  // 5*x + 3*y of x:3, y:5 meets itself only at equal points (3 and 5 are coprime); intervals cannot tell.
+  expect_passes(
+      "0: #program block [] ( none new@0x0 V[0] i8(40:1) ) { 0: #main block [] ( out V[0] i8(40:1) ) {"
+      "0: #parallel block [x:3, y:5] ( out V[5*x + 3*y] i8(1:1)) { 0: $z = (i8)0 1: V = store($z) } } }");
+  Status status = check("", "0: #program block [] ( none new@0x0 V[0] i8(40:1) ) { 0: #main block [] ( out V[0] i8(40:1) ) {"
+                            "0: #parallel block [x:4, y:6] ( out V[5*x + 3*y] i8(1:1)) { 0: $z = (i8)0 1: V = store($z) } } }");
+  EXPECT_THAT(status.message(), HasSubstr("parallel indices x, y write one element of 'V'"));
+}
+
+TEST(Verifier, ParallelPointsHaveTheirOwnAllocations) {
+  expect_passes(kernel(R"(0: #parallel #kernel block<CORE[c]> [c:4, x:2, y:16] ( // kernel
+      in A[2*c + x, y] fp32(1:16, 1:1) out B[2*c + x, y] fp32(1:16, 1:1)
+      none new@0x0 T[0] fp32(1:1)) {
+    0: block [] ( in A[0, 0] fp32(1:16, 1:1) out T[0] fp32(1:1)) { 0: $a = load(A) 1: T = store($a) }
+    1: block [] ( in T[0] fp32(1:1) out B[0, 0] fp32(1:16, 1:1)) { 0: $a = load(T) 1: B = store($a) } })"));
+}
+
+TEST(Verifier, InnerLoopsOfParallelPointsAreTheirOwn) {
+  // Two inner blocks with the same index name and different ranges.
+  expect_passes(kernel(R"(0: #parallel #kernel block [x:8] ( in A[x, 0] fp32(1:16, 16:1) out B[x, 0] fp32(1:16, 16:1)) {
+    0: block [y:16] ( in A[0, y] fp32(1:16, 1:1) out B[0, y] fp32(1:16, 1:1)) { 0: $a = load(A) 1: B = store($a) }
+    1: block [y:4] ( in A[0, y] fp32(1:16, 1:1) out B[0, 4*y] fp32(1:16, 1:1)) { 0: $a = load(A) 1: B = store($a) } })"));
+}
+
+TEST(Verifier, AnAggregationGoesOnFromWhatWasStored) {
+  // Clear, then continue: what the identities of a tile look like.
+  expect_passes(kernel(R"(0: #kernel block [x:8] ( in A[x, 0] fp32(1:16, 16:1) out B[x, 0] fp32(1:16, 16:1)) {
+    0: block [] ( out B[0, 0] fp32(1:16, 1:1)) { 0: $z = (fp32)0.0 1: B = store($z) }
+    1: #vector block [l:16] ( in A[0, l] fp32(1:16, 1:1) inout B[0, 0]:add.fp32 fp32(1:16, 1:1)) {
+      0: $a = load(A) 1: B = store($a) } })"));
+}
+
+TEST(Verifier, ScalarsAndSizesAtTheEdge) {
+  expect_passes("0: #program block [] ( none new@0x0 R[] fp32() none new@0x0 E[0, 0] fp32(0:16, 16:1)) {"
+                "0: #main block [] ( out R[] fp32() in E[0, 0] fp32(0:16, 16:1)) {"
+                "0: block [] ( out R[] fp32() ) { 0: $i = load_index(3) 1: R = store($i) }"
+                "1: block [x:0, y:16] ( in E[x, y] fp32(1:16, 1:1) ) { 0: $e = load(E) } } }");
+}
+
+TEST(Verifier, DependenciesThatReachThroughOthersSuffice) {
+  std::string block = R"(0: #deps block [] ( // k
+      in A[0, 0] fp32(1:16, 1:1) out B[0, 0] fp32(1:16, 1:1)) {
+    0: $a = load(A) 1[0]: $b = add.fp32($a, $a) 2[1]: $c = add.fp32($b, $a) 3[2]: B = store($c) })";
+  expect_passes(kernel(block));
+}
+
+TEST(Verifier, ArenasOfDifferentTimesMayShare) {
+  auto program = [](const std::string& place_of_u) {
+    return "0: #placed #program block [] ( none new@0x0 A[0] i8(64:1) none new@0x40 B[0] i8(64:1)) {"
+           "0: #main block [] ( in A[0] i8(64:1) out B[0] i8(64:1) none new@0x0<SRAM[0]> S[0] i8(64:1)"
+           "  none new@0x0<SRAM[0]> T[0] i8(64:1) none new@" + place_of_u + " U[0] i8(64:1)) {"
+           "0: block [x:64] ( in A[x] i8(1:1) out S[x] i8(1:1)) { 0: $a = load(A) 1: S = store($a) }"
+           "1: block [x:64] ( in S[x] i8(1:1) out U[x] i8(1:1)) { 0: $a = load(S) 1: U = store($a) }"
+           "2: block [x:64] ( in U[x] i8(1:1) out T[x] i8(1:1)) { 0: $a = load(U) 1: T = store($a) }"
+           "3: block [x:64] ( in T[x] i8(1:1) out B[x] i8(1:1)) { 0: $a = load(T) 1: B = store($a) } } }";
+  };
+  expect_passes(program("0x0<SRAM[1]>"));
+  expect_passes(program("0x40<SRAM[0]>"));
+  std::string message = check("", program("0x3f<SRAM[0]>")).message();
+  EXPECT_THAT(message, HasSubstr("its bytes 63 to 126 of 'SRAM[0]' are also those of 'S' (0 to 63)"));
+  EXPECT_THAT(message, HasSubstr("those of 'T' (0 to 63)"));
+}
+
+TEST(Verifier, NumbersTooLargeAreUndecidedAndCounted) {
+  VerifyReport report;
+  Status status = check("", kernel("0: block [x:4611686018427387904] ( 3 - x >= 0 in A[x, 0] fp32(1:16, 1:1)) { 0: $a = load(A) }"), &report);
+  EXPECT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(report.unknown_accesses, 1);
+  ASSERT_EQ(report.warnings.size(), 1u);
+  EXPECT_THAT(report.warnings[0], HasSubstr("undecided whether it stays inside its allocation"));
+}
+
+TEST(Verifier, StopsAtTwentyMessages) {
+  std::string body;
+  for (int i = 0; i < 100; ++i) body += fmt::format("{}: $a{} = add.fp32($b, $c) ", i, i);
+  std::string message = check("", kernel("0: block [] ( ) {" + body + "}")).message();
+  EXPECT_EQ(std::count(message.begin(), message.end(), '\n'), 19);
+}
+
+}  // namespace
+}  // namespace stria::stripe
