@@ -49,6 +49,32 @@ bool written_before(const Block& block, size_t position, const std::string& name
   return false;
 }
 
+// Whether a block that views something as `ref` (inout) reads it before it has written it: decided by the
+// first statement that touches it.
+bool reads_first(const Block& block, const Refinement& ref) {
+  auto among = [&](const std::vector<std::string>& names) {
+    return std::find(names.begin(), names.end(), ref.into) != names.end();
+  };
+  for (const Statement& stmt : block.stmts) {
+    if (auto* s = std::get_if<Load>(&stmt.op); s && s->from == ref.into) return true;
+    if (auto* s = std::get_if<Store>(&stmt.op); s && s->into == ref.into) return ref.agg.has_value();
+    if (auto* s = std::get_if<Special>(&stmt.op)) {
+      if (among(s->inputs)) return true;
+      if (among(s->outputs)) return false;
+    }
+    const Block* inner = stmt.block();
+    if (!inner) continue;
+    bool touched = false;
+    for (const Refinement& view : inner->refs) {
+      if (view.from != ref.into) continue;
+      touched = true;
+      if (view.dir == RefDir::in || (view.dir == RefDir::inout && reads_first(*inner, view))) return true;
+    }
+    if (touched) return false;
+  }
+  return false;
+}
+
 bool is_one_element(const Refinement& ref) {
   return std::all_of(ref.shape.dims.begin(), ref.shape.dims.end(), [](const Dim& dim) { return dim.size == 1; });
 }
@@ -259,6 +285,7 @@ class StructureCheck {
     if (ref.dir == RefDir::out) return;
     // Inside a running aggregation the outermost refinement says what it starts from.
     if (ref.agg && parent.agg) return;
+    if (ref.dir == RefDir::inout && !reads_first(*place.block, ref)) return;
     reading(*place.parent, place.position, parent, report);
   }
 

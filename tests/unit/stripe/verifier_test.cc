@@ -139,6 +139,13 @@ TEST(Verifier, AnAggregationGoesOnFromWhatWasStored) {
       0: $a = load(A) 1: B = store($a) } })"));
 }
 
+TEST(Verifier, ABlockMayWriteAndThenReadWhatItViewsBothWays) {
+  expect_passes(kernel(R"(0: #fused block [x:8] ( in A[x, 0] fp32(1:16, 16:1) inout T[x, 0] fp32(1:16, 16:1) out B[x, 0] fp32(1:16, 16:1)) {
+    0: block [y:16] ( in A[0, y] fp32(1:16, 1:1) out T[0, y] fp32(1:16, 1:1)) { 0: $a = load(A) 1: T = store($a) }
+    1: block [y:16] ( in T[0, y] fp32(1:16, 1:1) out B[0, y] fp32(1:16, 1:1)) { 0: $t = load(T) 1: B = store($t) } })",
+                       "out", "none new@0x0 T[0, 0] fp32(8:16, 16:1)"));
+}
+
 TEST(Verifier, ScalarsAndSizesAtTheEdge) {
   expect_passes("0: #program block [] ( none new@0x0 R[] fp32() none new@0x0 E[0, 0] fp32(0:16, 16:1)) {"
                 "0: #main block [] ( out R[] fp32() in E[0, 0] fp32(0:16, 16:1)) {"
