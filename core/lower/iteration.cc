@@ -9,6 +9,7 @@
 #include <cmath>
 #include <map>
 
+#include "stria/lower/lowering.h"
 #include "stria/poly/integer_set.h"
 
 namespace stria::lower_detail {
@@ -43,12 +44,10 @@ std::vector<DimAccess> quotients(const BoundContraction& contraction) {
   return out;
 }
 
-// All accesses over the new indices: `values` has the form of each index and, named as quotient_name
-// says, of each quotient.
-std::string quotient_name(size_t i) { return fmt::format("'{}", i); }  // no index can be called so
-
+// All accesses over the new indices. `values` has the form of each index and, under the name that
+// `quotient_names` gives it, of each quotient.
 void set_accesses(const BoundContraction& contraction, const std::vector<DimAccess>& divided,
-                  const std::map<std::string, Affine>& values, Iteration* out) {
+                  const std::vector<std::string>& quotient_names, const std::map<std::string, Affine>& values, Iteration* out) {
   auto forms = [&](const std::vector<DimAccess>& access) {
     std::vector<Affine> result;
     for (const DimAccess& form : access) {
@@ -56,7 +55,7 @@ void set_accesses(const BoundContraction& contraction, const std::vector<DimAcce
         result.push_back(form.numerator.substitute(values));
       } else {
         auto at = std::find(divided.begin(), divided.end(), form);
-        result.push_back(values.at(quotient_name(static_cast<size_t>(at - divided.begin()))));
+        result.push_back(values.at(quotient_names[static_cast<size_t>(at - divided.begin())]));
       }
     }
     return result;
@@ -98,10 +97,14 @@ Result<Iteration> make_iteration(const BoundContraction& contraction) {
     return out;
   }
   std::vector<DimAccess> divided = quotients(contraction);
+  Names names;
+  for (const BoundIndex& index : contraction.indices) names.fresh(index.name);
+  std::vector<std::string> quotient_names;
+  for (size_t i = 0; i < divided.size(); ++i) quotient_names.push_back(names.fresh("q"));
   if (!divided.empty() || !contraction.constraints.empty()) {
     std::vector<std::string> dims;
     for (const BoundIndex& index : contraction.indices) dims.push_back(index.name);
-    for (size_t i = 0; i < divided.size(); ++i) dims.push_back(quotient_name(i));
+    dims.insert(dims.end(), quotient_names.begin(), quotient_names.end());
     IntegerSet valid(dims);
     for (const BoundIndex& index : contraction.indices) {
       valid.add_ge(Affine::of(index.name) - Affine(index.range.lower));
@@ -109,7 +112,7 @@ Result<Iteration> make_iteration(const BoundContraction& contraction) {
     }
     for (const Affine& form : contraction.constraints) valid.add_ge(form);
     for (size_t i = 0; i < divided.size(); ++i)
-      valid.add_eq(Affine::of(quotient_name(i), divided[i].divisor) - divided[i].numerator);
+      valid.add_eq(Affine::of(quotient_names[i], divided[i].divisor) - divided[i].numerator);
     Result<std::vector<SetPiece>> pieces = valid.pieces();
     if (!divided.empty() && !pieces.ok()) return pieces.status();
     if (pieces.ok()) {
@@ -127,7 +130,7 @@ Result<Iteration> make_iteration(const BoundContraction& contraction) {
         std::map<std::string, Affine> values;
         for (size_t d = 0; d < dims.size(); ++d) values[dims[d]] = piece.point[d];
         STRIA_RETURN_IF_ERROR(check_numbers(contraction, values, out.indices));
-        set_accesses(contraction, divided, values, &out);
+        set_accesses(contraction, divided, quotient_names, values, &out);
         return out;
       }
     }
@@ -147,7 +150,7 @@ Result<Iteration> make_iteration(const BoundContraction& contraction) {
   STRIA_RETURN_IF_ERROR(check_numbers(contraction, values, out.indices));
   for (const Affine& form : contraction.constraints) out.constraints.push_back(form.substitute(values));
   if (!out.constraints.empty()) out.constraints = IntegerSet::box(box).needed(out.constraints);
-  set_accesses(contraction, divided, values, &out);
+  set_accesses(contraction, divided, quotient_names, values, &out);
   return out;
 }
 

@@ -1,16 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/lower/piece_product.h"
 
+#include <map>
+
+#include "stria/lower/lowering.h"
+
 namespace stria::lower_detail {
 
 std::vector<SetPiece> product(const std::vector<SetPiece>& a, const std::vector<SetPiece>& b) {
   std::vector<SetPiece> out;
   for (const SetPiece& left : a) {
+    Names names;
+    for (const SetPiece::Index& index : left.indices) names.fresh(index.name);
     for (const SetPiece& right : b) {
       SetPiece piece = left;
-      piece.indices.insert(piece.indices.end(), right.indices.begin(), right.indices.end());
-      piece.constraints.insert(piece.constraints.end(), right.constraints.begin(), right.constraints.end());
-      piece.point.insert(piece.point.end(), right.point.begin(), right.point.end());
+      Names taken = names;
+      std::map<std::string, std::string> name;  // of `right` -> in the product
+      for (const SetPiece::Index& index : right.indices) {
+        name[index.name] = taken.fresh(index.name);
+        piece.indices.push_back({name[index.name], index.range});
+      }
+      auto renamed = [&](const Affine& form) {
+        return form.rename([&](const std::string& old) { return name.at(old); });
+      };
+      for (const Affine& form : right.constraints) piece.constraints.push_back(renamed(form));
+      for (const Affine& form : right.point) piece.point.push_back(renamed(form));
       out.push_back(std::move(piece));
     }
   }

@@ -9,6 +9,7 @@
 #include "stria/base/file.h"
 #include "stria/lower/lower.h"
 #include "stria/stripe/printer.h"
+#include "stria/stripe/verifier.h"
 #include "stria/tile/bind.h"
 #include "stria/tile/parser.h"
 
@@ -27,6 +28,8 @@ stripe::Program lowered(const std::string& text, const std::map<std::string, til
   auto out = lower(*bound);
   EXPECT_TRUE(out.ok()) << out.status().message();
   if (!out.ok()) return {};
+  Status verified = stripe::verify(*out);
+  EXPECT_TRUE(verified.ok()) << verified.message() << stripe::print(*out);
   return *out;
 }
 

@@ -14,6 +14,7 @@
 #include "stria/interp/interpret.h"
 #include "stria/lower/lower.h"
 #include "stria/stripe/printer.h"
+#include "stria/stripe/verifier.h"
 #include "stria/tile/bind.h"
 #include "stria/tile/parser.h"
 
@@ -113,6 +114,8 @@ Result<std::map<std::string, Tensor>> run(const std::string& text, const std::ma
   EXPECT_TRUE(program.ok()) << program.status().message() << "\n" << text;
   if (!program.ok()) return program.status();
   if (printed) *printed = stripe::print(*program);
+  Status verified = stripe::verify(*program);
+  EXPECT_TRUE(verified.ok()) << verified.message() << stripe::print(*program);
   std::map<std::string, Tensor> all = inputs;
   std::vector<interp::TensorArg> args;
   for (tile::TensorId id : bound.outputs) {
@@ -206,6 +209,9 @@ std::vector<Case> cases() {
        [](V v) -> Expressions { return {{v[0]}, {{v[0]}}, {{v[0] - 100, 5}}}; }});
   add({"triangle_band", "function (A[N, N]) -> (O) { O[i, j: N, N] = =(A[i, j]), i + 2 * j - 3 < 4; }", {{5, 5}}, {5, 5}, '=', 2,
        [](V v) -> Expressions { return {{v[0], v[1]}, {{v[0], v[1]}}, {{v[0] + 2 * v[1] - 3, 4}}}; }});
+  // Two of three are left out along i, which takes indices "i" and "i_0"; j's own name is i_0.
+  add({"names_of_the_rest", "function (A[N, M]) -> (O) { O[3 * i, 2 * i_0: 3 * N, 2 * M] = +(A[i, i_0]); }", {{3, 2}}, {9, 4}, '+', 2,
+       [](V v) -> Expressions { return {{3 * v[0], 2 * v[1]}, {{v[0], v[1]}}, {}}; }});
   add({"constant_coordinate", "function (A[N]) -> (O) { O[2, i: 4, N] = +(A[i]); }", {{3}}, {4, 3}, '+', 1,
        [](V v) -> Expressions { return {{2, v[0]}, {{v[0]}}, {}}; }});
   return out;
