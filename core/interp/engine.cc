@@ -4,20 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <new>
 
 #include "stria/interp/bounded.h"
 #include "stria/interp/flat_run.h"
 
 namespace stria::interp {
-
-bool conversion_overflows(const Scalar& value, DataType to) {
-  if (!is_float(value.type) || is_float(to) || to == DataType::boolean) return false;
-  if (std::isnan(value.f)) return true;
-  const int bits = bit_width(to) - (is_signed_integer(to) ? 1 : 0);
-  const double limit = std::ldexp(1.0, bits);
-  const double cut = std::trunc(value.f);
-  return cut >= limit || cut < (is_signed_integer(to) ? -limit : 0.0);
-}
 
 template <bool kBounds>
 Engine<kBounds>::Engine(const Plan& plan, const InterpOptions& options)
@@ -59,7 +51,12 @@ const Buffer& Engine<kBounds>::buffer_of(size_t slot) const {
 template <bool kBounds>
 Status Engine<kBounds>::run() {
   status_ = {};
-  run_block(*plan_.root, nullptr);
+  try {
+    run_block(*plan_.root, nullptr);
+  } catch (const std::bad_alloc&) {
+    status_ = make_error(StatusCode::out_of_memory, "block {}: no memory for its tensors",
+                         plan_.root->name);
+  }
   if (options_.events) *options_.events += events_;
   return status_;
 }
@@ -205,21 +202,17 @@ bool Engine<kBounds>::run_point(Frame& frame) {
         if (!store(frame, stmt)) return false;
         break;
       case Op::intrinsic:
-        intrinsic(frame, stmt);
+        frame.scalars[static_cast<size_t>(stmt.into)] = call(stmt, frame.scalars.data(), events_);
         break;
       case Op::load_index: {
-        Value& value = frame.scalars[static_cast<size_t>(stmt.into)];
-        const int64_t index = frame.forms[static_cast<size_t>(stmt.form)];
-        value.typed = convert(Scalar::of_int(DataType::i64, index), stmt.type);
-        if constexpr (kBounds) value.x = {value.typed.to_double(), 0, false};
+        const Scalar index =
+            Scalar::of_int(DataType::i64, frame.forms[static_cast<size_t>(stmt.form)]);
+        frame.scalars[static_cast<size_t>(stmt.into)] = exactly<Value>(convert(index, stmt.type));
         break;
       }
-      case Op::constant: {
-        Value& value = frame.scalars[static_cast<size_t>(stmt.into)];
-        value.typed = stmt.constant;
-        if constexpr (kBounds) value.x = {value.typed.to_double(), 0, false};
+      case Op::constant:
+        frame.scalars[static_cast<size_t>(stmt.into)] = exactly<Value>(stmt.constant);
         break;
-      }
       case Op::block:
         if (!run_block(*plan.children[static_cast<size_t>(stmt.child)], &frame)) return false;
         break;

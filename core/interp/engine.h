@@ -18,27 +18,15 @@
 #include "stria/interp/interpret.h"
 #include "stria/interp/memory.h"
 #include "stria/interp/plan.h"
+#include "stria/interp/value.h"
 
 namespace stria::interp {
-
-struct TypedValue {
-  Scalar typed;
-  bool poison = false;
-};
-struct BoundedValue {
-  Scalar typed;
-  bool poison = false;
-  Bounded x;
-};
 
 struct View {
   Buffer* buffer = nullptr;
   int64_t offset = 0;
   Aggregating* aggregating = nullptr;
 };
-
-// A float that `to`, an integer type, cannot hold: NaN, or truncated out of its range.
-bool conversion_overflows(const Scalar& value, DataType to);
 
 // Clips first..last along `step` to the points that meet all constraints; false if none does.
 // `forms` are those of the row's point 0; without an index `step` is null.
@@ -90,9 +78,7 @@ class Engine {
   bool load(Frame& frame, const StmtPlan& stmt);
   bool store(Frame& frame, const StmtPlan& stmt);
   bool aggregate(Frame& frame, const StmtPlan& stmt, const Value& value);
-  void intrinsic(Frame& frame, const StmtPlan& stmt);
   bool whole_view(Frame& frame, const StmtPlan& stmt);
-  Value operand(const Frame& frame, const StmtPlan& stmt, size_t i);
   Value element(const View& view, DataType type, int64_t offset) const;
   bool put(Frame& frame, int ref, int64_t offset, const Value& value);
   void close(Aggregating& aggregating);

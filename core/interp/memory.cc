@@ -31,6 +31,13 @@ void Buffer::poison() {
   epoch = 1;
 }
 
+void Buffer::accept_content() {
+  valid.reset();
+  if (!bounded) return;
+  for (int64_t i = 0; i < count(); ++i)
+    bounded[i] = {load_scalar(type, data, lowest + i).to_double(), 0, false};
+}
+
 Buffer Buffer::allocate(const TensorShape& shape, bool with_bounds) {
   Buffer out;
   set_range(out, shape);
@@ -47,15 +54,11 @@ Buffer Buffer::wrap(void* data, const TensorShape& shape, bool poisoned, bool wi
   set_range(out, shape);
   out.data = static_cast<char*>(data);
   out.of_caller = true;
-  const auto count = static_cast<size_t>(out.count());
-  if (poisoned) out.valid = std::make_unique<uint32_t[]>(count);
-  if (with_bounds) {
-    out.bounded = std::make_unique<Bounded[]>(count);
-    if (!poisoned)
-      for (size_t i = 0; i < count; ++i)
-        out.bounded[i].value =
-            load_scalar(out.type, out.data, out.lowest + static_cast<int64_t>(i)).to_double();
-  }
+  if (with_bounds) out.bounded = std::make_unique<Bounded[]>(static_cast<size_t>(out.count()));
+  if (poisoned)
+    out.valid = std::make_unique<uint32_t[]>(static_cast<size_t>(out.count()));
+  else
+    out.accept_content();
   return out;
 }
 

@@ -44,6 +44,8 @@ struct Buffer {
   }
   // All elements become poison.
   void poison();
+  // All elements are valid and, in error-bound runs, exact.
+  void accept_content();
 
   // Memory of our own with the shape's strides, all poison.
   static Buffer allocate(const TensorShape& shape, bool with_bounds);

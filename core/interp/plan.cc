@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/interp/plan.h"
 
+#include <cmath>
 #include <map>
 #include <string_view>
 
@@ -20,7 +21,11 @@ struct Scope {
   BlockPlan* plan = nullptr;
   Names idxs, refs, scalars;
   std::vector<Affine> forms;
+  std::vector<double> reach;  // of each index: largest |value|
 };
+
+// Every affine form stays below this at every point, so that no sum of a few of them overflows.
+constexpr double kLargestForm = 1e15;
 
 std::vector<std::string> keys(const Names& names) {
   std::vector<std::string> out;
@@ -35,10 +40,22 @@ Result<int> find(const Names& names, const std::string& name, std::string_view k
                           did_you_mean(name, keys(names)));
 }
 
+// Largest |value| of the form over the block's indices, which all exist.
+double reach_of(const Scope& scope, const Affine& affine) {
+  double reach = std::fabs(static_cast<double>(affine.constant()));
+  for (const auto& [name, coefficient] : affine.terms())
+    reach += std::fabs(static_cast<double>(coefficient)) *
+             scope.reach[static_cast<size_t>(scope.idxs.find(name)->second)];
+  return reach;
+}
+
 Result<int> add_form(Scope& scope, const Affine& affine) {
   for (const auto& [name, coefficient] : affine.terms())
     STRIA_RETURN_IF_ERROR(
         find(scope.idxs, name, "index", scope).status().with_context(affine.to_string()));
+  if (reach_of(scope, affine) > kLargestForm)
+    return invalid_argument("block {}: {} grows beyond {:g}", scope.plan->name, affine.to_string(),
+                            kLargestForm);
   scope.forms.push_back(affine);
   return static_cast<int>(scope.forms.size()) - 1;
 }
@@ -124,6 +141,11 @@ Status PlanMaker::indices(const Block& in, Scope& scope, Scope* parent) {
             fmt::format("index '{}' of block {}", index.name, plan.name));
       out.start_form = *form;
     }
+    const double start = out.start_form < 0 ? 0 : reach_of(*parent, *index.affine);
+    scope.reach.push_back(start + static_cast<double>(index.range));
+    if (scope.reach.back() > kLargestForm)
+      return invalid_argument("block {}: index '{}' grows beyond {:g}", plan.name, index.name,
+                              kLargestForm);
     plan.idxs.push_back(std::move(out));
   }
   return {};
@@ -168,9 +190,15 @@ Status PlanMaker::ref(const Refinement& in, Scope& scope, const Scope* parent) {
   if (in.access.size() != in.shape.dims.size())
     return invalid_argument("block {}: refinement {} has {} access forms for {} dimensions",
                             plan.name, in.into, in.access.size(), in.shape.dims.size());
-  for (const Dim& dim : in.shape.dims)
+  double span = 1;
+  for (const Dim& dim : in.shape.dims) {
     if (dim.size < 0)
       return invalid_argument("block {}: refinement {} has size {}", plan.name, in.into, dim.size);
+    span += static_cast<double>(dim.size) * std::fabs(static_cast<double>(dim.stride));
+  }
+  if (span > kLargestForm)
+    return invalid_argument("block {}: refinement {} spans more than {:g} elements", plan.name,
+                            in.into, kLargestForm);
   if (in.dir == RefDir::none) {
     if (!in.from.empty())
       return invalid_argument("block {}: allocation {} is made from {}", plan.name, in.into,

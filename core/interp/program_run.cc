@@ -103,6 +103,13 @@ void copy_tensor(const TensorShape& to, void* to_data, const TensorShape& from,
   });
 }
 
+int64_t offset_of(const TensorShape& shape, int64_t position) {
+  int64_t offset = 0;
+  for (size_t d = shape.rank(); d-- > 0; position /= shape.dims[d].size)
+    offset += position % shape.dims[d].size * shape.dims[d].stride;
+  return offset;
+}
+
 std::string coordinates_text(const TensorShape& shape, int64_t position) {
   std::vector<int64_t> at(shape.rank());
   for (size_t d = shape.rank(); d-- > 0;) {
@@ -110,6 +117,32 @@ std::string coordinates_text(const TensorShape& shape, int64_t position) {
     position /= shape.dims[d].size;
   }
   return fmt::format("[{}]", fmt::join(at, ", "));
+}
+
+Result<Buffer> bring_in(const std::vector<TensorArg>& args, const ProgramTensor& tensor,
+                        const TensorShape& shape, bool in_place, bool with_bounds) {
+  STRIA_ASSIGN(const TensorArg* arg, find_tensor(args, tensor.name));
+  STRIA_RETURN_IF_ERROR(check_tensor(*arg, shape));
+  const bool unwritten = tensor.dir == RefDir::out;
+  if (in_place && same_layout(shape, arg->shape))
+    return Buffer::wrap(arg->data, shape, unwritten, with_bounds);
+  Buffer buffer = Buffer::allocate(shape, with_bounds);
+  buffer.of_caller = true;
+  if (unwritten) return buffer;
+  copy_tensor(shape, buffer.data, arg->shape, arg->data);
+  buffer.accept_content();
+  return buffer;
+}
+
+Status check_written(const std::string& name, const Buffer& buffer) {
+  if (!buffer.valid) return {};
+  int64_t missing = -1;
+  for_each_element(*buffer.shape, [&](int64_t position, int64_t offset) {
+    if (missing < 0 && !buffer.is_valid(offset)) missing = position;
+  });
+  if (missing < 0) return {};
+  return invalid_argument("output {}{} is never written", name,
+                          coordinates_text(*buffer.shape, missing));
 }
 
 bool same_layout(const TensorShape& a, const TensorShape& b) {

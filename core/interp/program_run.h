@@ -50,10 +50,20 @@ void for_each_element(const TensorShape& shape, F f) {
     if (d == 0) return;
   }
 }
+// Copies element by element; both have the same type and sizes.
 void copy_tensor(const TensorShape& to, void* to_data, const TensorShape& from,
                  const void* from_data);
+// Offset in elements of the element at a row-major position.
+int64_t offset_of(const TensorShape& shape, int64_t position);
 // The element at a row-major position, "[1, 2]".
 std::string coordinates_text(const TensorShape& shape, int64_t position);
+
+// The caller's tensor as memory of a run with layout `shape`: in place where the layouts agree,
+// else, or where it must not be written, as a copy.
+Result<Buffer> bring_in(const std::vector<TensorArg>& args, const ProgramTensor& tensor,
+                        const TensorShape& shape, bool in_place, bool with_bounds);
+// Ok if every element has been written.
+Status check_written(const std::string& name, const Buffer& buffer);
 
 // Same elements at the same places: strides agree wherever a size is over 1.
 bool same_layout(const TensorShape& a, const TensorShape& b);

@@ -51,44 +51,12 @@ bool Engine<kBounds>::load(Frame& frame, const StmtPlan& stmt) {
 }
 
 template <bool kBounds>
-auto Engine<kBounds>::operand(const Frame& frame, const StmtPlan& stmt, size_t i) -> Value {
-  const Value& from = frame.scalars[static_cast<size_t>(stmt.from[i])];
-  if (!stmt.converts[i]) return from;
-  const DataType to = stmt.operand_types[i];
-  Value value = from;
-  value.typed = convert(from.typed, to);
-  if constexpr (kBounds) value.x = convert_bounded(from.typed, from.x, to, value.typed);
-  if (conversion_overflows(from.typed, to)) ++events_.conversion_overflow;
-  return value;
-}
-
-template <bool kBounds>
-void Engine<kBounds>::intrinsic(Frame& frame, const StmtPlan& stmt) {
-  Scalar typed[3];
-  bool poison[3] = {};
-  [[maybe_unused]] Bounded x[3];
-  for (size_t i = 0; i < stmt.operands; ++i) {
-    const Value value = operand(frame, stmt, i);
-    typed[i] = value.typed;
-    poison[i] = value.poison;
-    if constexpr (kBounds) x[i] = value.x;
-  }
-  if (stmt.counts_zero_divisor && typed[1].i == 0) ++events_.division_by_zero;
-  Value& out = frame.scalars[static_cast<size_t>(stmt.into)];
-  out.typed = stmt.builtin->reference(stmt.type, typed);
-  // The branch that is not taken is never looked at.
-  const bool select = stmt.builtin->types == TypeRule::select;
-  out.poison =
-      select ? poison[0] || poison[typed[0].truth() ? 1 : 2] : poison[0] || poison[1] || poison[2];
-  if constexpr (kBounds) out.x = call_bounded(*stmt.builtin, stmt.type, typed, x, out.typed);
-}
-
-template <bool kBounds>
 bool Engine<kBounds>::store(Frame& frame, const StmtPlan& stmt) {
   const View& view = frame.views[static_cast<size_t>(stmt.ref)];
   if (!view.buffer->holds(view.offset))
     return fail(frame, stmt.ref, view.offset, "store outside the allocation");
-  const Value value = operand(frame, stmt, 0);
+  const Value value =
+      converted(frame.scalars[static_cast<size_t>(stmt.from[0])], stmt.operand_types[0], events_);
   if (view.aggregating) return aggregate(frame, stmt, value);
   return put(frame, stmt.ref, view.offset, value);
 }

@@ -305,6 +305,22 @@ TEST(Interpret, ProgramsWithoutMeaningAreRefused) {
   EXPECT_EQ(interpret(none, {}).message(), "the program has no statement tagged #main");
 }
 
+TEST(Interpret, HugeFormsAndAllocationsAreRefused) {
+  const auto wrong = [](const std::string& index, const std::string& access) {
+    return message(kernel(8, "0: #kernel block [" + index + "] ( // k\n  in A[" + access +
+                                 "] fp32(1:1)\n) {\n}\n"),
+                   vectors(8));
+  };
+  EXPECT_EQ(wrong("i:8", "9000000000000000000*i"),
+            "block k: 9000000000000000000*i grows beyond 1e+15");
+  EXPECT_EQ(wrong("i:9000000000000000000", "0"), "block k: index 'i' grows beyond 1e+15");
+  EXPECT_EQ(message(kernel(8,
+                           "0: #kernel block [] ( // k\n  none new@0x0 T[0] "
+                           "i8(4000000000000000000:2)\n) {\n}\n"),
+                    vectors(8)),
+            "block k: refinement T spans more than 1e+15 elements");
+}
+
 TEST(Interpret, GeneralPathThroughput) {
   const std::string text = kernel(
       1000,
