@@ -151,8 +151,10 @@ const std::map<std::string_view, Maker>& makers() {
       {"relu", rectified},
       {"recip", [](const auto& x, const Namer&) { return binary(Op::div, number(x[0], 1), x[0]); }},
       {"sigmoid", [](const auto& x, const Namer& named) {
-         ExprRef e = named(call("exp", {unary(Op::neg, x[0])}));
-         return binary(Op::div, number(x[0], 1), binary(Op::add, number(x[0], 1), e));
+         // With e = exp(-|x|): 1 / (1 + e), or e / (1 + e) below zero. No overflow, no loss of small results.
+         ExprRef e = named(call("exp", {unary(Op::neg, unary(Op::abs, x[0]))}));
+         ExprRef above = select(binary(Op::lt, x[0], number(x[0], 0)), e, number(x[0], 1));
+         return binary(Op::div, above, binary(Op::add, number(x[0], 1), e));
        }},
       {"pow", [](const auto& x, const Namer& named) {
          return is_float(x[0]->type.scalar) ? call("pow", {x[0], x[1]}) : power_of_integers(x[0], x[1], named);
@@ -170,6 +172,13 @@ Result<ExprRef> intrinsic(std::string_view name, DataType type, const std::vecto
   if (static_cast<int>(operands.size()) != builtin->arity)
     return invalid_argument("intrinsic '{}' takes {} operands, got {}", name, builtin->arity, operands.size());
   if (!allows(*builtin, type)) return invalid_argument("intrinsic '{}' does not exist for {}", name, name_of(type));
+  if (type == DataType::boolean && builtin->types == TypeRule::arithmetic) {
+    // 1 + 1 is not 0: bool counts as a number, and the result is whether it is not 0.
+    std::vector<ExprRef> numbers;
+    for (const ExprRef& operand : operands) numbers.push_back(convert_to(DataType::boolean, operand));
+    STRIA_ASSIGN(ExprRef number, intrinsic(name, DataType::i32, numbers, named));
+    return convert_to(DataType::boolean, number);
+  }
   std::vector<ExprRef> x;
   for (int i = 0; i < builtin->arity; ++i) {
     DataType wanted = operand_type(*builtin, type, i);

@@ -70,6 +70,8 @@ class Builder {
   Status store(Frame& frame, const stripe::Store& store, Body& out);
   Status load_index(Frame& frame, const stripe::LoadIndex& load, Body& out);
   Status intrinsic_call(Frame& frame, const stripe::Intrinsic& call, Body& out);
+  // `zero` and `copy` of whole refinements, as the block of loops that they mean.
+  Status special(Frame& frame, const stripe::Special& special, Body& out);
   Status store_combined(Frame& frame, const View& view, const ExprRef& value, Body& out);
   Place place(const View& view, const Frame& frame);
   ExprRef load_place(const Place& place, std::string_view hint, Body& out);

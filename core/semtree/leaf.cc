@@ -28,8 +28,7 @@ Status Builder::statements(Frame& frame, Body& out) {
     } else if (auto* s = std::get_if<stripe::Intrinsic>(&statement.op)) {
       status = intrinsic_call(frame, *s, out);
     } else {
-      status = unsupported("special '{}' in {} is not supported on this device",
-                           std::get<stripe::Special>(statement.op).name, name_of_block(*frame.block));
+      status = special(frame, std::get<stripe::Special>(statement.op), out);
     }
     STRIA_RETURN_IF_ERROR(status);
   }
@@ -134,6 +133,46 @@ Status Builder::store(Frame& frame, const stripe::Store& store, Body& out) {
   stored = p.lanes == 1 ? last_lane(stored) : broadcast(stored, p.lanes);
   out.push_back({Store{std::move(p), std::move(stored)}});
   return {};
+}
+
+Status Builder::special(Frame& frame, const stripe::Special& special, Body& out) {
+  const bool copy = special.name == "copy";
+  if (!copy && special.name != "zero")
+    return unsupported("special '{}' in {} is not supported on this device", special.name, name_of_block(*frame.block));
+  if (special.outputs.size() != 1 || special.inputs.size() != (copy ? 1u : 0u))
+    return invalid_argument("special '{}' in {} takes {} inputs and 1 output, got {} and {}", special.name,
+                            name_of_block(*frame.block), copy ? 1 : 0, special.inputs.size(), special.outputs.size());
+  stripe::Block loops;
+  loops.name = frame.block->name;
+  const auto add_view = [&](const std::string& name, stripe::RefDir dir, std::string into) -> Status {
+    const stripe::Refinement* whole = frame.block->find_ref(name);
+    if (!whole) return invalid_argument("{} has no refinement '{}'", name_of_block(*frame.block), name);
+    stripe::Refinement view = *whole;
+    view.dir = dir;
+    view.from = name;
+    view.into = std::move(into);
+    view.agg.reset();
+    for (size_t d = 0; d < view.shape.dims.size(); ++d) {
+      const std::string index = fmt::format("i{}", d);
+      if (dir == stripe::RefDir::out) loops.idxs.push_back({index, view.shape.dims[d].size, {}, {}});
+      view.access[d] = Affine::of(index);
+    }
+    loops.refs.push_back(std::move(view));
+    return {};
+  };
+  STRIA_RETURN_IF_ERROR(add_view(special.outputs[0], stripe::RefDir::out, "to"));
+  if (copy) {
+    STRIA_RETURN_IF_ERROR(add_view(special.inputs[0], stripe::RefDir::in, "from"));
+    if (loops.refs[0].shape.sizes() != loops.refs[1].shape.sizes())
+      return invalid_argument("special 'copy' in {} copies {} to {}", name_of_block(*frame.block),
+                              to_string(loops.refs[1].shape.type, loops.refs[1].shape.sizes()),
+                              to_string(loops.refs[0].shape.type, loops.refs[0].shape.sizes()));
+    loops.stmts.emplace_back(stripe::Load{"from", "value"});
+  } else {
+    loops.stmts.emplace_back(stripe::Constant{"value", convert(Scalar::of_int(DataType::i32, 0), loops.refs[0].shape.type)});
+  }
+  loops.stmts.emplace_back(stripe::Store{"value", "to"});
+  return nested_block(loops, frame, out);
 }
 
 Status Builder::store_combined(Frame& frame, const View& view, const ExprRef& stored, Body& out) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <thread>
 
 #include "emit/jit.h"
@@ -42,6 +43,27 @@ void list_arguments(const stripe::Block& kernel, const semtree::Function& functi
   }
 }
 
+// A special that stands in main itself, as a kernel block: outputs, then inputs, whole.
+Result<stripe::Block> block_around(const stripe::Statement& statement, const stripe::Block& parent) {
+  auto* special = std::get_if<stripe::Special>(&statement.op);
+  if (!special) return invalid_argument("a statement of #main is neither a block nor a special");
+  stripe::Block block;
+  block.name = special->name;
+  for (const auto* names : {&special->outputs, &special->inputs}) {
+    for (const std::string& name : *names) {
+      const stripe::Refinement* ref = parent.find_ref(name);
+      if (!ref) return invalid_argument("special '{}' names '{}', which #main does not have", special->name, name);
+      stripe::Refinement view = *ref;
+      view.dir = names == &special->outputs ? stripe::RefDir::out : stripe::RefDir::in;
+      view.from = view.into;
+      std::fill(view.access.begin(), view.access.end(), Affine(0));
+      block.refs.push_back(std::move(view));
+    }
+  }
+  block.stmts.push_back(statement);
+  return block;
+}
+
 void compile(Jit& jit, const CompileOptions& options, Job& job) {
   Result<semtree::Function> function = semtree::build(*job.kernel, *job.parent);
   if (!function) {
@@ -63,6 +85,7 @@ void compile(Jit& jit, const CompileOptions& options, Job& job) {
 
 Result<std::unique_ptr<CompiledKernels>> compile_kernels(const stripe::Program& program, const CompileOptions& options) {
   std::vector<Job> jobs;
+  std::deque<stripe::Block> wrapped;  // kernels that are a single special
   for (const stripe::Block* parent : {program.prologue(), program.main()}) {
     if (!parent) continue;
     for (size_t i = 0; i < parent->stmts.size(); ++i) {
@@ -72,8 +95,10 @@ Result<std::unique_ptr<CompiledKernels>> compile_kernels(const stripe::Program& 
       job.symbol = fmt::format("kernel_{}", jobs.size());
       job.result.in_prologue = parent == program.prologue();
       job.result.statement = static_cast<int64_t>(i);
-      if (!job.kernel)
-        return unsupported("statement {} of {} is no block", i, job.result.in_prologue ? "#prologue" : "#main");
+      if (!job.kernel) {
+        STRIA_ASSIGN(wrapped.emplace_back(), block_around(parent->stmts[i], *parent));
+        job.kernel = &wrapped.back();
+      }
       jobs.push_back(std::move(job));
     }
   }

@@ -101,6 +101,27 @@ struct Jit::State {
   EmitOptions emit;
   std::unique_ptr<llvm::orc::JITTargetMachineBuilder> target;
   std::unique_ptr<llvm::orc::LLJIT> jit;
+  // Making a target machine takes longer than compiling a small kernel: those that are not in use wait here.
+  std::mutex mutex;
+  std::vector<std::unique_ptr<llvm::TargetMachine>> idle;
+
+  Result<std::unique_ptr<llvm::TargetMachine>> take_machine() {
+    {
+      std::lock_guard lock(mutex);
+      if (!idle.empty()) {
+        std::unique_ptr<llvm::TargetMachine> machine = std::move(idle.back());
+        idle.pop_back();
+        return machine;
+      }
+    }
+    auto machine = target->createTargetMachine();
+    if (!machine) return failure(machine.takeError(), "target machine");
+    return std::move(*machine);
+  }
+  void give_back(std::unique_ptr<llvm::TargetMachine> machine) {
+    std::lock_guard lock(mutex);
+    idle.push_back(std::move(machine));
+  }
 };
 
 Jit::Jit(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -157,18 +178,24 @@ Result<std::unique_ptr<Jit>> Jit::create(const JitOptions& options) {
 }
 
 Status Jit::add(const semtree::Function& function, const std::string& symbol, JitDump* dump) {
-  auto target = state_->target->createTargetMachine();
-  if (!target) return failure(target.takeError(), "target machine");
+  STRIA_ASSIGN(std::unique_ptr<llvm::TargetMachine> machine, state_->take_machine());
+  Status status = compile(function, symbol, *machine, dump);
+  state_->give_back(std::move(machine));
+  return status;
+}
+
+Status Jit::compile(const semtree::Function& function, const std::string& symbol, llvm::TargetMachine& target,
+                    JitDump* dump) {
   llvm::LLVMContext context;
   llvm::Module module(symbol, context);
-  module.setDataLayout((*target)->createDataLayout());
-  module.setTargetTriple((*target)->getTargetTriple().str());
+  module.setDataLayout(target.createDataLayout());
+  module.setTargetTriple(target.getTargetTriple().str());
   emit_function(function, symbol, state_->emit, module);
   std::string problem;
   llvm::raw_string_ostream report(problem);
   if (llvm::verifyModule(module, &report))
     return internal_error("kernel '{}' became wrong LLVM IR: {}", function.name, report.str());
-  optimize(module, **target);
+  optimize(module, target);
   if (dump && state_->options.dump_ir) {
     llvm::raw_string_ostream text(dump->ir);
     module.print(text, nullptr);
@@ -176,7 +203,7 @@ Status Jit::add(const semtree::Function& function, const std::string& symbol, Ji
   const auto generate = [&](llvm::Module& from, llvm::CodeGenFileType kind, llvm::SmallVectorImpl<char>& bytes) {
     llvm::raw_svector_ostream stream(bytes);
     llvm::legacy::PassManager passes;
-    if ((*target)->addPassesToEmitFile(passes, stream, nullptr, kind)) return false;
+    if (target.addPassesToEmitFile(passes, stream, nullptr, kind)) return false;
     passes.run(from);
     return true;
   };

@@ -9,6 +9,10 @@
 #include "stria/base/status.h"
 #include "stria/semtree/tree.h"
 
+namespace llvm {
+class TargetMachine;
+}
+
 namespace stria::llvm_cpu {
 
 struct JitOptions {
@@ -36,6 +40,7 @@ class Jit {
  private:
   struct State;
   explicit Jit(std::unique_ptr<State> state);
+  Status compile(const semtree::Function& function, const std::string& symbol, llvm::TargetMachine& target, JitDump* dump);
   std::unique_ptr<State> state_;
 };
 
