@@ -82,8 +82,11 @@ function(stria_plugin name)
   file(GLOB data RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS
     plugin.json hw/*.json passes/*.json README.md)
   foreach(file IN LISTS data)
-    configure_file(${file} ${out}/${file} COPYONLY)
+    configure_file(${file} ${out}/${file} COPYONLY
+      FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
   endforeach()
+  # The loader trusts only what nobody else may write, whatever the umask of the build.
+  add_custom_command(TARGET stria_plugin_${name} POST_BUILD COMMAND chmod -R go-w ${out} VERBATIM)
 endfunction()
 
 # stria_test(NAME SOURCES … ROOMS room… PRIVATE target… [LABELS …] [TIMEOUT s])

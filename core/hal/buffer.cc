@@ -56,7 +56,11 @@ Result<Mapping> Buffer::map_discard(Waits waits, uint64_t offset, uint64_t bytes
 Result<Mapping> Buffer::map_discard(Waits waits) const { return map(false, waits, 0, size()); }
 
 Mapping::Mapping(Buffer buffer, std::byte* data, uint64_t bytes, Event ready)
-    : buffer_(std::move(buffer)), data_(data), bytes_(bytes), ready_(std::move(ready)), mapped_(true) {}
+    : buffer_(std::move(buffer)),
+      data_(data),
+      bytes_(bytes),
+      ready_(std::move(ready)),
+      mapped_(true) {}
 
 Mapping::Mapping(Mapping&& other) noexcept
     : buffer_(std::move(other.buffer_)),
@@ -85,10 +89,9 @@ Result<Event> Mapping::unmap() {
   mapped_ = false;
   const auto& device = buffer_.state_->device;
   stria_event* done = nullptr;
-  STRIA_RETURN_IF_ERROR(device->plugin->call("buffer.unmap", device->tables().buffer.unmap,
-                                             buffer_.handle(),
-                                             static_cast<void*>(std::exchange(data_, nullptr)),
-                                             &done));
+  STRIA_RETURN_IF_ERROR(
+      device->plugin->call("buffer.unmap", device->tables().buffer.unmap, buffer_.handle(),
+                           static_cast<void*>(std::exchange(data_, nullptr)), &done));
   if (!done) return device->plugin->gave_nothing("buffer.unmap");
   return Event(device, done);
 }

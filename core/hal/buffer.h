@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of a device, and its mappings into host memory. Buffer is a copyable handle; memory lives as
-// long as a copy, or work that uses it, does.
+// Memory of a device, and its mappings into host memory. Buffer is a copyable handle; memory lives
+// as long as a copy, or work that uses it, does.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,8 @@ class Buffer {
   bool valid() const { return state_ != nullptr; }
   uint64_t size() const;  // bytes
 
-  // Host memory with the buffer's `bytes` from `offset`: valid from when ready() is. Put the buffer's
-  // writers into `waits`. out_of_range if the range leaves the buffer.
+  // Host memory with the buffer's `bytes` from `offset`: valid from when ready() is. Put the
+  // buffer's writers into `waits`. out_of_range if the range leaves the buffer.
   Result<Mapping> map_current(Waits waits, uint64_t offset, uint64_t bytes) const;
   Result<Mapping> map_current(Waits waits = {}) const;  // all of it
   // The same without reading back: every byte must be written after ready(). Put the buffer's users

@@ -220,8 +220,8 @@ Result<Kernel> Executor::prepare(const Library& library, size_t index) const {
                                     state_->handle, library.state_->handle, uint64_t{index},
                                     &handle));
   if (!handle) return plugin.gave_nothing("executor.prepare");
-  auto state = std::make_shared<Kernel::State>(state_->device, handle,
-                                               plugin.tables.kernel.release, "kernel.release");
+  auto state = std::make_shared<Kernel::State>(state_->device, handle, plugin.tables.kernel.release,
+                                               "kernel.release");
   state->info = std::move(kernels[index]);
   Kernel kernel;
   kernel.state_ = std::move(state);
@@ -244,12 +244,9 @@ Result<Event> Executor::submit(std::span<const Launch> launches, Waits waits,
         return invalid_argument("launch {} of a batch waits for launch {}, which is not earlier", i,
                                 earlier);
     arguments.emplace_back(launch.arguments);
-    values[i] = {sizeof(stria_launch),
-                 nullptr,
-                 launch.kernel.handle(),
-                 arguments.back().data(),
-                 launch.arguments.size(),
-                 launch.after.data(),
+    values[i] = {sizeof(stria_launch),    nullptr,
+                 launch.kernel.handle(),  arguments.back().data(),
+                 launch.arguments.size(), launch.after.data(),
                  launch.after.size()};
     pointers[i] = &values[i];
   }
@@ -314,10 +311,9 @@ Result<Event> Executor::fill(const Buffer& target, uint64_t offset, uint64_t byt
   const PluginState& plugin = *state_->device->plugin;
   STRIA_ASSIGN(WaitList list, WaitList::make(state_->device, waits));
   stria_event* done = nullptr;
-  STRIA_RETURN_IF_ERROR(plugin.call("executor.fill", plugin.tables.executor.fill, state_->handle,
-                                    target.handle(), offset, bytes,
-                                    static_cast<const void*>(pattern.data()), uint64_t{size},
-                                    list.data(), list.size(), &done));
+  STRIA_RETURN_IF_ERROR(plugin.call(
+      "executor.fill", plugin.tables.executor.fill, state_->handle, target.handle(), offset, bytes,
+      static_cast<const void*>(pattern.data()), uint64_t{size}, list.data(), list.size(), &done));
   if (!done) return plugin.gave_nothing("executor.fill");
   return Event(state_->device, done);
 }
@@ -380,7 +376,8 @@ Result<Buffer> Device::allocate(uint64_t bytes, std::string_view memory) const {
   params.bytes = bytes;
   params.memory = to_c(memory);
   stria_buffer* handle = nullptr;
-  STRIA_RETURN_IF_ERROR(plugin.call("device.allocate", plugin.tables.device.allocate, state_->handle,
+  STRIA_RETURN_IF_ERROR(plugin.call("device.allocate", plugin.tables.device.allocate,
+                                    state_->handle,
                                     static_cast<const stria_buffer_params*>(&params), &handle));
   if (!handle) return plugin.gave_nothing("device.allocate");
   return Buffer(state_, handle, bytes);

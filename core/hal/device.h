@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// An open device and what it makes: compilers, libraries, executors, kernels. All are copyable handles
-// onto plugin objects; each keeps its device open, and the device keeps its plugin. Functions may be
-// called from any thread. Every failure's message names the plugin and the slot it came from.
+// An open device and what it makes: compilers, libraries, executors, kernels. All are copyable
+// handles onto plugin objects; each keeps its device open, and the device keeps its plugin.
+// Functions may be called from any thread. Every failure's message names the plugin and the slot it
+// came from.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +30,8 @@ class Kernel {
   Kernel() = default;
   const KernelInfo& info() const;
   // Starts the kernel after `waits` and returns at once. invalid_argument for a wrong number of
-  // arguments, a range beyond a buffer, or an output that overlaps another argument unless the library
-  // allows that pair.
+  // arguments, a range beyond a buffer, or an output that overlaps another argument unless the
+  // library allows that pair.
   Result<Event> run(std::span<const Argument> arguments, Waits waits = {}) const;
   // The checks of `run` alone.
   Status check(std::span<const Argument> arguments) const;
@@ -120,8 +121,8 @@ class Device {
   Result<Compiler> create_compiler() const;
   // `options` is a JSON object.
   Result<Executor> create_executor(std::string_view options = "{}") const;
-  // Undefined contents; out_of_memory says how much was asked for. `memory` names a memory unit of the
-  // hardware model, empty for the main one.
+  // Undefined contents; out_of_memory says how much was asked for. `memory` names a memory unit of
+  // the hardware model, empty for the main one.
   Result<Buffer> allocate(uint64_t bytes, std::string_view memory = "") const;
   // An event that the host signals.
   Result<Event> create_event() const;

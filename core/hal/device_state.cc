@@ -9,9 +9,10 @@
 namespace stria::hal {
 namespace {
 
-// A driver that was not shut down may still run: its code, its host and the driver itself stay until the
-// process ends, and no exit handler touches them.
-void keep_for_ever(std::shared_ptr<void> library, std::shared_ptr<Host> host, stria_driver* driver) {
+// A driver that was not shut down may still run: its code, its host and the driver itself stay
+// until the process ends, and no exit handler touches them.
+void keep_for_ever(std::shared_ptr<void> library, std::shared_ptr<Host> host,
+                   stria_driver* driver) {
   struct Kept {
     std::mutex mutex;
     std::vector<std::shared_ptr<void>> objects;
@@ -40,7 +41,8 @@ PluginState::~PluginState() {
 }
 
 Status PluginState::thrown(std::string_view slot) const {
-  Status status = internal_error("plugin {}: {}: an exception came out of the plugin", manifest.id, slot);
+  Status status =
+      internal_error("plugin {}: {}: an exception came out of the plugin", manifest.id, slot);
   if (const auto& log = host->functions().log) log(LogLevel::error, status.message());
   return status;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the handles of this room share: a loaded plugin and an open device. Children hold their parent,
-// a device its plugin, so that the plugin's objects go in the order it expects whatever order the
-// caller's handles go in.
+// What the handles of this room share: a loaded plugin and an open device. Children hold their
+// parent, a device its plugin, so that the plugin's objects go in the order it expects whatever
+// order the caller's handles go in.
 #pragma once
 
 #include <sys/types.h>

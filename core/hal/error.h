@@ -7,8 +7,8 @@
 
 namespace stria::hal {
 
-// The error as a Status: its message, then native code, place, suggestion and causes as far as they are
-// there. A null pointer is ok; a code outside the list becomes `internal`.
+// The error as a Status: its message, then native code, place, suggestion and causes as far as they
+// are there. A null pointer is ok; a code outside the list becomes `internal`.
 Status status_of(const stria_error* error);
 // The same, and releases the error.
 Status take_error(stria_error* error);

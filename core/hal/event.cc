@@ -35,8 +35,8 @@ const DeviceState* Event::device() const { return state_ ? state_->device.get() 
 
 Status Event::wait(uint64_t timeout_ns) const {
   if (!state_) return Status();
-  STRIA_RETURN_IF_ERROR(state_->device->plugin->call("event.wait", state_->table().wait,
-                                                     state_->handle, timeout_ns));
+  STRIA_RETURN_IF_ERROR(
+      state_->device->plugin->call("event.wait", state_->table().wait, state_->handle, timeout_ns));
   return state_->outcome();
 }
 
@@ -80,12 +80,11 @@ Status Event::on_done(std::function<void(const Status&)> callback) const {
 }
 
 Status Event::signal(const Status& outcome) const {
-  if (!state_)
-    return make_error(StatusCode::failed_precondition, "there is no event to signal");
+  if (!state_) return make_error(StatusCode::failed_precondition, "there is no event to signal");
   stria_error* error = to_error(outcome);
-  Status status = state_->device->plugin->call("event.signal", state_->table().signal,
-                                               state_->handle,
-                                               static_cast<const stria_error*>(error));
+  Status status =
+      state_->device->plugin->call("event.signal", state_->table().signal, state_->handle,
+                                   static_cast<const stria_error*>(error));
   if (error) error->release(error);
   return status;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An event of a device: something that will be done or have failed, once. A copyable handle; the
-// plugin's object lives as long as a copy or work that waits for it does. All functions may be called
-// from any thread.
+// plugin's object lives as long as a copy or work that waits for it does. All functions may be
+// called from any thread.
 #pragma once
 
 #include <array>
@@ -27,16 +27,16 @@ class Event {
 
   // True unless default-made.
   bool valid() const { return state_ != nullptr; }
-  // Waits until the event is done and gives its outcome; deadline_exceeded if it is still open after
-  // `timeout_ns` nanoseconds (then is_done() is false).
+  // Waits until the event is done and gives its outcome; deadline_exceeded if it is still open
+  // after `timeout_ns` nanoseconds (then is_done() is false).
   Status wait(uint64_t timeout_ns = kForever) const;
   bool is_done() const;
   // The outcome; failed_precondition while it is open.
   Status status() const;
   // Nanoseconds from start to end of the work itself; failed_precondition while it is open.
   Result<uint64_t> duration_ns() const;
-  // Calls `callback` once with the outcome: at once if done, else later from any thread. It must not
-  // block or throw.
+  // Calls `callback` once with the outcome: at once if done, else later from any thread. It must
+  // not block or throw.
   Status on_done(std::function<void(const Status&)> callback) const;
   // Host events only (Device::create_event): done if `outcome` is ok, else failed with it.
   Status signal(const Status& outcome = Status()) const;
@@ -58,8 +58,8 @@ using Waits = std::span<const Event>;
 // Waits for all; the failure of the first one in the list that failed.
 Status wait_all(Waits events);
 
-// Handles of events for a call on `device`: events of other devices are brought in through host events,
-// which fail and complete with the original. Holds what the call needs.
+// Handles of events for a call on `device`: events of other devices are brought in through host
+// events, which fail and complete with the original. Holds what the call needs.
 class WaitList {
  public:
   static Result<WaitList> make(const std::shared_ptr<DeviceState>& device, Waits waits);

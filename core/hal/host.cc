@@ -132,8 +132,8 @@ struct Host::State {
     for (uint64_t i = 0; i < count; ++i)
       if (arguments[i].size < info.arguments[i].bytes)
         return to_error(invalid_argument("argument '{}' of kernel '{}' needs {} bytes, not {}",
-                                         info.arguments[i].name, info.name,
-                                         info.arguments[i].bytes, arguments[i].size));
+                                         info.arguments[i].name, info.name, info.arguments[i].bytes,
+                                         arguments[i].size));
     return to_error(kernel->kernel->run({arguments, count}));
   }
 

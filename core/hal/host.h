@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's side of the services table: what plugins may ask of us. The parts that this room cannot
-// know (interpreting Stripe, a cache, where log lines go) are functions that the owner brings.
+// The host's side of the services table: what plugins may ask of us. The parts that this room
+// cannot know (interpreting Stripe, a cache, where log lines go) are functions that the owner
+// brings.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +38,8 @@ class InterpretedProgram {
 
 enum class LogLevel : int32_t { debug = 0, info = 1, warning = 2, error = 3 };
 
-// Each may be empty: then the service answers unimplemented (log: drops the line; cache: never hits).
-// All are called from any thread.
+// Each may be empty: then the service answers unimplemented (log: drops the line; cache: never
+// hits). All are called from any thread.
 struct HostFunctions {
   std::function<void(LogLevel, std::string_view)> log;
   std::function<Result<std::unique_ptr<InterpretedProgram>>(std::string_view stripe)> interpret;

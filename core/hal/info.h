@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What plugins say of their devices and kernels, as plain values: the C structs of the boundary with
-// their texts copied, so that nothing points into a plugin.
+// What plugins say of their devices and kernels, as plain values: the C structs of the boundary
+// with their texts copied, so that nothing points into a plugin.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct DeviceInfo {
   bool available = false;
   std::string reason;         // why not, if not available
   uint64_t memory_bytes = 0;  // 0: not known
-  std::string properties;     // JSON object, an overlay over the kind's hardware model; at least "{}"
+  std::string properties;  // JSON object, an overlay over the kind's hardware model; at least "{}"
   bool operator==(const DeviceInfo&) const = default;
 };
 

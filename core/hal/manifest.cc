@@ -63,8 +63,8 @@ class Reader {
   // A path that stays below the plugin's directory.
   Result<std::filesystem::path> inside(const std::string& name, std::string_view key) const {
     std::filesystem::path path = std::filesystem::path(name).lexically_normal();
-    if (name.find('\0') != std::string::npos || path.is_absolute() || path.empty() ||
-        path == "." || *path.begin() == "..")
+    if (name.find('\0') != std::string::npos || path.is_absolute() || path.empty() || path == "." ||
+        *path.begin() == "..")
       return invalid_argument("{}: {} is '{}', which leaves the plugin's directory", file_, at(key),
                               name);
     return path;
@@ -77,8 +77,7 @@ class Reader {
     STRIA_ASSIGN(const Json* major, inner.get("major"));
     STRIA_ASSIGN(range.major, inner.number(*major, "major"));
     STRIA_ASSIGN(const Json* minor, inner.get("minor"));
-    if (!minor->is_array() || minor->size() != 2)
-      return inner.wrong("minor", "[lowest, highest]");
+    if (!minor->is_array() || minor->size() != 2) return inner.wrong("minor", "[lowest, highest]");
     STRIA_ASSIGN(range.minor_min, inner.number((*minor)[0], "minor[0]"));
     STRIA_ASSIGN(range.minor_max, inner.number((*minor)[1], "minor[1]"));
     if (range.minor_min > range.minor_max)
@@ -164,7 +163,8 @@ const DeviceKind* Manifest::find_kind(std::string_view name) const {
 Result<Manifest> parse_manifest(std::string_view text, std::string_view name) {
   std::string file(name);
   if (text.size() > kMaxBytes)
-    return invalid_argument("{}: {} bytes, a manifest has at most {}", file, text.size(), kMaxBytes);
+    return invalid_argument("{}: {} bytes, a manifest has at most {}", file, text.size(),
+                            kMaxBytes);
   Json json;
   try {
     json = Json::parse(text);
@@ -181,8 +181,7 @@ Result<Manifest> parse_manifest(std::string_view text, std::string_view name) {
                       schema_number, kSchema);
   Manifest manifest;
   STRIA_ASSIGN(manifest.id, top.text("id"));
-  if (!is_id(manifest.id))
-    return top.wrong("id", "made of letters, digits, '_' and '-'");
+  if (!is_id(manifest.id)) return top.wrong("id", "made of letters, digits, '_' and '-'");
   STRIA_ASSIGN(manifest.version, top.text("version"));
   if (top.find("vendor")) {
     STRIA_ASSIGN(manifest.vendor, top.text("vendor"));
@@ -201,7 +200,8 @@ Result<Manifest> read_manifest(const std::filesystem::path& directory) {
   STRIA_ASSIGN(std::string text, read_file(path, kMaxBytes));
   STRIA_ASSIGN(Manifest manifest, parse_manifest(text, path.string()));
   std::vector<std::filesystem::path> files = {manifest.library};
-  for (const DeviceKind& kind : manifest.devices) files.insert(files.end(), {kind.hw, kind.pipeline});
+  for (const DeviceKind& kind : manifest.devices)
+    files.insert(files.end(), {kind.hw, kind.pipeline});
   for (const auto& [file, hash] : manifest.sha256) files.push_back(file);
   std::error_code ignored;
   std::filesystem::path home = std::filesystem::weakly_canonical(directory, ignored);
@@ -209,7 +209,8 @@ Result<Manifest> read_manifest(const std::filesystem::path& directory) {
     std::error_code error;
     std::filesystem::path real = std::filesystem::canonical(directory / file, error);
     if (error || !std::filesystem::is_regular_file(real, error))
-      return not_found("{}: it names '{}', which is not a file there", path.string(), file.string());
+      return not_found("{}: it names '{}', which is not a file there", path.string(),
+                       file.string());
     auto [end, rest] = std::mismatch(home.begin(), home.end(), real.begin(), real.end());
     if (end != home.end())
       return make_error(StatusCode::permission_denied,

@@ -10,8 +10,8 @@
 //     "abi": {"major": 0, "minor": [1, 1]},        // range of ABI minors
 //     "stripe": {"major": 0, "minor": [1, 1]},     // range of Stripe text minors it reads
 //     "devices": {"npu": {"hw": "hw/npu.json", "pipeline": "passes/npu.json"}},
-//     "unloadable": false,                         // optional: may leave the process after shutdown
-//     "sha256": {"libstria_acme.so": "…"}          // optional: pinned contents of files
+//     "unloadable": false,                         // optional: may leave the process after
+//     shutdown "sha256": {"libstria_acme.so": "…"}          // optional: pinned contents of files
 //   }
 #pragma once
 
@@ -60,8 +60,9 @@ struct Manifest {
   const DeviceKind* find_kind(std::string_view name) const;
 };
 
-// `name` is what messages call the text. Unknown keys and missing ones are errors that name the JSON
-// path and the nearest right name; so are a path that leaves the directory and a file over 1 MiB.
+// `name` is what messages call the text. Unknown keys and missing ones are errors that name the
+// JSON path and the nearest right name; so are a path that leaves the directory and a file over 1
+// MiB.
 Result<Manifest> parse_manifest(std::string_view text, std::string_view name);
 // Reads `directory`/plugin.json and checks that every file it names is there.
 Result<Manifest> read_manifest(const std::filesystem::path& directory);

@@ -17,8 +17,8 @@ namespace {
 
 constexpr char kQuery[] = "stria_plugin_query";
 
-// Loads, unloads and the first steps of devices come one after another in the whole process: loaders
-// and vendor drivers are not safe there.
+// Loads, unloads and the first steps of devices come one after another in the whole process:
+// loaders and vendor drivers are not safe there.
 std::mutex& load_mutex() {
   static std::mutex* mutex = new std::mutex;
   return *mutex;
@@ -38,9 +38,12 @@ constexpr stria_sanitizer kSanitizer =
 
 std::string_view sanitizer_name(stria_sanitizer kind) {
   switch (kind) {
-    case STRIA_SANITIZER_NONE: return "no sanitizer";
-    case STRIA_SANITIZER_ADDRESS: return "the address sanitizer";
-    case STRIA_SANITIZER_THREAD: return "the thread sanitizer";
+    case STRIA_SANITIZER_NONE:
+      return "no sanitizer";
+    case STRIA_SANITIZER_ADDRESS:
+      return "the address sanitizer";
+    case STRIA_SANITIZER_THREAD:
+      return "the thread sanitizer";
   }
   return "an unknown sanitizer";
 }
@@ -84,8 +87,9 @@ Status query_plugin(stria_plugin_query_function query, PluginState& state) {
     return make_error(StatusCode::incompatible, "the host was built with {}, the plugin with {}",
                       sanitizer_name(kSanitizer), sanitizer_name(info.sanitizer));
   if (info.page_size != 0 && info.page_size != host.page_size)
-    return make_error(StatusCode::incompatible, "the plugin needs pages of {} bytes, here they have {}",
-                      info.page_size, host.page_size);
+    return make_error(StatusCode::incompatible,
+                      "the plugin needs pages of {} bytes, here they have {}", info.page_size,
+                      host.page_size);
   if (view_of(info.id) != state.manifest.id || view_of(info.version) != state.manifest.version)
     return make_error(StatusCode::incompatible,
                       "the manifest says {} {}, the shared object says {} {}", state.manifest.id,
@@ -105,7 +109,8 @@ Status open_library(const std::filesystem::path& file, std::shared_ptr<void>& li
   using boost::dll::load_mode::rtld_local;
   using boost::dll::load_mode::rtld_now;
   try {
-    auto object = std::make_shared<boost::dll::shared_library>(file.string(), rtld_now | rtld_local);
+    auto object =
+        std::make_shared<boost::dll::shared_library>(file.string(), rtld_now | rtld_local);
     if (!object->has(kQuery))
       return make_error(StatusCode::incompatible, "'{}' exports no {}", file.string(), kQuery);
     query = &object->get<std::remove_pointer_t<stria_plugin_query_function>>(kQuery);
@@ -119,9 +124,8 @@ Status open_library(const std::filesystem::path& file, std::shared_ptr<void>& li
 }  // namespace
 
 std::string_view name_of(Step step) {
-  constexpr std::array<std::string_view, 9> names = {"search", "manifest", "trust",
-                                                     "hash",   "version",  "load",
-                                                     "query",  "create",   "enumerate"};
+  constexpr std::array<std::string_view, 9> names = {
+      "search", "manifest", "trust", "hash", "version", "load", "query", "create", "enumerate"};
   return names[static_cast<size_t>(step)];
 }
 
@@ -137,7 +141,8 @@ struct PluginLoad {
 
   bool versions() {
     Status status = negotiate("ABI", kHostAbi, result.manifest.abi).status();
-    if (status.ok()) status = negotiate("Stripe text", kHostStripe, result.manifest.stripe).status();
+    if (status.ok())
+      status = negotiate("Stripe text", kHostStripe, result.manifest.stripe).status();
     return step(Step::version, status);
   }
 
@@ -232,8 +237,7 @@ Result<std::vector<DeviceInfo>> Plugin::devices() const {
   STRIA_RETURN_IF_ERROR(state_->usable());
   std::vector<DeviceInfo> devices;
   STRIA_RETURN_IF_ERROR(state_->call("driver.enumerate", state_->tables.driver.enumerate,
-                                     state_->driver, collect_device,
-                                     static_cast<void*>(&devices)));
+                                     state_->driver, collect_device, static_cast<void*>(&devices)));
   return devices;
 }
 

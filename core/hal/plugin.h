@@ -49,8 +49,8 @@ class Plugin {
   // An optional table by name and version, or null.
   const void* extension(std::string_view name, uint32_t version) const;
 
-  // Ends the plugin's work. failed_precondition, naming what is left by kind, while handles are alive.
-  // Afterwards every call says failed_precondition.
+  // Ends the plugin's work. failed_precondition, naming what is left by kind, while handles are
+  // alive. Afterwards every call says failed_precondition.
   Status shutdown();
 
  private:

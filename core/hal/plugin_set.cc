@@ -70,9 +70,8 @@ PluginSet PluginSet::load(const std::shared_ptr<Host>& host, const SearchOptions
       }
       auto manifest = read_manifest(candidate.directory);
       if (manifest.ok()) record.id = manifest->id;
-      if (!options.only_ids.empty() &&
-          std::find(options.only_ids.begin(), options.only_ids.end(), record.id) ==
-              options.only_ids.end())
+      if (!options.only_ids.empty() && std::find(options.only_ids.begin(), options.only_ids.end(),
+                                                 record.id) == options.only_ids.end())
         continue;
       auto first = std::find_if(set.records_.begin(), set.records_.end(), [&](const auto& other) {
         return other.id == record.id && other.plugin.valid();
@@ -110,6 +109,8 @@ Result<Plugin> PluginSet::find(std::string_view id) const {
     if (record.id == id && !broken) broken = &record;
     if (record.plugin.valid()) ids.push_back(record.id);
   }
+  if (broken && broken->status().ok())
+    return make_error(StatusCode::failed_precondition, "plugin {} has been shut down", id);
   if (broken) return broken->status().with_context(fmt::format("plugin {}", id));
   return not_found("no plugin '{}'{}; loaded: {}", id, did_you_mean(id, ids),
                    ids.empty() ? "none" : join(ids, ", "));
@@ -120,8 +121,10 @@ Status PluginSet::shutdown() {
   for (auto record = records_.rbegin(); record != records_.rend(); ++record) {
     if (!record->plugin.valid()) continue;
     Status status = record->plugin.shutdown();
-    if (status.ok()) record->plugin = Plugin();
-    else if (first.ok()) first = status;
+    if (status.ok())
+      record->plugin = Plugin();
+    else if (first.ok())
+      first = status;
   }
   return first;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All plugins of a process: where they are looked for, in which order, and what became of each. A bad
-// plugin gets a verdict and never stops the others.
+// All plugins of a process: where they are looked for, in which order, and what became of each. A
+// bad plugin gets a verdict and never stops the others.
 #pragma once
 
 #include <filesystem>
@@ -18,8 +18,8 @@ namespace stria::hal {
 // A folder to look in: a plugin's own directory, or a folder of such directories.
 struct SearchPlace {
   std::filesystem::path path;
-  std::string origin;      // "API", "STRIA_PLUGIN_PATH", "user", "beside the executable"
-  bool required = false;   // missing is worth a verdict
+  std::string origin;     // "API", "STRIA_PLUGIN_PATH", "user", "beside the executable"
+  bool required = false;  // missing is worth a verdict
 };
 
 struct SearchOptions {
@@ -48,8 +48,8 @@ struct PluginRecord {
 
 class PluginSet {
  public:
-  // Finds, checks and loads all plugins and lists their devices. The first plugin with an id wins; a
-  // later one gets a verdict that names it.
+  // Finds, checks and loads all plugins and lists their devices. The first plugin with an id wins;
+  // a later one gets a verdict that names it.
   static PluginSet load(const std::shared_ptr<Host>& host, const SearchOptions& options = {});
 
   // In search order, broken ones included.

@@ -21,8 +21,8 @@ std::vector<SearchPlace> search_places(const SearchOptions& options) {
   std::error_code error;
   std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
   if (!error)
-    places.push_back({self.parent_path().parent_path() / "lib/stria/plugins",
-                      "beside the executable", false});
+    places.push_back(
+        {self.parent_path().parent_path() / "lib/stria/plugins", "beside the executable", false});
   return places;
 }
 

@@ -13,8 +13,8 @@ namespace {
 
 constexpr int kRounds = 64;
 
-// The first 32 bits of the fractional parts of the square roots of the first 8 primes, and of the cube
-// roots of the first 64 (FIPS 180-4, 5.3.3 and 4.2.2).
+// The first 32 bits of the fractional parts of the square roots of the first 8 primes, and of the
+// cube roots of the first 64 (FIPS 180-4, 5.3.3 and 4.2.2).
 struct Constants {
   std::array<uint32_t, 8> start;
   std::array<uint32_t, kRounds> round;
@@ -32,13 +32,15 @@ Constants make_constants() {
     for (int divisor = 2; divisor * divisor <= candidate; ++divisor)
       prime = prime && candidate % divisor != 0;
     if (!prime) continue;
-    if (found < 8) constants.start[found] = fraction_bits(std::sqrt(static_cast<long double>(candidate)));
+    if (found < 8)
+      constants.start[found] = fraction_bits(std::sqrt(static_cast<long double>(candidate)));
     constants.round[found++] = fraction_bits(std::cbrt(static_cast<long double>(candidate)));
   }
   return constants;
 }
 
-void add_block(const Constants& constants, const unsigned char* block, std::array<uint32_t, 8>& hash) {
+void add_block(const Constants& constants, const unsigned char* block,
+               std::array<uint32_t, 8>& hash) {
   std::array<uint32_t, kRounds> w;
   for (int i = 0; i < 16; ++i)
     w[i] = uint32_t{block[4 * i]} << 24 | uint32_t{block[4 * i + 1]} << 16 |

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fixed-size array on the stack for the usual few elements, on the heap for more: launches make these
-// and must not pay for an allocation each.
+// A fixed-size array on the stack for the usual few elements, on the heap for more: launches make
+// these and must not pay for an allocation each.
 #pragma once
 
 #include <array>

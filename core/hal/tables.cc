@@ -22,7 +22,7 @@ constexpr stria_error unimplemented(std::string_view message) {
 }
 
 // One error per slot: it is never changed and outlives every receiver, so its release does nothing.
-#define SLOT(table, slot)                     \
+#define SLOT(table, slot)                          \
   constinit stria_error missing_##table##_##slot = \
       unimplemented("the plugin has no slot " #table "." #slot);
 #include "stria/hal/slots.def"
@@ -52,18 +52,19 @@ Table copied(const Table* from) {
 }
 
 Tables copied(const stria_plugin_info& info) {
-  return {copied(STRIA_SIZED(info, driver, nullptr)),   copied(STRIA_SIZED(info, device, nullptr)),
-          copied(STRIA_SIZED(info, compiler, nullptr)), copied(STRIA_SIZED(info, library, nullptr)),
-          copied(STRIA_SIZED(info, kernel, nullptr)),   copied(STRIA_SIZED(info, executor, nullptr)),
-          copied(STRIA_SIZED(info, buffer, nullptr)),   copied(STRIA_SIZED(info, event, nullptr))};
+  return {
+      copied(STRIA_SIZED(info, driver, nullptr)),   copied(STRIA_SIZED(info, device, nullptr)),
+      copied(STRIA_SIZED(info, compiler, nullptr)), copied(STRIA_SIZED(info, library, nullptr)),
+      copied(STRIA_SIZED(info, kernel, nullptr)),   copied(STRIA_SIZED(info, executor, nullptr)),
+      copied(STRIA_SIZED(info, buffer, nullptr)),   copied(STRIA_SIZED(info, event, nullptr))};
 }
 
 }  // namespace
 
 Tables normalise(const stria_plugin_info& info) {
   Tables tables = copied(info);
-#define SLOT(table, slot)  \
-  if (!tables.table.slot)  \
+#define SLOT(table, slot) \
+  if (!tables.table.slot) \
     tables.table.slot = Stub<&missing_##table##_##slot, decltype(tables.table.slot)>::call;
 #include "stria/hal/slots.def"
   return tables;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's own full-size copy of a plugin's tables. After normalise() no call site checks a size or a
-// null pointer: what the plugin lacks returns unimplemented, or does nothing if it returns nothing.
+// The host's own full-size copy of a plugin's tables. After normalise() no call site checks a size
+// or a null pointer: what the plugin lacks returns unimplemented, or does nothing if it returns
+// nothing.
 #pragma once
 
 #include <string>

@@ -7,7 +7,8 @@
 namespace stria::hal {
 namespace {
 
-// Longer than the gap between two kernels of a chain, shorter than anyone would notice on a battery.
+// Longer than the gap between two kernels of a chain, shorter than anyone would notice on a
+// battery.
 constexpr std::chrono::microseconds kSpin{30};
 
 void pause() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker threads of a host: tasks that run once, and loops that idle workers join. Built for short
-// launches: workers look for work a few microseconds before they sleep, the caller of a loop never
-// waits for a worker to wake, and a queued task goes before a share of a running loop, so that
-// independent tasks overlap.
+// The worker threads of a host: tasks that run once, and loops that idle workers join. Built for
+// short launches: workers look for work a few microseconds before they sleep, the caller of a loop
+// never waits for a worker to wake, and a queued task goes before a share of a running loop, so
+// that independent tasks overlap.
 #pragma once
 
 #include <atomic>
@@ -28,8 +28,8 @@ class ThreadPool {
   unsigned concurrency() const { return concurrency_; }
   // Calls task(state) once on a worker; tasks start in order. Thread-safe.
   void post(void (*task)(void*), void* state);
-  // Calls body(state, begin, end) on pieces of at most `grain` items (0: chosen) that cover 0..count-1
-  // once; returns when all are done. Thread-safe, may be nested.
+  // Calls body(state, begin, end) on pieces of at most `grain` items (0: chosen) that cover
+  // 0..count-1 once; returns when all are done. Thread-safe, may be nested.
   void parallel_for(uint64_t count, uint64_t grain,
                     void (*body)(void* state, uint64_t begin, uint64_t end), void* state);
   // Waits until no task is queued or running. Not from a task.
@@ -55,8 +55,8 @@ class ThreadPool {
   // Takes pieces until there are none; a helper also leaves when tasks wait.
   void run_pieces(Loop& loop, bool helper);
   Loop* loop_to_join();  // with mutex_ held
-  // Announces new work: the queued tasks and a loop that wants `helpers`; with mutex_ held. Gives how
-  // many sleeping workers to wake.
+  // Announces new work: the queued tasks and a loop that wants `helpers`; with mutex_ held. Gives
+  // how many sleeping workers to wake.
   unsigned announce(uint64_t helpers);
   void wake(unsigned count);
 
@@ -70,7 +70,7 @@ class ThreadPool {
   std::atomic<uint64_t> news_{0};  // counts announcements
   std::atomic<size_t> waiting_tasks_{0};
   unsigned running_tasks_ = 0;
-  unsigned looking_ = 0;   // workers that spin
+  unsigned looking_ = 0;  // workers that spin
   unsigned sleeping_ = 0;
   bool stop_ = false;
 };

@@ -23,7 +23,8 @@ bool flag(const nlohmann::json& options, const char* key) {
   auto at = options.find(key);
   if (at == options.end()) return false;
   if (!at->is_boolean())
-    throw sdk::Error(STRIA_INVALID_ARGUMENT, "build option '" + std::string(key) + "' is " + at->dump() + ", not true or false");
+    throw sdk::Error(STRIA_INVALID_ARGUMENT, "build option '" + std::string(key) + "' is " +
+                                                 at->dump() + ", not true or false");
   return at->get<bool>();
 }
 
@@ -31,7 +32,9 @@ bool flag(const nlohmann::json& options, const char* key) {
 
 sdk::Ref<sdk::Library> CpuCompiler::compile(std::string_view stripe, std::string_view text) {
   const nlohmann::json options = nlohmann::json::parse(text, nullptr, false);
-  if (!options.is_object()) throw sdk::Error(STRIA_INVALID_ARGUMENT, "build options are not a JSON object: " + std::string(text));
+  if (!options.is_object())
+    throw sdk::Error(STRIA_INVALID_ARGUMENT,
+                     "build options are not a JSON object: " + std::string(text));
   const stripe::Program program = require(stripe::parse({"device program", std::string(stripe)}));
   CompileOptions compile;
   compile.fast_math = flag(options, "fast_math");

@@ -25,7 +25,9 @@ CpuLibrary::CpuLibrary(const sdk::Host& host, std::shared_ptr<const CompiledKern
   }
 }
 
-sdk::Ref<sdk::Kernel> CpuLibrary::prepare(uint64_t index) { return sdk::make<CpuKernel>(host_, code_, index); }
+sdk::Ref<sdk::Kernel> CpuLibrary::prepare(uint64_t index) {
+  return sdk::make<CpuKernel>(host_, code_, index);
+}
 
 std::vector<sdk::NamedText> CpuLibrary::source() const {
   std::vector<sdk::NamedText> out;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this machine's processor is: read from the kernel's files and the cpuid instruction, never
-// guessed. A number that cannot be read is 0 and is left out of the properties, so that the hardware
-// model's default holds.
+// guessed. A number that cannot be read is 0 and is left out of the properties, so that the
+// hardware model's default holds.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of a device. The helper's own buffers are host memory; a plugin with memory of its own derives
-// from Buffer and overrides the mapping.
+// Memory of a device. The helper's own buffers are host memory; a plugin with memory of its own
+// derives from Buffer and overrides the mapping.
 #pragma once
 
 #include <atomic>
@@ -24,8 +24,8 @@ class MemoryBudget : public Object {
     if (total_ == 0 || (used <= total_ && bytes <= total_ - used)) return;
     used_.fetch_sub(bytes, std::memory_order_relaxed);
     throw Error(STRIA_OUT_OF_MEMORY, "no device memory for " + std::to_string(bytes) + " bytes, " +
-                                         std::to_string(used < total_ ? total_ - used : 0) + " of " +
-                                         std::to_string(total_) + " are free");
+                                         std::to_string(used < total_ ? total_ - used : 0) +
+                                         " of " + std::to_string(total_) + " are free");
   }
   void give_back(uint64_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
 
@@ -43,7 +43,8 @@ class Buffer : public Object {
   // Where the bytes are for kernels, copies and fills that run on the host.
   virtual std::byte* data() = 0;
   // The mapped memory at once; *done when it may be read and written.
-  virtual void* map(uint64_t offset, uint64_t bytes, bool current, Waits waits, Ref<Event>* done) = 0;
+  virtual void* map(uint64_t offset, uint64_t bytes, bool current, Waits waits,
+                    Ref<Event>* done) = 0;
   virtual Ref<Event> unmap(void* memory) = 0;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a plugin written with this helper fails: it throws Error. The helper catches at the boundary and
-// hands the host an error object; nothing that is thrown gets across.
+// How a plugin written with this helper fails: it throws Error. The helper catches at the boundary
+// and hands the host an error object; nothing that is thrown gets across.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,8 @@ using Outcome = std::shared_ptr<const Failure>;
 class Error : public std::exception {
  public:
   explicit Error(Failure failure) : failure_(std::make_shared<Failure>(std::move(failure))) {}
-  Error(stria_code code, std::string message) : Error(Failure{code, std::move(message), 0, {}, {}, {}}) {}
+  Error(stria_code code, std::string message)
+      : Error(Failure{code, std::move(message), 0, {}, {}, {}}) {}
   explicit Error(Outcome outcome) : failure_(std::move(outcome)) {}
   const char* what() const noexcept override { return failure_->message.c_str(); }
   const Outcome& outcome() const { return failure_; }
@@ -63,9 +64,9 @@ struct SharedError : stria_error {
 // For when there is no memory left to say so.
 inline stria_error* out_of_memory_error() {
   static constexpr char text[] = "out of host memory";
-  static stria_error error = {sizeof(stria_error), nullptr, STRIA_OUT_OF_MEMORY, 0, {text, sizeof text - 1},
-                              {nullptr, 0}, {nullptr, 0}, {nullptr, 0}, nullptr,
-                              [](stria_error*) {}};
+  static stria_error error = {
+      sizeof(stria_error), nullptr,      STRIA_OUT_OF_MEMORY, 0,       {text, sizeof text - 1},
+      {nullptr, 0},        {nullptr, 0}, {nullptr, 0},        nullptr, [](stria_error*) {}};
   return &error;
 }
 
@@ -105,12 +106,14 @@ Outcome outcome_of_call(Function&& function) {
   } catch (const Error& error) {
     return error.outcome();
   } catch (const std::bad_alloc&) {
-    return std::make_shared<Failure>(Failure{STRIA_OUT_OF_MEMORY, "out of host memory", 0, {}, {}, {}});
-  } catch (const std::exception& error) {
     return std::make_shared<Failure>(
-        Failure{STRIA_INTERNAL, std::string("unexpected exception: ") + error.what(), 0, {}, {}, {}});
+        Failure{STRIA_OUT_OF_MEMORY, "out of host memory", 0, {}, {}, {}});
+  } catch (const std::exception& error) {
+    return std::make_shared<Failure>(Failure{
+        STRIA_INTERNAL, std::string("unexpected exception: ") + error.what(), 0, {}, {}, {}});
   } catch (...) {
-    return std::make_shared<Failure>(Failure{STRIA_INTERNAL, "unexpected exception", 0, {}, {}, {}});
+    return std::make_shared<Failure>(
+        Failure{STRIA_INTERNAL, "unexpected exception", 0, {}, {}, {}});
   }
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events and the work behind them: a graph in which work starts when all it waits for is done, on the
-// host's worker threads, and in which a failure travels to everything that depends on it.
+// Events and the work behind them: a graph in which work starts when all it waits for is done, on
+// the host's worker threads, and in which a failure travels to everything that depends on it.
 //
 //   Ref<Event> done = schedule(host, host.tracker(), waits, [=] { … });   // throws Error to fail
-//   Ref<Event> open = make<Event>(host);   …   open->signal();            // from a driver's callback
+//   Ref<Event> open = make<Event>(host);   …   open->signal();            // from a driver's
+//   callback
 #pragma once
 
 #include <atomic>
@@ -50,16 +51,16 @@ inline uint64_t now_ns() {
   return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
 
-// An event that somebody signals: the host, or a driver's callback. Thread-safe. Dropped unsignalled it
-// fails with STRIA_CANCELLED.
+// An event that somebody signals: the host, or a driver's callback. Thread-safe. Dropped
+// unsignalled it fails with STRIA_CANCELLED.
 class Event : public Object {
  public:
   explicit Event(const Host& host) : host_(host) {}
   inline ~Event() override;
 
   bool done() const { return done_.load(std::memory_order_acquire); }
-  // Waits; false if it is still open after `timeout_ns`. Without a limit the calling thread lends a hand
-  // if the work is waiting for a worker.
+  // Waits; false if it is still open after `timeout_ns`. Without a limit the calling thread lends a
+  // hand if the work is waiting for a worker.
   inline virtual bool wait(uint64_t timeout_ns);
   // Null if all is well. Only when done.
   const Outcome& outcome() const { return outcome_; }
@@ -77,8 +78,8 @@ class Event : public Object {
 
  protected:
   const Host& host() const { return host_; }
-  // Marks `event` done, and everything that is done with it: dependants of a failure, and light works.
-  // What becomes ready to run goes to `ready`.
+  // Marks `event` done, and everything that is done with it: dependants of a failure, and light
+  // works. What becomes ready to run goes to `ready`.
   inline static void settle(Event& event, Outcome outcome, WorkList& ready);
   // Gives the works to the host's threads.
   inline static void post_all(const Host& host, WorkList& ready);
@@ -124,6 +125,9 @@ class Event : public Object {
 // An event with work that the host's threads do once the waits are over.
 class Work : public Event {
  public:
+  ~Work() override {
+    if (!done()) tracker_->remove();  // it could not even be started
+  }
   bool is_work() const override { return true; }
 
  protected:
@@ -132,7 +136,7 @@ class Work : public Event {
       : Event(host), tracker_(std::move(tracker)), light_(light) {
     tracker_->add();
   }
-  virtual void run() = 0;    // throws Error to fail
+  virtual void run() = 0;     // throws Error to fail
   virtual void forget() = 0;  // drops what the work holds; after run, or instead of it
 
   // Starts the work when `waits` are over. Called once.
@@ -201,8 +205,8 @@ class Work : public Event {
     work->tracker_->remove();
   }
 
-  // A worker's turn: this work, then works that became ready by it, one after the other here, further
-  // ones on other workers.
+  // A worker's turn: this work, then works that became ready by it, one after the other here,
+  // further ones on other workers.
   static void take_turn(void* state) {
     Ref<Work> work = Ref<Work>::adopt(static_cast<Work*>(state));
     int expected = kPosted;
@@ -308,8 +312,8 @@ inline Event::~Event() {
   if (done()) return;
   WorkList ready;
   settle(*this,
-         std::make_shared<Failure>(Failure{STRIA_CANCELLED, "an event was dropped before it was signalled",
-                                           0, {}, {}, {}}),
+         std::make_shared<Failure>(Failure{
+             STRIA_CANCELLED, "an event was dropped before it was signalled", 0, {}, {}, {}}),
          ready);
 }
 
@@ -376,8 +380,8 @@ inline Ref<Event> when_done(const Host& host, const Ref<Tracker>& tracker, Waits
   return work;
 }
 
-// Stands for all `parts`: done when they are, with the first failure in their order; its duration runs
-// from the first start to the last end.
+// Stands for all `parts`: done when they are, with the first failure in their order; its duration
+// runs from the first start to the last end.
 class JoinWork final : public Work {
  public:
   JoinWork(const Host& host, Ref<Tracker> tracker, std::vector<Ref<Event>> parts)
@@ -403,7 +407,8 @@ class JoinWork final : public Work {
   std::vector<Ref<Event>> parts_;
 };
 
-inline Ref<Event> join(const Host& host, const Ref<Tracker>& tracker, std::vector<Ref<Event>> parts) {
+inline Ref<Event> join(const Host& host, const Ref<Tracker>& tracker,
+                       std::vector<Ref<Event>> parts) {
   auto work = make<JoinWork>(host, tracker, std::move(parts));
   work->begin();
   return work;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work on a device: kernels, copies and fills, ordered by events alone. The helper's own executor does
-// them on the host's worker threads.
+// Work on a device: kernels, copies and fills, ordered by events alone. The helper's own executor
+// does them on the host's worker threads.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -27,7 +28,8 @@ class Executor : public Object {
   explicit Executor(const Host& host) : host_(host), tracker_(make<Tracker>(host.tracker())) {}
 
   // Starts `kernel` when `waits` are over.
-  virtual Ref<Event> launch(const Ref<Kernel>& kernel, std::vector<Argument> arguments, Waits waits) {
+  virtual Ref<Event> launch(const Ref<Kernel>& kernel, std::vector<Argument> arguments,
+                            Waits waits) {
     return schedule(host_, tracker_, waits, [kernel, arguments = std::move(arguments)] {
       // Few arguments are the rule: no allocation in the way of a small kernel.
       stria_memory few[16];
@@ -44,16 +46,28 @@ class Executor : public Object {
     });
   }
   virtual Ref<Event> copy(Argument source, Argument target, uint64_t bytes, Waits waits) {
-    return schedule(host_, tracker_, waits, [source = std::move(source), target = std::move(target), bytes] {
-      if (bytes > 0)
-        std::memcpy(target.buffer->data() + target.offset, source.buffer->data() + source.offset, bytes);
-    });
+    return schedule(host_, tracker_, waits,
+                    [source = std::move(source), target = std::move(target), bytes] {
+                      if (bytes > 0)
+                        std::memcpy(target.buffer->data() + target.offset,
+                                    source.buffer->data() + source.offset, bytes);
+                    });
   }
-  virtual Ref<Event> fill(Argument target, uint64_t bytes, std::vector<std::byte> pattern, Waits waits) {
-    return schedule(host_, tracker_, waits, [target = std::move(target), bytes, pattern = std::move(pattern)] {
-      std::byte* to = target.buffer->data() + target.offset;
-      for (uint64_t at = 0; at < bytes; at += pattern.size()) std::memcpy(to + at, pattern.data(), pattern.size());
-    });
+  virtual Ref<Event> fill(Argument target, uint64_t bytes, std::vector<std::byte> pattern,
+                          Waits waits) {
+    return schedule(host_, tracker_, waits,
+                    [target = std::move(target), bytes, pattern = std::move(pattern)] {
+                      std::byte* to = target.buffer->data() + target.offset;
+                      uint64_t filled = std::min<uint64_t>(bytes, pattern.size());
+                      std::memcpy(to, pattern.data(), filled);
+                      // Doubles what is there: the pattern goes on without a seam, in few large
+                      // copies.
+                      while (filled < bytes) {
+                        const uint64_t more = std::min(filled, bytes - filled);
+                        std::memcpy(to + filled, to, more);
+                        filled += more;
+                      }
+                    });
   }
   virtual void flush() {}
   bool drain(uint64_t timeout_ns) { return tracker_->wait_for_none(timeout_ns); }

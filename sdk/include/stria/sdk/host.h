@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "stria/plugin.h"
@@ -64,14 +65,16 @@ class Tracker : public Object {
   std::condition_variable none_;
 };
 
-// One per driver; outlives everything the driver makes. All functions may be called from any thread.
+// One per driver; outlives everything the driver makes. All functions may be called from any
+// thread.
 class Host {
  public:
   explicit Host(const stria_host_services& services) {
     std::memcpy(static_cast<void*>(&services_), &services,
                 std::min<size_t>(services.size, sizeof services_));
     if (services.size < sizeof services_)
-      throw Error(STRIA_INCOMPATIBLE, "the host offers fewer services than this plugin was built for");
+      throw Error(STRIA_INCOMPATIBLE,
+                  "the host offers fewer services than this plugin was built for");
   }
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
@@ -97,15 +100,17 @@ class Host {
 
   uint32_t concurrency() const { return services_.concurrency(services_.host); }
 
-  // body(begin, end) on pieces of at most `grain` items (0: the host picks) covering 0..count-1, on this
-  // thread and idle workers. The first exception of a piece is thrown again here, after all pieces.
+  // body(begin, end) on pieces of at most `grain` items (0: the host picks) covering 0..count-1, on
+  // this thread and idle workers. The first exception of a piece is thrown again here, after all
+  // pieces.
   template <typename Body>
   void parallel_for(uint64_t count, uint64_t grain, Body&& body) const {
     struct State {
-      std::remove_reference_t<Body>* body;
+      std::remove_reference_t<Body>* body = nullptr;
       std::atomic<bool> failed{false};
       std::exception_ptr error;
-    } state{&body, {}, {}};
+    } state;
+    state.body = &body;
     services_.parallel_for(
         services_.host, count, grain,
         [](void* raw, uint64_t begin, uint64_t end) {

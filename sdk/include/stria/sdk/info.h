@@ -18,9 +18,9 @@ struct DeviceInfo {
   std::string kind;      // one of the manifest's device kinds
   std::string vendor;
   bool available = true;
-  std::string reason;                // why not, if not available
-  uint64_t memory_bytes = 0;         // 0: not known, no limit kept
-  std::string properties = "{}";     // JSON overlay over the kind's hardware model
+  std::string reason;             // why not, if not available
+  uint64_t memory_bytes = 0;      // 0: not known, no limit kept
+  std::string properties = "{}";  // JSON overlay over the kind's hardware model
 };
 
 struct ArgumentInfo {
@@ -33,7 +33,7 @@ struct ArgumentInfo {
 struct KernelInfo {
   std::string name;
   stria_program_part part = STRIA_MAIN;
-  uint64_t statement = 0;  // or STRIA_WHOLE_PART
+  uint64_t statement = 0;               // or STRIA_WHOLE_PART
   std::vector<ArgumentInfo> arguments;  // out and inout first, then in
 };
 
@@ -87,7 +87,9 @@ inline KernelInfo copy_of(const stria_kernel_info& info) {
   out.statement = info.statement;
   for (uint64_t i = 0; i < info.argument_count; ++i) {
     const stria_argument_info& from = *info.arguments[i];
-    out.arguments.push_back({std::string(view_of(from.name)), from.direction, from.bytes,
+    out.arguments.push_back({std::string(view_of(from.name)),
+                             from.direction,
+                             from.bytes,
                              {from.may_overlap, from.may_overlap + from.may_overlap_count}});
   }
   return out;

@@ -20,8 +20,8 @@ namespace stria::sdk {
 // Something that runs on one worker thread of the host. Immutable: any number of runs at once.
 class Kernel : public Object {
  public:
-  // arguments[i].data is element 0 of argument i, in the order of KernelInfo::arguments. Throws Error to
-  // fail; the failure travels along the run's event.
+  // arguments[i].data is element 0 of argument i, in the order of KernelInfo::arguments. Throws
+  // Error to fail; the failure travels along the run's event.
   virtual void run(const stria_memory* arguments, uint64_t count) const = 0;
 };
 
@@ -41,7 +41,8 @@ class Compiler : public Object {
   // The whole program's device Stripe; `options` is a JSON object. Runs on a worker thread.
   virtual Ref<Library> compile(std::string_view stripe, std::string_view options) = 0;
   // A pass of the plugin's own; the new Stripe is the text named "stripe".
-  virtual std::vector<NamedText> transform(std::string_view, std::string_view pass, std::string_view) {
+  virtual std::vector<NamedText> transform(std::string_view, std::string_view pass,
+                                           std::string_view) {
     throw Error(STRIA_NOT_FOUND, "this plugin has no pass '" + std::string(pass) + "'");
   }
 };
@@ -49,7 +50,9 @@ class Compiler : public Object {
 class InterpretedKernel final : public Kernel {
  public:
   InterpretedKernel(const Host& host, stria_host_kernel* kernel) : kernel_(host, kernel) {}
-  void run(const stria_memory* arguments, uint64_t count) const override { kernel_.run(arguments, count); }
+  void run(const stria_memory* arguments, uint64_t count) const override {
+    kernel_.run(arguments, count);
+  }
 
  private:
   HostKernel kernel_;
@@ -60,7 +63,9 @@ class InterpretedLibrary final : public Library {
   InterpretedLibrary(const Host& host, std::string_view stripe)
       : host_(host), program_(host, stripe), kernels_(program_.kernels()) {}
   const std::vector<KernelInfo>& kernels() const override { return kernels_; }
-  Ref<Kernel> prepare(uint64_t index) override { return make<InterpretedKernel>(host_, program_.prepare(index)); }
+  Ref<Kernel> prepare(uint64_t index) override {
+    return make<InterpretedKernel>(host_, program_.prepare(index));
+  }
 
  private:
   const Host& host_;

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/hal/manifest.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "scripted_host.h"
+#include "stria/base/file.h"
+#include "stria/hal/sha256.h"
+
+namespace stria::hal {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kGood = R"({
+  "schema": 1, "id": "acme", "version": "1.2.0", "vendor": "Acme", "library": "lib/libacme.so",
+  "abi": {"major": 0, "minor": [1, 3]}, "stripe": {"major": 0, "minor": [1, 1]},
+  "devices": {"npu": {"hw": "hw/npu.json", "pipeline": "passes/npu.json"},
+              "big": {"hw": "hw/big.json", "pipeline": "passes/npu.json"}},
+  "unloadable": true,
+  "sha256": {"lib/libacme.so": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}
+})";
+
+// kGood with the first `from` replaced.
+std::string with(const std::string& from, const std::string& to) {
+  std::string text = kGood;
+  size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(Manifest, ReadsEveryKey) {
+  auto manifest = parse_manifest(kGood, "plugin.json");
+  ASSERT_TRUE(manifest.ok()) << manifest.status().to_string();
+  EXPECT_EQ(manifest->id, "acme");
+  EXPECT_EQ(manifest->version, "1.2.0");
+  EXPECT_EQ(manifest->vendor, "Acme");
+  EXPECT_EQ(manifest->library, "lib/libacme.so");
+  EXPECT_EQ(manifest->abi, (VersionRange{0, 1, 3}));
+  ASSERT_EQ(manifest->devices.size(), 2u);
+  EXPECT_EQ(manifest->devices[0].name, "npu");
+  EXPECT_EQ(manifest->find_kind("big")->hw, "hw/big.json");
+  EXPECT_EQ(manifest->find_kind("small"), nullptr);
+  EXPECT_TRUE(manifest->unloadable);
+  EXPECT_EQ(manifest->sha256.size(), 1u);
+}
+
+struct Bad {
+  const char* name;
+  std::string text;
+  const char* message;
+};
+
+TEST(Manifest, ErrorsNameTheFileTheKeyAndTheCure) {
+  const Bad cases[] = {
+      {"empty", "", "p.json: not JSON"},
+      {"truncated", std::string(kGood).substr(0, 60), "p.json: not JSON"},
+      {"array", "[]", "$ must be an object"},
+      {"unknown key", with("\"vendor\"", "\"vendr\""), "unknown key $.vendr, did you mean 'vendor'?"},
+      {"unknown inner key", with("\"pipeline\"", "\"pipelin\""),
+       "unknown key $.devices.npu.pipelin, did you mean 'pipeline'?"},
+      {"missing key", with("\"version\": \"1.2.0\", ", ""), "key $.version is missing"},
+      {"wrong type", with("\"1.2.0\"", "12"), "$.version must be a text"},
+      {"empty text", with("\"1.2.0\"", "\"\""), "$.version must be a text that is not empty"},
+      {"newer schema", with("\"schema\": 1", "\"schema\": 2"), "manifest schema 2, this host reads 1"},
+      {"odd id", with("\"acme\"", "\"ac/me\""), "$.id must be made of letters"},
+      {"absolute path", with("lib/libacme.so", "/lib/libacme.so"), "leaves the plugin's directory"},
+      {"path upwards", with("hw/npu.json", "hw/../../npu.json"),
+       "$.devices.npu.hw is 'hw/../../npu.json', which leaves the plugin's directory"},
+      {"path to itself", with("lib/libacme.so", "."), "leaves the plugin's directory"},
+      {"range backwards", with("[1, 3]", "[3, 1]"), "$.abi.minor must be [lowest, highest] in this order"},
+      {"range of one", with("[1, 3]", "[1]"), "$.abi.minor must be [lowest, highest]"},
+      {"negative", with("[1, 3]", "[-1, 3]"), "$.abi.minor[0] must be a whole number"},
+      {"huge", with("[1, 3]", "[1, 99999999999999999999]"), "$.abi.minor[1] must be a whole number"},
+      {"unloadable", with("true", "1"), "$.unloadable must be true or false"},
+      {"short hash", with("ba7816bf", "ba"), "must be 64 lower-case hexadecimal digits"},
+      {"upper-case hash", with("ba7816bf", "BA7816BF"), "must be 64 lower-case hexadecimal digits"},
+      {"hash of a file elsewhere", with("\"lib/libacme.so\": \"ba", "\"../x\": \"ba"),
+       "leaves the plugin's directory"},
+  };
+  for (const Bad& bad : cases) {
+    auto manifest = parse_manifest(bad.text, "p.json");
+    ASSERT_FALSE(manifest.ok()) << bad.name;
+    EXPECT_THAT(manifest.status().message(), HasSubstr(bad.message)) << bad.name;
+    EXPECT_THAT(manifest.status().message(), HasSubstr("p.json: ")) << bad.name;
+  }
+}
+
+TEST(Manifest, NoDeviceKindAndTooLongAreErrors) {
+  std::string text = kGood;
+  size_t begin = text.find("{\"npu\""), end = text.find("\"unloadable\"");
+  text.replace(begin, end - begin, "{}, ");
+  EXPECT_THAT(parse_manifest(text, "p").status().message(),
+              HasSubstr("$.devices must be an object with a key per device kind"));
+  EXPECT_THAT(parse_manifest(std::string((1 << 20) + 1, ' '), "p").status().message(),
+              HasSubstr("1048577 bytes, a manifest has at most 1048576"));
+}
+
+TEST(Manifest, DeepNestingIsAnErrorNotACrash) {
+  EXPECT_FALSE(parse_manifest(std::string(500'000, '['), "p").ok());
+}
+
+TEST(Manifest, EveryFileItNamesMustBeThereAndInside) {
+  TemporaryFolder folder;
+  namespace fs = std::filesystem;
+  ASSERT_TRUE(write_file(folder.path() / "plugin.json", kGood).ok());
+  EXPECT_THAT(read_manifest(folder.path()).status().message(), HasSubstr("it names 'lib/libacme.so'"));
+  for (const char* file : {"lib/libacme.so", "hw/npu.json", "hw/big.json", "passes/npu.json"}) {
+    fs::create_directories((folder.path() / file).parent_path());
+    ASSERT_TRUE(write_file(folder.path() / file, "abc").ok());
+  }
+  EXPECT_TRUE(read_manifest(folder.path()).ok()) << read_manifest(folder.path()).status().to_string();
+  fs::remove(folder.path() / "hw/big.json");
+  fs::create_symlink("/etc/hostname", folder.path() / "hw/big.json");
+  EXPECT_EQ(read_manifest(folder.path()).status().code(), StatusCode::permission_denied);
+  EXPECT_THAT(read_manifest(folder.path()).status().message(), HasSubstr("outside the plugin's directory"));
+  EXPECT_EQ(read_manifest(folder.path() / "nowhere").status().code(), StatusCode::not_found);
+}
+
+TEST(Versions, TheHighestCommonMinorOrBothRanges) {
+  EXPECT_EQ(*negotiate("ABI", {0, 1, 5}, {0, 3, 9}), 5u);
+  EXPECT_EQ(*negotiate("ABI", {0, 2, 2}, {0, 1, 2}), 2u);
+  for (VersionRange plugin : {VersionRange{1, 1, 5}, VersionRange{0, 6, 9}, VersionRange{0, 0, 0}}) {
+    Status status = negotiate("ABI", {0, 1, 5}, plugin).status();
+    EXPECT_EQ(status.code(), StatusCode::incompatible);
+    EXPECT_THAT(status.message(), HasSubstr("the host speaks 0.1 to 0.5"));
+    EXPECT_THAT(status.message(), HasSubstr("the plugin " + to_string(plugin)));
+  }
+}
+
+// FIPS 180-4 examples, and lengths around the padding's edges against known values.
+TEST(Sha256, KnownValues) {
+  EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(sha256(std::string(1'000'000, 'a')),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  EXPECT_EQ(sha256(std::string(64, 'a')),
+            "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb");
+}
+
+}  // namespace
+}  // namespace stria::hal

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plugins of another age and bad ones: short tables, missing slots, wrong versions, exceptions.
+#include "stria/hal/tables.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "scripted_host.h"
+#include "stria/hal/error.h"
+#include "stria/sdk/plugin.h"
+
+namespace stria::hal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+stria_error* real_flush(stria_executor*) { return nullptr; }
+
+TEST(Tables, AMissingSlotSaysItsName) {
+  stria_plugin_info info{};
+  info.size = sizeof info;
+  Tables tables = normalise(info);
+  Status status = take_error(tables.executor.fill(nullptr, nullptr, 0, 0, nullptr, 0, nullptr, 0, nullptr));
+  EXPECT_EQ(status.code(), StatusCode::unimplemented);
+  EXPECT_EQ(status.message(), "the plugin has no slot executor.fill");
+  tables.buffer.release(nullptr);  // does nothing
+  EXPECT_EQ(missing_slots(info).size(), 36u);
+}
+
+TEST(Tables, AShortTableCountsAsFarAsItGoes) {
+  stria_executor_table executor{};
+  executor.flush = real_flush;
+  executor.drain = [](stria_executor*, uint64_t) -> stria_error* { throw 1; };  // beyond size
+  executor.size = offsetof(stria_executor_table, drain);
+  stria_plugin_info info{};
+  info.size = sizeof info;
+  info.executor = &executor;
+  Tables tables = normalise(info);
+  EXPECT_EQ(tables.executor.flush, real_flush);
+  EXPECT_EQ(take_error(tables.executor.drain(nullptr, 0)).code(), StatusCode::unimplemented);
+  EXPECT_EQ(tables.executor.size, sizeof(stria_executor_table));
+  // Half a pointer is no slot.
+  executor.size = offsetof(stria_executor_table, flush) + 4;
+  EXPECT_EQ(take_error(normalise(info).executor.flush(nullptr)).code(), StatusCode::unimplemented);
+}
+
+TEST(Tables, AShortInfoHasNoTables) {
+  stria_executor_table executor{};
+  executor.size = sizeof executor;
+  executor.flush = real_flush;
+  stria_plugin_info info{};
+  info.executor = &executor;
+  info.size = offsetof(stria_plugin_info, executor);
+  EXPECT_EQ(take_error(normalise(info).executor.flush(nullptr)).code(), StatusCode::unimplemented);
+  // A newer plugin's longer tables are cut.
+  info.size = sizeof info + 64;
+  executor.size = sizeof executor + 64;
+  EXPECT_EQ(normalise(info).executor.flush, real_flush);
+}
+
+TEST(Errors, CrossWithTheirDetails) {
+  stria_error cause{};
+  cause.size = sizeof cause;
+  cause.code = STRIA_DEVICE_LOST;
+  cause.message = to_c("the link is down");
+  stria_error error{};
+  error.size = sizeof error;
+  error.code = STRIA_OUT_OF_MEMORY;
+  error.message = to_c("no room");
+  error.native_code = -4;
+  error.native_message = to_c("MEM_FAIL");
+  error.place = to_c("acme.c:12");
+  error.suggestion = to_c("free something");
+  error.cause = &cause;
+  EXPECT_EQ(status_of(&error).to_string(),
+            "out_of_memory: no room (driver: MEM_FAIL, -4) [acme.c:12]; free something; because the link "
+            "is down");
+  // Fields beyond the size are not looked at, and a ring of causes ends.
+  error.size = offsetof(stria_error, native_message);
+  EXPECT_EQ(status_of(&error).message(), "no room (driver: -4)");
+  error.size = sizeof error;
+  cause.cause = &error;
+  EXPECT_LT(status_of(&error).message().size(), 2000u);
+  error.code = 77;
+  EXPECT_EQ(status_of(&error).code(), StatusCode::internal);
+  EXPECT_THAT(status_of(&error).message(), HasSubstr("unknown code 77"));
+}
+
+TEST(Errors, RoundTrip) {
+  stria_error* error = to_error(Status(StatusCode::data_loss, "torn"));
+  EXPECT_EQ(take_error(error).to_string(), "data_loss: torn");
+  EXPECT_EQ(to_error(Status()), nullptr);
+  EXPECT_TRUE(take_error(nullptr).ok());
+}
+
+// ---- whole plugins that are linked into the test
+
+Manifest manifest_of(const char* id) {
+  Manifest manifest;
+  manifest.id = id;
+  manifest.version = "1.0.0";
+  manifest.abi = {STRIA_ABI_MAJOR, STRIA_ABI_MINOR, STRIA_ABI_MINOR};
+  manifest.stripe = {STRIA_STRIPE_MAJOR, STRIA_STRIPE_MINOR, STRIA_STRIPE_MINOR};
+  manifest.devices = {{"toy", "hw/toy.json", "passes/toy.json"}};
+  return manifest;
+}
+
+class ToyDriver final : public sdk::Driver {
+ public:
+  using Driver::Driver;
+  std::vector<sdk::DeviceInfo> enumerate() override {
+    if (options().options == "throw") throw std::runtime_error("enumerate fell over");
+    sdk::DeviceInfo one, two;
+    one.id = "a";
+    one.kind = "toy";
+    one.memory_bytes = 1000;
+    two.id = "b";
+    two.kind = "toy";
+    two.available = false;
+    two.reason = "no driver";
+    return {one, two};
+  }
+};
+
+stria_error* toy_query(const stria_host_info* host, stria_plugin_info* info) {
+  return sdk::query<ToyDriver>(host, info, "toy", "1.0.0");
+}
+
+std::shared_ptr<Host> bare_host() { return std::make_shared<Host>(HostFunctions(), 2); }
+
+std::vector<std::string> steps_of(const LoadResult& result) {
+  std::vector<std::string> out;
+  for (const Verdict& verdict : result.verdicts)
+    out.push_back(std::string(name_of(verdict.step)) + (verdict.status.ok() ? "" : " failed"));
+  return out;
+}
+
+TEST(Adopt, ListsAndOpens) {
+  LoadResult result = adopt_plugin(manifest_of("toy"), toy_query, bare_host());
+  ASSERT_TRUE(result.status().ok()) << result.status().to_string();
+  EXPECT_THAT(steps_of(result), ElementsAre("version", "query", "create"));
+  auto devices = result.plugin.devices();
+  ASSERT_TRUE(devices.ok());
+  ASSERT_EQ(devices->size(), 2u);
+  EXPECT_FALSE((*devices)[1].available);
+  EXPECT_EQ((*devices)[1].reason, "no driver");
+  auto unavailable = result.plugin.open("b");
+  EXPECT_EQ(unavailable.status().code(), StatusCode::unavailable);
+  EXPECT_THAT(unavailable.status().message(), HasSubstr("no driver"));
+  EXPECT_EQ(result.plugin.open("c").status().code(), StatusCode::not_found);
+  {
+    auto device = result.plugin.open("a");
+    ASSERT_TRUE(device.ok());
+    auto buffer = device->allocate(400);
+    ASSERT_TRUE(buffer.ok());
+    Status full = device->allocate(601).status();
+    EXPECT_EQ(full.code(), StatusCode::out_of_memory);
+    EXPECT_THAT(full.message(), HasSubstr("601 bytes"));
+    EXPECT_THAT(full.message(), HasSubstr("600 of 1000"));
+    EXPECT_TRUE(device->allocate(600).ok());  // and given back at once
+    EXPECT_TRUE(device->allocate(0).ok());
+    Status used = result.plugin.shutdown();
+    EXPECT_EQ(used.code(), StatusCode::failed_precondition);
+    EXPECT_EQ(used.message(), "plugin toy is still used: 1 x device, 1 x buffer");
+  }
+  EXPECT_TRUE(result.plugin.shutdown().ok());
+  EXPECT_EQ(result.plugin.devices().status().code(), StatusCode::failed_precondition);
+  EXPECT_EQ(result.plugin.open("a").status().code(), StatusCode::failed_precondition);
+}
+
+TEST(Adopt, AnInterpreterThatIsNotThereIsAFailedBuild) {
+  LoadResult result = adopt_plugin(manifest_of("toy"), toy_query, bare_host());
+  ASSERT_TRUE(result.status().ok());
+  {
+    auto device = result.plugin.open("a");
+    auto compiler = device->create_compiler();
+    auto build = compiler->build("stripe 0.1");
+    ASSERT_TRUE(build.ok());
+    EXPECT_EQ(build->done.wait().code(), StatusCode::unimplemented);
+    EXPECT_EQ(build->library.kernels().status().code(), StatusCode::unimplemented);
+    EXPECT_EQ(compiler->transform("x", "fold", "{}").status().code(), StatusCode::not_found);
+  }
+  EXPECT_TRUE(result.plugin.shutdown().ok());
+}
+
+TEST(Adopt, ThrowingSlotsAreFailuresOfThePlugin) {
+  // The helper catches …
+  LoadOptions options;
+  options.driver_options = "throw";
+  LoadResult result = adopt_plugin(manifest_of("toy"), toy_query, bare_host(), options);
+  ASSERT_TRUE(result.status().ok());
+  EXPECT_THAT(result.plugin.devices().status().to_string(), HasSubstr("enumerate fell over"));
+  EXPECT_TRUE(result.plugin.shutdown().ok());
+  // … and where a plugin does not, the host does.
+  auto throwing = [](const stria_host_info*, stria_plugin_info*) -> stria_error* { throw 5; };
+  LoadResult bad = adopt_plugin(manifest_of("toy"), throwing, bare_host());
+  EXPECT_THAT(steps_of(bad), ElementsAre("version", "query failed"));
+  EXPECT_EQ(bad.status().code(), StatusCode::internal);
+  EXPECT_THAT(bad.status().message(), HasSubstr("an exception came out of the plugin"));
+  EXPECT_FALSE(bad.plugin.valid());
+}
+
+TEST(Adopt, VersionRefusalsPrintBothRanges) {
+  // The manifest alone is enough …
+  Manifest manifest = manifest_of("toy");
+  manifest.abi = {0, 7, 9};
+  LoadResult result = adopt_plugin(manifest, toy_query, bare_host());
+  EXPECT_THAT(steps_of(result), ElementsAre("version failed"));
+  EXPECT_EQ(result.status().message(),
+            "ABI versions do not meet: the host speaks 0.1, the plugin 0.7 to 0.9");
+  manifest = manifest_of("toy");
+  manifest.stripe = {3, 0, 1};
+  EXPECT_EQ(adopt_plugin(manifest, toy_query, bare_host()).status().message(),
+            "Stripe text versions do not meet: the host speaks 0.1, the plugin 3.0 to 3.1");
+  // … but it may lie: the plugin's own word counts too.
+  static const stria_version_range future = {sizeof(stria_version_range), nullptr, 0, 8, 9};
+  auto newer = [](const stria_host_info* host, stria_plugin_info* info) -> stria_error* {
+    stria_error* error = toy_query(host, info);
+    if (error) error->release(error);
+    info->abi = &future;
+    return to_error(make_error(StatusCode::incompatible, "too old a host"));
+  };
+  result = adopt_plugin(manifest_of("toy"), newer, bare_host());
+  EXPECT_THAT(steps_of(result), ElementsAre("version", "query failed"));
+  EXPECT_EQ(result.status().code(), StatusCode::incompatible);
+  EXPECT_EQ(result.status().message(),
+            "ABI versions do not meet: the host speaks 0.1, the plugin 0.8 to 0.9");
+}
+
+TEST(Adopt, WhatDoesNotFitIsRefused) {
+  auto nothing = [](const stria_host_info*, stria_plugin_info*) -> stria_error* { return nullptr; };
+  EXPECT_EQ(adopt_plugin(manifest_of("toy"), nothing, bare_host()).status().message(),
+            "the plugin does not say which versions it speaks");
+  EXPECT_EQ(adopt_plugin(manifest_of("top"), toy_query, bare_host()).status().message(),
+            "the manifest says top 1.0.0, the shared object says toy 1.0.0");
+  auto sanitized = [](const stria_host_info* host, stria_plugin_info* info) -> stria_error* {
+    stria_error* error = toy_query(host, info);
+    info->sanitizer = info->sanitizer == STRIA_SANITIZER_THREAD ? STRIA_SANITIZER_ADDRESS
+                                                               : STRIA_SANITIZER_THREAD;
+    return error;
+  };
+  EXPECT_THAT(adopt_plugin(manifest_of("toy"), sanitized, bare_host()).status().message(),
+              HasSubstr("the plugin with the "));
+  auto paged = [](const stria_host_info* host, stria_plugin_info* info) -> stria_error* {
+    stria_error* error = toy_query(host, info);
+    info->page_size = 3;
+    return error;
+  };
+  EXPECT_THAT(adopt_plugin(manifest_of("toy"), paged, bare_host()).status().message(),
+              HasSubstr("needs pages of 3 bytes"));
+  // No driver table: its first slot is missing.
+  auto tableless = [](const stria_host_info* host, stria_plugin_info* info) -> stria_error* {
+    stria_error* error = toy_query(host, info);
+    info->driver = nullptr;
+    return error;
+  };
+  LoadResult result = adopt_plugin(manifest_of("toy"), tableless, bare_host());
+  EXPECT_THAT(steps_of(result), ElementsAre("version", "query", "create failed"));
+  EXPECT_THAT(result.status().message(), HasSubstr("the plugin has no slot driver.create"));
+}
+
+TEST(Adopt, TheHelperFillsAShortInfoOnlyAsFarAsItGoes) {
+  stria_version_range abi = {sizeof abi, nullptr, 0, 1, 1};
+  stria_host_info host{};
+  host.size = sizeof host;
+  host.abi = &abi;
+  host.stripe = &abi;
+  stria_plugin_info info{};
+  info.size = offsetof(stria_plugin_info, driver);
+  EXPECT_EQ(toy_query(&host, &info), nullptr);
+  EXPECT_NE(info.abi, nullptr);
+  EXPECT_EQ(info.driver, nullptr);
+}
+
+TEST(Adopt, SuccessWithoutAResultIsThePluginsFault) {
+  auto hollow = [](const stria_host_info* host, stria_plugin_info* info) -> stria_error* {
+    static stria_device_table device = sdk::Tables<ToyDriver>::device_table;
+    device.allocate = [](stria_device*, const stria_buffer_params*, stria_buffer**) -> stria_error* {
+      return nullptr;
+    };
+    stria_error* error = toy_query(host, info);
+    info->device = &device;
+    return error;
+  };
+  LoadResult result = adopt_plugin(manifest_of("toy"), hollow, bare_host());
+  ASSERT_TRUE(result.status().ok());
+  EXPECT_EQ(result.plugin.open("a")->allocate(1).status().to_string(),
+            "internal: plugin toy: device.allocate succeeded but gave no result");
+  EXPECT_TRUE(result.plugin.shutdown().ok());
+}
+
+}  // namespace
+}  // namespace stria::hal
