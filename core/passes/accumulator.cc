@@ -2,7 +2,6 @@
 #include "stria/passes/accumulator.h"
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 #include <set>
 
@@ -103,15 +102,19 @@ Refinement element_view(const Block& host, const std::string& name, const std::v
   return ref;
 }
 
-// A name that no block of the chain nor the host uses.
-std::string accumulator_name(const Block& host, const std::vector<Block*>& chain, const std::string& base) {
-  std::string name = base + "_acc";
-  for (bool changed = true; changed;) {
-    std::string before = name;
-    name = host.fresh_name(name);
-    for (const Block* block : chain) name = block->fresh_name(name);
-    changed = name != before;
+// A name that neither the host nor any block inside uses.
+std::string accumulator_name(const Block& host, const std::string& base) {
+  std::set<std::string> taken;
+  std::vector<const Block*> blocks = {&host};
+  while (!blocks.empty()) {
+    const Block& block = *blocks.back();
+    blocks.pop_back();
+    for (const Refinement& ref : block.refs) taken.insert(ref.into);
+    for (const Statement& stmt : block.stmts)
+      if (const Block* inner = stmt.block()) blocks.push_back(inner);
   }
+  std::string name = host.fresh_name(base + "_acc");
+  for (int i = 0; taken.count(name); ++i) name = host.fresh_name(fmt::format("{}_acc_{}", base, i));
   return name;
 }
 
@@ -144,33 +147,35 @@ void add_constraints(Block& block, const WrittenNest& nest) {
   }
 }
 
-// Puts the accumulator in place of the tensor in every block of the chain.
-void redirect(const std::vector<Block*>& chain, const AccumulatorPlan& plan, const Layout& layout,
+// Puts the accumulator in place of the view `view` that the block has of the tensor, and of all views of
+// that inside.
+void redirect(Block& block, size_t ref_position, bool outermost, const AccumulatorPlan& plan, const Layout& layout,
               const std::string& acc, const stripe::Aggregation& agg) {
-  std::string view = plan.name;
-  for (size_t level = 0; level < chain.size(); ++level) {
-    Block& block = *chain[level];
-    auto ref = std::find_if(block.refs.begin(), block.refs.end(), [&](const Refinement& r) { return r.from == view; });
-    STRIA_CHECK(ref != block.refs.end(), "no view of '{}' in the reduction's block", view);
-    std::vector<Affine> access = level == 0 ? shifted(ref->access, layout.lowest) : ref->access;
-    Refinement out = accumulator_view(layout, acc, acc, RefDir::inout, access);
-    for (size_t d = 0; d < layout.own_dim.size(); ++d)
-      if (layout.own_dim[d] >= 0) out.shape.dims[layout.own_dim[d]].size = ref->shape.dims[d].size;
-    bool leaf = level + 1 == chain.size();
-    if (layout.lane_dim >= 0) {
-      out.shape.dims[layout.lane_dim].size = leaf ? 1 : plan.reduction_lanes;
-      if (leaf)
-        for (const Index& index : block.idxs)
-          if (!index.affine) out.access[layout.lane_dim] = Affine::of(index.name);
+  const Refinement old = block.refs[ref_position];
+  Refinement out = accumulator_view(layout, acc, acc, RefDir::inout,
+                                    outermost ? shifted(old.access, layout.lowest) : old.access);
+  for (size_t d = 0; d < layout.own_dim.size(); ++d)
+    if (layout.own_dim[d] >= 0) out.shape.dims[layout.own_dim[d]].size = old.shape.dims[d].size;
+  bool stores = false;
+  for (Statement& stmt : block.stmts) {
+    if (auto* store = std::get_if<stripe::Store>(&stmt.op); store && store->into == old.into) {
+      store->into = acc;
+      stores = true;
     }
-    out.agg = agg;
-    out.location = plan.location;
-    view = ref->into;
-    *ref = std::move(out);
-    if (!leaf) continue;
-    for (Statement& stmt : block.stmts)
-      if (auto* store = std::get_if<stripe::Store>(&stmt.op); store && store->into == view) store->into = acc;
+    if (Block* inner = stmt.block())
+      for (size_t i = 0; i < inner->refs.size(); ++i)
+        if (inner->refs[i].from == old.into && inner->refs[i].dir != RefDir::none)
+          redirect(*inner, i, false, plan, layout, acc, agg);
   }
+  if (layout.lane_dim >= 0) {
+    out.shape.dims[layout.lane_dim].size = stores ? 1 : plan.reduction_lanes;
+    if (stores)
+      for (const Index& index : block.idxs)
+        if (!index.affine) out.access[layout.lane_dim] = Affine::of(index.name);
+  }
+  out.agg = agg;
+  out.location = plan.location;
+  block.refs[ref_position] = std::move(out);
 }
 
 Block clear_block(const Layout& layout, const AccumulatorPlan& plan, const WrittenNest& nest, const std::string& acc,
@@ -264,17 +269,25 @@ Scalar identity_of(const stripe::Aggregation& agg) {
 }
 
 void add_accumulator(Block& host, const AccumulatorPlan& plan) {
-  std::vector<Block*> chain = single_chain(*host.stmts[plan.position].block());
-  const Refinement& target = *host.find_ref(plan.name);
-  const Refinement& view = *find_view(*chain[0], plan.name);
+  auto aggregates = [&](Statement& stmt) -> Refinement* {
+    Block* inner = stmt.block();
+    Refinement* view = inner ? find_view(*inner, plan.name) : nullptr;
+    return view && view->agg ? view : nullptr;
+  };
+  size_t first = host.stmts.size(), last = 0;
+  for (size_t i = 0; i < host.stmts.size(); ++i)
+    if (aggregates(host.stmts[i])) {
+      first = std::min(first, i);
+      last = i;
+    }
+  STRIA_CHECK(first <= last, "nothing aggregates into '{}'", plan.name);
+  const Refinement view = *aggregates(host.stmts[first]);
   stripe::Aggregation agg = *view.agg;
-  RefDir dir = view.dir;
-  Layout layout = make_layout(plan, target.access.size(), agg.type);
-  std::string acc = accumulator_name(host, chain, plan.name);
+  Layout layout = make_layout(plan, host.find_ref(plan.name)->access.size(), agg.type);
+  std::string acc = accumulator_name(host, plan.name);
+  std::string base = host.stmts[first].block()->name;
 
-  std::string base = chain[0]->name;
-  redirect(chain, plan, layout, acc, agg);
-  std::vector<Statement> stmts(host.stmts.begin(), host.stmts.begin() + static_cast<std::ptrdiff_t>(plan.position));
+  std::vector<Statement> stmts;
   auto add = [&](Block block, const char* what) {
     if (host.tags.has("main")) {
       block.tags.set("kernel");
@@ -282,11 +295,18 @@ void add_accumulator(Block& host, const AccumulatorPlan& plan) {
     }
     stmts.emplace_back(std::move(block));
   };
-  for (const WrittenNest& nest : plan.nests) add(clear_block(layout, plan, nest, acc, agg), "_clear");
-  stmts.push_back(std::move(host.stmts[plan.position]));
-  for (const WrittenNest& nest : plan.nests) add(write_out_block(host, layout, plan, nest, acc, agg, dir), "_write_out");
-  std::move(host.stmts.begin() + static_cast<std::ptrdiff_t>(plan.position) + 1, host.stmts.end(),
-            std::back_inserter(stmts));
+  for (size_t i = 0; i < host.stmts.size(); ++i) {
+    if (i == first)
+      for (const WrittenNest& nest : plan.nests) add(clear_block(layout, plan, nest, acc, agg), "_clear");
+    if (Refinement* ref = aggregates(host.stmts[i])) {
+      Block& inner = *host.stmts[i].block();
+      redirect(inner, static_cast<size_t>(ref - inner.refs.data()), true, plan, layout, acc, agg);
+    }
+    stmts.push_back(std::move(host.stmts[i]));
+    if (i == last)
+      for (const WrittenNest& nest : plan.nests)
+        add(write_out_block(host, layout, plan, nest, acc, agg, view.dir), "_write_out");
+  }
   host.stmts = std::move(stmts);
 
   Refinement memory;

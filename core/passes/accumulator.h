@@ -25,8 +25,7 @@ Scalar identity_of(const stripe::Aggregation& agg);
 
 struct AccumulatorPlan {
   std::string name;       // the refinement of the host whose reduction this is
-  size_t position = 0;    // of the host's statement that holds all of it
-  std::vector<WrittenNest> nests;  // what that statement writes per point of the host; disjoint
+  std::vector<WrittenNest> nests;  // what the host's statements write of it per point of the host
   stripe::Location location;  // of the new refinement
   // Lanes of the innermost block that are partial results of one element; 0: none are.
   int64_t reduction_lanes = 0;
@@ -35,8 +34,8 @@ struct AccumulatorPlan {
   std::vector<std::string> tile_set;    // tags of the set-up and write-out blocks
 };
 
-// Changes the host as above. The chain under statement `position` stores to the refinement in its
-// innermost block only, and does not load it. New blocks of #main are kernels.
+// Changes the host as above: in its statements that aggregate into the refinement, and around them. They do
+// not load it. New blocks of #main are kernels.
 void add_accumulator(stripe::Block& host, const AccumulatorPlan& plan);
 
 // Can every block of `path` (a kernel … the host) write each element of the host's refinement `name` at

@@ -28,10 +28,29 @@ struct Start {
   Refinement& view() const { return *find_view(writer(), name); }
 };
 
+bool writes_disjoint(const Block& block) {
+  std::vector<IndexRole> roles = index_roles(block);
+  return std::all_of(roles.begin(), roles.end(), [](const IndexRole& role) { return role.kind == IndexKind::output; });
+}
+
+// Does a value that grows in `ref` pass through its storage more than once? Lanes are combined before they
+// are stored.
+bool grows_in_storage(const Block& block, const Refinement& ref) {
+  if (block.tags.has("vector")) return false;
+  if (!writes_disjoint(block)) return true;
+  for (const Statement& stmt : block.stmts)
+    if (const Block* inner = stmt.block())
+      if (const Refinement* view = find_view(*inner, ref.into); view && view->agg && grows_in_storage(*inner, *view))
+        return true;
+  return false;
+}
+
 // Must the start be written out? A running value that does not fit its storage needs a place even if the
 // aggregation continues from what is there.
-bool needs_start(const Refinement& ref) {
-  return ref.agg && (ref.dir == RefDir::out || (ref.dir == RefDir::inout && ref.agg->type != ref.shape.type));
+bool needs_start(const Block& block, const Refinement& ref) {
+  if (!ref.agg) return false;
+  if (ref.dir == RefDir::out) return true;
+  return ref.dir == RefDir::inout && ref.agg->type != ref.shape.type && grows_in_storage(block, ref);
 }
 
 size_t count_views(const Block& host, const std::string& name) {
@@ -40,11 +59,6 @@ size_t count_views(const Block& host, const std::string& name) {
     if (const Block* inner = stmt.block())
       for (const Refinement& ref : inner->refs) views += ref.from == name;
   return views;
-}
-
-bool writes_disjoint(const Block& block) {
-  std::vector<IndexRole> roles = index_roles(block);
-  return std::all_of(roles.begin(), roles.end(), [](const IndexRole& role) { return role.kind == IndexKind::output; });
 }
 
 void set_direction(Block& block, const std::string& parent_name, RefDir dir) {
@@ -60,26 +74,29 @@ void set_direction(Block& block, const std::string& parent_name, RefDir dir) {
 // at a block that writes each element once and so needs none.
 bool sink(Start& start) {
   while (true) {
+    // Several writers start together: the identity comes before the first of them.
+    if (count_views(start.host(), start.name) != 1) return true;
     Block& writer = start.writer();
     Refinement& ref = start.view();
     if (!writes_disjoint(writer) || ref.dir != RefDir::out || has_index_locations(writer)) return true;
-    if (is_leaf(writer)) {
-      bool loads = false;
-      size_t stores = 0;
-      for (const Statement& stmt : writer.stmts) {
-        if (auto* load = std::get_if<stripe::Load>(&stmt.op)) loads = loads || load->from == ref.into;
-        if (auto* store = std::get_if<stripe::Store>(&stmt.op)) stores += store->into == ref.into;
-      }
-      if (loads || stores != 1) return true;
+    bool loads = false;
+    size_t stores = 0, inside = writer.stmts.size();
+    for (size_t i = writer.stmts.size(); i-- > 0;) {
+      const Statement& stmt = writer.stmts[i];
+      if (auto* load = std::get_if<stripe::Load>(&stmt.op)) loads = loads || load->from == ref.into;
+      if (auto* store = std::get_if<stripe::Store>(&stmt.op)) stores += store->into == ref.into;
+      if (!stmt.block()) continue;
+      const Refinement* view = find_view(*stmt.block(), ref.into);
+      if (view && !view->agg) return true;
+      if (view) inside = i;
+    }
+    if (loads) return true;
+    if (inside == writer.stmts.size()) {
+      if (stores != 1) return true;
       ref.agg.reset();
       return false;
     }
-    size_t inside = writer.stmts.size();
-    for (size_t i = 0; i < writer.stmts.size(); ++i)
-      if (const Block* block = writer.stmts[i].block(); block && find_view(*block, ref.into)) inside = i;
-    // Several writers start together: the identity comes before the first of them.
-    if (inside == writer.stmts.size() || count_views(writer, ref.into) != 1) return true;
-    if (!find_view(*writer.stmts[inside].block(), ref.into)->agg) return true;
+    if (stores != 0) return true;
     ref.agg.reset();
     start.path.push_back(&writer);
     start.position = inside;
@@ -87,58 +104,62 @@ bool sink(Start& start) {
   }
 }
 
-// The written elements of one writer, where the start is, or as pieces if the host has no outer values.
-Result<std::vector<WrittenNest>> nests_of(const Start& start, size_t position) {
-  std::vector<Block*> chain = single_chain(*start.host().stmts[position].block());
-  for (Block* block : chain) start_indices_at_zero(*block);
-  std::vector<const Block*> const_chain(chain.begin(), chain.end());
-  std::vector<const Block*> const_path(start.path.begin(), start.path.end());
-  WrittenNest nest = written_nest(const_path, const_chain, start.name);
-  if (nest.reason.empty()) return std::vector<WrittenNest>{std::move(nest)};
+// The written elements, where the start is, or as pieces if the host has no outer values.
+Result<std::vector<WrittenNest>> nests_of(const Start& start) {
+  std::vector<const Block*> path(start.path.begin(), start.path.end());
+  std::vector<std::vector<const Block*>> chains;
+  std::vector<WrittenNest> nests;
+  std::string reason;
+  for (Statement& stmt : start.host().stmts) {
+    Block* writer = stmt.block();
+    if (!writer) continue;
+    for (const std::vector<Block*>& chain : writing_chains(*writer, start.name)) {
+      for (Block* block : chain) start_indices_at_zero(*block);
+      chains.emplace_back(chain.begin(), chain.end());
+      WrittenNest nest = written_nest(path, chains.back(), start.name);
+      if (!nest.reason.empty()) reason = nest.reason;
+      // Parts of a split reduction write the same elements.
+      if (std::find(nests.begin(), nests.end(), nest) == nests.end()) nests.push_back(std::move(nest));
+    }
+  }
+  if (reason.empty()) return nests;
   bool outer_values = std::any_of(start.path.begin(), start.path.end(), [](const Block* b) { return !b->idxs.empty(); });
-  if (outer_values) return unsupported("{}", nest.reason);
-  return written_pieces(start.host(), const_chain, start.name);
+  if (outer_values) return unsupported("{}", reason);
+  return written_pieces(start.host(), chains, start.name);
 }
 
 // Writes the start out in place.
 Status write_start(const Start& start, PassContext& context) {
   Block& host = start.host();
-  Refinement& ref = start.view();
-  stripe::Aggregation agg = *ref.agg;
-  bool narrow = agg.type != ref.shape.type;
-  bool is_main = host.tags.has("main");
-  if (narrow && count_views(host, start.name) == 1) {
+  const Refinement ref = start.view();
+  STRIA_ASSIGN(std::vector<WrittenNest> nests, nests_of(start));
+  if (ref.agg->type != ref.shape.type) {
     AccumulatorPlan plan;
     plan.name = start.name;
-    plan.position = start.position;
     plan.plain_output = ref.dir == RefDir::out;
-    STRIA_ASSIGN(plan.nests, nests_of(start, start.position));
+    plan.nests = std::move(nests);
     add_accumulator(host, plan);
     context.count("running_values_widened");
     return {};
   }
-  if (narrow) return unsupported("several blocks aggregate into a tensor of a narrower type");
-  std::vector<Statement> identities;
+  std::vector<Statement> stmts;
+  std::string base = start.writer().name;
   for (size_t i = 0; i < host.stmts.size(); ++i) {
-    Block* writer = host.stmts[i].block();
-    const Refinement* view = writer ? find_view(*writer, start.name) : nullptr;
-    if (!view || !view->agg || view->dir != RefDir::out) continue;
-    STRIA_ASSIGN(std::vector<WrittenNest> nests, nests_of(start, i));
-    for (const WrittenNest& nest : nests) {
-      Block identity = identity_block(host, start.name, nest, agg);
-      if (is_main) {
-        identity.tags.set("kernel");
-        identity.name = writer->name + "_init";
+    if (i == start.position) {
+      for (const WrittenNest& nest : nests) {
+        Block identity = identity_block(host, start.name, nest, *ref.agg);
+        if (host.tags.has("main")) {
+          identity.tags.set("kernel");
+          identity.name = base + "_init";
+        }
+        stmts.emplace_back(std::move(identity));
+        context.count("identities_written");
       }
-      Statement stmt(std::move(identity));
-      if (std::find(identities.begin(), identities.end(), stmt) == identities.end())
-        identities.push_back(std::move(stmt));
     }
-    set_direction(*writer, start.name, RefDir::inout);
+    if (Block* writer = host.stmts[i].block()) set_direction(*writer, start.name, RefDir::inout);
+    stmts.push_back(std::move(host.stmts[i]));
   }
-  context.count("identities_written", static_cast<int64_t>(identities.size()));
-  host.stmts.insert(host.stmts.begin() + static_cast<std::ptrdiff_t>(start.position),
-                    std::make_move_iterator(identities.begin()), std::make_move_iterator(identities.end()));
+  host.stmts = std::move(stmts);
   return {};
 }
 
@@ -154,7 +175,7 @@ class Initializer {
         const Refinement* found = nullptr;
         for (const Refinement& ref : inner->refs) {
           const Refinement* parent = block.find_ref(ref.from);
-          if (needs_start(ref) && !(parent && parent->agg)) found = &ref;
+          if (needs_start(*inner, ref) && !(parent && parent->agg)) found = &ref;
         }
         if (!found) break;
         size_t before = block.stmts.size();

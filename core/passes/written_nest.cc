@@ -59,7 +59,7 @@ struct System {
   std::vector<Index> indices;         // of all blocks, renamed apart and from the host's
   std::vector<Affine> constraints;    // over these and the host's
   std::vector<Affine> access;
-  Forms innermost;  // the innermost block's indices
+  std::vector<Affine> innermost;  // the innermost block's own indices
   std::string reason;
 };
 
@@ -99,7 +99,8 @@ System gather(const Block& host, const std::vector<const Block*>& chain, const s
     for (size_t d = 0; d < ref->access.size(); ++d) system.access[d] += ref->access[d].substitute(forms);
     view = ref->into;
   }
-  system.innermost = std::move(forms);
+  for (const Index& index : chain.back()->idxs)
+    if (!index.affine) system.innermost.push_back(forms.at(index.name));
   return system;
 }
 
@@ -147,6 +148,25 @@ std::vector<Block*> single_chain(Block& root) {
     if (Block* inner = chain.back()->stmts[0].block()) chain.push_back(inner);
     else break;
   return chain;
+}
+
+std::vector<std::vector<Block*>> writing_chains(Block& root, const std::string& name) {
+  std::vector<std::vector<Block*>> chains;
+  for (const Refinement& ref : root.refs) {
+    if (ref.from != name || ref.dir == stripe::RefDir::none || !ref.agg) continue;
+    bool stores = false;
+    for (stripe::Statement& stmt : root.stmts) {
+      auto* store = std::get_if<stripe::Store>(&stmt.op);
+      stores = stores || (store && store->into == ref.into);
+      if (Block* inner = stmt.block())
+        for (std::vector<Block*>& chain : writing_chains(*inner, ref.into)) {
+          chain.insert(chain.begin(), &root);
+          chains.push_back(std::move(chain));
+        }
+    }
+    if (stores) chains.push_back({&root});
+  }
+  return chains;
 }
 
 Refinement* find_view(Block& block, const std::string& parent_name) {
@@ -199,7 +219,7 @@ WrittenNest written_nest(const std::vector<const Block*>& path, const std::vecto
     all_known = all_known && known;
   }
   if (chain.back()->tags.has("vector") && !nest.indices.empty())
-    for (const auto& [index, form] : system.innermost)
+    for (const Affine& form : system.innermost)
       if (form == Affine::of(nest.indices.back().name)) nest.lane = nest.indices.back().name;
   // Constraints with reduction indices: every element that the others leave must have a point.
   if (!all_known)
@@ -207,15 +227,19 @@ WrittenNest written_nest(const std::vector<const Block*>& path, const std::vecto
   return nest;
 }
 
-Result<std::vector<WrittenNest>> written_pieces(const Block& host, const std::vector<const Block*>& chain,
+Result<std::vector<WrittenNest>> written_pieces(const Block& host, const std::vector<std::vector<const Block*>>& chains,
                                                 const std::string& name) {
-  System system = gather(host, chain, name);
-  if (!system.reason.empty()) return unsupported("{}", system.reason);
-  IntegerSet domain = box_of(system.indices);
-  for (const Affine& constraint : system.constraints) domain.add_ge(constraint);
   std::vector<std::string> dims;
-  for (size_t d = 0; d < system.access.size(); ++d) dims.push_back(fmt::format("i{}", d));
-  STRIA_ASSIGN(IntegerSet elements, domain.image(dims, system.access));
+  for (size_t d = 0; d < host.find_ref(name)->access.size(); ++d) dims.push_back(fmt::format("i{}", d));
+  IntegerSet elements = IntegerSet::empty(dims);
+  for (const std::vector<const Block*>& chain : chains) {
+    System system = gather(host, chain, name);
+    if (!system.reason.empty()) return unsupported("{}", system.reason);
+    IntegerSet domain = box_of(system.indices);
+    for (const Affine& constraint : system.constraints) domain.add_ge(constraint);
+    STRIA_ASSIGN(IntegerSet written, domain.image(dims, system.access));
+    STRIA_ASSIGN(elements, elements.unite(written));
+  }
   STRIA_ASSIGN(std::vector<SetPiece> pieces, elements.pieces());
   std::vector<WrittenNest> nests;
   for (SetPiece& piece : pieces) {

@@ -14,6 +14,10 @@ namespace stria::passes {
 // `root`, its only statement if that is a block, that one's only statement, …
 std::vector<stripe::Block*> single_chain(stripe::Block& root);
 
+// The chains of blocks from `root` to each block that stores to its view of `name`, a refinement of the
+// block around root, through views that aggregate. More than one if a loop has been split into parts.
+std::vector<std::vector<stripe::Block*>> writing_chains(stripe::Block& root, const std::string& name);
+
 // The block's first refinement that views `parent_name`; null if there is none.
 stripe::Refinement* find_view(stripe::Block& block, const std::string& parent_name);
 const stripe::Refinement* find_view(const stripe::Block& block, const std::string& parent_name);
@@ -30,20 +34,21 @@ struct WrittenNest {
   std::string lane;
   // "" or why the written elements are not known in this form; then the rest is empty.
   std::string reason;
+  bool operator==(const WrittenNest&) const = default;
 };
 
 // The elements of `name`, a refinement of the host, that one point of the host writes through `chain`.
 //   path   from a block without outer indices (a kernel, or #main) to the host
-//   chain  a block statement of the host and what single_chain gives from it
+//   chain  a block statement of the host down to the block that stores
 // Exact: each written element once, no other. Indices that run from an affine form must start at 0
 // (start_indices_at_zero).
 WrittenNest written_nest(const std::vector<const stripe::Block*>& path, const std::vector<const stripe::Block*>& chain,
                          const std::string& name);
 
-// The same for any chain under a host without indices (#main): as many nests as it takes, disjoint.
-// unknown if that takes too long to find out; unsupported if the chain has two views of the tensor.
+// The same for several chains under a host without indices (#main): as many nests as it takes, disjoint.
+// unknown if that takes too long to find out; unsupported if a block has two views of the tensor.
 Result<std::vector<WrittenNest>> written_pieces(const stripe::Block& host,
-                                                const std::vector<const stripe::Block*>& chain,
+                                                const std::vector<std::vector<const stripe::Block*>>& chains,
                                                 const std::string& name);
 
 }  // namespace stria::passes

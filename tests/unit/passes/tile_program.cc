@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tile_program.h"
+
+#include <cmath>
+#include <random>
+
+#include "stria/base/file.h"
+#include "stria/lower/lower.h"
+#include "stria/passes/all_passes.h"
+#include "stria/stripe/printer.h"
+#include "stria/tile/parser.h"
+
+namespace stria::passes {
+
+Result<TileProgram> make_program(const std::string& text, const std::map<std::string, tile::TensorType>& inputs,
+                                 const std::map<std::string, std::vector<Scalar>>& values) {
+  STRIA_ASSIGN(tile::Program parsed, tile::parse({"test.tile", text}));
+  STRIA_ASSIGN(tile::BoundProgram bound, tile::bind_program(parsed, "", inputs));
+  TileProgram program;
+  STRIA_ASSIGN(program.generic, lower(bound));
+  STRIA_ASSIGN(std::vector<interp::ProgramTensor> tensors, interp::program_inputs(program.generic));
+  std::mt19937_64 random(7);
+  std::vector<interp::TensorArg> args;
+  for (const interp::ProgramTensor& tensor : tensors) {
+    TestTensor input{tensor.name, dense_shape(tensor.shape.type, tensor.shape.sizes()), {}};
+    int64_t count = input.shape.element_count();
+    input.bytes.resize(static_cast<size_t>(count * byte_size(input.shape.type)) + 64);
+    auto given = values.find(input.name);
+    for (int64_t n = 0; n < count; ++n) {
+      Scalar value = is_float(input.shape.type)
+                         ? Scalar::of_float(input.shape.type, static_cast<double>(random() % 2000) / 1000.0 - 1)
+                         : Scalar::of_int(input.shape.type, static_cast<int64_t>(random() % 15) - 7);
+      if (given != values.end()) value = given->second[static_cast<size_t>(n)];
+      store_scalar(input.shape.type, input.bytes.data(), n, value);
+    }
+    program.inputs.push_back(std::move(input));
+  }
+  for (TestTensor& input : program.inputs) args.push_back(input.arg());
+  STRIA_ASSIGN(std::vector<interp::ProgramTensor> outs, interp::program_outputs(program.generic));
+  for (const interp::ProgramTensor& tensor : outs) {
+    TestTensor output{tensor.name, dense_shape(tensor.shape.type, tensor.shape.sizes()), {}};
+    output.bytes.resize(static_cast<size_t>(output.shape.span_bytes()) + 64);
+    program.expected.push_back(std::move(output));
+  }
+  for (TestTensor& t : program.expected) args.push_back(t.arg());
+  STRIA_RETURN_IF_ERROR(interp::interpret(program.generic, args));
+  return program;
+}
+
+std::string wrong_values(const stripe::Program& program, TileProgram& original) {
+  std::vector<interp::TensorArg> args;
+  for (TestTensor& input : original.inputs) args.push_back(input.arg());
+  std::vector<TestTensor> outputs;
+  for (const TestTensor& reference : original.expected) {
+    TestTensor output{reference.name, reference.shape, {}};
+    output.bytes.resize(static_cast<size_t>(reference.shape.span_bytes()) + 64);
+    outputs.push_back(std::move(output));
+  }
+  for (TestTensor& output : outputs) args.push_back(output.arg());
+  if (Status status = interp::interpret(program, args); !status.ok()) return status.to_string();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    DataType type = outputs[i].shape.type;
+    for (int64_t e = 0; e < outputs[i].shape.element_count(); ++e) {
+      Scalar got = load_scalar(type, outputs[i].bytes.data(), e), want = load_scalar(type, original.expected[i].bytes.data(), e);
+      bool bad = false;
+      if (is_float(type)) {
+        double tol = byte_size(type) == 2 ? 0.03 : 1e-4;
+        bool nan = std::isnan(got.f) || std::isnan(want.f);
+        bad = nan ? std::isnan(got.f) != std::isnan(want.f) : !(got.f == want.f || std::abs(got.f - want.f) <= tol * (1 + std::abs(want.f)));
+      } else bad = got.i != want.i;
+      if (bad) return fmt::format("{}[{}]: got {}, expected {}", outputs[i].name, e, to_string(got), to_string(want));
+    }
+  }
+  return "";
+}
+
+std::string wrong_step(const std::string& pipeline, const TemplateSettings& settings, const HardwareModel& model,
+                       TileProgram& original, std::map<std::string, int64_t>* counters) {
+  auto steps = parse_pipeline({"pipeline", pipeline}, settings, model, all_passes());
+  if (!steps.ok()) return steps.status().to_string();
+  stripe::Program program = original.generic;
+  std::string wrong;
+  PipelineOptions options;
+  options.verify_each = true;
+  options.after_step = [&](int, const StepReport& report, const stripe::Program& now) {
+    if (counters) {
+      (*counters)[report.pass + ": changed"] += report.changed;
+      for (const auto& [name, count] : report.counters) (*counters)[report.pass + ": " + name] += count;
+    }
+    if (!wrong.empty()) return;
+    wrong = wrong_values(now, original);
+    if (!wrong.empty())
+      wrong = fmt::format("after step '{}': {}\n{}\nfrom\n{}", report.step, wrong, stripe::print(now),
+                          stripe::print(original.generic));
+  };
+  auto reports = run_pipeline(program, *steps, model, options);
+  if (!reports.ok()) return reports.status().to_string() + "\n" + stripe::print(program) + "\nfrom\n" + stripe::print(original.generic);
+  return wrong;
+}
+
+std::string cpu_pipeline() {
+  return read_file(STRIA_SOURCE_DIR "/plugins/llvm_cpu/passes/cpu.json").value();
+}
+
+HardwareModel small_model(int64_t vector_bytes, int64_t registers) {
+  auto model = load_hardware_model(
+      {"small model", fmt::format(R"({{"mem_units": {{"DRAM": {{}}, "REG": {{"count": 2}}}},
+           "exec_units": {{"CORE": {{"count": 2, "vector_bytes": {}, "vector_registers": {}}}}}}})",
+                                  vector_bytes, registers)});
+  return std::move(model).value();
+}
+
+}  // namespace stria::passes

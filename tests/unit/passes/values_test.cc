@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "tile_case.h"
+#include "tile_program.h"
+
+namespace stria::passes {
+namespace {
+
+// Every pass, alone or with what it needs before it, with options that make small programs take its
+// paths.
+const std::map<std::string, std::string> kPipelines = {
+    {"prune", R"([{"prune": {}}])"},
+    {"tile by role", R"([{"autotile": {"balance": true, "order": "reuse",
+        "output_vector": {"vectors": 1, "output": [2, 3], "other_output": 1, "reduction": 2},
+        "reduction_vector": {"vectors": 1, "output": [2], "other_output": 1, "reduction": 1},
+        "scalar": {"output": [2, 2], "other_output": 1, "reduction": 1}}}])"},
+    {"tile twice", R"([{"autotile": {"inner_set": ["a"], "scalar": {"output": [3], "other_output": 2, "reduction": 2},
+        "output_vector": {"output": [3], "other_output": 2, "reduction": 2},
+        "reduction_vector": {"output": [3], "other_output": 2, "reduction": 2}}},
+        {"autotile": {"reqs": ["a"], "order": "stride", "scalar": {"output": [2], "other_output": 1, "reduction": 1},
+        "output_vector": {"vectors": 1, "output": [2], "other_output": 1, "reduction": 1},
+        "reduction_vector": {"vectors": 1, "output": [2], "other_output": 1, "reduction": 1}}},
+        {"prune": {}}])"},
+    {"vectorize", R"([{"vectorize": {"min_range": 2}}, {"unroll": {}}])"},
+    {"thread", R"([{"thread": {"min_work": 1, "points_per_core": 1}}])"},
+    {"agg_init", R"([{"agg_init": {}}])"},
+    {"agg_init inside", R"([{"thread": {"min_work": 1, "points_per_core": 1}},
+        {"autotile": {"reqs": ["kernel"], "scalar": {"output": [2], "reduction": 1}}}, {"agg_init": {}}])"},
+    {"border", R"([{"prune": {}}, {"autotile": {"inner_set": ["a"],
+        "scalar": {"output": [3], "other_output": 2, "reduction": 2},
+        "output_vector": {"output": [3], "other_output": 2, "reduction": 2},
+        "reduction_vector": {"output": [3], "other_output": 2, "reduction": 2}}},
+        {"thread": {"min_work": 1, "points_per_core": 1}}, {"unroll": {"reqs": ["a"], "max_points": 1000}},
+        {"split_border": {"max_parts": 40}}, {"agg_init": {}}, {"prune": {}}])"},
+    {"buffers", R"([{"localize": {}}, {"scalarize": {}}, {"locate_memory": {"loc": {"name": "DRAM"}}},
+        {"locate_block": {"loc": {"name": "CORE"}}}])"},
+};
+
+TEST(Values, EveryPassKeepsThemOnRandomPrograms) {
+  std::map<std::string, int64_t> counters;
+  int programs = 0;
+  for (uint64_t seed = 1; seed <= 150; ++seed) {
+    differential::GeneratedProgram generated = differential::generate(seed);
+    std::map<std::string, tile::TensorType> inputs;
+    std::map<std::string, std::vector<Scalar>> values;
+    for (size_t i = 0; i < generated.inputs.size(); ++i) {
+      inputs[generated.inputs[i].name] = {generated.inputs[i].type, generated.inputs[i].sizes};
+      values[generated.inputs[i].name] = generated.input_values[i];
+    }
+    auto program = make_program(generated.tile_text(), inputs, values);
+    if (!program.ok()) continue;
+    ++programs;
+    for (int64_t vector_bytes : {8, 16}) {
+      HardwareModel model = small_model(vector_bytes, 8);
+      for (const auto& [name, pipeline] : kPipelines)
+        ASSERT_EQ(wrong_step(pipeline, {}, model, *program, &counters), "")
+            << "seed " << seed << ", pipeline '" << name << "', vectors of " << vector_bytes << " bytes\n"
+            << generated.tile_text();
+      ASSERT_EQ(wrong_step(cpu_pipeline(), {{"MIN_WORK", "1"}}, model, *program, &counters), "")
+          << "seed " << seed << ", the CPU's pipeline\n"
+          << generated.tile_text();
+    }
+  }
+  EXPECT_GT(programs, 100);
+  std::cout << programs << " programs\n";
+  for (const auto& [name, count] : counters) std::cout << "  " << name << ": " << count << "\n";
+  // A pass that never did anything was not tested.
+  for (const char* must : {"autotile: blocks_tiled", "vectorize: kernels_vectorized", "vectorize: reductions_vectorized",
+                           "thread: kernels_threaded", "split_border: loops_split", "agg_init: identities_written",
+                           "agg_init: plain_stores", "agg_init: running_values_widened", "prune: things_removed"})
+    EXPECT_GT(counters[must], 0) << must;
+}
+
+}  // namespace
+}  // namespace stria::passes
