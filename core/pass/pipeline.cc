@@ -7,6 +7,7 @@
 
 #include "stria/base/text.h"
 #include "stria/hwmodel/json_text.h"
+#include "stria/stripe/verifier.h"
 
 namespace stria {
 namespace {
@@ -36,6 +37,13 @@ Result<PipelineStep> parse_step(const json& entry, const std::string& pointer, c
   if (step.pass.empty()) return invalid_argument("{}: this step names no pass", pointer);
   if (step.name.empty()) step.name = step.pass;
   return step;
+}
+
+Status verify_program(const stripe::Program& program, const HardwareModel& model) {
+  std::map<std::string, int64_t> units = model.units();
+  stripe::VerifyOptions options;
+  if (!units.empty()) options.units = &units;
+  return stripe::verify(program, options);
 }
 
 }  // namespace
@@ -80,6 +88,9 @@ Result<std::vector<StepReport>> run_pipeline(stripe::Program& program, const Pip
       return not_found("{} has no step '{}'{}", pipeline.source, options.stop_after,
                        did_you_mean(options.stop_after, names));
   }
+  if (options.verify_each)
+    if (Status status = verify_program(program, model); !status.ok())
+      return status.with_context(fmt::format("{}: before the first step", pipeline.source));
   std::vector<StepReport> reports;
   for (const PipelineStep& step : pipeline.steps) {
     PassContext context(model);
@@ -90,6 +101,10 @@ Result<std::vector<StepReport>> run_pipeline(stripe::Program& program, const Pip
     context.report().milliseconds = std::chrono::duration<double, std::milli>(end - begin).count();
     if (!status.ok())
       return status.with_context(fmt::format("{}: step '{}' ({})", pipeline.source, step.name, step.pass));
+    if (options.verify_each)
+      if (Status verified = verify_program(program, model); !verified.ok())
+        return verified.with_context(fmt::format("{}: the program that step '{}' ({}) made is not legal",
+                                                 pipeline.source, step.name, step.pass));
     reports.push_back(context.report());
     if (options.after_step) options.after_step(static_cast<int>(reports.size()) - 1, reports.back(), program);
     if (step.name == options.stop_after) break;

@@ -128,6 +128,29 @@ TEST(Pipeline, AFailureNamesTheStep) {
   EXPECT_THAT(result.status().message(), HasSubstr("p.json: step 'bad' (mark): told to fail"));
 }
 
+TEST(Pipeline, VerifyEachNamesTheStepThatMadeAnIllegalProgram) {
+  auto program = stripe::parse({"p", "0: #program block [] (\n) {\n  0: #main block [] (\n  ) {\n  }\n}\n"});
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+  std::vector<PassInfo> passes = test_passes();
+  passes.push_back(make_pass_info<MarkOptions>("break", "adds a view of nothing", describe,
+                                               [](stripe::Program& p, const MarkOptions&, PassContext&) {
+                                                 stripe::Refinement ref;
+                                                 ref.dir = stripe::RefDir::in;
+                                                 ref.from = ref.into = "Nothing";
+                                                 p.main()->refs.push_back(ref);
+                                                 return Status();
+                                               }));
+  HardwareModel model = empty_hardware_model();
+  auto steps = parse_pipeline({"p.json", R"([{"mark": {}}, {"name": "bad", "break": {}}])"}, {}, model, passes);
+  ASSERT_TRUE(steps.ok());
+  PipelineOptions options;
+  options.verify_each = true;
+  auto result = run_pipeline(*program, *steps, model, options);
+  ASSERT_FALSE(result.ok());
+  EXPECT_THAT(result.status().message(), HasSubstr("the program that step 'bad' (break) made is not legal"));
+  EXPECT_THAT(result.status().message(), HasSubstr("Nothing"));
+}
+
 TEST(AllPasses, AreSortedDescribedAndDocumented) {
   std::vector<PassInfo> all = passes::all_passes();
   ASSERT_GT(all.size(), 8u);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tile_program.h"
 
-#include <cmath>
 #include <random>
 
 #include "stria/base/file.h"
@@ -36,14 +35,7 @@ Result<TileProgram> make_program(const std::string& text, const std::map<std::st
     program.inputs.push_back(std::move(input));
   }
   for (TestTensor& input : program.inputs) args.push_back(input.arg());
-  STRIA_ASSIGN(std::vector<interp::ProgramTensor> outs, interp::program_outputs(program.generic));
-  for (const interp::ProgramTensor& tensor : outs) {
-    TestTensor output{tensor.name, dense_shape(tensor.shape.type, tensor.shape.sizes()), {}};
-    output.bytes.resize(static_cast<size_t>(output.shape.span_bytes()) + 64);
-    program.expected.push_back(std::move(output));
-  }
-  for (TestTensor& t : program.expected) args.push_back(t.arg());
-  STRIA_RETURN_IF_ERROR(interp::interpret(program.generic, args));
+  STRIA_ASSIGN(program.expected, interp::interpret_with_bounds(program.generic, args));
   return program;
 }
 
@@ -51,7 +43,7 @@ std::string wrong_values(const stripe::Program& program, TileProgram& original) 
   std::vector<interp::TensorArg> args;
   for (TestTensor& input : original.inputs) args.push_back(input.arg());
   std::vector<TestTensor> outputs;
-  for (const TestTensor& reference : original.expected) {
+  for (const interp::Reference& reference : original.expected) {
     TestTensor output{reference.name, reference.shape, {}};
     output.bytes.resize(static_cast<size_t>(reference.shape.span_bytes()) + 64);
     outputs.push_back(std::move(output));
@@ -59,17 +51,9 @@ std::string wrong_values(const stripe::Program& program, TileProgram& original) 
   for (TestTensor& output : outputs) args.push_back(output.arg());
   if (Status status = interp::interpret(program, args); !status.ok()) return status.to_string();
   for (size_t i = 0; i < outputs.size(); ++i) {
-    DataType type = outputs[i].shape.type;
-    for (int64_t e = 0; e < outputs[i].shape.element_count(); ++e) {
-      Scalar got = load_scalar(type, outputs[i].bytes.data(), e), want = load_scalar(type, original.expected[i].bytes.data(), e);
-      bool bad = false;
-      if (is_float(type)) {
-        double tol = byte_size(type) == 2 ? 0.03 : 1e-4;
-        bool nan = std::isnan(got.f) || std::isnan(want.f);
-        bad = nan ? std::isnan(got.f) != std::isnan(want.f) : !(got.f == want.f || std::abs(got.f - want.f) <= tol * (1 + std::abs(want.f)));
-      } else bad = got.i != want.i;
-      if (bad) return fmt::format("{}[{}]: got {}, expected {}", outputs[i].name, e, to_string(got), to_string(want));
-    }
+    auto report = interp::compare(outputs[i].arg(), original.expected[i]);
+    if (!report.ok()) return report.status().to_string();
+    if (!report->passed()) return report->worst_text;
   }
   return "";
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "stria/interp/check.h"
 #include "stria/interp/interpret.h"
 #include "stria/pass/pipeline.h"
 #include "stria/stripe/block.h"
@@ -24,7 +25,7 @@ struct TestTensor {
 struct TileProgram {
   stripe::Program generic;
   std::vector<TestTensor> inputs;
-  std::vector<TestTensor> expected;  // of each output
+  std::vector<interp::Reference> expected;  // of each output
 };
 
 // Lowers the text for inputs of these types; `values` by input name, row-major, random ones for inputs
