@@ -225,12 +225,15 @@ class ArenaCheck {
   std::vector<Arena> live_;  // of the enclosing blocks and this one
 };
 
-void check_units(const Place& place, const Location& location, const VerifyOptions& options,
+// A block's points queue for the units that its location names, so that an index there may have more
+// values than there are units; a number or a memory's unit must exist.
+void check_units(const Place& place, const Location& location, bool queues, const VerifyOptions& options,
                  const std::function<void(const std::string&)>& report) {
   for (const LocationUnit& unit : location.path) {
     auto known = options.units->find(unit.name);
     if (known == options.units->end()) continue;  // reported before
     for (const Affine& form : unit.units) {
+      if (queues && !form.is_constant()) continue;
       Interval range = interval_of(form, place.box);
       if (range.lower < 0 || range.upper >= known->second)
         report(fmt::format("'{}[{}]' is unit {} to {}, the hardware model has {}", unit.name, form.to_string(),
@@ -247,9 +250,9 @@ void check_order(const Program& program, const VerifyOptions& options, Findings&
     if (place.block->tags.has("deps")) check_deps(place, findings);
     bool runs = std::none_of(place.box.begin(), place.box.end(), [](const auto& range) { return range.second.empty(); });
     if (!options.units || !runs) return;
-    check_units(place, place.block->location, options, [&](const std::string& m) { findings.add(place, m); });
+    check_units(place, place.block->location, true, options, [&](const std::string& m) { findings.add(place, m); });
     for (const Refinement& ref : place.block->refs)
-      check_units(place, ref.location, options, [&](const std::string& m) { findings.add(place, ref, m); });
+      check_units(place, ref.location, false, options, [&](const std::string& m) { findings.add(place, ref, m); });
   });
   if (!program.entry.tags.has("placed") || !findings.empty()) return;
   Place place;
