@@ -38,6 +38,14 @@ int edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates) {
+  // The same letters in another case are the nearest there is.
+  auto same_letters = [&](const std::string& candidate) {
+    return std::equal(name.begin(), name.end(), candidate.begin(), candidate.end(), [](char a, char b) {
+      return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+    });
+  };
+  for (const std::string& candidate : candidates)
+    if (!candidate.empty() && same_letters(candidate)) return candidate;
   std::string best;
   int best_distance = 0;
   for (const std::string& candidate : candidates) {

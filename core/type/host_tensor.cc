@@ -21,8 +21,8 @@ Result<HostTensor> HostTensor::create(DataType type, std::vector<int64_t> sizes,
   const size_t rounded = (bytes / kAlignment + 1) * kAlignment;
   tensor.data_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded)));
   if (!tensor.data_)
-    return make_error(StatusCode::out_of_memory, "{}: no host memory for {} bytes ({})", what, bytes,
-                      to_string(type, tensor.sizes_));
+    return make_error(StatusCode::out_of_memory, "{}: no host memory for {} bytes ({})", what,
+                      bytes, to_string(type, tensor.sizes_));
   return tensor;
 }
 

@@ -19,7 +19,8 @@ class HostTensor {
  public:
   // Elements have unspecified values. invalid_argument for negative sizes or more bytes than int64
   // holds, out_of_memory if the host has no room; `what` names the tensor in the message.
-  static Result<HostTensor> create(DataType type, std::vector<int64_t> sizes, std::string_view what);
+  static Result<HostTensor> create(DataType type, std::vector<int64_t> sizes,
+                                   std::string_view what);
 
   HostTensor() = default;  // fp32[0] without memory
 
