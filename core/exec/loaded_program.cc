@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/exec/loaded_program.h"
+
+#include <map>
+#include <mutex>
+
+namespace stria::exec {
+namespace {
+
+// Buffers of one size that runs borrow. A buffer comes back when its run is done, so that as many
+// are alive as runs have been under way at once.
+class ArenaPool {
+ public:
+  ArenaPool(hal::Device device, uint64_t bytes) : device_(std::move(device)), bytes_(bytes) {}
+
+  Result<hal::Buffer> take() {
+    {
+      std::lock_guard lock(mutex_);
+      if (!free_.empty()) {
+        hal::Buffer buffer = std::move(free_.back());
+        free_.pop_back();
+        return buffer;
+      }
+    }
+    return device_.allocate(bytes_);
+  }
+  void give(hal::Buffer buffer) {
+    std::lock_guard lock(mutex_);
+    free_.push_back(std::move(buffer));
+  }
+
+ private:
+  const hal::Device device_;
+  const uint64_t bytes_;
+  std::mutex mutex_;
+  std::vector<hal::Buffer> free_;  // guarded by mutex_
+};
+
+Status check_arguments(const Plan& plan, const std::vector<size_t>& tensors,
+                       std::span<const hal::Argument> arguments, std::string_view what) {
+  if (arguments.size() != tensors.size())
+    return invalid_argument("'{}' has {} {}, got {}", plan.program, tensors.size(), what,
+                            arguments.size());
+  return Status();
+}
+
+}  // namespace
+
+struct RunNames {
+  std::string program;
+  std::string device;
+  std::vector<std::string> kernels;
+};
+
+struct LoadedProgram::State {
+  hal::Device device;
+  hal::Executor executor;
+  hal::Library library;
+  Plan plan;
+  std::vector<hal::Kernel> kernels;  // by library index
+  std::shared_ptr<ArenaPool> main_arenas;
+  std::shared_ptr<const RunNames> names;
+
+  // The launches of one part. `memory` gives each tensor's place.
+  std::vector<hal::Launch> launches(const PlannedPart& part,
+                                    const std::vector<hal::Argument>& memory) const {
+    std::vector<hal::Launch> out;
+    out.reserve(part.kernels.size());
+    for (const PlannedKernel& kernel : part.kernels) {
+      hal::Launch launch{kernels[kernel.library_index], {}, kernel.after};
+      launch.arguments.reserve(kernel.arguments.size());
+      for (const PlannedArgument& argument : kernel.arguments) {
+        hal::Argument place = memory[argument.tensor];
+        place.offset += argument.offset;
+        launch.arguments.push_back(std::move(place));
+      }
+      out.push_back(std::move(launch));
+    }
+    return out;
+  }
+
+  // Points the tensors of `role` into `arena`.
+  void place(TensorRole role, const hal::Buffer& arena, std::vector<hal::Argument>& memory) const {
+    for (size_t t = 0; t < plan.tensors.size(); ++t)
+      if (plan.tensors[t].role == role) memory[t] = {arena, plan.tensors[t].offset};
+  }
+};
+
+struct Binding::State {
+  std::shared_ptr<const LoadedProgram::State> program;
+  hal::Buffer derived;
+  hal::Event ready;  // the prologue is done
+};
+
+Status Run::wait() const {
+  Status outcome = done_.wait();
+  if (outcome.ok()) return outcome;
+  // A failure travels to later kernels only, so the first failed one is where it happened.
+  for (size_t k = 0; k < each_.size(); ++k) {
+    Status status = each_[k].status();
+    if (status.ok()) continue;
+    return status.with_context(fmt::format("kernel '{}' ({} of {}) of '{}' on {}",
+                                           names_->kernels[k], k + 1, each_.size(), names_->program,
+                                           names_->device));
+  }
+  return outcome.with_context(fmt::format("'{}' on {}", names_->program, names_->device));
+}
+
+Result<std::vector<KernelTime>> Run::times() const {
+  std::vector<KernelTime> out;
+  for (size_t k = 0; k < each_.size(); ++k) {
+    STRIA_ASSIGN(uint64_t nanoseconds, each_[k].duration_ns());
+    out.push_back({names_->kernels[k], k, nanoseconds});
+  }
+  return out;
+}
+
+Result<LoadedProgram> LoadedProgram::load(const hal::Device& device, const stripe::Program& program,
+                                          std::string_view text, std::string_view options) {
+  auto state = std::make_shared<State>();
+  state->device = device;
+  STRIA_ASSIGN(hal::Compiler compiler, device.create_compiler());
+  STRIA_ASSIGN(hal::Build build, compiler.build(text, options));
+  STRIA_RETURN_IF_ERROR(build.done.wait());
+  state->library = build.library;
+  STRIA_ASSIGN(std::vector<hal::KernelInfo> infos, state->library.kernels());
+  STRIA_ASSIGN(state->plan, make_plan(program, infos));
+  STRIA_ASSIGN(state->executor, device.create_executor());
+  for (size_t i = 0; i < infos.size(); ++i) {
+    STRIA_ASSIGN(hal::Kernel kernel, state->executor.prepare(state->library, i));
+    state->kernels.push_back(std::move(kernel));
+  }
+  state->main_arenas = std::make_shared<ArenaPool>(device, state->plan.main.arena_bytes);
+  auto names = std::make_shared<RunNames>();
+  names->program = state->plan.program;
+  names->device = device.plugin_id() + ":" + device.info().id;
+  for (const PlannedKernel& kernel : state->plan.main.kernels)
+    names->kernels.push_back(kernel.name);
+  state->names = std::move(names);
+  LoadedProgram loaded;
+  loaded.state_ = std::move(state);
+  return loaded;
+}
+
+const Plan& LoadedProgram::plan() const { return state_->plan; }
+const hal::Library& LoadedProgram::library() const { return state_->library; }
+const hal::Device& LoadedProgram::device() const { return state_->device; }
+
+Result<Binding> LoadedProgram::bind(std::span<const hal::Argument> inputs, hal::Waits waits) const {
+  const Plan& plan = state_->plan;
+  STRIA_RETURN_IF_ERROR(check_arguments(plan, plan.inputs, inputs, "inputs"));
+  auto binding = std::make_shared<Binding::State>();
+  binding->program = state_;
+  if (!plan.prologue.kernels.empty()) {
+    std::vector<hal::Argument> memory(plan.tensors.size());
+    for (size_t i = 0; i < plan.inputs.size(); ++i)
+      if (plan.tensors[plan.inputs[i]].prologue_reads) memory[plan.inputs[i]] = inputs[i];
+    STRIA_ASSIGN(binding->derived, state_->device.allocate(plan.derived_bytes));
+    STRIA_ASSIGN(hal::Buffer arena, state_->device.allocate(plan.prologue.arena_bytes));
+    // Main's temporaries get a wrong place here, but no launch of the prologue names them.
+    state_->place(TensorRole::temporary, arena, memory);
+    state_->place(TensorRole::derived, binding->derived, memory);
+    STRIA_ASSIGN(binding->ready,
+                 state_->executor.submit(state_->launches(plan.prologue, memory), waits));
+  }
+  Binding out;
+  out.state_ = std::move(binding);
+  return out;
+}
+
+Result<Run> Binding::run(std::span<const hal::Argument> inputs,
+                         std::span<const hal::Argument> outputs, hal::Waits waits) const {
+  const LoadedProgram::State& program = *state_->program;
+  const Plan& plan = program.plan;
+  STRIA_RETURN_IF_ERROR(check_arguments(plan, plan.inputs, inputs, "inputs"));
+  STRIA_RETURN_IF_ERROR(check_arguments(plan, plan.outputs, outputs, "outputs"));
+  std::vector<hal::Argument> memory(plan.tensors.size());
+  for (size_t i = 0; i < inputs.size(); ++i) memory[plan.inputs[i]] = inputs[i];
+  for (size_t i = 0; i < outputs.size(); ++i) memory[plan.outputs[i]] = outputs[i];
+  hal::Buffer arena;
+  if (plan.main.arena_bytes > 0) {
+    STRIA_ASSIGN(arena, program.main_arenas->take());
+    program.place(TensorRole::temporary, arena, memory);
+  }
+  program.place(TensorRole::derived, state_->derived, memory);
+  std::vector<hal::Event> all_waits(waits.begin(), waits.end());
+  if (state_->ready.valid()) all_waits.push_back(state_->ready);
+  Run run;
+  run.names_ = program.names;
+  auto done = program.executor.submit(program.launches(plan.main, memory), all_waits, &run.each_);
+  if (!done.ok()) {
+    if (arena.valid()) program.main_arenas->give(std::move(arena));
+    return done.status().with_context(
+        fmt::format("'{}' on {}", program.names->program, program.names->device));
+  }
+  run.done_ = std::move(*done);
+  // If this cannot be arranged, the arena is simply not used again.
+  if (arena.valid())
+    (void)run.done_.on_done(
+        [pool = program.main_arenas, arena](const Status&) { pool->give(arena); });
+  return run;
+}
+
+}  // namespace stria::exec

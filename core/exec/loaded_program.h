@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device program that is built, loaded and ready to run again and again: kernels prepared, memory
+// for temporaries kept between runs. All three classes are handles; copies are cheap and may be
+// used from any thread at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stria/base/status.h"
+#include "stria/exec/plan.h"
+#include "stria/hal/device.h"
+#include "stria/stripe/block.h"
+
+namespace stria::exec {
+
+struct KernelTime {
+  std::string name;
+  size_t statement = 0;  // position among main's kernels
+  uint64_t nanoseconds = 0;
+};
+
+struct RunNames;
+
+// One run under way.
+class Run {
+ public:
+  // Done when every kernel is; fails with the first cause.
+  const hal::Event& done() const { return done_; }
+  // Waits; a failure says which kernel of which program failed.
+  Status wait() const;
+  // Of each kernel in launch order; failed_precondition before the run is done.
+  Result<std::vector<KernelTime>> times() const;
+
+ private:
+  friend class Binding;
+  std::shared_ptr<const RunNames> names_;
+  hal::Event done_;
+  std::vector<hal::Event> each_;
+};
+
+// A program with its constants fixed: what the prologue makes of them is computed once and kept.
+class Binding {
+ public:
+  Binding() = default;
+  bool valid() const { return state_ != nullptr; }
+  // Starts the kernels of main after `waits` and returns at once. One argument per plan().inputs
+  // and per plan().outputs; constants must be those of the binding. Runs may overlap in time: each
+  // has temporaries of its own, and the caller orders those that share tensors by `waits`.
+  Result<Run> run(std::span<const hal::Argument> inputs, std::span<const hal::Argument> outputs,
+                  hal::Waits waits = {}) const;
+
+ private:
+  friend class LoadedProgram;
+  struct State;
+  std::shared_ptr<const State> state_;
+};
+
+class LoadedProgram {
+ public:
+  LoadedProgram() = default;
+  // Builds `text`, the printed form of `program`, on the device, waits for the build and readies
+  // all kernels. `options` is the JSON object that the plugin's compiler gets.
+  static Result<LoadedProgram> load(const hal::Device& device, const stripe::Program& program,
+                                    std::string_view text, std::string_view options = "{}");
+
+  const Plan& plan() const;
+  const hal::Library& library() const;
+  const hal::Device& device() const;
+
+  // Starts the prologue, if there is one, after `waits`. One argument per plan().inputs; only those
+  // with `prologue_reads` are looked at, the others may be empty.
+  Result<Binding> bind(std::span<const hal::Argument> inputs, hal::Waits waits = {}) const;
+
+ private:
+  friend class Binding;
+  struct State;
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace stria::exec
