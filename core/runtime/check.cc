@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/runtime/check.h"
+
+namespace stria {
+namespace {
+
+constexpr uint64_t kSampleSeed = 1;
+
+interp::TensorArg argument_of(const std::string& name, const HostTensor& tensor) {
+  // The interpreter writes to outputs only, and those given here are inputs or results.
+  return {name, const_cast<std::byte*>(tensor.data()), dense_shape(tensor.type(), tensor.sizes())};
+}
+
+}  // namespace
+
+Result<std::vector<OutputCheck>> check_outputs(const Compilation& compilation,
+                                               std::span<const HostTensor> inputs,
+                                               std::span<const HostTensor> outputs,
+                                               std::optional<int64_t> sample,
+                                               interp::Events* events) {
+  const tile::BoundProgram& bound = compilation.bound;
+  if (inputs.size() != bound.inputs.size() || outputs.size() != bound.outputs.size())
+    return internal_error("check of '{}' with {} inputs and {} outputs", bound.name, inputs.size(),
+                          outputs.size());
+  STRIA_ASSIGN(std::vector<interp::ProgramTensor> used,
+               interp::program_inputs(compilation.generic));
+  std::vector<interp::TensorArg> arguments;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const std::string& name = bound.tensors[bound.inputs[i]].name;
+    for (const interp::ProgramTensor& tensor : used)
+      if (tensor.name == name) arguments.push_back(argument_of(name, inputs[i]));
+  }
+  interp::InterpOptions options;
+  options.events = sample ? nullptr : events;
+  STRIA_ASSIGN(std::vector<interp::Reference> references,
+               sample ? interp::interpret_sample(compilation.generic, arguments, *sample,
+                                                 kSampleSeed, options)
+                      : interp::interpret_with_bounds(compilation.generic, arguments, options));
+  std::vector<OutputCheck> checks;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const std::string& name = bound.tensors[bound.outputs[i]].name;
+    const interp::Reference* reference = nullptr;
+    for (const interp::Reference& candidate : references)
+      if (candidate.name == name) reference = &candidate;
+    if (reference == nullptr) return internal_error("the interpreter gives no output '{}'", name);
+    STRIA_ASSIGN(interp::CheckReport report,
+                 interp::compare(argument_of(name, outputs[i]), *reference));
+    checks.push_back({name, std::move(report)});
+  }
+  return checks;
+}
+
+}  // namespace stria

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/runtime/compilation.h"
+
+#include <fmt/format.h>
+
+#include "stria/lower/lower.h"
+#include "stria/stripe/printer.h"
+#include "stria/tile/print.h"
+
+namespace stria {
+namespace {
+
+// Operations of one run of the block's body, times the points of its box.
+double operations_of(const stripe::Block& block) {
+  double points = 1;
+  for (const stripe::Index& index : block.idxs) points *= static_cast<double>(index.range);
+  double per_point = 0;
+  for (const stripe::Statement& stmt : block.stmts) {
+    if (const stripe::Block* inner = stmt.block()) {
+      per_point += operations_of(*inner);
+    } else if (const auto* intrinsic = std::get_if<stripe::Intrinsic>(&stmt.op)) {
+      if (intrinsic->name != "ident") per_point += 1;
+    } else if (const auto* store = std::get_if<stripe::Store>(&stmt.op)) {
+      const stripe::Refinement* ref = block.find_ref(store->into);
+      if (ref != nullptr && ref->agg) per_point += 1;
+    }
+  }
+  return points * per_point;
+}
+
+}  // namespace
+
+void Compilation::add_stage(std::string_view name, std::string_view ending, std::string text) {
+  stages.push_back({fmt::format("{:02}_{}.{}", stages.size(), name, ending), std::move(text)});
+}
+
+Result<Compilation> lower_program(const Program& program, const InputTypes& inputs,
+                                  const CompileOptions& options) {
+  Compilation out;
+  if (options.keep_stages) out.add_stage("program", "tile", tile::print(program.tile()));
+  STRIA_ASSIGN(out.bound, tile::bind_program(program.tile(), program.function(), inputs));
+  STRIA_ASSIGN(out.generic, lower(out.bound));
+  if (options.keep_stages) out.add_stage("lower", "stripe", stripe::print(out.generic));
+  return out;
+}
+
+std::map<std::string, double> kernel_operations(const stripe::Program& generic) {
+  std::map<std::string, double> out;
+  if (const stripe::Block* main = generic.main())
+    for (const stripe::Statement& stmt : main->stmts)
+      if (const stripe::Block* kernel = stmt.block()) out[kernel->name] += operations_of(*kernel);
+  return out;
+}
+
+}  // namespace stria

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/runtime/executable.h"
+
+#include <algorithm>
+
+#include "stria/runtime/executable_state.h"
+
+namespace stria {
+namespace {
+
+Status check_tensor(const TensorInfo& expected, const Tensor& tensor, const std::string& program,
+                    std::string_view role) {
+  if (!tensor.valid())
+    return invalid_argument("'{}': {} '{}' is no tensor", program, role, expected.name);
+  if (tensor.type() == expected.type && tensor.sizes() == expected.sizes) return Status();
+  return invalid_argument("'{}': {} '{}' is {}, the program was compiled for {}", program, role,
+                          expected.name, to_string(tensor.type(), tensor.sizes()),
+                          to_string(expected.type, expected.sizes));
+}
+
+}  // namespace
+
+const std::vector<TensorInfo>& Executable::inputs() const { return state_->inputs; }
+const std::vector<TensorInfo>& Executable::outputs() const { return state_->outputs; }
+const Compilation& Executable::compilation() const { return state_->compilation; }
+Result<std::vector<hal::NamedText>> Executable::sources() const {
+  return state_->loaded.library().source();
+}
+
+Result<exec::Run> Executable::run(std::span<const Tensor> inputs,
+                                  std::span<const Tensor> outputs) const {
+  State& state = *state_;
+  const std::string& name = state.compilation.bound.name;
+  if (inputs.size() != state.inputs.size() || outputs.size() != state.outputs.size())
+    return invalid_argument("'{}' has {} inputs and {} outputs, got {} and {}", name,
+                            state.inputs.size(), state.outputs.size(), inputs.size(),
+                            outputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    STRIA_RETURN_IF_ERROR(check_tensor(state.inputs[i], inputs[i], name, "input"));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    STRIA_RETURN_IF_ERROR(check_tensor(state.outputs[i], outputs[i], name, "output"));
+    if (std::find(inputs.begin(), inputs.end(), outputs[i]) != inputs.end() ||
+        std::find(outputs.begin(), outputs.begin() + i, outputs[i]) != outputs.begin() + i)
+      return invalid_argument("'{}': output '{}' is the same tensor as another input or output",
+                              name, state.outputs[i].name);
+  }
+  for (std::span<const Tensor> tensors : {inputs, outputs})
+    for (const Tensor& tensor : tensors)
+      if (tensor.order() != state.order)
+        return invalid_argument("'{}': a tensor {} lives on another device", name,
+                                to_string(tensor.type(), tensor.sizes()));
+
+  std::lock_guard lock(*state.order);
+  std::vector<Event> waits;
+  for (const Tensor& tensor : inputs) tensor.add_events_before_read(waits);
+  for (const Tensor& tensor : outputs) STRIA_RETURN_IF_ERROR(tensor.add_events_before_write(waits));
+
+  const exec::Plan& plan = state.loaded.plan();
+  std::vector<hal::Argument> in_arguments, out_arguments;
+  std::vector<std::pair<Tensor, uint64_t>> constants;
+  for (size_t p = 0; p < plan.inputs.size(); ++p) {
+    const Tensor& tensor = inputs[state.plan_inputs[p]];
+    in_arguments.push_back({tensor.buffer(), 0});
+    if (plan.tensors[plan.inputs[p]].prologue_reads)
+      constants.emplace_back(tensor, tensor.version());
+  }
+  for (size_t p = 0; p < plan.outputs.size(); ++p) {
+    const Tensor& tensor = outputs[state.plan_outputs[p]];
+    out_arguments.push_back({tensor.buffer(), 0});
+    if (plan.tensors[plan.outputs[p]].dir == stripe::RefDir::inout)
+      tensor.add_events_before_read(waits);
+  }
+  if (!state.binding.valid() || constants != state.constants) {
+    STRIA_ASSIGN(state.binding, state.loaded.bind(in_arguments, waits));
+    state.constants = std::move(constants);
+  }
+  STRIA_ASSIGN(exec::Run run, state.binding.run(in_arguments, out_arguments, waits));
+  for (const Tensor& tensor : inputs) tensor.add_reader(run.done());
+  for (const Tensor& tensor : outputs) tensor.set_writer(run.done());
+  return run;
+}
+
+}  // namespace stria

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an Executable holds; shared by the code that makes it (device.cc) and the code that runs it.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "stria/runtime/executable.h"
+
+namespace stria {
+
+struct Executable::State {
+  Compilation compilation;
+  exec::LoadedProgram loaded;
+  std::vector<TensorInfo> inputs, outputs;
+  // For each tensor of the plan, its position among the program's inputs or outputs.
+  std::vector<size_t> plan_inputs, plan_outputs;
+
+  std::shared_ptr<std::mutex> order;  // of the device: work is started and recorded under it
+  // Guarded by order: the last binding and the constants (tensor, version) it was made for.
+  exec::Binding binding;
+  std::vector<std::pair<Tensor, uint64_t>> constants;
+};
+
+}  // namespace stria

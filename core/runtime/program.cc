@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/runtime/program.h"
+
+#include <algorithm>
+
+#include "stria/base/file.h"
+#include "stria/base/text.h"
+#include "stria/tile/bind.h"
+#include "stria/tile/parser.h"
+
+namespace stria {
+
+struct Program::State {
+  std::string name;
+  std::string function;
+  tile::Program tile;
+  std::vector<ProgramInput> inputs;
+  std::vector<std::string> outputs;
+};
+
+std::string ProgramInput::text() const {
+  return has_dims ? name + "[" + join(dims, ", ") + "]" : name;
+}
+
+Result<Program> Program::from_tile(SourceText source, std::string_view function) {
+  auto state = std::make_shared<State>();
+  state->function = std::string(function);
+  std::string stem = std::filesystem::path(source.name).stem();
+  STRIA_ASSIGN(state->tile, tile::parse(std::move(source)));
+  STRIA_ASSIGN(const tile::Function* entry, tile::entry_function(state->tile, function));
+  state->name = entry->name.text.empty() ? stem : entry->name.text;
+  for (const tile::Parameter& parameter : entry->parameters) {
+    ProgramInput input{parameter.name.text, parameter.has_dims, {}};
+    for (const tile::Name& dim : parameter.dims) input.dims.push_back(dim.text);
+    state->inputs.push_back(std::move(input));
+  }
+  for (const tile::Name& result : entry->results) state->outputs.push_back(result.text);
+  Program program;
+  program.state_ = std::move(state);
+  return program;
+}
+
+Result<Program> Program::read(const std::filesystem::path& path, std::string_view function) {
+  if (path.extension() != ".tile")
+    return unsupported("'{}' is no program that this build reads: the name must end in .tile",
+                       path.string());
+  STRIA_ASSIGN(std::string text, read_file(path));
+  return from_tile({path.string(), std::move(text)}, function);
+}
+
+const std::string& Program::name() const { return state_->name; }
+const std::vector<ProgramInput>& Program::inputs() const { return state_->inputs; }
+const std::vector<std::string>& Program::outputs() const { return state_->outputs; }
+const tile::Program& Program::tile() const { return state_->tile; }
+const std::string& Program::function() const { return state_->function; }
+
+Result<size_t> Program::find_input(std::string_view name) const {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < inputs().size(); ++i) {
+    if (inputs()[i].name == name) return i;
+    names.push_back(inputs()[i].name);
+  }
+  return not_found("'{}' has no input '{}'{} (its inputs: {})", this->name(), name,
+                   did_you_mean(name, names), names.empty() ? "none" : join(names, ", "));
+}
+
+Result<size_t> Program::find_output(std::string_view name) const {
+  for (size_t i = 0; i < outputs().size(); ++i)
+    if (outputs()[i] == name) return i;
+  return not_found("'{}' has no output '{}'{} (its outputs: {})", this->name(), name,
+                   did_you_mean(name, outputs()), join(outputs(), ", "));
+}
+
+}  // namespace stria
