@@ -106,10 +106,12 @@ TEST(Npy, BigEndian) {
   const char two[] = {0x12, 0x34, 0x56, 0x78};
   auto words = parse_npy(file(dictionary(">u2", "(2,)"), {two, 4}), "a.npy", false);
   EXPECT_EQ(values<uint16_t>(*words), (std::vector<uint16_t>{0x1234, 0x5678}));
-  auto one = parse_npy(file(dictionary(">f4", "()"), std::string_view("\x3f\xc0\x00\x00", 4)), "a.npy", false);
+  auto one = parse_npy(file(dictionary(">f4", "()"), std::string_view("\x3f\xc0\x00\x00", 4)),
+                       "a.npy", false);
   EXPECT_EQ(values<float>(*one), (std::vector<float>{1.5f}));
   EXPECT_TRUE(one->sizes().empty());
-  auto eight = parse_npy(file(dictionary(">i8", "(1,)"), std::string_view("\0\0\0\0\0\0\1\2", 8)), "a.npy", false);
+  auto eight = parse_npy(file(dictionary(">i8", "(1,)"), std::string_view("\0\0\0\0\0\0\1\2", 8)),
+                         "a.npy", false);
   EXPECT_EQ(values<int64_t>(*eight), (std::vector<int64_t>{0x102}));
 }
 
@@ -129,23 +131,27 @@ TEST(Npy, FortranOrder) {
     for (int i = 0; i < 2; ++i)
       for (int j = 0; j < 3; ++j)
         for (int k = 0; k < 4; ++k) expected.push_back(static_cast<int16_t>(100 * i + 10 * j + k));
-    auto tensor = parse_npy(file(dictionary(big ? ">i2" : "<i2", "(2, 3, 4)", true), data), "a.npy", false);
+    auto tensor =
+        parse_npy(file(dictionary(big ? ">i2" : "<i2", "(2, 3, 4)", true), data), "a.npy", false);
     ASSERT_TRUE(tensor.ok()) << tensor.status().to_string();
     EXPECT_EQ(values<int16_t>(*tensor), expected);
   }
   EXPECT_TRUE(parse_npy(file(dictionary("<f4", "(3, 0)", true), ""), "a.npy", false).ok());
-  EXPECT_EQ(values<int8_t>(*parse_npy(file(dictionary("|i1", "(3,)", true), "\1\2\3"), "a.npy", false)),
-            (std::vector<int8_t>{1, 2, 3}));
+  EXPECT_EQ(
+      values<int8_t>(*parse_npy(file(dictionary("|i1", "(3,)", true), "\1\2\3"), "a.npy", false)),
+      (std::vector<int8_t>{1, 2, 3}));
 }
 
 TEST(Npy, BooleansAreNormalised) {
-  auto tensor = parse_npy(file(dictionary("|b1", "(3,)"), std::string_view("\0\1\7", 3)), "a.npy", false);
+  auto tensor =
+      parse_npy(file(dictionary("|b1", "(3,)"), std::string_view("\0\1\7", 3)), "a.npy", false);
   EXPECT_EQ(values<uint8_t>(*tensor), (std::vector<uint8_t>{0, 1, 1}));
 }
 
 TEST(Npy, Bf16CarriedAsU16OrOpaque) {
   for (const char* descr : {"<u2", "|V2", "<V2"}) {
-    auto tensor = parse_npy(file(dictionary(descr, "(1,)"), std::string_view("\x80\x3f", 2)), "a.npy", true);
+    auto tensor =
+        parse_npy(file(dictionary(descr, "(1,)"), std::string_view("\x80\x3f", 2)), "a.npy", true);
     ASSERT_TRUE(tensor.ok()) << tensor.status().to_string();
     EXPECT_EQ(tensor->type(), DataType::bf16);
     EXPECT_EQ(values<uint16_t>(*tensor), (std::vector<uint16_t>{0x3f80}));
@@ -155,7 +161,8 @@ TEST(Npy, Bf16CarriedAsU16OrOpaque) {
 }
 
 TEST(Npy, Python2AndOtherSpellings) {
-  EXPECT_EQ(failure(file("{\"shape\": (2L,), \"fortran_order\": False, \"descr\": '=i1'}", "ab")), "ok");
+  EXPECT_EQ(failure(file("{\"shape\": (2L,), \"fortran_order\": False, \"descr\": '=i1'}", "ab")),
+            "ok");
   EXPECT_EQ(failure(file("{'descr':'|i1','fortran_order':False,'shape':(1,2)}", "ab")), "ok");
 }
 
@@ -206,7 +213,8 @@ TEST(Npy, HostileHeaders) {
   EXPECT_THAT(with(dictionary("<f4", "(0, 4611686018427387904, 4)")), HasSubstr("2^63 bytes"));
   EXPECT_THAT(with(dictionary("<f4", "(1000000000000,)")), HasSubstr("truncated"));
   EXPECT_THAT(with("{'descr': '<f4', 'fortran_order': False}"), HasSubstr("'shape' is missing"));
-  EXPECT_THAT(with("{'descr': '<f4', 'fortran_order': Maybe, 'shape': (1,)}"), HasSubstr("True or False"));
+  EXPECT_THAT(with("{'descr': '<f4', 'fortran_order': Maybe, 'shape': (1,)}"),
+              HasSubstr("True or False"));
   EXPECT_THAT(with("{'descr': '<f4', 'descr': '<f4', 'shape': (1,)}"), HasSubstr("stands twice"));
   EXPECT_THAT(with("{'descr': '<f4', 'color': 1}"), HasSubstr("unknown key 'color'"));
   EXPECT_THAT(with("{'descr: '<f4'}"), HasSubstr("malformed"));

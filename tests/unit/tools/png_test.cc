@@ -17,8 +17,9 @@ namespace {
 using testing::HasSubstr;
 
 // A picture of `width` x `height` whose raw rows are given (packed as PNG packs them).
-std::string encode(int width, int height, int depth, int colour, const std::vector<std::string>& rows,
-                   bool interlaced = false, bool transparent = false) {
+std::string encode(int width, int height, int depth, int colour,
+                   const std::vector<std::string>& rows, bool interlaced = false,
+                   bool transparent = false) {
   std::string out;
   png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
   png_infop info = png_create_info_struct(png);
@@ -35,7 +36,8 @@ std::string encode(int width, int height, int depth, int colour, const std::vect
   if (colour == PNG_COLOR_TYPE_PALETTE) png_set_PLTE(png, info, palette, 2);
   png_byte alpha[2] = {255, 0};
   png_color_16 key{};
-  if (transparent) png_set_tRNS(png, info, alpha, 2, colour == PNG_COLOR_TYPE_PALETTE ? nullptr : &key);
+  if (transparent)
+    png_set_tRNS(png, info, alpha, 2, colour == PNG_COLOR_TYPE_PALETTE ? nullptr : &key);
   png_write_info(png, info);
   const int passes = png_set_interlace_handling(png);
   for (int pass = 0; pass < passes; ++pass)
@@ -65,8 +67,8 @@ TEST(Png, GreyOfEveryDepthIsStretchedTo255) {
     std::vector<uint8_t> expected;  // two pixels
   } cases[] = {{1, '\x40', {0, 255}}, {2, '\x60', {85, 170}}, {4, '\x3f', {51, 255}}};
   for (const auto& c : cases) {
-    auto tensor = parse_png(encode(2, 1, c.depth, PNG_COLOR_TYPE_GRAY, {std::string(1, c.row)}), "p.png",
-                            DataType::u8);
+    auto tensor = parse_png(encode(2, 1, c.depth, PNG_COLOR_TYPE_GRAY, {std::string(1, c.row)}),
+                            "p.png", DataType::u8);
     ASSERT_TRUE(tensor.ok()) << tensor.status().to_string();
     EXPECT_EQ(tensor->sizes(), (Sizes{1, 2, 1}));
     EXPECT_EQ(values<uint8_t>(*tensor), c.expected) << c.depth;
@@ -76,7 +78,9 @@ TEST(Png, GreyOfEveryDepthIsStretchedTo255) {
 TEST(Png, ColourTypesKeepTheirChannels) {
   const struct {
     int colour, channels;
-  } cases[] = {{PNG_COLOR_TYPE_GRAY, 1}, {PNG_COLOR_TYPE_GRAY_ALPHA, 2}, {PNG_COLOR_TYPE_RGB, 3},
+  } cases[] = {{PNG_COLOR_TYPE_GRAY, 1},
+               {PNG_COLOR_TYPE_GRAY_ALPHA, 2},
+               {PNG_COLOR_TYPE_RGB, 3},
                {PNG_COLOR_TYPE_RGB_ALPHA, 4}};
   for (const auto& c : cases)
     for (bool interlaced : {false, true}) {
@@ -114,16 +118,19 @@ TEST(Png, PaletteBecomesColours) {
   auto rgb = parse_png(encode(2, 1, 1, PNG_COLOR_TYPE_PALETTE, {"\x40"}), "p.png", DataType::u8);
   EXPECT_EQ(rgb->sizes(), (Sizes{1, 2, 3}));
   EXPECT_EQ(values<uint8_t>(*rgb), (std::vector<uint8_t>{10, 20, 30, 200, 100, 50}));
-  auto rgba = parse_png(encode(2, 1, 8, PNG_COLOR_TYPE_PALETTE, {std::string("\0\1", 2)}, false, true),
-                        "p.png", DataType::u8);
+  auto rgba =
+      parse_png(encode(2, 1, 8, PNG_COLOR_TYPE_PALETTE, {std::string("\0\1", 2)}, false, true),
+                "p.png", DataType::u8);
   EXPECT_EQ(values<uint8_t>(*rgba), (std::vector<uint8_t>{10, 20, 30, 255, 200, 100, 50, 0}));
-  auto keyed = parse_png(encode(2, 1, 8, PNG_COLOR_TYPE_GRAY, {std::string("\0\1", 2)}, false, true),
-                         "p.png", DataType::u8);
+  auto keyed =
+      parse_png(encode(2, 1, 8, PNG_COLOR_TYPE_GRAY, {std::string("\0\1", 2)}, false, true),
+                "p.png", DataType::u8);
   EXPECT_EQ(values<uint8_t>(*keyed), (std::vector<uint8_t>{0, 0, 1, 255}));
 }
 
 TEST(Png, TruncatedAtEveryByteIsAnError) {
-  const std::string whole = encode(3, 4, 8, PNG_COLOR_TYPE_RGB, std::vector<std::string>(4, "abcdefghi"));
+  const std::string whole =
+      encode(3, 4, 8, PNG_COLOR_TYPE_RGB, std::vector<std::string>(4, "abcdefghi"));
   for (size_t length = 0; length < whole.size(); ++length) {
     std::vector<char> part(whole.begin(), whole.begin() + length);
     auto result = parse_png({part.data(), part.size()}, "p.png", DataType::fp32);
@@ -136,7 +143,8 @@ TEST(Png, TruncatedAtEveryByteIsAnError) {
 }
 
 TEST(Png, EveryByteMayBeWrong) {
-  const std::string whole = encode(3, 4, 8, PNG_COLOR_TYPE_RGB, std::vector<std::string>(4, "abcdefghi"));
+  const std::string whole =
+      encode(3, 4, 8, PNG_COLOR_TYPE_RGB, std::vector<std::string>(4, "abcdefghi"));
   for (size_t at = 0; at < whole.size(); ++at)
     for (int value : {0, 1, 0x7f, 0xff}) {
       std::string bytes = whole;
@@ -173,7 +181,8 @@ HostTensor tensor_of(const std::vector<float>& numbers, Sizes sizes) {
 }
 
 TEST(Png, FloatsAreClampedAndRoundedHalfToEven) {
-  const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN(),
+              inf = std::numeric_limits<float>::infinity();
   // 127.5 / 255 = 0.5 exactly: to 128; 0.5/255 and 1.5/255 are not exact in fp32.
   HostTensor tensor = tensor_of({-1, 0, 0.5f, 1, 2, nan, inf, -inf, 0.25f}, {3, 3});
   auto bytes = format_png(tensor, "o.png");
@@ -193,7 +202,8 @@ TEST(Png, WritesIntegersAsTheyAre) {
   for (int64_t channels : {1, 3, 4})
     for (DataType type : {DataType::u8, DataType::u16}) {
       auto tensor = HostTensor::create(type, {3, 2, channels}, "t");
-      for (size_t i = 0; i < tensor->byte_count(); ++i) tensor->data()[i] = static_cast<std::byte>(i * 37);
+      for (size_t i = 0; i < tensor->byte_count(); ++i)
+        tensor->data()[i] = static_cast<std::byte>(i * 37);
       auto bytes = format_png(*tensor, "o.png");
       ASSERT_TRUE(bytes.ok());
       auto back = parse_png(*bytes, "o.png", type);

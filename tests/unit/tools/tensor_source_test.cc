@@ -76,8 +76,9 @@ TEST(TensorSource, WriteAndReadBack) {
 TEST(Random, GoldenValues) {
   auto floats = random_tensor(DataType::fp32, {5}, 1, "t");
   const auto* f = reinterpret_cast<const float*>(floats->data());
-  EXPECT_EQ((std::vector<float>(f, f + 5)), (std::vector<float>{-0x1.0e3d5cp-1f, 0x1.173d5ap-1f, 0x1.3b3ee4p+0f, -0x1.75f35ap-2f,
-                                                        -0x1.796ac8p+0f}));
+  EXPECT_EQ((std::vector<float>(f, f + 5)),
+            (std::vector<float>{-0x1.0e3d5cp-1f, 0x1.173d5ap-1f, 0x1.3b3ee4p+0f, -0x1.75f35ap-2f,
+                                -0x1.796ac8p+0f}));
   auto ints = random_tensor(DataType::i8, {8}, 1, "t");
   const auto* i = reinterpret_cast<const int8_t*>(ints->data());
   EXPECT_EQ((std::vector<int>(i, i + 8)), (std::vector<int>{3, -3, -1, 7, -5, 1, -1, -6}));
@@ -127,7 +128,8 @@ TEST(Random, EveryTypeIsTheRoundedOne) {
       ASSERT_TRUE(value >= 0 && value < kinds);
       ++seen[value];
     }
-    for (int64_t k = 0; k < kinds; ++k) EXPECT_NEAR(seen[k], 4096 / kinds, 6 * std::sqrt(4096 / kinds));
+    for (int64_t k = 0; k < kinds; ++k)
+      EXPECT_NEAR(seen[k], 4096 / kinds, 6 * std::sqrt(4096 / kinds));
   }
 }
 

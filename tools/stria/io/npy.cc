@@ -16,8 +16,8 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "npy.cc writes native bytes as '<'");
 
 constexpr std::string_view kMagic("\x93NUMPY", 6);
-constexpr size_t kAlignment = 64;          // of the data in a file we write
-constexpr size_t kMaxHeader = 1 << 20;     // longer headers are garbage, not tensors
+constexpr size_t kAlignment = 64;       // of the data in a file we write
+constexpr size_t kMaxHeader = 1 << 20;  // longer headers are garbage, not tensors
 constexpr size_t kMaxRank = 256;
 
 // Reads the Python literal of a header: only what a header may hold.
@@ -53,10 +53,12 @@ class HeaderReader {
 
  private:
   Status malformed(std::string_view why) const {
-    return invalid_argument("'{}' has a malformed .npy header: {} at header byte {}", name_, why, at_);
+    return invalid_argument("'{}' has a malformed .npy header: {} at header byte {}", name_, why,
+                            at_);
   }
   void skip_space() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) ++at_;
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t'))
+      ++at_;
   }
   bool accept(char c) {
     skip_space();
@@ -101,7 +103,8 @@ class HeaderReader {
       if (at_ == begin) return malformed("expected a size (a number, 0 or more)");
       if (at_ < text_.size() && text_[at_] == 'L') ++at_;  // Python 2 wrote long integers so
       sizes.push_back(value);
-      if (sizes.size() > kMaxRank) return malformed(fmt::format("more than {} dimensions", kMaxRank));
+      if (sizes.size() > kMaxRank)
+        return malformed(fmt::format("more than {} dimensions", kMaxRank));
       if (!accept(',')) {
         if (sizes.size() == 1) return malformed("expected ',' (a tuple of one)");
         STRIA_RETURN_IF_ERROR(expect(')'));
@@ -113,7 +116,8 @@ class HeaderReader {
   Status descr(NpyHeader& header) {
     skip_space();
     if (at_ < text_.size() && text_[at_] == '[')
-      return unsupported("'{}' holds records (structured elements); stria reads plain numbers", name_);
+      return unsupported("'{}' holds records (structured elements); stria reads plain numbers",
+                         name_);
     STRIA_ASSIGN(std::string text, string("an element type"));
     struct Known {
       std::string_view code;
@@ -137,8 +141,8 @@ class HeaderReader {
       header.opaque = code == "V2";
       return Status();
     }
-    return unsupported("'{}' has elements of type '{}', which stria does not have (it has {})", name_,
-                       text, fmt::join(data_type_names(), " "));
+    return unsupported("'{}' has elements of type '{}', which stria does not have (it has {})",
+                       name_, text, fmt::join(data_type_names(), " "));
   }
 
   std::string_view text_;
@@ -181,10 +185,14 @@ void copy_transposed(const char* from, T* to, const std::vector<int64_t>& sizes,
 void transpose(const char* from, HostTensor& to) {
   const int64_t count = to.element_count();
   switch (byte_size(to.type())) {
-    case 1: return copy_transposed(from, reinterpret_cast<uint8_t*>(to.data()), to.sizes(), count);
-    case 2: return copy_transposed(from, reinterpret_cast<uint16_t*>(to.data()), to.sizes(), count);
-    case 4: return copy_transposed(from, reinterpret_cast<uint32_t*>(to.data()), to.sizes(), count);
-    default: return copy_transposed(from, reinterpret_cast<uint64_t*>(to.data()), to.sizes(), count);
+    case 1:
+      return copy_transposed(from, reinterpret_cast<uint8_t*>(to.data()), to.sizes(), count);
+    case 2:
+      return copy_transposed(from, reinterpret_cast<uint16_t*>(to.data()), to.sizes(), count);
+    case 4:
+      return copy_transposed(from, reinterpret_cast<uint32_t*>(to.data()), to.sizes(), count);
+    default:
+      return copy_transposed(from, reinterpret_cast<uint64_t*>(to.data()), to.sizes(), count);
   }
 }
 
@@ -195,8 +203,9 @@ uint32_t little_endian(std::string_view bytes) {
 }
 
 Status cut_short(std::string_view name, std::string_view part, size_t have, size_t want) {
-  return make_error(StatusCode::data_loss, "'{}' is truncated: its {} needs {} bytes, the file has {}",
-                    name, part, want, have);
+  return make_error(StatusCode::data_loss,
+                    "'{}' is truncated: its {} needs {} bytes, the file has {}", name, part, want,
+                    have);
 }
 
 }  // namespace
@@ -209,15 +218,15 @@ Result<NpyHeader> parse_npy_header(std::string_view bytes, std::string_view name
   const int major = static_cast<unsigned char>(bytes[6]);
   const int minor = static_cast<unsigned char>(bytes[7]);
   if (major < 1 || major > 3 || minor != 0)
-    return unsupported("'{}' has .npy format version {}.{}; stria reads 1.0, 2.0 and 3.0", name, major,
-                       minor);
+    return unsupported("'{}' has .npy format version {}.{}; stria reads 1.0, 2.0 and 3.0", name,
+                       major, minor);
   const size_t length_bytes = major == 1 ? 2 : 4;
   if (bytes.size() < 8 + length_bytes)
     return cut_short(name, ".npy header", bytes.size(), 8 + length_bytes);
   const size_t length = little_endian(bytes.substr(8, length_bytes));
   if (length > kMaxHeader)
-    return invalid_argument("'{}' has a malformed .npy header: {} bytes long, the limit is {}", name,
-                            length, kMaxHeader);
+    return invalid_argument("'{}' has a malformed .npy header: {} bytes long, the limit is {}",
+                            name, length, kMaxHeader);
   NpyHeader header;
   header.data_offset = 8 + length_bytes + length;
   if (bytes.size() < header.data_offset)
@@ -246,8 +255,8 @@ Result<HostTensor> parse_npy(std::string_view bytes, std::string_view name, bool
                       "'{}' is truncated: {} needs {} bytes of data, the file has {}", name,
                       to_string(header.type, header.sizes), want, have);
   if (have > want)
-    return invalid_argument("'{}' has {} bytes after its data: {} needs {} bytes, the file has {}", name,
-                            have - want, to_string(header.type, header.sizes), want, have);
+    return invalid_argument("'{}' has {} bytes after its data: {} needs {} bytes, the file has {}",
+                            name, have - want, to_string(header.type, header.sizes), want, have);
 
   STRIA_ASSIGN(HostTensor tensor, HostTensor::create(header.type, header.sizes, what));
   if (count == 0) {
@@ -286,9 +295,8 @@ std::string format_npy(const HostTensor& tensor) {
   for (int64_t size : tensor.sizes()) shape += fmt::format("{}, ", size);
   if (tensor.sizes().size() > 1) shape.resize(shape.size() - 2);
   if (tensor.sizes().size() == 1) shape.pop_back();
-  std::string dictionary =
-      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}",
-                  kCodes[static_cast<int>(tensor.type())], shape);
+  std::string dictionary = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}",
+                                       kCodes[static_cast<int>(tensor.type())], shape);
   auto padded = [&](size_t prefix) {
     size_t total = prefix + dictionary.size() + 1;
     return (total + kAlignment - 1) / kAlignment * kAlignment - prefix;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors as .npy files, format versions 1.0 to 3.0 as numpy.lib.format documents them: magic,
-// version, header length, a Python dictionary literal with descr, fortran_order and shape, raw data.
+// version, header length, a Python dictionary literal with descr, fortran_order and shape, raw
+// data.
 #pragma once
 
 #include <filesystem>
@@ -18,9 +19,9 @@ struct NpyHeader {
   DataType type = DataType::fp32;  // u16 for the opaque two-byte type ("V2") that carries bf16
   bool opaque = false;             // descr was V2: only a reader that knows better may use it
   bool big_endian = false;
-  bool fortran_order = false;      // first dimension contiguous
+  bool fortran_order = false;  // first dimension contiguous
   std::vector<int64_t> sizes;
-  size_t data_offset = 0;          // bytes from the start of the file
+  size_t data_offset = 0;  // bytes from the start of the file
 };
 
 // Reads a header from the first bytes of a file; `name` stands in messages. data_loss if it is cut

@@ -39,8 +39,8 @@ struct ReadState {
   png_infop info = nullptr;
   uint32_t width = 0, height = 0;
   int pixel_bits = 0;  // as in the file
-  int channels = 0;  // after the transformations
-  int depth = 0;     // 8 or 16, after the transformations
+  int channels = 0;    // after the transformations
+  int depth = 0;       // 8 or 16, after the transformations
   std::string pixels;
   std::vector<png_bytep> rows;
 
@@ -97,8 +97,8 @@ bool read_pixels(ReadState& state) {
 
 Status read_failure(const ReadState& state, std::string_view name) {
   if (state.ended)
-    return make_error(StatusCode::data_loss, "'{}' is truncated: the PNG ends at byte {} too early", name,
-                      state.bytes.size());
+    return make_error(StatusCode::data_loss, "'{}' is truncated: the PNG ends at byte {} too early",
+                      name, state.bytes.size());
   return make_error(StatusCode::data_loss, "'{}' is a damaged PNG: {} (near byte {})", name,
                     state.message, state.at);
 }
@@ -172,9 +172,11 @@ uint8_t to_byte(double value) {
 
 Result<HostTensor> parse_png(std::string_view bytes, std::string_view name, DataType type) {
   if (type != DataType::fp32 && type != DataType::u8 && type != DataType::u16)
-    return invalid_argument("'{}': a PNG is read as fp32, u8 or u16, not as {}", name, name_of(type));
+    return invalid_argument("'{}': a PNG is read as fp32, u8 or u16, not as {}", name,
+                            name_of(type));
   const size_t signature = std::min<size_t>(bytes.size(), 8);
-  if (bytes.empty() || png_sig_cmp(reinterpret_cast<png_const_bytep>(bytes.data()), 0, signature) != 0)
+  if (bytes.empty() ||
+      png_sig_cmp(reinterpret_cast<png_const_bytep>(bytes.data()), 0, signature) != 0)
     return invalid_argument("'{}' is not a PNG file", name);
   ReadState state;
   state.bytes = bytes;
@@ -185,12 +187,15 @@ Result<HostTensor> parse_png(std::string_view bytes, std::string_view name, Data
   // Before memory is asked for: a header can claim what it likes.
   const double least_bytes = double{1} * state.width * state.height * state.pixel_bits / 8;
   if (least_bytes > static_cast<double>(bytes.size()) * kMaxDeflateRatio)
-    return make_error(StatusCode::data_loss, "'{}' is truncated: {} bytes cannot hold {} x {} pixels", name,
-                      bytes.size(), state.width, state.height);
+    return make_error(StatusCode::data_loss,
+                      "'{}' is truncated: {} bytes cannot hold {} x {} pixels", name, bytes.size(),
+                      state.width, state.height);
   if (!start_pixels(state)) return read_failure(state, name);
   if (state.depth == 16 && type == DataType::u8)
-    return invalid_argument("'{}' has 16 bits per sample, ':u8' would lose half of them; use ':u16' or "
-                            "no suffix", name);
+    return invalid_argument(
+        "'{}' has 16 bits per sample, ':u8' would lose half of them; use ':u16' or "
+        "no suffix",
+        name);
 
   const int64_t row = static_cast<int64_t>(state.width) * state.channels * (state.depth / 8);
   const std::vector<int64_t> sizes = {state.height, state.width, state.channels};
@@ -215,17 +220,25 @@ Result<HostTensor> read_png(const std::filesystem::path& path, DataType type) {
   return parse_png(bytes, path.string(), type);
 }
 
-Result<std::string> format_png(const HostTensor& tensor, std::string_view name) {
-  const std::vector<int64_t>& sizes = tensor.sizes();
+Status check_png_shape(DataType type, const std::vector<int64_t>& sizes, std::string_view name) {
   const int64_t channels = sizes.size() == 3 ? sizes[2] : 1;
   const bool shape_fits = (sizes.size() == 2 || sizes.size() == 3) &&
                           (channels == 1 || channels == 3 || channels == 4) && sizes[0] > 0 &&
                           sizes[1] > 0 && sizes[0] <= 0x7fffffff && sizes[1] <= 0x7fffffff;
+  if (shape_fits && (is_float(type) || type == DataType::u8 || type == DataType::u16))
+    return Status();
+  return invalid_argument(
+      "'{}': {} cannot be written as PNG, which takes [H, W] or [H, W, 1|3|4] of floats in 0..1, "
+      "u8 or "
+      "u16",
+      name, to_string(type, sizes));
+}
+
+Result<std::string> format_png(const HostTensor& tensor, std::string_view name) {
+  const std::vector<int64_t>& sizes = tensor.sizes();
   const DataType type = tensor.type();
-  if (!shape_fits || !(is_float(type) || type == DataType::u8 || type == DataType::u16))
-    return invalid_argument(
-        "'{}': {} cannot be written as PNG, which takes [H, W] or [H, W, 1|3|4] of floats in 0..1, u8 "
-        "or u16", name, to_string(type, sizes));
+  STRIA_RETURN_IF_ERROR(check_png_shape(type, sizes, name));
+  const int64_t channels = sizes.size() == 3 ? sizes[2] : 1;
 
   std::string levels;
   const std::byte* pixels = tensor.data();

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/tensor_io/tensor_source.h"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <charconv>
+#include <cstring>
+#include <filesystem>
 
 #include "stria/base/file.h"
 #include "stria/base/text.h"
@@ -49,28 +54,35 @@ Result<TensorSource> parse_tensor_source(std::string_view text) {
   if (source.path.ends_with(".npy")) {
     source.kind = TensorSource::Kind::npy;
     if (source.type && source.type != DataType::bf16)
-      return invalid_argument("'{}': a .npy file says its own type; ':bf16' (bf16 carried as u16) is "
-                              "the only suffix, not ':{}'", text, name_of(*source.type));
+      return invalid_argument(
+          "'{}': a .npy file says its own type; ':bf16' (bf16 carried as u16) is "
+          "the only suffix, not ':{}'",
+          text, name_of(*source.type));
     return source;
   }
   if (source.path.ends_with(".png")) {
     source.kind = TensorSource::Kind::png;
     if (source.type && source.type != DataType::u8 && source.type != DataType::u16 &&
         source.type != DataType::fp32)
-      return invalid_argument("'{}': a .png file is read as fp32 (no suffix), ':u8' or ':u16', not "
-                              "':{}'", text, name_of(*source.type));
+      return invalid_argument(
+          "'{}': a .png file is read as fp32 (no suffix), ':u8' or ':u16', not "
+          "':{}'",
+          text, name_of(*source.type));
     return source;
   }
-  return invalid_argument("'{}' is no tensor: it must end in .npy or .png, or be random:SEED[:TYPE]",
-                          text);
+  return invalid_argument(
+      "'{}' is no tensor: it must end in .npy or .png, or be random:SEED[:TYPE]", text);
 }
 
 Result<HostTensor> read_tensor(const TensorSource& source, const std::vector<int64_t>& sizes,
                                DataType type, std::string_view what) {
   switch (source.kind) {
-    case TensorSource::Kind::npy: return read_npy(source.path, source.type.has_value());
-    case TensorSource::Kind::png: return read_png(source.path, source.type.value_or(DataType::fp32));
-    case TensorSource::Kind::random: return random_tensor(type, sizes, source.seed, what);
+    case TensorSource::Kind::npy:
+      return read_npy(source.path, source.type.has_value());
+    case TensorSource::Kind::png:
+      return read_png(source.path, source.type.value_or(DataType::fp32));
+    case TensorSource::Kind::random:
+      return random_tensor(type, sizes, source.seed, what);
   }
   return internal_error("tensor source of kind {}", static_cast<int>(source.kind));
 }
@@ -78,6 +90,25 @@ Result<HostTensor> read_tensor(const TensorSource& source, const std::vector<int
 Status check_tensor_path(std::string_view path) {
   if (path.ends_with(".npy") || path.ends_with(".png")) return Status();
   return invalid_argument("'{}' cannot be written: the name must end in .npy or .png", path);
+}
+
+Status check_writable(const std::string& path, DataType type, const std::vector<int64_t>& sizes) {
+  STRIA_RETURN_IF_ERROR(check_tensor_path(path));
+  if (path.ends_with(".png")) STRIA_RETURN_IF_ERROR(check_png_shape(type, sizes, path));
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error))
+    return invalid_argument("cannot write '{}': it is a folder", path);
+  const bool exists = std::filesystem::exists(path, error);
+  std::string folder = std::filesystem::path(path).parent_path();
+  if (folder.empty()) folder = ".";
+  // A regular file is replaced by one made beside it, so its folder must let us; anything else
+  // (/dev/null) is written in place.
+  const bool replaced = !exists || std::filesystem::is_regular_file(path, error);
+  if ((exists && ::access(path.c_str(), W_OK) != 0) ||
+      (replaced && ::access(folder.c_str(), W_OK | X_OK) != 0))
+    return make_error(StatusCode::permission_denied, "cannot write '{}': {}", path,
+                      std::strerror(errno));
+  return Status();
 }
 
 Status write_tensor(const std::string& path, const HostTensor& tensor) {

@@ -17,13 +17,14 @@ namespace stria {
 struct TensorSource {
   enum class Kind { npy, png, random };
   Kind kind = Kind::npy;
-  std::string path;              // npy, png
-  std::optional<DataType> type;  // the suffix: bf16 for npy; u8, u16 or fp32 for png; any for random
-  uint64_t seed = 0;             // random
+  std::string path;  // npy, png
+  std::optional<DataType>
+      type;           // the suffix: bf16 for npy; u8, u16 or fp32 for png; any for random
+  uint64_t seed = 0;  // random
 };
 
-// Only the spelling is checked, no file is opened. A file name may hold colons: only a last part that
-// is the name of a type is a suffix.
+// Only the spelling is checked, no file is opened. A file name may hold colons: only a last part
+// that is the name of a type is a suffix.
 Result<TensorSource> parse_tensor_source(std::string_view text);
 
 // A file's sizes and type are its own; `sizes` and `type` serve random ones (type: fp32 if nothing
@@ -33,6 +34,9 @@ Result<HostTensor> read_tensor(const TensorSource& source, const std::vector<int
 
 // Ok if the ending of `path` is one that write_tensor knows.
 Status check_tensor_path(std::string_view path);
+// Ok if a tensor of that type and shape can be written there, as far as that can be told before:
+// the folder and an old file let us, and a .png can hold it. Touches nothing.
+Status check_writable(const std::string& path, DataType type, const std::vector<int64_t>& sizes);
 // Replaces the file or leaves it as it was.
 Status write_tensor(const std::string& path, const HostTensor& tensor);
 

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// The only file that includes CLI11, which is costly to compile.
+#include "command_line.h"
+
+#include <CLI/CLI.hpp>
+
+namespace stria::command {
+namespace {
+
+constexpr const char* kSelectors =
+    "\nSelectors: PLUGIN (its first available device), PLUGIN:N (the N-th, from 0), PLUGIN:NAME (a "
+    "name "
+    "with * and ?, letters of either case), auto.";
+
+constexpr const char* kTensors =
+    "\nTensors: a.npy, a.npy:bf16 (bf16 carried as u16), photo.png (fp32 [H, W, C] in 0..1), "
+    "photo.png:u8, "
+    "photo.png:u16, random:SEED[:TYPE] (needs --shape; floats N(0,1), integers -8..7, unsigned "
+    "0..15).\n"
+    "Types: bool i8 i16 i32 i64 u8 u16 u32 u64 fp16 bf16 fp32 fp64.";
+
+constexpr const char* kExitCodes =
+    "Exit codes: 0 success; 1 program, file, shape, value or unwritable output; 2 wrong use of the "
+    "command; 3 device or plugin; 4 a bug of stria.";
+
+// An option that may be given several times and takes one value each time.
+void add_repeated(CLI::App* app, const char* name, std::vector<std::string>& values,
+                  const char* help, const char* kind) {
+  app->add_option(name, values, help)->type_name(kind)->allow_extra_args(false)->take_all();
+}
+
+void add_device(CLI::App* app, std::string& device) {
+  app->add_option("--device", device, "which device; see Selectors below")
+      ->type_name("SEL")
+      ->required();
+}
+
+void define(CLI::App* app, DevicesOptions& options) {
+  app->add_flag("--json", options.json, "print JSON");
+  app->footer("\nExamples:\n  stria devices\n  stria devices --json");
+}
+
+void define(CLI::App* app, RunOptions& options) {
+  app->add_option("PROG", options.program, "program, a .tile file")->required();
+  add_device(app, options.device);
+  add_repeated(app, "--input", options.inputs, "an input tensor; see Tensors below", "NAME=TENSOR");
+  add_repeated(app, "--shape", options.shapes, "sizes (and type) of an input; NAME= is a scalar",
+               "NAME=2,3[:TYPE]");
+  add_repeated(app, "--output", options.outputs, "write a result as .npy or .png", "NAME=FILE");
+  app->add_flag(
+      "--check{all}", options.check,
+      "compare with the interpreter; --check=sample:N looks at N elements of each result");
+  app->add_flag("--profile", options.profile, "time each kernel");
+  app->add_option("--function", options.function, "function to run, if the file has several")
+      ->type_name("NAME");
+  app->add_flag("--fast-math", options.fast_math,
+                "allow floats to be rounded otherwise than written");
+  app->footer(
+      std::string(kTensors) + kSelectors +
+      "\n\nExamples:\n"
+      "  stria run matmul.tile --device llvm_cpu --input A=a.npy --input B=b.npy --output C=c.npy\n"
+      "  stria run matmul.tile --device reference --input A=random:1 --shape A=64,32 \\\n"
+      "      --input B=random:2 --shape B=32,16 --check\n"
+      "  stria run edges.tile --device auto --input Photo=photo.png --output Edges=edges.png");
+}
+
+void define(CLI::App* app, CompileOptionsText& options) {
+  app->add_option("PROG", options.program, "program, a .tile file")->required();
+  add_device(app, options.device);
+  add_repeated(app, "--shape", options.shapes, "sizes and type (default fp32) of an input",
+               "NAME=2,3[:TYPE]");
+  app->add_option("--dump-dir", options.dump_dir,
+                  "write every stage there, NN_name.tile and .stripe, and the kernels' sources")
+      ->type_name("DIR");
+  app->add_option("-o,--output", options.output, "file for the device Stripe")
+      ->type_name("OUT")
+      ->required();
+  app->add_option("--function", options.function, "function to compile, if the file has several")
+      ->type_name("NAME");
+  app->add_flag("--fast-math", options.fast_math,
+                "allow floats to be rounded otherwise than written");
+  app->footer(
+      std::string(kSelectors) +
+      "\n\nExamples:\n"
+      "  stria compile matmul.tile --device llvm_cpu --shape A=64,32 --shape B=32,16 -o "
+      "matmul.stripe\n"
+      "  stria compile matmul.tile --device llvm_cpu --shape A=64,32:fp16 --shape B=32,16:fp16 \\\n"
+      "      --dump-dir stages -o matmul.stripe");
+}
+
+void define(CLI::App* app, OptOptions& options) {
+  app->add_option("FILE", options.file, "a .stripe file")->required();
+  app->add_option("--pipeline", options.pipeline, "passes to run, a JSON file")
+      ->type_name("P.json");
+  app->add_option("--hw", options.hw, "hardware model, a JSON file")->type_name("H.json");
+  add_repeated(app, "--set", options.settings, "parameter of model and pipeline", "NAME=VALUE");
+  app->add_flag("--print-after-all", options.print_after_all, "print the program after every step");
+  app->add_option("--stop-after", options.stop_after, "end behind the step of that name")
+      ->type_name("STEP");
+  app->add_option("--explain", options.explain, "say on stderr what a pass is for and what it did")
+      ->type_name("PASS");
+  app->footer(
+      "\nWithout --pipeline: parse, verify, print.\n\nExamples:\n"
+      "  stria opt program.stripe\n"
+      "  stria opt program.stripe --hw cpu.json --pipeline cpu_passes.json --print-after-all\n"
+      "  stria opt program.stripe --hw accel.json --set NUM_SRAM=8 --pipeline p.json --stop-after "
+      "tile");
+}
+
+}  // namespace
+
+CommandLine parse_command_line(int count, const char* const* arguments) {
+  CLI::App app("Compiles tensor programs and runs them on whatever hardware is there.", "stria");
+  app.set_version_flag("--version", "stria " STRIA_VERSION);
+  app.footer(std::string("\n`stria VERB --help` says more.\n") + kExitCodes);
+  app.require_subcommand(0, 1);
+  DevicesOptions devices_options;
+  RunOptions run_options;
+  CompileOptionsText compile_options;
+  OptOptions opt_options;
+  CLI::App* devices_app = app.add_subcommand("devices", "list the devices of all plugins");
+  CLI::App* run_app = app.add_subcommand("run", "run a program on a device");
+  CLI::App* compile_app = app.add_subcommand("compile", "write a program's device Stripe");
+  CLI::App* opt_app = app.add_subcommand("opt", "verify and transform a Stripe file");
+  define(devices_app, devices_options);
+  define(run_app, run_options);
+  define(compile_app, compile_options);
+  define(opt_app, opt_options);
+
+  CommandLine out;
+  try {
+    app.parse(count, arguments);
+  } catch (const CLI::CallForVersion& version) {
+    out.text = std::string(version.what()) + "\n";
+    out.to_stdout = true;
+    return out;
+  } catch (const CLI::CallForHelp&) {
+    out.text = app.help();
+    out.to_stdout = true;
+    return out;
+  } catch (const CLI::ParseError& error) {
+    const CLI::App* used = app.get_subcommands().empty() ? &app : app.get_subcommands()[0];
+    out.text = std::string("stria: ") + error.what() + "\nTry: stria " +
+               (used == &app ? "" : used->get_name() + " ") + "--help\n";
+    out.code = ExitCode::usage;
+    return out;
+  }
+  if (devices_app->parsed()) out.verb = devices_options;
+  if (run_app->parsed()) out.verb = run_options;
+  if (compile_app->parsed()) out.verb = compile_options;
+  if (opt_app->parsed()) out.verb = opt_options;
+  if (!out.verb) {
+    out.text = app.help();
+    out.code = ExitCode::usage;
+  }
+  return out;
+}
+
+}  // namespace stria::command

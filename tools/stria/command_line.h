@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line: its grammar, help and version texts.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "compile.h"
+#include "devices.h"
+#include "opt.h"
+#include "run.h"
+
+namespace stria::command {
+
+using Verb = std::variant<DevicesOptions, RunOptions, CompileOptionsText, OptOptions>;
+
+struct CommandLine {
+  std::optional<Verb> verb;
+  // Without a verb: what to print and where, and how to end.
+  std::string text;
+  bool to_stdout = false;
+  ExitCode code = ExitCode::success;
+};
+
+// Never prints or exits.
+CommandLine parse_command_line(int count, const char* const* arguments);
+
+}  // namespace stria::command

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// `stria compile`: writes the device Stripe of a program, and on demand every stage before it and
+// what the plugin makes of it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "failure.h"
+
+namespace stria::command {
+
+// As spelled on the command line.
+struct CompileOptionsText {
+  std::string program;
+  std::string function;
+  std::string device;
+  std::vector<std::string> shapes;  // NAME=2,3[:TYPE]
+  std::string dump_dir;             // empty: none
+  std::string output;
+  bool fast_math = false;
+};
+Outcome compile(const CompileOptionsText& options);
+
+}  // namespace stria::command

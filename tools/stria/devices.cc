@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "devices.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "open_device.h"
+
+namespace stria::command {
+namespace {
+
+void print_text(const std::vector<hal::PluginRecord>& records) {
+  struct Line {
+    std::string selector, name, verdict;
+  };
+  std::vector<Line> lines;
+  for (const hal::PluginRecord& record : records) {
+    if (const Status status = record.status(); !status.ok()) {
+      lines.push_back({record.id, record.directory.string(), "broken: " + status.message()});
+      continue;
+    }
+    if (record.devices.empty()) lines.push_back({record.id, "no devices", ""});
+    for (size_t i = 0; i < record.devices.size(); ++i) {
+      const hal::DeviceInfo& device = record.devices[i];
+      lines.push_back({fmt::format("{}:{}", record.id, i), device.name,
+                       device.available ? "available" : "not available: " + device.reason});
+    }
+  }
+  size_t selector_width = 0, name_width = 0;
+  for (const Line& line : lines) {
+    selector_width = std::max(selector_width, line.selector.size());
+    name_width = std::max(name_width, line.name.size());
+  }
+  for (const Line& line : lines) {
+    std::string text = fmt::format("{:<{}}  {:<{}}  {}", line.selector, selector_width, line.name,
+                                   name_width, line.verdict);
+    text.erase(text.find_last_not_of(' ') + 1);
+    std::printf("%s\n", text.c_str());
+  }
+  if (lines.empty()) std::printf("no plugins found\n");
+}
+
+void print_json(const std::vector<hal::PluginRecord>& records) {
+  nlohmann::ordered_json plugins = nlohmann::ordered_json::array();
+  for (const hal::PluginRecord& record : records) {
+    nlohmann::ordered_json devices = nlohmann::ordered_json::array();
+    for (size_t i = 0; i < record.devices.size(); ++i) {
+      const hal::DeviceInfo& device = record.devices[i];
+      devices.push_back(
+          {{"selector", fmt::format("{}:{}", record.id, i)},
+           {"id", device.id},
+           {"name", device.name},
+           {"kind", device.kind},
+           {"vendor", device.vendor},
+           {"available", device.available},
+           {"reason", device.reason},
+           {"memory_bytes", device.memory_bytes},
+           {"properties", nlohmann::ordered_json::parse(device.properties, nullptr, false)}});
+    }
+    const Status status = record.status();
+    plugins.push_back({{"id", record.id},
+                       {"directory", record.directory.string()},
+                       {"origin", record.origin},
+                       {"ok", status.ok()},
+                       {"error", status.ok() ? "" : status.message()},
+                       {"devices", std::move(devices)}});
+  }
+  // Texts come from plugins: bytes that are no UTF-8 are replaced, not thrown at us.
+  const nlohmann::ordered_json all = {{"plugins", std::move(plugins)}};
+  std::printf("%s\n",
+              all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
+}
+
+}  // namespace
+
+Outcome devices(const DevicesOptions& options) {
+  const Runtime runtime(runtime_options());
+  const std::vector<hal::PluginRecord>& records = runtime.plugins();
+  options.json ? print_json(records) : print_text(records);
+  return Outcome();
+}
+
+}  // namespace stria::command

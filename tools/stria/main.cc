@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command `stria`: one file per verb; results go to stdout, everything else to stderr.
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "command_line.h"
+
+namespace stria::command {
+namespace {
+
+Outcome dispatch(const Verb& verb) {
+  struct Dispatch {
+    Outcome operator()(const DevicesOptions& options) const { return devices(options); }
+    Outcome operator()(const RunOptions& options) const { return run(options); }
+    Outcome operator()(const CompileOptionsText& options) const { return compile(options); }
+    Outcome operator()(const OptOptions& options) const { return opt(options); }
+  };
+  return std::visit(Dispatch{}, verb);
+}
+
+// One message: as it is if it already says where ("file:line:column: error: …"), else behind our
+// name.
+void print_failure(const Status& status) {
+  const std::string& text = status.message();
+  const bool placed = text.find(": error: ") != std::string::npos;
+  std::fprintf(stderr, "%s%s%s", placed ? "" : "stria: ", text.c_str(),
+               text.empty() || text.back() != '\n' ? "\n" : "");
+}
+
+int run_command(int count, const char* const* arguments) {
+  CommandLine line = parse_command_line(count, arguments);
+  if (!line.verb) {
+    std::fputs(line.text.c_str(), line.to_stdout ? stdout : stderr);
+    return static_cast<int>(line.code);
+  }
+  Outcome outcome = dispatch(*line.verb);
+  if (!outcome.ok()) print_failure(outcome.status());
+  if (std::fflush(stdout) != 0 && outcome.ok()) {
+    std::perror("stria: stdout");
+    return static_cast<int>(ExitCode::program);
+  }
+  return static_cast<int>(outcome.code());
+}
+
+}  // namespace
+}  // namespace stria::command
+
+int main(int count, char** arguments) {
+  try {
+    return stria::command::run_command(count, arguments);
+  } catch (const std::bad_alloc&) {
+    std::fputs("stria: out of memory\n", stderr);
+    return static_cast<int>(stria::command::ExitCode::program);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "stria: bug: %s\n", error.what());
+    return static_cast<int>(stria::command::ExitCode::bug);
+  }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "named_values.h"
+
+#include <charconv>
+
+#include "stria/base/text.h"
+
+namespace stria::command {
+namespace {
+
+std::optional<int64_t> whole_number(std::string_view text) {
+  int64_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+Result<std::vector<NamedValue>> parse_named_values(std::string_view option,
+                                                   const std::vector<std::string>& texts,
+                                                   bool unique) {
+  std::vector<NamedValue> out;
+  for (const std::string& text : texts) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return invalid_argument("{} '{}' is not of the form NAME=VALUE", option, text);
+    NamedValue value{text.substr(0, equals), text.substr(equals + 1)};
+    for (const NamedValue& other : out)
+      if (unique && other.name == value.name)
+        return invalid_argument("{} is given twice for '{}'", option, value.name);
+    out.push_back(std::move(value));
+  }
+  return out;
+}
+
+Result<std::vector<ShapeText>> parse_shapes(const std::vector<std::string>& texts) {
+  STRIA_ASSIGN(std::vector<NamedValue> values, parse_named_values("--shape", texts, true));
+  std::vector<ShapeText> out;
+  for (NamedValue& value : values) {
+    ShapeText shape;
+    shape.name = value.name;
+    std::string sizes = value.value;
+    if (const size_t colon = sizes.find(':'); colon != std::string::npos) {
+      const std::string type = sizes.substr(colon + 1);
+      shape.type = parse_data_type(type);
+      if (!shape.type)
+        return invalid_argument("--shape {}={}: unknown type '{}'{}", value.name, value.value, type,
+                                did_you_mean(type, data_type_names()));
+      sizes.resize(colon);
+    }
+    if (!sizes.empty()) {
+      for (const std::string& part : split(sizes, ',')) {
+        auto size = whole_number(part);
+        if (!size)
+          return invalid_argument("--shape {}={}: '{}' is not a size (a whole number, 0 or more)",
+                                  value.name, value.value, part);
+        shape.sizes.push_back(*size);
+      }
+    }
+    out.push_back(std::move(shape));
+  }
+  return out;
+}
+
+Result<CheckRequest> parse_check(std::string_view text) {
+  if (text.empty()) return CheckRequest{};
+  if (text == "all") return CheckRequest{true, std::nullopt};
+  if (text.starts_with("sample:")) {
+    auto count = whole_number(text.substr(7));
+    if (count && *count > 0) return CheckRequest{true, *count};
+  }
+  return invalid_argument("--check={} is neither --check nor --check=sample:N with N at least 1",
+                          text);
+}
+
+}  // namespace stria::command

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "open_device.h"
+
+#include <cstdio>
+
+namespace stria::command {
+
+RuntimeOptions runtime_options() {
+  RuntimeOptions options;
+  options.log = [](hal::LogLevel level, std::string_view line) {
+    if (level >= hal::LogLevel::warning)
+      std::fprintf(stderr, "stria: %.*s\n", static_cast<int>(line.size()), line.data());
+  };
+  return options;
+}
+
+Outcome open_device(const std::string& selector, Device& device) {
+  STRIA_OR_FAIL(DeviceSelector parsed, ExitCode::usage, parse_device_selector(selector));
+  RuntimeOptions options = runtime_options();
+  if (!parsed.automatic) options.search.only_ids = {parsed.plugin};
+  const Runtime one(options);
+  // Nothing was loaded if the plugin is not there, so all may be loaded now, to say what is.
+  const Runtime runtime = one.plugins().empty() ? Runtime(runtime_options()) : one;
+  STRIA_OR_FAIL(device, ExitCode::device, runtime.open(selector));
+  return Outcome();
+}
+
+}  // namespace stria::command

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opt.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+
+#include "stria/base/file.h"
+#include "stria/base/text.h"
+#include "stria/hwmodel/hardware_model.h"
+#include "stria/pass/pipeline.h"
+#include "stria/passes/all_passes.h"
+#include "stria/stripe/parser.h"
+#include "stria/stripe/printer.h"
+#include "stria/stripe/verifier.h"
+
+namespace stria::command {
+namespace {
+
+Result<SourceText> read_source(const std::string& path) {
+  STRIA_ASSIGN(std::string text, read_file(path));
+  return SourceText{path, std::move(text)};
+}
+
+Status verify_program(const stripe::Program& program, const std::optional<HardwareModel>& model,
+                      const std::string& name) {
+  std::map<std::string, int64_t> units;
+  stripe::VerifyOptions options;
+  if (model) {
+    units = model->units();
+    options.units = &units;
+  }
+  stripe::VerifyReport report;
+  STRIA_RETURN_IF_ERROR(stripe::verify(program, options, &report).with_context(name));
+  for (const std::string& warning : report.warnings)
+    std::fprintf(stderr, "%s: warning: %s\n", name.c_str(), warning.c_str());
+  return Status();
+}
+
+Outcome find_pass(const std::vector<PassInfo>& passes, const std::string& name,
+                  const PassInfo*& found) {
+  std::vector<std::string> names;
+  for (const PassInfo& pass : passes) {
+    names.push_back(pass.name);
+    if (pass.name == name) found = &pass;
+  }
+  if (found != nullptr) return Outcome();
+  return Outcome(ExitCode::usage, not_found("--explain: there is no pass '{}'{} (the passes: {})",
+                                            name, did_you_mean(name, names), join(names, ", ")));
+}
+
+}  // namespace
+
+Outcome opt(const OptOptions& options) {
+  TemplateSettings settings;
+  for (const std::string& text : options.settings)
+    STRIA_FAIL_IF_ERROR(ExitCode::usage, add_setting(text, settings));
+  if (options.pipeline.empty() && (options.print_after_all || !options.stop_after.empty()))
+    return Outcome(ExitCode::usage, invalid_argument("{} needs --pipeline",
+                                                     options.print_after_all ? "--print-after-all"
+                                                                             : "--stop-after"));
+  const std::vector<PassInfo> passes = passes::all_passes();
+  if (!options.explain.empty()) {
+    const PassInfo* pass = nullptr;
+    STRIA_FAIL_IF(find_pass(passes, options.explain, pass));
+    std::fprintf(stderr, "%s: %s\noptions:\n%s", pass->name.c_str(), pass->summary.c_str(),
+                 pass->help().c_str());
+  }
+  STRIA_OR_FAIL(SourceText source, ExitCode::program, read_source(options.file));
+  STRIA_OR_FAIL(stripe::Program program, ExitCode::program, stripe::parse(source));
+  std::optional<HardwareModel> model;
+  if (!options.hw.empty()) {
+    STRIA_OR_FAIL(SourceText hw, ExitCode::program, read_source(options.hw));
+    STRIA_OR_FAIL(model, ExitCode::program, load_hardware_model(hw, settings));
+  }
+  STRIA_FAIL_IF_ERROR(ExitCode::program, verify_program(program, model, options.file));
+  if (!options.pipeline.empty()) {
+    const HardwareModel& used = model ? *model : model.emplace(empty_hardware_model());
+    STRIA_OR_FAIL(SourceText text, ExitCode::program, read_source(options.pipeline));
+    STRIA_OR_FAIL(Pipeline pipeline, ExitCode::program,
+                  parse_pipeline(text, settings, used, passes));
+    PipelineOptions how;
+    how.verify_each = true;
+    how.stop_after = options.stop_after;
+    how.after_step = [&](int position, const StepReport& report, const stripe::Program& after) {
+      if (!options.explain.empty() && report.pass == options.explain)
+        std::fprintf(stderr, "step %d '%s': %s\n", position, report.step.c_str(),
+                     report.to_string(true).c_str());
+      if (options.print_after_all)
+        std::printf("// ---- after step %d '%s': %s\n%s\n", position, report.step.c_str(),
+                    report.to_string().c_str(), stripe::print(after).c_str());
+    };
+    STRIA_OR_FAIL(std::vector<StepReport> steps, ExitCode::program,
+                  run_pipeline(program, pipeline, used, how));
+    for (const StepReport& step : steps)
+      if (step.matched == 0)
+        std::fprintf(stderr, "stria: step '%s' matched nothing\n", step.step.c_str());
+    if (options.print_after_all) return Outcome();
+  }
+  std::fputs(stripe::print(program).c_str(), stdout);
+  return Outcome();
+}
+
+}  // namespace stria::command

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// `stria opt`: parses, verifies and prints a Stripe file, with a pipeline in between if one is
+// given.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "failure.h"
+
+namespace stria::command {
+
+// As spelled on the command line; empty texts mean "not given".
+struct OptOptions {
+  std::string file;
+  std::string pipeline;
+  std::string hw;
+  std::vector<std::string> settings;  // NAME=VALUE
+  bool print_after_all = false;
+  std::string stop_after;
+  std::string explain;  // name of a pass
+};
+Outcome opt(const OptOptions& options);
+
+}  // namespace stria::command

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// A line on the terminal that says what takes so long. Nothing is shown when stderr is not a
+// terminal, or when the work is done within a second.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace stria::command {
+
+class Progress {
+ public:
+  explicit Progress(std::string what);
+  ~Progress();  // clears the line
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+ private:
+  void show();
+  const std::string what_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool end_ = false;    // guarded by mutex_
+  std::thread thread_;  // only on a terminal
+};
+
+}  // namespace stria::command

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report.h"
+
+#include <algorithm>
+
+#include "stria/type/scalar.h"
+#include "stria/type/tensor_shape.h"
+
+namespace stria::command {
+namespace {
+
+constexpr int64_t kShownValues = 8;
+
+std::string rate(double operations, double seconds) {
+  return operations > 0 && seconds > 0 ? fmt::format("{:.1f}", operations / seconds / 1e9) : "-";
+}
+
+}  // namespace
+
+std::string describe_tensor(const std::string& name, const HostTensor& tensor) {
+  std::string out = fmt::format("{}: {} =", name, to_string(tensor.type(), tensor.sizes()));
+  const int64_t shown = std::min(tensor.element_count(), kShownValues);
+  for (int64_t i = 0; i < shown; ++i)
+    out += " " + to_string(load_scalar(tensor.type(), tensor.data(), i));
+  if (shown < tensor.element_count()) out += " …";
+  return out;
+}
+
+std::string describe_check(const OutputCheck& check) {
+  const interp::CheckReport& report = check.report;
+  std::string out = fmt::format(
+      "check {}: {} elements, largest error {:.3g} absolute, {:.3g} relative, largest bound {:.3g}",
+      check.name, report.compared, report.max_abs_error, report.max_rel_error, report.max_bound);
+  if (report.skipped > 0) out += fmt::format(", {} undecided", report.skipped);
+  out += report.passed() ? ": ok"
+                         : fmt::format(": {} WRONG, worst {}", report.failures, report.worst_text);
+  return out;
+}
+
+std::string describe_profile(const Profile& profile,
+                             const std::map<std::string, double>& operations) {
+  size_t width = 6;
+  double kernel_seconds = 0, all_operations = 0;
+  for (const auto& [name, count] : operations) all_operations += count;
+  for (const exec::KernelTime& kernel : profile.kernels) {
+    width = std::max(width, kernel.name.size());
+    kernel_seconds += static_cast<double>(kernel.nanoseconds) * 1e-9;
+  }
+  std::string out =
+      fmt::format("{:<{}}  {:>10}  {:>6}  {:>8}\n", "kernel", width, "ms", "share", "GFLOP/s");
+  for (const exec::KernelTime& kernel : profile.kernels) {
+    const double seconds = static_cast<double>(kernel.nanoseconds) * 1e-9;
+    auto counted = operations.find(kernel.name);
+    out += fmt::format("{:<{}}  {:>10.3f}  {:>5.1f}%  {:>8}\n", kernel.name, width, seconds * 1e3,
+                       kernel_seconds > 0 ? 100 * seconds / kernel_seconds : 0.0,
+                       rate(counted == operations.end() ? 0 : counted->second, seconds));
+  }
+  out += fmt::format("{:<{}}  {:>10.3f}  {:>6}  {:>8}\n", "run", width, profile.wall_seconds * 1e3,
+                     "", rate(all_operations, profile.wall_seconds));
+  out += fmt::format("median of {} run{}; compiled in {:.1f} ms", profile.runs,
+                     profile.runs == 1 ? "" : "s", profile.compile_seconds * 1e3);
+  return out;
+}
+
+}  // namespace stria::command

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `stria run` prints on stdout: results, how far they are from the interpreter's, times.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "stria/exec/loaded_program.h"
+#include "stria/runtime/check.h"
+#include "stria/type/host_tensor.h"
+
+namespace stria::command {
+
+// "R: fp32[2, 3] = 0.5 1.0 …": name, type, shape and the first values in row-major order.
+std::string describe_tensor(const std::string& name, const HostTensor& tensor);
+
+// "check R: 6272 elements, largest error 1.2e-06 absolute, 3e-07 relative, largest bound 5e-06:
+// ok".
+std::string describe_check(const OutputCheck& check);
+
+struct Profile {
+  double compile_seconds = 0;  // Program text to loaded kernels
+  int runs = 0;
+  double wall_seconds = 0;                // of one run, the median
+  std::vector<exec::KernelTime> kernels;  // each the median over the runs
+};
+// A table: kernel, milliseconds, share, GFLOP/s (operations that kernel_operations counts; "-" for
+// a kernel it does not know), and a line for the whole run.
+std::string describe_profile(const Profile& profile,
+                             const std::map<std::string, double>& operations);
+
+}  // namespace stria::command

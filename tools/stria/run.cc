@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "open_device.h"
+#include "program_inputs.h"
+#include "progress.h"
+#include "report.h"
+#include "stria/runtime/check.h"
+
+namespace stria::command {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// A profile repeats short runs up to this often, or until so much time has gone by.
+constexpr int kMaxRuns = 20;
+constexpr double kMaxSeconds = 1;
+
+// The command line after its spelling has been checked, before anything has been opened.
+struct Request {
+  std::vector<NamedSource> sources;
+  std::vector<ShapeText> shapes;
+  std::vector<NamedValue> outputs;
+  CheckRequest check;
+
+  std::vector<std::string> source_names() const {
+    std::vector<std::string> names;
+    for (const NamedSource& source : sources) names.push_back(source.name);
+    return names;
+  }
+  std::vector<std::string> shape_names() const {
+    std::vector<std::string> names;
+    for (const ShapeText& shape : shapes) names.push_back(shape.name);
+    return names;
+  }
+};
+
+Outcome parse_request(const RunOptions& options, Request& request) {
+  STRIA_FAIL_IF_ERROR(ExitCode::usage, parse_device_selector(options.device).status());
+  STRIA_OR_FAIL(std::vector<NamedValue> inputs, ExitCode::usage,
+                parse_named_values("--input", options.inputs, true));
+  for (const NamedValue& input : inputs) {
+    auto source = parse_tensor_source(input.value);
+    if (!source.ok())
+      return Outcome(ExitCode::usage, source.status().with_context("--input " + input.name));
+    request.sources.push_back({input.name, std::move(*source)});
+  }
+  STRIA_OR_FAIL(request.shapes, ExitCode::usage, parse_shapes(options.shapes));
+  STRIA_OR_FAIL(request.outputs, ExitCode::usage,
+                parse_named_values("--output", options.outputs, false));
+  for (size_t i = 0; i < request.outputs.size(); ++i) {
+    const std::string& path = request.outputs[i].value;
+    STRIA_FAIL_IF_ERROR(ExitCode::usage, check_tensor_path(path).with_context("--output"));
+    for (size_t j = 0; j < i; ++j)
+      if (request.outputs[j].value == path)
+        return Outcome(ExitCode::usage, invalid_argument("--output '{}' is given twice", path));
+  }
+  STRIA_OR_FAIL(request.check, ExitCode::usage, parse_check(options.check));
+  return Outcome();
+}
+
+// Reads inputs and lowers the program; says in the right order what is wrong with either.
+Outcome bind_program(const Program& program, const Request& request, const CompileOptions& how,
+                     ReadInputs& in, Compilation& generic, double& lower_seconds) {
+  STRIA_FAIL_IF(read_inputs(program, request.sources, request.shapes, in));
+  auto check_names = [&]() -> Outcome {
+    STRIA_FAIL_IF(check_input_names(program, "--input", request.source_names()));
+    return check_input_names(program, "--shape", request.shape_names());
+  };
+  if (!in.missing.ok()) {
+    STRIA_FAIL_IF(check_names());  // perhaps only misspelled
+    return Outcome(ExitCode::program, in.missing);
+  }
+  const Clock::time_point begin = Clock::now();
+  STRIA_OR_FAIL(generic, ExitCode::program, lower_program(program, in.types, how));
+  lower_seconds = seconds_since(begin);
+  STRIA_FAIL_IF(check_names());
+  STRIA_FAIL_IF(check_output_names(program, request.outputs));
+  for (const NamedValue& output : request.outputs) {
+    const tile::BoundProgram& bound = generic.bound;
+    const size_t position = program.find_output(output.name).value();
+    const tile::BoundTensor& tensor = bound.tensors[bound.outputs[position]];
+    STRIA_FAIL_IF_ERROR(ExitCode::program, check_writable(output.value, tensor.type, tensor.sizes)
+                                               .with_context("--output " + output.name));
+  }
+  return Outcome();
+}
+
+// Runs once, or, for a profile, until kMaxRuns or kMaxSeconds are over.
+Outcome run_executable(const Executable& executable, const std::vector<Tensor>& inputs,
+                       const std::vector<Tensor>& outputs, Profile* profile) {
+  std::vector<double> walls;
+  std::vector<std::vector<exec::KernelTime>> times;
+  const Clock::time_point begin = Clock::now();
+  do {
+    const Clock::time_point start = Clock::now();
+    STRIA_OR_FAIL(exec::Run run, ExitCode::device, executable.run(inputs, outputs));
+    STRIA_FAIL_IF_ERROR(ExitCode::device, run.wait());
+    walls.push_back(seconds_since(start));
+    if (profile == nullptr) return Outcome();
+    STRIA_OR_FAIL(std::vector<exec::KernelTime> kernels, ExitCode::device, run.times());
+    times.push_back(std::move(kernels));
+  } while (static_cast<int>(walls.size()) <= kMaxRuns && seconds_since(begin) < kMaxSeconds);
+  if (walls.size() > 1) {  // the first run touches memory for the first time
+    walls.erase(walls.begin());
+    times.erase(times.begin());
+  }
+  auto median = [](auto values) {
+    auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+  };
+  profile->runs = static_cast<int>(walls.size());
+  profile->wall_seconds = median(walls);
+  profile->kernels = times[0];
+  for (size_t k = 0; k < profile->kernels.size(); ++k) {
+    std::vector<uint64_t> values;
+    for (const auto& run : times) values.push_back(run[k].nanoseconds);
+    profile->kernels[k].nanoseconds = median(values);
+  }
+  return Outcome();
+}
+
+Outcome check_results(const Compilation& compilation, const std::vector<HostTensor>& inputs,
+                      const std::vector<HostTensor>& results, const CheckRequest& request) {
+  Progress progress("checking against the interpreter");
+  interp::Events events;
+  STRIA_OR_FAIL(std::vector<OutputCheck> checks, ExitCode::program,
+                check_outputs(compilation, inputs, results, request.sample, &events));
+  std::string wrong;
+  for (const OutputCheck& check : checks) {
+    std::printf("%s\n", describe_check(check).c_str());
+    if (!check.report.passed() && wrong.empty()) wrong = check.report.worst_text;
+    if (check.report.skipped * 100 >= check.report.compared && check.report.skipped > 0)
+      std::fprintf(stderr, "stria: check %s: 1%% or more of the elements could not be decided\n",
+                   check.name.c_str());
+  }
+  if (events.division_by_zero > 0)
+    std::fprintf(stderr, "stria: %lld integer divisions by zero gave 0\n",
+                 static_cast<long long>(events.division_by_zero));
+  if (events.conversion_overflow > 0)
+    std::fprintf(stderr, "stria: %lld conversions from float to integer were out of range\n",
+                 static_cast<long long>(events.conversion_overflow));
+  if (wrong.empty()) return Outcome();
+  return Outcome(ExitCode::device, make_error(StatusCode::data_loss, "wrong results: {}", wrong));
+}
+
+}  // namespace
+
+Outcome run(const RunOptions& options) {
+  Request request;
+  STRIA_FAIL_IF(parse_request(options, request));
+  const Clock::time_point parse_begin = Clock::now();
+  STRIA_OR_FAIL(Program program, ExitCode::program,
+                Program::read(options.program, options.function));
+  const double parse_seconds = seconds_since(parse_begin);
+  const CompileOptions how{.fast_math = options.fast_math};
+  ReadInputs in;
+  Compilation generic;
+  double lower_seconds = 0;
+  STRIA_FAIL_IF(bind_program(program, request, how, in, generic, lower_seconds));
+
+  Device device;
+  STRIA_FAIL_IF(open_device(options.device, device));
+  Profile profile;
+  const Clock::time_point compile_begin = Clock::now();
+  STRIA_OR_FAIL(Compilation compilation, ExitCode::device,
+                device.specialize(std::move(generic), how));
+  STRIA_OR_FAIL(Executable executable, ExitCode::device, device.load(std::move(compilation), how));
+  profile.compile_seconds = parse_seconds + lower_seconds + seconds_since(compile_begin);
+
+  std::vector<Tensor> inputs, outputs;
+  for (size_t i = 0; i < executable.inputs().size(); ++i) {
+    const TensorInfo& info = executable.inputs()[i];
+    STRIA_OR_FAIL(Tensor tensor, ExitCode::device,
+                  device.create_tensor(info.type, info.sizes, info.name));
+    STRIA_FAIL_IF_ERROR(ExitCode::device, tensor.write(in.tensors[i].bytes()));
+    inputs.push_back(std::move(tensor));
+  }
+  for (const TensorInfo& info : executable.outputs()) {
+    STRIA_OR_FAIL(Tensor tensor, ExitCode::device,
+                  device.create_tensor(info.type, info.sizes, info.name));
+    outputs.push_back(std::move(tensor));
+  }
+  {
+    Progress progress("running on " + device.name());
+    STRIA_FAIL_IF(
+        run_executable(executable, inputs, outputs, options.profile ? &profile : nullptr));
+  }
+  std::vector<HostTensor> results;
+  for (const Tensor& tensor : outputs) {
+    STRIA_OR_FAIL(HostTensor result, ExitCode::device, tensor.read());
+    results.push_back(std::move(result));
+  }
+
+  // A result that is wrong is not written; what was asked for as a file is not shown as well.
+  Outcome checked;
+  if (request.check.wanted)
+    checked = check_results(executable.compilation(), in.tensors, results, request.check);
+  if (checked.ok()) {
+    for (const NamedValue& output : request.outputs)
+      STRIA_FAIL_IF_ERROR(
+          ExitCode::program,
+          write_tensor(output.value, results[program.find_output(output.name).value()]));
+  }
+  if (request.outputs.empty())
+    for (size_t i = 0; i < results.size(); ++i)
+      std::printf("%s\n", describe_tensor(executable.outputs()[i].name, results[i]).c_str());
+  if (options.profile)
+    std::printf(
+        "%s\n",
+        describe_profile(profile, kernel_operations(executable.compilation().generic)).c_str());
+  return checked;
+}
+
+}  // namespace stria::command

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// `stria run`: compiles a program for a device, runs it on tensors from files, shows or writes
+// results.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "failure.h"
+
+namespace stria::command {
+
+// As spelled on the command line.
+struct RunOptions {
+  std::string program;
+  std::string function;
+  std::string device;
+  std::vector<std::string> inputs;   // NAME=SOURCE
+  std::vector<std::string> shapes;   // NAME=2,3[:TYPE]
+  std::vector<std::string> outputs;  // NAME=FILE
+  std::string check;                 // "", "all" or "sample:N"
+  bool profile = false;
+  bool fast_math = false;
+};
+Outcome run(const RunOptions& options);
+
+}  // namespace stria::command
