@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the built `stria` as a user would, in a folder of its own, and reads and writes .npy files
+// without the code under test.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace stria::end_to_end {
+
+struct Ended {
+  int code = -1;  // exit code; -1 if it did not end by itself
+  std::string out, err;
+};
+
+// A folder that lives as long as the object; commands run in it.
+class Folder {
+ public:
+  Folder();
+  ~Folder();
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  // Runs bin/stria with these arguments.
+  Ended stria(const std::vector<std::string>& arguments) const;
+  std::filesystem::path path(const std::string& name) const { return path_ / name; }
+  void write(const std::string& name, const std::string& bytes) const;
+  std::string read(const std::string& name) const;  // "" if it is not there
+  // Names of all files, sorted.
+  std::vector<std::string> files() const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Splits at blanks: "run a.tile --device reference".
+std::vector<std::string> words(const std::string& text);
+
+// A dense array as numpy would hold it.
+struct Array {
+  std::string descr = "<f4";  // "<f4", "<i4", "|b1", …
+  std::vector<int64_t> sizes;
+  std::vector<double> values;
+};
+std::string npy_bytes(const Array& array);
+Array parse_npy_bytes(const std::string& bytes);
+
+}  // namespace stria::end_to_end

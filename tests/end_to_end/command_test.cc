@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verbs and options of `stria` that work as the reference says.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+
+namespace stria::end_to_end {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::StartsWith;
+
+constexpr const char* kMatmul =
+    "function matmul(A[M, L], B[L, N]) -> (C) {\n  C[i, j : M, N] = +(A[i, k] * B[k, j]);\n}\n";
+
+class Command : public testing::Test {
+ protected:
+  Ended run(const std::string& command) { return folder_.stria(words(command)); }
+  // Expects success; stderr has the reason if not.
+  std::string out_of(const std::string& command) {
+    Ended ended = run(command);
+    EXPECT_EQ(ended.code, 0) << command << "\n" << ended.err;
+    return ended.out;
+  }
+  Folder folder_;
+};
+
+TEST_F(Command, HelpAndVersion) {
+  EXPECT_THAT(out_of("--version"), MatchesRegex("stria [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  EXPECT_THAT(out_of("--help"), AllOf(HasSubstr("devices"), HasSubstr("run"), HasSubstr("compile"),
+                                      HasSubstr("opt"), HasSubstr("Exit codes")));
+  for (const char* verb : {"devices", "run", "compile", "opt"})
+    EXPECT_THAT(out_of(std::string(verb) + " --help"),
+                AllOf(HasSubstr("Examples:"), HasSubstr(std::string("stria ") + verb)));
+}
+
+TEST_F(Command, Devices) {
+  const std::string text = out_of("devices");
+  EXPECT_THAT(text, HasSubstr("reference:0"));
+  EXPECT_THAT(text, HasSubstr("llvm_cpu:0"));
+  const auto json = nlohmann::json::parse(out_of("devices --json"));
+  bool found = false;
+  for (const auto& plugin : json.at("plugins"))
+    for (const auto& device : plugin.at("devices"))
+      found = found || (device.at("selector") == "reference:0" && device.at("available") == true);
+  EXPECT_TRUE(found) << json.dump(2);
+}
+
+TEST_F(Command, SelectorsOfEveryForm) {
+  folder_.write("p.tile", "function (A[N]) -> (R) { R = A + A; }");
+  for (const char* selector :
+       {"reference", "reference:0", "reference:*", "reference:INTER*", "auto"})
+    EXPECT_THAT(
+        out_of(std::string("run p.tile --input A=random:1 --shape A=3:i32 --device ") + selector),
+        "R: i32[3] = 6 -6 -2\n")
+        << selector;
+}
+
+TEST_F(Command, ResultsArePrintedOrWritten) {
+  folder_.write("p.tile", kMatmul);
+  folder_.write("a.npy", npy_bytes({"<f4", {2, 3}, {1, 2, 3, 4, 5, 6}}));
+  folder_.write("b.npy", npy_bytes({"<f4", {3, 2}, {1, 0, 0, 1, 1, 1}}));
+  const std::string command = "run p.tile --device reference --input A=a.npy --input B=b.npy";
+  EXPECT_EQ(out_of(command), "C: fp32[2, 2] = 4.0 5.0 10.0 11.0\n");
+  EXPECT_EQ(out_of(command + " --output C=c.npy --output C=d.npy"), "");
+  const Array c = parse_npy_bytes(folder_.read("c.npy"));
+  EXPECT_EQ(c.descr, "<f4");
+  EXPECT_EQ(c.sizes, (std::vector<int64_t>{2, 2}));
+  EXPECT_EQ(c.values, (std::vector<double>{4, 5, 10, 11}));
+  EXPECT_EQ(folder_.read("d.npy"), folder_.read("c.npy"));
+  // Options after a repeated one are not its values.
+  EXPECT_EQ(
+      out_of("run --input A=a.npy --input B=b.npy --check --device reference p.tile").substr(0, 5),
+      "check");
+}
+
+TEST_F(Command, ScalarsAndEmptyTensors) {
+  folder_.write("s.tile", "function (A[], B[N]) -> (R, S) { R = A + 1; S[] = +(B[i]); }");
+  EXPECT_EQ(out_of("run s.tile --device reference --input A=random:1 --shape A= --input B=random:2 "
+                   "--shape B=0"),
+            "R: fp32[] = 0.47218812\nS: fp32[] = 0.0\n");
+}
+
+TEST_F(Command, SeveralFunctions) {
+  folder_.write(
+      "p.tile",
+      "function twice(A) -> (R) { R = A + A; }\nfunction thrice(A) -> (R) { R = A + twice(A); }\n");
+  const std::string command = "run p.tile --device reference --input A=random:1:i32 --shape A=3";
+  EXPECT_EQ(out_of(command), "R: i32[3] = 9 -9 -3\n");
+  EXPECT_EQ(out_of(command + " --function twice"), "R: i32[3] = 6 -6 -2\n");
+}
+
+TEST_F(Command, CheckAndProfile) {
+  folder_.write("p.tile", kMatmul);
+  for (const char* device : {"reference", "llvm_cpu"}) {
+    const std::string command =
+        std::string("run p.tile --device ") + device +
+        " --input A=random:1 --shape A=20,30 --input B=random:2 --shape B=30,10";
+    EXPECT_THAT(out_of(command + " --check"),
+                AllOf(StartsWith("check C: 200 elements, largest error "), HasSubstr(": ok\n")));
+    EXPECT_THAT(out_of(command + " --check=sample:50"), HasSubstr("check C: 50 elements"));
+    EXPECT_THAT(out_of(command + " --profile"),
+                AllOf(HasSubstr("GFLOP/s"), HasSubstr("kernel_0"), HasSubstr("compiled in")));
+  }
+}
+
+TEST_F(Command, PicturesInAndOut) {
+  folder_.write("invert.tile", "function (P[H, W, C]) -> (R) { R = 1 - P; }");
+  folder_.write("p.npy", npy_bytes({"<f4", {1, 3, 1}, {0, 0.2, 2}}));
+  EXPECT_EQ(out_of("run invert.tile --device reference --input P=p.npy --output R=r.png"), "");
+  EXPECT_EQ(out_of("run invert.tile --device reference --input P=r.png:u8"),
+            "R: u8[1, 3, 1] = 2 53 1\n");
+}
+
+TEST_F(Command, Compile) {
+  folder_.write("p.tile", kMatmul);
+  for (const char* device : {"reference", "llvm_cpu"}) {
+    const std::string command = std::string("compile p.tile --device ") + device +
+                                " --shape A=8,16:fp16 --shape B=16,8:fp16 ";
+    EXPECT_EQ(out_of(command + "-o p.stripe"), "");
+    EXPECT_THAT(folder_.read("p.stripe"), AllOf(StartsWith("stripe 0."), HasSubstr("fp16(")));
+    EXPECT_EQ(out_of(command + "--dump-dir stages -o p.stripe"), "");
+    EXPECT_THAT(folder_.read("stages/00_program.tile"), HasSubstr("function matmul"));
+    EXPECT_THAT(folder_.read("stages/01_lower.stripe"), StartsWith("stripe 0."));
+    // What was written is what `opt` prints of it.
+    EXPECT_EQ(out_of("opt p.stripe"), folder_.read("p.stripe"));
+  }
+  bool source = false;
+  for (const std::string& file : folder_.files())
+    source = source || (file.starts_with("stages/") && !file.ends_with(".stripe") &&
+                        !file.ends_with(".tile"));
+  EXPECT_TRUE(source) << "llvm_cpu shows no kernel source";
+}
+
+TEST_F(Command, OptOnTheStripeTopFile) {
+  const std::string folder = STRIA_SOURCE_DIR "/tests/golden/stripe/";
+  const std::string once = out_of("opt " + folder + "stripe_top.stripe");
+  folder_.write("once.stripe", once);
+  EXPECT_EQ(out_of("opt once.stripe"), once);
+  // The same program as the slides spell it.
+  EXPECT_EQ(out_of("opt " + folder + "stripe_top_slides.stripe"), once);
+}
+
+TEST_F(Command, OptRunsAPipeline) {
+  folder_.write("p.tile", kMatmul);
+  out_of("compile p.tile --device reference --shape A=8,16 --shape B=16,8 -o p.stripe");
+  folder_.write("p.json",
+                "{\"version\": 1, \"passes\": [{\"name\": \"first\", \"prune\": {}}, {\"name\": "
+                "\"second\", \"prune\": {}}]}");
+  const std::string all = out_of("opt p.stripe --pipeline p.json --print-after-all");
+  EXPECT_THAT(all, AllOf(HasSubstr("after step 0 'first'"), HasSubstr("after step 1 'second'")));
+  const std::string one =
+      out_of("opt p.stripe --pipeline p.json --print-after-all --stop-after first");
+  EXPECT_THAT(one, testing::Not(HasSubstr("'second'")));
+  EXPECT_THAT(run("opt p.stripe --pipeline p.json --explain prune").err,
+              HasSubstr("step 1 'second'"));
+}
+
+}  // namespace
+}  // namespace stria::end_to_end
