@@ -37,7 +37,6 @@ double& at(Array& array, const Sizes& where) {
   for (size_t d = 0; d < where.size(); ++d) flat = flat * array.sizes[d] + where[d];
   return array.values[static_cast<size_t>(flat)];
 }
-double at(const Array& array, const Sizes& where) { return at(const_cast<Array&>(array), where); }
 
 Array zeros(Sizes sizes) {
   int64_t count = 1;
