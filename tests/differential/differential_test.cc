@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Generated legal Tile programs: the interpreter against brute-force enumeration of valid indices, and
+// every device against both. The seed of each failure is printed with the program, and
+//   STRIA_DIFFERENTIAL_SEED=<seed> STRIA_DIFFERENTIAL_PROGRAMS=1 differential_test
+// runs it alone.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "stria/interp/interpret.h"
+#include "stria/lower/lower.h"
+#include "stria/runtime/check.h"
+#include "stria/runtime/runtime.h"
+#include "stria/tile/bind.h"
+#include "stria/tile/parser.h"
+#include "tile_case.h"
+
+namespace stria::differential {
+namespace {
+
+uint64_t number_from(const char* variable, uint64_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+const uint64_t kPrograms = number_from("STRIA_DIFFERENTIAL_PROGRAMS", 300);
+const uint64_t kSeed = number_from("STRIA_DIFFERENTIAL_SEED", 1);
+
+InputTypes types_of(const GeneratedProgram& program) {
+  InputTypes types;
+  for (const GeneratedTensor& input : program.inputs) types[input.name] = {input.type, input.sizes};
+  return types;
+}
+
+HostTensor tensor_of(const GeneratedTensor& like, const std::vector<Scalar>* values) {
+  HostTensor tensor = HostTensor::create(like.type, like.sizes, like.name).value();
+  if (values)
+    for (size_t n = 0; n < values->size(); ++n) store_scalar(like.type, tensor.data(), static_cast<int64_t>(n), (*values)[n]);
+  return tensor;
+}
+
+const GeneratedTensor& tensor_named(const GeneratedProgram& program, const std::string& name) {
+  for (const GeneratedTensor& tensor : program.tensors)
+    if (tensor.name == name) return tensor;
+  STRIA_CHECK(false, "no tensor {}", name);
+}
+
+// The first wrong element of an output, or "".
+std::string first_mismatch(const GeneratedTensor& tensor, const std::vector<BruteValue>& expected, const void* data) {
+  for (size_t n = 0; n < expected.size(); ++n)
+    if (auto why = mismatch(tensor.type, expected[n], load_scalar(tensor.type, data, static_cast<int64_t>(n))))
+      return fmt::format("{} element {}: {}", tensor.name, n, *why);
+  return "";
+}
+
+std::string context(const GeneratedProgram& program) {
+  std::string shapes;
+  for (const GeneratedTensor& input : program.inputs) shapes += fmt::format("# {} {}\n", input.name, to_string(input.type, input.sizes));
+  return fmt::format("STRIA_DIFFERENTIAL_SEED={} STRIA_DIFFERENTIAL_PROGRAMS=1 differential_test\n{}{}", program.seed, shapes,
+                     program.tile_text());
+}
+
+class Coverage {
+ public:
+  void add(const GeneratedProgram& program) {
+    for (const std::string& feature : program.features) ++counts_[feature];
+  }
+  void print(const char* title) const {
+    std::printf("coverage of %s, programs with each feature:\n", title);
+    for (const auto& [name, count] : counts_) std::printf("  %-32s %d\n", name.c_str(), count);
+  }
+  // Every aggregation with every combination and type, every rank.
+  std::vector<std::string> missing() const {
+    std::vector<std::string> out;
+    auto want = [&](std::string name) {
+      if (!counts_.count(name)) out.push_back(std::move(name));
+    };
+    for (const char* agg : {"sum", "product", "max", "min", "assign"}) {
+      for (const char* comb : {"none", "add", "mul", "eq", "cond"})
+        if (std::string(comb) != "eq" || std::string(agg) == "max" || std::string(agg) == "min")
+          want(fmt::format("{} of {}", agg, comb));
+      for (int t = 1; t < kDataTypeCount; ++t) want(fmt::format("{} {}", agg, name_of(static_cast<DataType>(t))));
+    }
+    for (int rank = 0; rank <= 5; ++rank) want(fmt::format("rank {}", rank));
+    for (const char* feature : {"strided", "skipping output", "negative coefficient", "written constraint", "default", "broadcast",
+                                "several outputs", "fractional", "two indices in a dimension", "offset"})
+      want(feature);
+    return out;
+  }
+
+ private:
+  std::map<std::string, int> counts_;
+};
+
+std::string run_interpreter(const GeneratedProgram& program) {
+  auto parsed = tile::parse({"generated", program.tile_text()});
+  if (!parsed.ok()) return parsed.status().to_string();
+  auto bound = tile::bind(*parsed, "", types_of(program));
+  if (!bound.ok()) return bound.status().to_string();
+  auto generic = lower(*bound);
+  if (!generic.ok()) return generic.status().to_string();
+  std::vector<HostTensor> tensors;
+  std::vector<interp::TensorArg> args;
+  auto add = [&](const GeneratedTensor& like, const std::vector<Scalar>* values) {
+    tensors.push_back(tensor_of(like, values));
+    args.push_back({like.name, tensors.back().data(), dense_shape(like.type, like.sizes)});
+  };
+  for (size_t n = 0; n < program.inputs.size(); ++n) add(program.inputs[n], &program.input_values[n]);
+  for (const std::string& output : program.outputs) add(tensor_named(program, output), nullptr);
+  Status status = interp::interpret(*generic, args);
+  if (!status.ok()) return status.to_string();
+  auto expected = brute_force(program);
+  for (size_t n = 0; n < program.outputs.size(); ++n) {
+    std::string wrong = first_mismatch(tensor_named(program, program.outputs[n]), expected[program.outputs[n]],
+                                       tensors[program.inputs.size() + n].data());
+    if (!wrong.empty()) return wrong;
+  }
+  return "";
+}
+
+std::string run_device(const Device& device, const GeneratedProgram& generated) {
+  auto program = Program::from_tile({"generated", generated.tile_text()});
+  if (!program.ok()) return program.status().to_string();
+  auto executable = device.compile(*program, types_of(generated));
+  if (!executable.ok()) return executable.status().to_string();
+  std::vector<HostTensor> hosts, results;
+  std::vector<Tensor> inputs, outputs;
+  for (size_t n = 0; n < generated.inputs.size(); ++n) {
+    const GeneratedTensor& input = generated.inputs[n];
+    hosts.push_back(tensor_of(input, &generated.input_values[n]));
+    auto tensor = device.create_tensor(input.type, input.sizes, input.name);
+    if (!tensor.ok()) return tensor.status().to_string();
+    Status status = tensor->write(hosts.back().bytes());
+    if (!status.ok()) return status.to_string();
+    inputs.push_back(*tensor);
+  }
+  for (const std::string& output : generated.outputs) {
+    const GeneratedTensor& like = tensor_named(generated, output);
+    auto tensor = device.create_tensor(like.type, like.sizes, output);
+    if (!tensor.ok()) return tensor.status().to_string();
+    outputs.push_back(*tensor);
+  }
+  auto run = executable->run(inputs, outputs);
+  if (!run.ok()) return run.status().to_string();
+  Status status = run->wait();
+  if (!status.ok()) return status.to_string();
+  auto expected = brute_force(generated);
+  for (size_t n = 0; n < outputs.size(); ++n) {
+    auto result = outputs[n].read();
+    if (!result.ok()) return result.status().to_string();
+    std::string wrong = first_mismatch(tensor_named(generated, generated.outputs[n]), expected[generated.outputs[n]], result->data());
+    if (!wrong.empty()) return "against brute force: " + wrong;
+    results.push_back(std::move(*result));
+  }
+  auto checks = check_outputs(executable->compilation(), hosts, results, std::nullopt);
+  if (!checks.ok()) return checks.status().to_string();
+  for (const OutputCheck& check : *checks)
+    if (!check.report.passed()) return "against the interpreter: " + check.report.worst_text;
+  return "";
+}
+
+TEST(Differential, InterpreterAgainstBruteForce) {
+  Coverage coverage;
+  int failures = 0;
+  for (uint64_t n = 0; n < kPrograms && failures < 5; ++n) {
+    GeneratedProgram program = generate(kSeed + n);
+    coverage.add(program);
+    std::string wrong = run_interpreter(program);
+    if (!wrong.empty()) {
+      ++failures;
+      ADD_FAILURE() << wrong << "\n" << context(program);
+    }
+  }
+  coverage.print("the generated programs");
+  if (kPrograms >= 300) {
+    EXPECT_EQ(coverage.missing(), std::vector<std::string>{});
+  }
+}
+
+class OnDevice : public testing::TestWithParam<const char*> {};
+
+TEST_P(OnDevice, AgainstBruteForceAndInterpreter) {
+  RuntimeOptions options;
+  options.search.paths = {STRIA_BINARY_DIR "/lib/stria/plugins"};
+  options.search.only_paths = true;
+  Runtime runtime(options);
+  auto device = runtime.open(GetParam());
+  ASSERT_TRUE(device.ok()) << device.status().to_string();
+  int failures = 0;
+  for (uint64_t n = 0; n < kPrograms && failures < 5; ++n) {
+    GeneratedProgram program = generate(kSeed + n);
+    std::string wrong = run_device(*device, program);
+    if (!wrong.empty()) {
+      ++failures;
+      ADD_FAILURE() << wrong << "\n" << context(program);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Plugins, OnDevice, testing::Values("reference", "llvm_cpu"),
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace stria::differential
