@@ -230,11 +230,7 @@ class Evaluator {
 
   void contract(const GeneratedContraction& c, Tensor& out) {
     // What each element gets: the combined values, in the type they are aggregated in.
-    DataType type = tensors_.at(c.operands.back().tensor).type;
-    const bool is_sum = c.agg == '+' || c.agg == '*';
-    DataType value_type = c.comb == "==" ? DataType::boolean : type;
-    DataType agg_type = is_sum ? accumulation_type(value_type) : compute_type(value_type);
-    if (!c.comb.empty() && c.comb != "==" && c.comb != "?") agg_type = out.type == DataType::fp16 || out.type == DataType::bf16 ? DataType::fp32 : out.type;
+    const DataType agg_type = compute_type(out.type);
     std::vector<std::vector<BruteValue>> terms(out.values.size());
     std::map<std::string, Interval> box = bounding_box(c, tensors_);
     std::vector<std::string> names;

@@ -81,9 +81,8 @@ class Coverage {
     };
     for (const char* agg : {"sum", "product", "max", "min", "assign"}) {
       for (const char* comb : {"none", "add", "mul", "eq", "cond"})
-        if (std::string(comb) != "eq" || std::string(agg) == "max" || std::string(agg) == "min")
-          want(fmt::format("{} of {}", agg, comb));
-      for (int t = 1; t < kDataTypeCount; ++t) want(fmt::format("{} {}", agg, name_of(static_cast<DataType>(t))));
+        want(fmt::format("{} of {}", agg, comb));
+      for (int t = 0; t < kDataTypeCount; ++t) want(fmt::format("{} {}", agg, name_of(static_cast<DataType>(t))));
     }
     for (int rank = 0; rank <= 5; ++rank) want(fmt::format("rank {}", rank));
     for (const char* feature : {"strided", "skipping output", "negative coefficient", "written constraint", "default", "broadcast",
@@ -99,7 +98,7 @@ class Coverage {
 std::string run_interpreter(const GeneratedProgram& program) {
   auto parsed = tile::parse({"generated", program.tile_text()});
   if (!parsed.ok()) return parsed.status().to_string();
-  auto bound = tile::bind(*parsed, "", types_of(program));
+  auto bound = tile::bind_program(*parsed, "", types_of(program));
   if (!bound.ok()) return bound.status().to_string();
   auto generic = lower(*bound);
   if (!generic.ok()) return generic.status().to_string();

@@ -79,9 +79,6 @@ class Generator {
     c.comb = kCombs[pick(0, 6)];
     DataType type = any_type();
     const bool is_sum = c.agg == '+' || c.agg == '*';
-    // bool has no sum or product of its own.
-    while (type == DataType::boolean && (is_sum || c.comb == "+" || c.comb == "*")) type = any_type();
-    if (c.comb == "==" && is_sum) c.agg = chance(50) ? '>' : '<';
 
     const int out_rank = pick(0, chance(20) ? 5 : 3);
     const int reduced = pick(0, out_rank > 3 ? 1 : 2);
@@ -129,8 +126,12 @@ class Generator {
       feature("written constraint");
     }
 
-    DataType out_type = c.comb == "==" ? DataType::boolean : type;
-    if (is_sum && is_integer(out_type)) out_type = accumulation_type(out_type);
+    // Sums and products of integers below 32 bits need room, and bool is counted.
+    auto widened = [](DataType t) {
+      return t == DataType::boolean ? DataType::i32 : is_integer(t) ? accumulation_type(t) : t;
+    };
+    DataType out_type = c.comb == "==" ? DataType::boolean : c.comb == "+" || c.comb == "*" ? widened(type) : type;
+    if (is_sum) out_type = widened(out_type);
     GeneratedTensor out{c.out, out_type, c.sizes};
     if (chance(15)) {
       std::string found;
@@ -251,6 +252,8 @@ class Generator {
       e.args = {tree(DataType::boolean, sizes, 1), anchored(type, sizes, depth - 1), tree(type, sizes, depth - 1)};
     } else {
       e.args = {anchored(type, sizes, depth - 1), tree(type, sizes, depth - 1)};
+      // A constant zero divisor of integers is refused when the program is bound.
+      if ((e.op == "div" || e.op == "mod") && e.args[1].op == "literal" && e.args[1].literal == 0) e.args[1].literal = 3;
     }
     return e;
   }
