@@ -52,8 +52,9 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
     // Names of wild length are no slips, and the table above is quadratic.
     if (candidate.size() > 256 || name.size() > 256) continue;
     int distance = edit_distance(name, candidate);
-    int limit = std::max(1, static_cast<int>(std::max(name.size(), candidate.size())) / 3);
-    if (distance > limit || candidate.empty()) continue;
+    const int longer = static_cast<int>(std::max(name.size(), candidate.size()));
+    // A name of which no letter is left is no slip: 'Q' is not meant as 'A'.
+    if (distance > std::max(1, longer / 3) || distance >= longer) continue;
     if (best.empty() || distance < best_distance) {
       best = candidate;
       best_distance = distance;

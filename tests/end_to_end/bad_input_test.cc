@@ -174,7 +174,8 @@ TEST_F(BadInput, Names) {
 TEST_F(BadInput, Options) {
   const std::string run = "run matmul.tile --device reference ";
   expect(2, "", "Usage");
-  expect(2, "frobnicate", "frobnicate");
+  expect(2, "frobnicate", "no verb 'frobnicate'");
+  expect(2, "rnu matmul.tile", "did you mean 'run'");
   expect(2, run + "--frobnicate", "--frobnicate");
   expect(2, run + "--input A", "NAME=VALUE");
   expect(2, run + "--input =a.npy", "NAME=VALUE");

@@ -2,7 +2,11 @@
 // The only file that includes CLI11, which is costly to compile.
 #include "command_line.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+
+#include "stria/base/text.h"
 
 namespace stria::command {
 namespace {
@@ -139,6 +143,13 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
     out.to_stdout = true;
     return out;
   } catch (const CLI::ParseError& error) {
+    if (app.get_subcommands().empty() && count > 1 && arguments[1][0] != '-') {
+      const std::vector<std::string> verbs = {"devices", "run", "compile", "opt"};
+      out.text = fmt::format("stria: there is no verb '{}'{} (the verbs: {})\n", arguments[1],
+                             did_you_mean(arguments[1], verbs), join(verbs, ", "));
+      out.code = ExitCode::usage;
+      return out;
+    }
     const CLI::App* used = app.get_subcommands().empty() ? &app : app.get_subcommands()[0];
     out.text = std::string("stria: ") + error.what() + "\nTry: stria " +
                (used == &app ? "" : used->get_name() + " ") + "--help\n";

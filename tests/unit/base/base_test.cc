@@ -57,6 +57,9 @@ TEST(Diagnostic, SeveralMessagesInOrderOfPlace) {
 TEST(Text, NearestName) {
   EXPECT_EQ(nearest_name("simgoid", {"sqrt", "sigmoid"}), "sigmoid");
   EXPECT_EQ(nearest_name("zzz", {"sqrt", "sigmoid"}), "");
+  EXPECT_EQ(nearest_name("b", {"A", "B"}), "B");
+  EXPECT_EQ(nearest_name("Q", {"A", "B"}), "");
+  EXPECT_EQ(nearest_name("CC", {"A", "C"}), "C");
   EXPECT_EQ(did_you_mean("lgo", {"log"}), ", did you mean 'log'?");
 }
 

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loaded programs on the plugin that interprets: constants bound once, temporaries, failures.
+#include "stria/exec/loaded_program.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "stria/runtime/runtime.h"
+#include "stria/stripe/parser.h"
+
+namespace stria {
+namespace {
+
+using testing::HasSubstr;
+
+// P = W + W once; then R = (A + P)^2 by way of a temporary.
+constexpr const char* kPacked = R"(stripe 0.1
+0: #program block [] ( // packed
+    none new@0x00000000 W[0] fp32(4:1)
+    none new@0x00000000 P[0] fp32(4:1)
+    none new@0x00000000 A[0] fp32(4:1)
+    none new@0x00000000 R[0] fp32(4:1)
+) {
+  0: #prologue block [] ( // prologue
+      in W[0] fp32(4:1)
+      out P[0] fp32(4:1)
+  ) {
+    0: #kernel block [i:4] ( // pack
+        in W[i] fp32(1:1)
+        out P[i] fp32(1:1)
+    ) {
+      0: $w = load(W)
+      1: $p = add.fp32($w, $w)
+      2: P = store($p)
+    }
+  }
+  1: #main block [] ( // main
+      in A[0] fp32(4:1)
+      in P[0] fp32(4:1)
+      out R[0] fp32(4:1)
+      none new@0x00000000 T[0] fp32(4:1)
+  ) {
+    0: #kernel block [i:4] ( // sum
+        in A[i] fp32(1:1)
+        in P[i] fp32(1:1)
+        out T[i] fp32(1:1)
+    ) {
+      0: $a = load(A)
+      1: $p = load(P)
+      2: $t = add.fp32($a, $p)
+      3: T = store($t)
+    }
+    1: #kernel block [i:4] ( // square
+        in T[INDEX] fp32(1:1)
+        out R[i] fp32(1:1)
+    ) {
+      0: $t = load(T)
+      1: $r = mul.fp32($t, $t)
+      2: R = store($r)
+    }
+  }
+}
+)";
+
+class LoadedProgramTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    RuntimeOptions options;
+    options.search.paths = {STRIA_BINARY_DIR "/lib/stria/plugins"};
+    options.search.only_paths = true;
+    options.search.only_ids = {"reference"};
+    auto device = Runtime(options).open("reference");
+    ASSERT_TRUE(device.ok()) << device.status().to_string();
+    device_ = device->hal();
+  }
+  // `index` is where kernel 'square' reads T.
+  exec::LoadedProgram load(const std::string& index) {
+    std::string text = kPacked;
+    text.replace(text.find("INDEX"), 5, index);
+    auto program = stripe::parse({"packed", text});
+    EXPECT_TRUE(program.ok()) << program.status().to_string();
+    auto loaded = exec::LoadedProgram::load(device_, *program, text);
+    EXPECT_TRUE(loaded.ok()) << loaded.status().to_string();
+    return *loaded;
+  }
+  hal::Argument buffer(std::vector<float> values) {
+    auto made = device_.allocate(values.size() * 4);
+    auto mapping = made->map_discard();
+    EXPECT_TRUE(mapping->ready().wait().ok());
+    std::memcpy(mapping->data(), values.data(), values.size() * 4);
+    EXPECT_TRUE(mapping->unmap()->wait().ok());
+    return {*made, 0};
+  }
+  std::vector<float> read(const hal::Argument& argument) {
+    auto mapping = argument.buffer.map_current();
+    EXPECT_TRUE(mapping->ready().wait().ok());
+    std::vector<float> values(mapping->size() / 4);
+    std::memcpy(values.data(), mapping->data(), mapping->size());
+    return values;
+  }
+  hal::Device device_;
+};
+
+TEST_F(LoadedProgramTest, ConstantsAreBoundOnce) {
+  exec::LoadedProgram program = load("i");
+  const hal::Argument a = buffer({1, 2, 3, 4}), w = buffer({1, 1, 0, 0}), r = buffer({0, 0, 0, 0});
+  ASSERT_EQ(program.plan().inputs.size(), 2u);  // A, then W
+  auto binding = program.bind(std::vector{hal::Argument(), w});
+  ASSERT_TRUE(binding.ok()) << binding.status().to_string();
+  for (int i = 0; i < 3; ++i) {
+    auto run = binding->run(std::vector{a, w}, std::vector{r});
+    ASSERT_TRUE(run.ok()) << run.status().to_string();
+    ASSERT_TRUE(run->wait().ok()) << run->wait().to_string();
+    EXPECT_EQ(read(r), (std::vector<float>{9, 16, 9, 16}));
+    auto times = run->times();
+    ASSERT_TRUE(times.ok());
+    ASSERT_EQ(times->size(), 2u);
+    EXPECT_EQ((*times)[0].name, "sum");
+    EXPECT_EQ((*times)[1].name, "square");
+  }
+}
+
+TEST_F(LoadedProgramTest, AFailureNamesItsKernel) {
+  exec::LoadedProgram program = load("i + 1");  // beyond the end at i = 3
+  const hal::Argument a = buffer({1, 2, 3, 4}), w = buffer({1, 1, 0, 0}), r = buffer({0, 0, 0, 0});
+  auto binding = program.bind(std::vector{hal::Argument(), w});
+  auto run = binding->run(std::vector{a, w}, std::vector{r});
+  ASSERT_TRUE(run.ok()) << run.status().to_string();
+  Status status = run->wait();
+  EXPECT_FALSE(status.ok());
+  EXPECT_THAT(status.message(), HasSubstr("kernel 'square' (2 of 2) of 'packed' on reference:"));
+}
+
+TEST_F(LoadedProgramTest, AFailedWaitStopsTheRun) {
+  exec::LoadedProgram program = load("i");
+  const hal::Argument a = buffer({1, 2, 3, 4}), w = buffer({1, 1, 0, 0}), r = buffer({7, 7, 7, 7});
+  auto binding = program.bind(std::vector{hal::Argument(), w});
+  auto gate = device_.create_event();
+  auto run = binding->run(std::vector{a, w}, std::vector{r}, std::vector{*gate});
+  ASSERT_TRUE(run.ok());
+  EXPECT_FALSE(run->done().is_done());
+  EXPECT_EQ(run->times().status().code(), StatusCode::failed_precondition);
+  ASSERT_TRUE(gate->signal(make_error(StatusCode::data_loss, "no input today")).ok());
+  EXPECT_THAT(run->wait().message(), HasSubstr("no input today"));
+  EXPECT_EQ(read(r), (std::vector<float>{7, 7, 7, 7}));
+}
+
+TEST_F(LoadedProgramTest, WrongNumbersOfArguments) {
+  exec::LoadedProgram program = load("i");
+  const hal::Argument a = buffer({1, 2, 3, 4});
+  EXPECT_THAT(program.bind(std::vector{a}).status().message(),
+              HasSubstr("'packed' has 2 inputs, got 1"));
+  auto binding = program.bind(std::vector{a, a});
+  EXPECT_THAT(binding->run(std::vector{a, a}, {}).status().message(),
+              HasSubstr("1 outputs, got 0"));
+}
+
+TEST_F(LoadedProgramTest, ABuildThatFailsSaysWhy) {
+  auto program = stripe::parse({"packed", kPacked});  // INDEX is no index
+  EXPECT_FALSE(program.ok() && exec::LoadedProgram::load(device_, *program, kPacked).ok());
+}
+
+}  // namespace
+}  // namespace stria
