@@ -53,12 +53,13 @@ bool needs_start(const Block& block, const Refinement& ref) {
   return ref.dir == RefDir::inout && ref.agg->type != ref.shape.type && grows_in_storage(block, ref);
 }
 
-size_t count_views(const Block& host, const std::string& name) {
-  size_t views = 0;
+// Statements that aggregate into a refinement of their block.
+size_t count_writers(const Block& host, const std::string& name) {
+  size_t writers = 0;
   for (const Statement& stmt : host.stmts)
     if (const Block* inner = stmt.block())
-      for (const Refinement& ref : inner->refs) views += ref.from == name;
-  return views;
+      for (const Refinement& ref : inner->refs) writers += ref.from == name && ref.dir != RefDir::none && ref.agg;
+  return writers;
 }
 
 void set_direction(Block& block, const std::string& parent_name, RefDir dir) {
@@ -70,13 +71,28 @@ void set_direction(Block& block, const std::string& parent_name, RefDir dir) {
   }
 }
 
+// Makes an innermost block over outputs and reductions into a block over the outputs around one over the
+// reductions.
+void cut_reduction_off(Block& block) {
+  if (!is_leaf(block) || block.tags.has("vector") || !why_points_do_not_commute(block).empty()) return;
+  std::map<std::string, int64_t> tile;
+  bool reduces = false;
+  for (const IndexRole& role : index_roles(block)) {
+    if (role.kind == IndexKind::overlapping) return;
+    if (role.kind == IndexKind::output) tile[role.name] = 1;
+    else reduces = true;
+  }
+  if (reduces && !tile.empty()) split_block(block, tile);
+}
+
 // Moves the start inside while the points of the writer write disjoint elements. False if it came to rest
 // at a block that writes each element once and so needs none.
-bool sink(Start& start) {
+bool sink(Start& start, bool cut) {
   while (true) {
     // Several writers start together: the identity comes before the first of them.
-    if (count_views(start.host(), start.name) != 1) return true;
+    if (count_writers(start.host(), start.name) != 1) return true;
     Block& writer = start.writer();
+    if (cut) cut_reduction_off(writer);
     Refinement& ref = start.view();
     if (!writes_disjoint(writer) || ref.dir != RefDir::out || has_index_locations(writer)) return true;
     bool loads = false;
@@ -165,7 +181,7 @@ Status write_start(const Start& start, PassContext& context) {
 
 class Initializer {
  public:
-  explicit Initializer(PassContext& context) : context_(context) {}
+  Initializer(const AggInitOptions& options, PassContext& context) : options_(options), context_(context) {}
 
   Status run(Block& block) {
     path_.push_back(&block);
@@ -196,7 +212,7 @@ class Initializer {
     // Tried inside first; what cannot be told there may be told outside, without outer values.
     Block before = block;
     Start start{path_, position, name};
-    if (!sink(start)) {
+    if (!sink(start, options_.cut)) {
       context_.count("plain_stores");
       return {};
     }
@@ -209,16 +225,19 @@ class Initializer {
     return outside.with_context(fmt::format("{}: the start of '{}'", kernel.empty() ? "a block" : kernel, name));
   }
 
+  const AggInitOptions& options_;
   PassContext& context_;
   std::vector<Block*> path_;
 };
 
 }  // namespace
 
-void describe(AggInitOptions&, OptionFields&) {}
+void describe(AggInitOptions& options, OptionFields& fields) {
+  fields.add("cut", options.cut, "cut blocks that loop over outputs and reductions, and start between them");
+}
 
-Status agg_init(stripe::Program& program, const AggInitOptions&, PassContext& context) {
-  return Initializer(context).run(program.entry);
+Status agg_init(stripe::Program& program, const AggInitOptions& options, PassContext& context) {
+  return Initializer(options, context).run(program.entry);
 }
 
 }  // namespace stria::passes

@@ -25,7 +25,11 @@
 
 namespace stria::passes {
 
-struct AggInitOptions {};
+struct AggInitOptions {
+  // Cut blocks that loop over outputs and reductions, so that the start comes between them and not before
+  // all of it.
+  bool cut = false;
+};
 
 void describe(AggInitOptions& options, OptionFields& fields);
 // unsupported or unknown, naming the kernel and the tensor, if a start cannot be written out: the written

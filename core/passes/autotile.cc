@@ -22,15 +22,26 @@ int64_t size_or_whole(int64_t size, int64_t range) { return size == 0 ? range : 
 // the number of tiles).
 int64_t balanced(int64_t size, int64_t range) { return ceil_div(range, ceil_div(range, size)); }
 
-std::map<std::string, int64_t> sizes_by_role(const std::vector<IndexRole>& roles, const VectorChoice& vector,
-                                             const RoleSizes& sizes, bool balance) {
+// Is there a tensor read that does not vary with the index, but does with another?
+bool has_reuse(const Block& block, const std::string& index) {
+  return std::any_of(block.refs.begin(), block.refs.end(), [&](const Refinement& ref) {
+    Affine flat = ref.flat_access();
+    return ref.dir == RefDir::in && !flat.uses(index) && !flat.is_constant();
+  });
+}
+
+std::map<std::string, int64_t> sizes_by_role(const Block& block, const VectorChoice& vector, const RoleSizes& sizes,
+                                             bool balance) {
+  std::vector<IndexRole> roles = index_roles(block);
   std::vector<const IndexRole*> outputs;
   std::map<std::string, int64_t> tile;
   for (const IndexRole& role : roles) {
     if (role.name == vector.index) {
       tile[role.name] = size_or_whole(sizes.vectors * vector.lanes, role.range);
-    } else if (role.kind == IndexKind::output) {
+    } else if (role.kind == IndexKind::output && has_reuse(block, role.name)) {
       outputs.push_back(&role);
+    } else if (role.kind == IndexKind::output) {
+      tile[role.name] = size_or_whole(sizes.other_output, role.range);
     } else {
       tile[role.name] = size_or_whole(sizes.reduction, role.range);
     }
@@ -126,7 +137,7 @@ class Tiler {
     const RoleSizes& roles = vector.index.empty() ? options_.scalar
                              : vector.reduction   ? options_.reduction_vector
                                                   : options_.output_vector;
-    sizes = sizes_by_role(index_roles(block), vector, roles, options_.balance);
+    sizes = sizes_by_role(block, vector, roles, options_.balance);
     return "";
   }
 
@@ -136,8 +147,8 @@ class Tiler {
 
 void describe_roles(RoleSizes& sizes, OptionFields& fields) {
   fields.add("vectors", sizes.vectors, "tile of the vector index, in vectors of the hardware; 0 = whole", {0, 1 << 20});
-  fields.add("output", sizes.output, "tiles of the other output indices by rising output stride; 0 = whole");
-  fields.add("other_output", sizes.other_output, "tile of the output indices beyond that list; 0 = whole");
+  fields.add("output", sizes.output, "tiles of the other output indices with reuse, by rising output stride; 0 = whole");
+  fields.add("other_output", sizes.other_output, "tile of the output indices beyond that list or without reuse; 0 = whole");
   fields.add("reduction", sizes.reduction, "tile of the other reduction indices; 0 = whole");
 }
 

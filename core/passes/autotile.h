@@ -30,8 +30,10 @@ namespace stria::passes {
 // Tile sizes in points; 0 = the whole range.
 struct RoleSizes {
   int64_t vectors = 0;          // the vector index, in vectors of the hardware
-  std::vector<int64_t> output;  // the other output indices by rising output stride
-  int64_t other_output = 0;     // those beyond the list
+  // The other output indices by rising output stride. An index that every tensor read varies with is not
+  // among them: a tile of it uses no value twice.
+  std::vector<int64_t> output;
+  int64_t other_output = 0;     // those beyond the list and without reuse
   int64_t reduction = 0;        // reduction indices (except the vector index) and overlapping ones
 };
 

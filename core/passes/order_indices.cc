@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/order_indices.h"
+
+#include <algorithm>
+
+#include "stria/pass/select_blocks.h"
+#include "stria/passes/index_role.h"
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::Index;
+
+// Larger runs further outside; indices of one value and brought-in values are innermost, as they were.
+struct Rank {
+  int group = 0;
+  int64_t stride = 0;
+};
+
+Rank rank_of(const std::vector<IndexRole>& roles, const Index& index) {
+  for (const IndexRole& role : roles) {
+    if (role.name != index.name) continue;
+    if (role.kind == IndexKind::output) return {2, role.output_stride};
+    return {1, role.input_stride};
+  }
+  return {};
+}
+
+}  // namespace
+
+void describe(OrderIndicesOptions& options, OptionFields& fields) {
+  fields.add("reqs", options.reqs, "tags that a block must have");
+}
+
+Status order_indices(stripe::Program& program, const OrderIndicesOptions& options, PassContext& context) {
+  return for_each_selected(program, options.reqs, [&](Block& block, Block*) {
+    context.matched();
+    if (std::string reason = why_points_do_not_commute(block); !reason.empty()) {
+      context.skipped(block.name, reason);
+      return Status();
+    }
+    std::vector<IndexRole> roles = index_roles(block);
+    std::vector<Index> before = block.idxs;
+    std::stable_sort(block.idxs.begin(), block.idxs.end(), [&](const Index& a, const Index& b) {
+      Rank ra = rank_of(roles, a), rb = rank_of(roles, b);
+      return ra.group != rb.group ? ra.group > rb.group : ra.stride > rb.stride;
+    });
+    if (block.idxs != before) context.changed();
+    return Status();
+  });
+}
+
+}  // namespace stria::passes
