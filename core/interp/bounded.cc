@@ -2,28 +2,37 @@
 #include "stria/interp/bounded.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <string_view>
 
 namespace stria::interp {
 namespace {
 
 struct Format {
-  int digits;        // of the significand, the hidden one included
-  int min_exponent;  // of the smallest normal number
+  double min_normal;  // smallest normal number
+  double spacing;     // of neighbours in [1, 2)
   double max;
 };
 Format format_of(DataType type) {
   switch (type) {
     case DataType::fp16:
-      return {11, -14, 65504};
+      return {0x1p-14, 0x1p-10, 65504};
     case DataType::bf16:
-      return {8, -126, 0x1.fep127};
+      return {0x1p-126, 0x1p-7, 0x1.fep127};
     case DataType::fp32:
-      return {24, -126, std::numeric_limits<float>::max()};
+      return {0x1p-126, 0x1p-23, std::numeric_limits<float>::max()};
     default:
-      return {53, -1022, std::numeric_limits<double>::max()};
+      return {0x1p-1022, 0x1p-52, std::numeric_limits<double>::max()};
   }
+}
+
+double spacing_at(const Format& format, double value) {
+  if (!std::isfinite(value)) return 0;
+  const double size = std::max(std::fabs(value), format.min_normal);
+  // The power of two below: the number without its significand.
+  return std::bit_cast<double>(std::bit_cast<uint64_t>(size) & 0x7ff0000000000000) * format.spacing;
 }
 
 bool any_undecided(const Bounded* x, int n) {
@@ -75,6 +84,49 @@ Bounded select_bounded(const Scalar* operands, const Bounded* x, DataType type) 
   return {taken.value, apart + both, x[1].undecided || x[2].undecided || !near};
 }
 
+// The rounding of a result: the device's, and the smaller one of the fp64 value itself.
+double rounding(const Format& format, double ulps, double size) {
+  return ulps * (spacing_at(format, size) + size * 0x1p-52);
+}
+
+// The three operations that make up most of all work, in closed form.
+enum class Arithmetic : uint8_t { other, add, sub, mul };
+Arithmetic arithmetic_of(const Builtin& builtin) {
+  const std::string_view name = builtin.name;
+  return name == "add"   ? Arithmetic::add
+         : name == "sub" ? Arithmetic::sub
+         : name == "mul" ? Arithmetic::mul
+                         : Arithmetic::other;
+}
+template <Arithmetic op>
+Bounded arithmetic(const Format& format, const Bounded& a, const Bounded& b) {
+  Bounded out;
+  if constexpr (op == Arithmetic::mul) {
+    out.value = a.value * b.value;
+    // 0 * inf: an exact operand brings no error, whatever the other is.
+    if (a.bound != 0 || b.bound != 0)
+      out.bound = std::fabs(a.value) * b.bound + std::fabs(b.value) * a.bound + a.bound * b.bound;
+  } else {
+    out.value = op == Arithmetic::add ? a.value + b.value : a.value - b.value;
+    out.bound = a.bound + b.bound;
+  }
+  out.bound += rounding(format, 0.5, std::fabs(out.value) + out.bound);
+  out.undecided = a.undecided || b.undecided;
+  return out;
+}
+
+template <Arithmetic op, typename T>
+void arithmetic_row(DataType type, const Bounded* a, int a_stride, const Bounded* b, int b_stride,
+                    const void* typed, int64_t n, Bounded* out) {
+  const Format format = format_of(type);
+  const T* results = static_cast<const T*>(typed);
+  for (int64_t k = 0; k < n; ++k) {
+    out[k] = arithmetic<op>(format, a[k * a_stride], b[k * b_stride]);
+    if (!std::isfinite(out[k].value) || !std::isfinite(out[k].bound) || !std::isfinite(results[k]))
+      out[k] = settle(out[k], Scalar::of_float(type, results[k]));
+  }
+}
+
 // The largest change of the result over the corners of the operands' bounds.
 double propagated(const Builtin& builtin, const Bounded* x, double value) {
   const int n = builtin.arity;
@@ -90,21 +142,16 @@ double propagated(const Builtin& builtin, const Bounded* x, double value) {
     if (!(change <= bound))
       bound = std::isnan(change) ? std::numeric_limits<double>::infinity() : change;
   }
-  return bound;
+  // The corners' own fp64 rounding.
+  return bound + std::fabs(value) * 0x1p-52;
 }
 
 }  // namespace
 
-double ulp_size(DataType type, double value) {
-  const Format format = format_of(type);
-  if (!std::isfinite(value)) return 0;
-  int exponent = format.min_exponent;
-  if (value != 0) exponent = std::max(exponent, std::ilogb(value));
-  return std::ldexp(1.0, exponent - format.digits + 1);
-}
+double largest(DataType type) { return format_of(type).max; }
 
 double gamma(DataType type, int64_t k) {
-  const double ku = std::ldexp(static_cast<double>(k), -format_of(type).digits);
+  const double ku = static_cast<double>(k) * 0.5 * format_of(type).spacing;
   return ku < 1 ? ku / (1 - ku) : std::numeric_limits<double>::infinity();
 }
 
@@ -119,7 +166,7 @@ Bounded convert_bounded(const Scalar& from, const Bounded& x, DataType to,
       out.value = converted.f;
       out.bound = 0;
     } else {
-      out.bound += 0.5 * ulp_size(to, std::fabs(out.value) + out.bound);
+      out.bound += 0.5 * spacing_at(format, std::fabs(out.value) + out.bound);
     }
     return settle(out, converted);
   }
@@ -142,6 +189,17 @@ Bounded call_bounded(const Builtin& builtin, DataType op_type, const Scalar* ope
   if (builtin.types == TypeRule::select) return select_bounded(operands, x, op_type);
   if (!is_float(op_type)) return {typed.to_double(), 0, any_undecided(x, n)};
   if (builtin.types == TypeRule::comparison) return compare_bounded(x, typed);
+  const Format format = format_of(op_type);
+  switch (arithmetic_of(builtin)) {
+    case Arithmetic::add:
+      return settle(arithmetic<Arithmetic::add>(format, x[0], x[1]), typed);
+    case Arithmetic::sub:
+      return settle(arithmetic<Arithmetic::sub>(format, x[0], x[1]), typed);
+    case Arithmetic::mul:
+      return settle(arithmetic<Arithmetic::mul>(format, x[0], x[1]), typed);
+    case Arithmetic::other:
+      break;
+  }
   Scalar wide[3];
   for (int i = 0; i < n; ++i) wide[i] = Scalar::of_float(DataType::fp64, x[i].value);
   Bounded out;
@@ -149,22 +207,42 @@ Bounded call_bounded(const Builtin& builtin, DataType op_type, const Scalar* ope
   out.undecided = any_undecided(x, n);
   out.bound = propagated(builtin, x, out.value);
   const double ulps = ulp_bound(builtin, op_type);
-  if (ulps > 0) out.bound += ulps * ulp_size(op_type, std::fabs(out.value) + out.bound);
+  if (ulps > 0) out.bound += rounding(format, ulps, std::fabs(out.value) + out.bound);
   return settle(out, typed);
 }
 
-void add_term(Aggregating::Sum& sum, const Bounded& term) {
-  sum.value += term.value;
-  sum.magnitude += std::fabs(term.value);
-  sum.bound += term.bound;
-  sum.undecided |= term.undecided;
-  ++sum.terms;
+bool arithmetic_bounded(const Builtin& builtin, DataType type, const Bounded* a, int a_stride,
+                        const Bounded* b, int b_stride, const void* typed, int64_t n,
+                        Bounded* out) {
+  if (type != DataType::fp32 && type != DataType::fp64) return false;
+  const auto row = [&]<Arithmetic op>() {
+    if (type == DataType::fp32)
+      arithmetic_row<op, float>(type, a, a_stride, b, b_stride, typed, n, out);
+    else
+      arithmetic_row<op, double>(type, a, a_stride, b, b_stride, typed, n, out);
+    return true;
+  };
+  switch (arithmetic_of(builtin)) {
+    case Arithmetic::add:
+      return row.template operator()<Arithmetic::add>();
+    case Arithmetic::sub:
+      return row.template operator()<Arithmetic::sub>();
+    case Arithmetic::mul:
+      return row.template operator()<Arithmetic::mul>();
+    case Arithmetic::other:
+      break;
+  }
+  return false;
 }
 
 Bounded total(const Aggregating::Sum& sum, DataType type) {
   Bounded out{sum.value, sum.bound, sum.undecided};
   // One term is stored as it is.
-  if (sum.terms > 1) out.bound += gamma(type, sum.terms + 1) * sum.magnitude;
+  if (sum.terms > 1)
+    out.bound +=
+        (gamma(type, sum.terms + 1) + gamma(DataType::fp64, sum.terms + 1)) * sum.magnitude;
+  // A partial sum may overflow in one order and not in another.
+  if (std::isfinite(out.value) && sum.magnitude > format_of(type).max) out.undecided = true;
   if (!std::isfinite(out.value)) out.bound = 0;
   if (!std::isfinite(out.bound)) out.undecided = true, out.bound = 0;
   return out;

@@ -3,6 +3,7 @@
 // device's result may be from it. The formulas are those of check.h.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "stria/builtins/builtin.h"
@@ -11,8 +12,8 @@
 
 namespace stria::interp {
 
-// Distance between neighbouring numbers of float `type` at |value|; below the normal range, there.
-double ulp_size(DataType type, double value);
+// The largest finite number of float `type`.
+double largest(DataType type);
 // k u / (1 - k u) for the unit roundoff u of float `type`; infinite from k u = 1 on.
 double gamma(DataType type, int64_t k);
 
@@ -23,8 +24,19 @@ Bounded convert_bounded(const Scalar& from, const Bounded& x, DataType to, const
 Bounded call_bounded(const Builtin& builtin, DataType op_type, const Scalar* operands,
                      const Bounded* x, const Scalar& typed);
 
+// The same for a row of add, sub or mul in fp32 or fp64: element k of operand a is a[k * a_stride];
+// `typed` are the typed results, as float or double. False: not one of these.
+bool arithmetic_bounded(const Builtin& builtin, DataType type, const Bounded* a, int a_stride,
+                        const Bounded* b, int b_stride, const void* typed, int64_t n, Bounded* out);
+
 // A running sum, and what becomes of it.
-void add_term(Aggregating::Sum& sum, const Bounded& term);
+inline void add_term(Aggregating::Sum& sum, const Bounded& term) {
+  sum.value += term.value;
+  sum.magnitude += std::fabs(term.value);
+  sum.bound += term.bound;
+  sum.undecided |= term.undecided;
+  ++sum.terms;
+}
 Bounded total(const Aggregating::Sum& sum, DataType type);
 
 }  // namespace stria::interp

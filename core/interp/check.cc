@@ -5,22 +5,12 @@
 #include <cmath>
 #include <limits>
 
+#include "stria/interp/bounded.h"
 #include "stria/interp/engine.h"
 #include "stria/interp/program_run.h"
 
 namespace stria::interp {
 namespace {
-
-// The largest finite number of a float type.
-double largest(DataType type) {
-  return convert(Scalar::of_float(DataType::fp64,
-                                  type == DataType::fp64   ? std::numeric_limits<double>::max()
-                                  : type == DataType::fp32 ? std::numeric_limits<float>::max()
-                                  : type == DataType::bf16 ? 0x1.fep127
-                                                           : 65504.0),
-                 type)
-      .f;
-}
 
 struct Difference {
   double error = 0;

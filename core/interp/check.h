@@ -6,6 +6,7 @@
 // u),
 //   u the unit roundoff of the aggregation type (any order of summation, fma or not);
 // * a builtin: the operands' bounds carried to first order, plus the record's ULP bound;
+//   Both include the rounding of the fp64 value itself, which matters to fp64 programs;
 // * a store: one rounding to a narrower storage type.
 //
 // An element that depends on a comparison or integer conversion whose operands are nearer than

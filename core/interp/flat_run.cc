@@ -35,6 +35,7 @@ bool FlatRun::applies(const BlockPlan& block, const std::vector<View>& views,
     // What lies outside the buffer is never touched: such a row goes point by point and fails
     // there.
     const Buffer& buffer = *views[ref].buffer;
+    if (buffer.count() == 0) return false;
     low = std::max(low, buffer.lowest);
     high = std::min(high, buffer.end - 1);
     const int64_t bytes = byte_size(access.type);
@@ -149,6 +150,15 @@ void bounded_step(FlatRun& run, const FlatPlan::Step& step, const Column& out, i
   if (step.kind == Kind::constant || step.kind == Kind::index) {
     for (int64_t k = 0; k < n; ++k) to[k] = {typed(k).to_double(), 0, false};
     return;
+  }
+  if (step.kind == Kind::call && step.operands == 2) {
+    const auto bounds = [&](int i) { return run.bounded[static_cast<size_t>(step.from[i])]; };
+    const auto stride = [&](int i) {
+      return run.columns[static_cast<size_t>(step.from[i])].stride;
+    };
+    if (arithmetic_bounded(*step.builtin, step.type, bounds(0), stride(0), bounds(1), stride(1),
+                           out.data, n, to))
+      return;
   }
   Scalar in[3];
   Bounded x[3];

@@ -89,11 +89,11 @@ TEST(Bounds, OfASumIsGammaTimesTheMagnitudes) {
   const Reference reference = bounds(sum("fp32", 1000, "add.fp32"), data);
   const double u = std::ldexp(1, -24);
   EXPECT_EQ(reference.value[0], -3000);
-  EXPECT_DOUBLE_EQ(reference.bound[0], 1001 * u / (1 - 1001 * u) * 3000);
+  EXPECT_NEAR(reference.bound[0], 1001 * u / (1 - 1001 * u) * 3000, 1e-9);
   // One rounding to fp16 is added.
   data["A"] = Data(DataType::fp16, {1000}, std::vector<double>(1000, -3));
   const Reference half = bounds(sum("fp16", 1000, "add.fp32"), data);
-  EXPECT_DOUBLE_EQ(half.bound[0], 1001 * u / (1 - 1001 * u) * 3000 + 1);  // ulp of fp16 there is 2
+  EXPECT_NEAR(half.bound[0], 1001 * u / (1 - 1001 * u) * 3000 + 1, 1e-9);  // ulp of fp16 there is 2
 }
 
 TEST(Bounds, HoldForAnyOrderOfSummationAndAreNotLoose) {
