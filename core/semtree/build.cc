@@ -151,6 +151,12 @@ Status Builder::spread_points(Frame& frame, Body& out) {
   return {};
 }
 
+Status Builder::count_statement(const Block& block) {
+  if (++statement_count_ <= options_.unrolled_statement_limit) return {};
+  return make_error(StatusCode::out_of_range, "kernel '{}' unrolls to more than {} statements, in {}", kernel_.name,
+                    options_.unrolled_statement_limit, name_of_block(block));
+}
+
 Status Builder::nested_block(const Block& block, const Frame& parent, Body& out) {
   for (const Index& index : block.idxs)
     if (index.range <= 0) return {};
@@ -214,6 +220,7 @@ Status Builder::points(const Frame& outer, const Frame& parent, std::vector<Affi
     if (!block.tags.has("unroll")) return loop(*next, frame, parent, pending, inner);
     const Affine start = next->affine ? next->affine->substitute(parent.indices) : Affine(0);
     for (int64_t i = 0; i < next->range; ++i) {
+      STRIA_RETURN_IF_ERROR(count_statement(block));
       frame.indices[next->name] = start + i;
       STRIA_RETURN_IF_ERROR(points(frame, parent, pending, inner));
     }

@@ -56,6 +56,8 @@ class Builder {
               Body& out);
   Status lanes(const stripe::Index& index, Frame frame, const Frame& parent, std::vector<Affine> pending, Body& out);
   Status one_point(Frame frame, const Frame& parent, Body& out);
+  // Fails if the function grows beyond its limit.
+  Status count_statement(const stripe::Block& block);
   Result<View> allocate(const stripe::Refinement& ref, const Frame& frame);
   // Takes out of `pending` what the frame's indices decide. False: never holds. What may fail goes, over
   // loop variables and kLane, to `open`.

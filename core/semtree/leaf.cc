@@ -10,9 +10,7 @@ namespace stria::semtree {
 
 Status Builder::statements(Frame& frame, Body& out) {
   for (const stripe::Statement& statement : frame.block->stmts) {
-    if (++statement_count_ > options_.unrolled_statement_limit)
-      return make_error(StatusCode::out_of_range, "kernel '{}' unrolls to more than {} statements, in {}", kernel_.name,
-                        options_.unrolled_statement_limit, name_of_block(*frame.block));
+    STRIA_RETURN_IF_ERROR(count_statement(*frame.block));
     Status status;
     if (const stripe::Block* block = statement.block()) {
       status = nested_block(*block, frame, out);

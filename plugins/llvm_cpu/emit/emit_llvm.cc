@@ -117,16 +117,10 @@ class Emitter {
 
   void make_arrays() {
     for (const Array& array : fn_.arrays) {
-      std::vector<llvm::AllocaInst*> slots;
-      if (array.in_registers) {
-        llvm::Type* slot = value_type({array.type, array.slot_lanes});
-        const int64_t count = (array.count + array.slot_lanes - 1) / array.slot_lanes;
-        for (int64_t i = 0; i < count; ++i) slots.push_back(b_.CreateAlloca(slot, nullptr, array.name));
-      } else {
-        slots.push_back(b_.CreateAlloca(memory_type({array.type, 1}), b_.getInt64(array.count), array.name));
-        slots[0]->setAlignment(llvm::Align(64));
-      }
-      arrays_.push_back(std::move(slots));
+      auto& slots = arrays_.emplace_back();
+      if (array.in_registers) continue;  // made when they are used
+      slots[0] = b_.CreateAlloca(memory_type({array.type, 1}), b_.getInt64(array.count), array.name);
+      slots[0]->setAlignment(llvm::Align(64));
     }
   }
 
@@ -186,7 +180,12 @@ class Emitter {
     if (fn_.is_param(place.memory)) return nullptr;
     const Array& array = fn_.array(place.memory);
     if (!array.in_registers) return nullptr;
-    return arrays_[place.memory - fn_.params.size()][place.constant / array.slot_lanes];
+    llvm::AllocaInst*& slot = arrays_[place.memory - fn_.params.size()][place.constant / array.slot_lanes];
+    if (!slot) {
+      llvm::IRBuilder<> at_entry(entry_, entry_->begin());
+      slot = at_entry.CreateAlloca(value_type({array.type, array.slot_lanes}), nullptr, array.name);
+    }
+    return slot;
   }
 
   // Of the first lane; a vector of pointers if the offset is a vector.
@@ -507,7 +506,7 @@ class Emitter {
   llvm::Function* function_ = nullptr;
   llvm::BasicBlock* entry_ = nullptr;
   std::vector<llvm::Value*> values_;
-  std::vector<std::vector<llvm::AllocaInst*>> arrays_;
+  std::vector<std::map<int64_t, llvm::AllocaInst*>> arrays_;  // by slot; on the stack: slot 0
 };
 
 }  // namespace

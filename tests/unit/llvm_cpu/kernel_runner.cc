@@ -29,7 +29,10 @@ uint64_t next(uint64_t& state) {
 
 Buffers make_buffers(const stripe::Program& program, const Values& given, uint64_t seed) {
   Buffers out;
-  for (const stripe::Refinement& ref : program.entry.refs) {
+  std::vector<stripe::Refinement> tensors = program.entry.refs;
+  for (const stripe::Refinement& ref : program.main()->refs)
+    if (ref.dir == stripe::RefDir::none) tensors.push_back(ref);
+  for (const stripe::Refinement& ref : tensors) {
     Buffer& buffer = out[ref.into];
     buffer.shape = ref.shape;
     const int64_t count = ref.shape.span_elements();
@@ -42,10 +45,10 @@ Buffers make_buffers(const stripe::Program& program, const Values& given, uint64
   return out;
 }
 
-Values contents(Buffers& buffers) {
+Values contents(const stripe::Program& program, Buffers& buffers) {
   Values out;
   for (auto& [name, buffer] : buffers)
-    for (int64_t i = 0; i < buffer.shape.span_elements(); ++i)
+    for (int64_t i = 0; program.entry.find_ref(name) && i < buffer.shape.span_elements(); ++i)
       out[name].push_back(load_scalar(buffer.shape.type, buffer.data(), i));
   return out;
 }
@@ -114,12 +117,14 @@ Result<Values> run_compiled(const std::string& text, const Values& given, uint64
   Buffers buffers = make_buffers(program, given, seed);
   for (const CompiledKernel& kernel : compiled->kernels()) {
     std::vector<void*> args;
-    for (const KernelArgument& argument : kernel.arguments)
-      args.push_back(buffers.at(program.main()->find_ref(argument.name)->from).data());
+    for (const KernelArgument& argument : kernel.arguments) {
+      const stripe::Refinement* ref = program.main()->find_ref(argument.name);
+      args.push_back(buffers.at(ref->from.empty() ? ref->into : ref->from).data());
+    }
     for (int64_t first = 0; first < kernel.trip_count; first += 3)
       kernel.entry(args.data(), first, std::min(first + 3, kernel.trip_count));
   }
-  return contents(buffers);
+  return contents(program, buffers);
 }
 
 Result<Values> run_interpreted(const std::string& text, const Values& given, uint64_t seed) {
@@ -127,13 +132,14 @@ Result<Values> run_interpreted(const std::string& text, const Values& given, uin
   Buffers buffers = make_buffers(program, given, seed);
   std::vector<interp::TensorArg> tensors;
   for (const stripe::Refinement& ref : program.main()->refs) {
+    if (ref.dir == stripe::RefDir::none) continue;
     Buffer& buffer = buffers.at(ref.from);
     tensors.push_back({ref.from, buffer.data(), buffer.shape});
   }
   interp::InterpOptions options;
   options.need_all_outputs = false;
   STRIA_RETURN_IF_ERROR(interp::interpret(program, tensors, options));
-  return contents(buffers);
+  return contents(program, buffers);
 }
 
 std::string difference(const std::string& text, double ulps, double relative, const Values& given, uint64_t seed) {

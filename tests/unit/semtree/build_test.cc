@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the builder promises beside the text of the tree (tests/golden/semtree): parameters, limits, errors.
+#include "stria/semtree/build.h"
+
+#include <gtest/gtest.h>
+
+#include "stria/semtree/print.h"
+#include "stria/stripe/parser.h"
+
+namespace stria::semtree {
+namespace {
+
+// `kernel` in a main with A[n] and R[n].
+Result<Function> built(const std::string& kernel, const BuildOptions& options = {}, int64_t n = 64) {
+  const std::string text = fmt::format(
+      "stripe 0.1\n0: #program block [] (\nnone new@0x0 A[0] fp32({0}:1)\nnone new@0x0 R[0] fp32({0}:1)\n) {{\n0: #main block [] (\n"
+      "in A[0] fp32({0}:1)\nout R[0] fp32({0}:1)\ninout S = R[0] fp32({0}:1)\n) {{\n0: {1}\n}}\n}}\n",
+      n, kernel);
+  STRIA_ASSIGN(stripe::Program program, stripe::parse({"test", text}));
+  const stripe::Block* main = program.main();
+  return build(*main->stmts[0].block(), *main, options);
+}
+
+TEST(Build, ParametersInArgumentOrderWithTheirMemory) {
+  auto made = built("#kernel block [] (\nin A[0] fp32(1:1)\nin B = A[1] fp32(1:1)\nout R[0] fp32(1:1)\nin S[0] fp32(1:1)) {\n"
+                    "0: $a = load(A)\n1: R = store($a)\n}");
+  ASSERT_TRUE(made.ok()) << made.status().to_string();
+  ASSERT_EQ(made->params.size(), 4u);
+  EXPECT_EQ(made->params[0].name, "R");
+  EXPECT_TRUE(made->params[0].writable && !made->params[0].readable);
+  EXPECT_EQ(made->params[0].span, 64);
+  EXPECT_EQ(made->params[1].name, "A");
+  EXPECT_EQ(made->params[2].name, "B");
+  EXPECT_EQ(made->params[3].name, "S");
+  // A and B are one tensor, S is R's.
+  EXPECT_EQ(made->params[1].alias_group, made->params[2].alias_group);
+  EXPECT_EQ(made->params[0].alias_group, made->params[3].alias_group);
+  EXPECT_NE(made->params[0].alias_group, made->params[1].alias_group);
+}
+
+TEST(Build, ParallelPoints) {
+  const auto points = [](const std::string& head) {
+    auto made = built(head + " (\nout R[0] fp32(1:1)) {\n0: $a = (fp32)1.0\n1: R = store($a)\n}");
+    return made.ok() ? made->trip_count : -1;
+  };
+  EXPECT_EQ(points("#kernel block [x:8, y:4]"), 1);
+  EXPECT_EQ(points("#kernel block<CORE[y]> [x:8, y:4]"), 4);
+  EXPECT_EQ(points("#kernel #parallel block [x:8, y:4]"), 32);
+  EXPECT_EQ(points("#kernel #parallel block [x:8, y:40, z:7]"), 320);
+  EXPECT_EQ(points("#kernel #parallel block [x:1, y:1]"), 1);
+}
+
+TEST(Build, LimitsAreNamed) {
+  BuildOptions options;
+  options.unrolled_statement_limit = 100;
+  Status status = built("#kernel block [] ( // wide\nout R[0] fp32(1:1)) {\n0: #unroll block [x:64] (\nout R[x] fp32(1:1)) {\n"
+                        "0: $a = (fp32)1.0\n1: R = store($a)\n}\n}",
+                        options)
+                      .status();
+  EXPECT_EQ(status.code(), StatusCode::out_of_range);
+  EXPECT_NE(status.message().find("kernel 'wide' unrolls to more than 100 statements"), std::string::npos) << status.message();
+
+  // Points that do nothing count as well.
+  status = built("#kernel block [] ( // idle\nout R[0] fp32(1:1)) {\n0: #unroll block [x:1000000, y:1000000] (\n-1 - x >= 0\nout R[0] fp32(1:1)) {\n"
+                 "0: $a = (fp32)1.0\n1: R = store($a)\n}\n}")
+               .status();
+  EXPECT_EQ(status.code(), StatusCode::out_of_range);
+
+  options = {};
+  options.index_type = DataType::i32;
+  status = built("#kernel block [] (\nout R[0] fp32(1:1)) {\n0: $a = (fp32)1.0\n1: R = store($a)\n}", options, int64_t{1} << 31).status();
+  EXPECT_EQ(status.code(), StatusCode::out_of_range);
+  EXPECT_NE(status.message().find("2147483648 elements"), std::string::npos) << status.message();
+}
+
+TEST(Build, AKernelWithoutPointsIsEmpty) {
+  for (const char* head : {"[x:0]", "[x:4, y:0]"}) {
+    auto made = built(fmt::format("#kernel #parallel block {} (\nout R[0] fp32(1:1)) {{\n0: $a = (fp32)1.0\n1: R = store($a)\n}}", head));
+    if (!made) continue;  // the parser may refuse the range
+    EXPECT_TRUE(made->body.empty() || made->trip_count == 0) << print(*made);
+  }
+}
+
+TEST(Build, UnknownNamesAreErrors) {
+  for (const char* body : {"0: $a = load(X)\n1: R = store($a)", "0: R = store($b)", "0: $a = (fp32)1.0\n1: X = store($a)",
+                           "0: $a = (fp32)1.0\n1: $b = frobnicate.fp32($a)\n2: R = store($b)",
+                           "0: $a = (fp32)1.0\n1: $b = add.fp32($a)\n2: R = store($b)"}) {
+    Status status = built(fmt::format("#kernel block [] ( // k\nout R[0] fp32(1:1)) {{\n{}\n}}", body)).status();
+    EXPECT_FALSE(status.ok()) << body;
+  }
+}
+
+}  // namespace
+}  // namespace stria::semtree
