@@ -9,6 +9,7 @@
 #include "emit/jit.h"
 #include "stria/semtree/build.h"
 #include "stria/semtree/print.h"
+#include "stria/stripe/verifier.h"
 
 namespace stria::llvm_cpu {
 namespace {
@@ -84,6 +85,10 @@ void compile(Jit& jit, const CompileOptions& options, Job& job) {
 }  // namespace
 
 Result<std::unique_ptr<CompiledKernels>> compile_kernels(const stripe::Program& program, const CompileOptions& options) {
+  // Text from elsewhere may be well-formed and still name what is not there.
+  stripe::VerifyOptions structure;
+  structure.accesses = false;
+  STRIA_RETURN_IF_ERROR(stripe::verify(program, structure));
   std::vector<Job> jobs;
   std::deque<stripe::Block> wrapped;  // kernels that are a single special
   for (const stripe::Block* parent : {program.prologue(), program.main()}) {

@@ -60,8 +60,9 @@ class CompiledKernels {
   virtual const std::vector<CompiledKernel>& kernels() const = 0;
 };
 
-// Compiles every statement of `prologue` and `main`. The program is trusted to be verified; what this
-// device cannot do fails with `unsupported` and names the kernel. May be called from any thread.
+// Compiles every statement of `prologue` and `main`. The structure of the program is verified, its accesses
+// are trusted; what this device cannot do fails with `unsupported` or `out_of_range` and names the kernel.
+// May be called from any thread.
 Result<std::unique_ptr<CompiledKernels>> compile_kernels(const stripe::Program& program,
                                                          const CompileOptions& options = {});
 

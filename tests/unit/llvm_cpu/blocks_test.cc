@@ -99,7 +99,7 @@ TEST(Blocks, LanesThatStoreToOneElementLeaveTheLast) {
 TEST(Blocks, AllocationsOfLanesArePrivate) {
   TestTensor in{"A", DataType::i32, {16}}, out{"R", DataType::i32, {16}, "out"};
   const std::string text = fmt::format(
-      "#kernel block [] (\nin {}\nout {}) {{\n0: #vector block [l:16] (\nin {}\nout {}\nnone new@0x0 t[0, 0] i32(2:3, 3:1)) {{\n"
+      "#kernel block [] (\nin {}\nout {}) {{\n0: #vector block [l:16] (\nin {}\nout {}\nnone new@0x0 t[0, 0] i32(1:3, 1:1)) {{\n"
       "0: $a = load(A)\n1: t = store($a)\n2: $b = load(t)\n3: $c = add.i32($a, $b)\n4: R = store($c)\n}}\n}}",
       element_view(in, "0"), element_view(out, "0"), element_view(in, "l"), element_view(out, "15 - l"));
   EXPECT_EQ(difference(program_text({in, out}, {text})), "");

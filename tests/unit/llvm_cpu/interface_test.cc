@@ -103,7 +103,9 @@ TEST(Interface, RefusesByName) {
                 .find("kernel 'odd': special 'fold'"),
             std::string::npos);
   const std::string large = message(program_text(
-      {kOut}, {"#kernel block [] ( // big\nout R[0, 0] fp32(1:8, 1:1)\nnone new@0x0 t[0] fp32(100000:1)) {\n0: $a = load(t)\n1: R = store($a)\n}"}));
+      {kOut}, {"#kernel block [] ( // big\nout R[0, 0] fp32(1:8, 1:1)\nnone new@0x0 t[0] fp32(100000:1)) {\n"
+               "0: block [x:100000] (\nout t[x] fp32(1:1)) {\n0: $a = (fp32)1.0\n1: t = store($a)\n}\n"
+               "1: block [x:100000] (\nin t[x] fp32(1:1)\nout R[0, 0] fp32(1:8, 1:1)) {\n0: $a = load(t)\n1: R = store($a)\n}\n}"}));
   EXPECT_NE(large.find("allocates 400000 bytes"), std::string::npos) << large;
   const std::string unrolled = message(program_text(
       {kOut}, {"#kernel block [] ( // many\nout R[0, 0] fp32(1:8, 1:1)) {\n0: #unroll block [a:1000, b:1000] (\nout R[0, 0] fp32(1:8, 1:1)) "
