@@ -2,6 +2,7 @@
 #include "stria/hal/host.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -49,8 +50,12 @@ struct Host::State {
     sink(static_cast<LogLevel>(level), view_of(message));
   }
 
-  static void* allocate(stria_host*, uint64_t bytes, uint64_t alignment) {
-    if ((alignment & (alignment - 1)) != 0 || bytes > (uint64_t{1} << 62)) return nullptr;
+  // What the machine has: a system that overcommits would give more, and end the process later.
+  const uint64_t physical_bytes = static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+                                  static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+
+  static void* allocate(stria_host* host, uint64_t bytes, uint64_t alignment) {
+    if ((alignment & (alignment - 1)) != 0 || bytes > of(host).physical_bytes) return nullptr;
     alignment = real_alignment(bytes, alignment);
     uint64_t rounded = (std::max<uint64_t>(bytes, 1) + alignment - 1) / alignment * alignment;
     void* memory = std::aligned_alloc(alignment, rounded);
