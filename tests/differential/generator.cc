@@ -17,7 +17,8 @@ class Generator {
   GeneratedProgram run() {
     int statements = pick(1, 4);
     for (int s = 0; s < statements; ++s) {
-      if (chance(60)) contraction();
+      // The first statement walks through all aggregations, combinations and types as seeds go up.
+      if (s == 0 || chance(60)) contraction();
       else elementwise();
     }
     for (const GeneratedTensor& tensor : program_.tensors)
@@ -73,11 +74,13 @@ class Generator {
   void contraction() {
     GeneratedContraction c;
     c.out = result_name();
-    static const char kAggs[] = {'+', '+', '*', '>', '<', '='};
-    c.agg = kAggs[pick(0, 5)];
-    static const char* kCombs[] = {"", "", "+", "*", "*", "==", "?"};
-    c.comb = kCombs[pick(0, 6)];
-    DataType type = any_type();
+    static const char kAggs[] = {'+', '*', '>', '<', '='};
+    static const char* kCombs[] = {"", "+", "*", "==", "?"};
+    const bool first = program_.statements.empty();
+    const uint64_t turn = program_.seed / 5;
+    c.agg = first ? kAggs[program_.seed % 5] : kAggs[pick(0, 4)];
+    c.comb = first ? kCombs[turn % 5] : kCombs[pick(0, 4)];
+    DataType type = first ? static_cast<DataType>(turn % kDataTypeCount) : any_type();
     const bool is_sum = c.agg == '+' || c.agg == '*';
 
     const int out_rank = pick(0, chance(20) ? 5 : 3);
