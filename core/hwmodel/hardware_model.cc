@@ -52,7 +52,8 @@ class ObjectReader {
     double number = found->get<double>();
     if (!(number >= lower && number <= kMaxNumber))
       return fail(pointer_child(pointer_, key),
-                  fmt::format("{} is outside {} .. {}", found->dump(), lower, static_cast<int64_t>(kMaxNumber)));
+                  fmt::format("{} is outside {} .. {}", found->dump(), lower,
+                              static_cast<int64_t>(kMaxNumber)));
     value = number;
     return {};
   }
@@ -76,7 +77,8 @@ class ObjectReader {
   }
 
   Status wrong(const std::string& key, const char* what, const json& value) const {
-    return fail(pointer_child(pointer_, key), fmt::format("must be {}, this is {}", what, value.dump()));
+    return fail(pointer_child(pointer_, key),
+                fmt::format("must be {}, this is {}", what, value.dump()));
   }
 
   std::string pointer_of(const std::string& key) const { return pointer_child(pointer_, key); }
@@ -96,8 +98,8 @@ bool is_unit_name(const std::string& name) {
 
 // Reads {"NAME": {…}, …} with `read(ObjectReader&, Unit&)` for each unit.
 template <typename Unit, typename Read>
-Status read_units(const std::string& file, ObjectReader& model, const std::string& key, std::vector<Unit>& units,
-                  const Read& read) {
+Status read_units(const std::string& file, ObjectReader& model, const std::string& key,
+                  std::vector<Unit>& units, const Read& read) {
   const json* group = model.get(key);
   if (!group) return {};
   ObjectReader group_reader(file, *group, model.pointer_of(key));
@@ -143,7 +145,8 @@ std::optional<UnitInstance> parse_instance(const std::string& text) {
   const char* first = text.data() + open + 1;
   const char* last = text.data() + text.size();
   auto [end, error] = std::from_chars(first, last, unit.instance);
-  if (error != std::errc() || end + 1 != last || *end != ']' || unit.instance < 0) return std::nullopt;
+  if (error != std::errc() || end + 1 != last || *end != ']' || unit.instance < 0)
+    return std::nullopt;
   return unit;
 }
 
@@ -158,12 +161,16 @@ Status read_ends(const HardwareModel& model, ObjectReader& bus, const std::strin
     const json& entry = (*list)[i];
     std::string pointer = pointer_child(bus.pointer_of(key), std::to_string(i));
     auto unit = entry.is_string() ? parse_instance(entry.get<std::string>()) : std::nullopt;
-    if (!unit) return bus.fail(pointer, fmt::format("must be a unit such as \"DRAM[0]\", this is {}", entry.dump()));
+    if (!unit)
+      return bus.fail(pointer,
+                      fmt::format("must be a unit such as \"DRAM[0]\", this is {}", entry.dump()));
     auto count = model.unit_count(unit->name);
     if (!count)
-      return bus.fail(pointer, fmt::format("the model has no unit '{}'{}", unit->name, did_you_mean(unit->name, names)));
+      return bus.fail(pointer, fmt::format("the model has no unit '{}'{}", unit->name,
+                                           did_you_mean(unit->name, names)));
     if (unit->instance >= *count)
-      return bus.fail(pointer, fmt::format("the model has {} of '{}', counted from 0", *count, unit->name));
+      return bus.fail(pointer,
+                      fmt::format("the model has {} of '{}', counted from 0", *count, unit->name));
     ends.push_back(*unit);
   }
   return {};
@@ -205,13 +212,16 @@ void overlay(json& base, const json& over) {
     return;
   }
   for (auto it = over.begin(); it != over.end(); ++it) {
-    if (base.contains(it.key())) overlay(base[it.key()], *it);
-    else base[it.key()] = *it;
+    if (base.contains(it.key()))
+      overlay(base[it.key()], *it);
+    else
+      base[it.key()] = *it;
   }
 }
 
-void collect_origins(const json& value, const json* file, const json* device, const std::string& pointer,
-                     const std::string& file_name, std::map<std::string, std::string>& origins) {
+void collect_origins(const json& value, const json* file, const json* device,
+                     const std::string& pointer, const std::string& file_name,
+                     std::map<std::string, std::string>& origins) {
   auto child = [](const json* object, const std::string& key) -> const json* {
     if (!object || !object->is_object()) return nullptr;
     auto at = object->find(key);
@@ -219,8 +229,8 @@ void collect_origins(const json& value, const json* file, const json* device, co
   };
   if (value.is_object()) {
     for (auto it = value.begin(); it != value.end(); ++it)
-      collect_origins(*it, child(file, it.key()), child(device, it.key()), pointer_child(pointer, it.key()),
-                      file_name, origins);
+      collect_origins(*it, child(file, it.key()), child(device, it.key()),
+                      pointer_child(pointer, it.key()), file_name, origins);
     return;
   }
   // A file that repeats what the device says (`{{ device.clock_mhz }}`) lets the device speak.
@@ -237,9 +247,15 @@ const Unit* find_unit(const std::vector<Unit>& units, std::string_view name) {
 
 }  // namespace
 
-const MemoryUnit* HardwareModel::find_memory(std::string_view unit) const { return find_unit(memories, unit); }
-const ExecutionUnit* HardwareModel::find_executor(std::string_view unit) const { return find_unit(executors, unit); }
-const TransferUnit* HardwareModel::find_transfer(std::string_view unit) const { return find_unit(transfers, unit); }
+const MemoryUnit* HardwareModel::find_memory(std::string_view unit) const {
+  return find_unit(memories, unit);
+}
+const ExecutionUnit* HardwareModel::find_executor(std::string_view unit) const {
+  return find_unit(executors, unit);
+}
+const TransferUnit* HardwareModel::find_transfer(std::string_view unit) const {
+  return find_unit(transfers, unit);
+}
 
 std::optional<int64_t> HardwareModel::unit_count(std::string_view unit) const {
   if (auto* memory = find_memory(unit)) return memory->count;
@@ -268,7 +284,8 @@ std::string HardwareModel::to_string() const { return merged_->dump(2) + "\n"; }
 std::string HardwareModel::explain() const {
   std::string out;
   for (const auto& [pointer, origin] : origins_)
-    out += fmt::format("{} = {}  ({})\n", pointer, merged_->at(json::json_pointer(pointer)).dump(), origin);
+    out += fmt::format("{} = {}  ({})\n", pointer, merged_->at(json::json_pointer(pointer)).dump(),
+                       origin);
   return out;
 }
 
@@ -289,7 +306,8 @@ Result<HardwareModel> load_hardware_model(const SourceText& file, const Template
   overlay(merged, own);
   HardwareModel model;
   STRIA_RETURN_IF_ERROR(read_model(file.name, merged, model));
-  collect_origins(merged, &own, device_json.empty() ? nullptr : &device, "", file.name, model.origins_);
+  collect_origins(merged, &own, device_json.empty() ? nullptr : &device, "", file.name,
+                  model.origins_);
   model.merged_ = std::make_shared<const json>(std::move(merged));
   return model;
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hardware model: what passes, cost model, device picker and simulator know about a machine. One
-// object, made of a JSON template (a file of a plugin or of an architect), its parameters and what a
-// device reports about itself; a size is written down once.
+// The hardware model: what passes, cost model, device picker and simulator know about a machine.
+// One object, made of a JSON template (a file of a plugin or of an architect), its parameters and
+// what a device reports about itself; a size is written down once.
 //
 //   {
 //     "name": "cpu", "clock_mhz": 2000,
-//     "mem_units":  {"DRAM": {"count": 1, "size_KiB": 1048576}, "L1": {"count": 2, "size_KiB": 48}},
-//     "exec_units": {"CORE": {"count": 2, "vector_bytes": 64, "vector_registers": 32}},
+//     "mem_units":  {"DRAM": {"count": 1, "size_KiB": 1048576}, "L1": {"count": 2, "size_KiB":
+//     48}}, "exec_units": {"CORE": {"count": 2, "vector_bytes": 64, "vector_registers": 32}},
 //     "tx_units":   {"DMA": {"count": 1}},
 //     "buses":      [{"sources": ["DRAM[0]"], "sinks": ["L1[0]"], "bytes_per_cycle": 64}]
 //   }
 //
-// hwmodels/schema/hwmodel.schema.json lists every key. In the template, `device` is the object that the
-// device reports (absent: not set), so `{{ device.clock_mhz | default(2000) }}` lets it speak.
+// hwmodels/schema/hwmodel.schema.json lists every key. In the template, `device` is the object that
+// the device reports (absent: not set), so `{{ device.clock_mhz | default(2000) }}` lets it speak.
 #pragma once
 
 #include <cstdint>
@@ -73,7 +73,7 @@ class HardwareModel {
  public:
   std::string name;
   double clock_mhz = 0;
-  std::vector<MemoryUnit> memories;    // by name
+  std::vector<MemoryUnit> memories;      // by name
   std::vector<ExecutionUnit> executors;  // by name
   std::vector<TransferUnit> transfers;   // by name
   std::vector<Bus> buses;                // as written
@@ -108,11 +108,12 @@ class HardwareModel {
   std::map<std::string, std::string> origins_;
 };
 
-// Renders and reads the model in `file`. `device_json` is what a device reports about itself, in the
-// same schema ("" = nothing): its fields fill what the file leaves out, the file's fields win. Arrays
-// count as one field. Unknown keys, wrong types and sizes out of range are errors that name the JSON
-// pointer and the nearest right name. Thread-safe.
-Result<HardwareModel> load_hardware_model(const SourceText& file, const TemplateSettings& settings = {},
+// Renders and reads the model in `file`. `device_json` is what a device reports about itself, in
+// the same schema ("" = nothing): its fields fill what the file leaves out, the file's fields win.
+// Arrays count as one field. Unknown keys, wrong types and sizes out of range are errors that name
+// the JSON pointer and the nearest right name. Thread-safe.
+Result<HardwareModel> load_hardware_model(const SourceText& file,
+                                          const TemplateSettings& settings = {},
                                           std::string_view device_json = {});
 
 // A model without units: everything is unknown. For tests and for passes run without a model.

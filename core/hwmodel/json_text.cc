@@ -17,7 +17,8 @@ constexpr int kMaxDepth = 200;
 // How a place in the text that is parsed is reported: in the template it was rendered from, if any.
 class Place {
  public:
-  Place(const SourceText& source, const RenderedText* rendered) : source_(source), rendered_(rendered) {}
+  Place(const SourceText& source, const RenderedText* rendered)
+      : source_(source), rendered_(rendered) {}
   Status fail(size_t offset, std::string message) const {
     if (rendered_) offset = rendered_->source_offset(offset);
     return Status(StatusCode::invalid_argument,
@@ -76,7 +77,8 @@ Status clean(std::string& text, const Place& place) {
       continue;
     }
     if (c == '{' || c == '[') {
-      if (++depth > kMaxDepth) return place.fail(i, fmt::format("nested deeper than {}", kMaxDepth));
+      if (++depth > kMaxDepth)
+        return place.fail(i, fmt::format("nested deeper than {}", kMaxDepth));
     }
     if (c == '}' || c == ']') {
       --depth;
@@ -122,8 +124,8 @@ Result<json> parse(std::string text, const Place& place) {
     return value;
   } catch (const json::parse_error& error) {
     std::string message = error.what();
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error …": the place is
-    // ours to print.
+    // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error …": the place
+    // is ours to print.
     size_t colon = message.find(": ");
     if (colon != std::string::npos) message = message.substr(colon + 2);
     return place.fail(error.byte > 0 ? error.byte - 1 : 0, message);
@@ -134,7 +136,9 @@ Result<json> parse(std::string text, const Place& place) {
 
 }  // namespace
 
-Result<json> parse_json_text(const SourceText& source) { return parse(source.text, Place(source, nullptr)); }
+Result<json> parse_json_text(const SourceText& source) {
+  return parse(source.text, Place(source, nullptr));
+}
 
 Result<json> parse_json_template(const SourceText& source, const json& values) {
   STRIA_ASSIGN(RenderedText rendered, render_template(source, values));
@@ -144,9 +148,12 @@ Result<json> parse_json_template(const SourceText& source, const json& values) {
 std::string pointer_child(const std::string& pointer, const std::string& step) {
   std::string out = pointer + "/";
   for (char c : step) {
-    if (c == '~') out += "~0";
-    else if (c == '/') out += "~1";
-    else out += c;
+    if (c == '~')
+      out += "~0";
+    else if (c == '/')
+      out += "~1";
+    else
+      out += c;
   }
   return out;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the JSON that people write: // and /* */ comments and trailing commas are accepted, a key given
-// twice is not, and errors carry file, line and column. Typographic quotes, which slides and word
-// processors make, are refused with a hint. Templates (template_text.h) are rendered first, and errors
-// then point into the template.
+// Reads the JSON that people write: // and /* */ comments and trailing commas are accepted, a key
+// given twice is not, and errors carry file, line and column. Typographic quotes, which slides and
+// word processors make, are refused with a hint. Templates (template_text.h) are rendered first,
+// and errors then point into the template.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -23,15 +23,18 @@ using Value = std::optional<json>;
 
 class Evaluator {
  public:
-  Evaluator(const SourceText& source, const TemplateScope& scope) : source_(source), scope_(scope) {}
+  Evaluator(const SourceText& source, const TemplateScope& scope)
+      : source_(source), scope_(scope) {}
 
   Result<json> defined(const Expr& expr) {
     STRIA_ASSIGN(Value value, evaluate(expr));
     if (value) return *value;
     if (expr.kind == Kind::name)
-      return fail(expr, fmt::format("'{}' is not set{}", expr.text, did_you_mean(expr.text, scope_.names())));
-    return fail(expr, fmt::format("'{}' is not set",
-                                  source_.text.substr(expr.span.begin, expr.span.end - expr.span.begin)));
+      return fail(expr, fmt::format("'{}' is not set{}", expr.text,
+                                    did_you_mean(expr.text, scope_.names())));
+    return fail(expr,
+                fmt::format("'{}' is not set",
+                            source_.text.substr(expr.span.begin, expr.span.end - expr.span.begin)));
   }
 
  private:
@@ -42,7 +45,8 @@ class Evaluator {
 
   Result<Value> evaluate(const Expr& expr) {
     switch (expr.kind) {
-      case Kind::literal: return Value(*expr.value);
+      case Kind::literal:
+        return Value(*expr.value);
       case Kind::name: {
         const json* found = scope_.find(expr.text);
         return found ? Value(*found) : Value();
@@ -51,15 +55,21 @@ class Evaluator {
         STRIA_ASSIGN(Value object, evaluate(expr.children[0]));
         if (!object) return Value();
         if (!object->is_object())
-          return fail(expr, fmt::format("'.{}' needs an object, this is {}", expr.text, object->type_name()));
+          return fail(expr, fmt::format("'.{}' needs an object, this is {}", expr.text,
+                                        object->type_name()));
         auto at = object->find(expr.text);
         return at == object->end() ? Value() : Value(*at);
       }
-      case Kind::item: return item(expr);
-      case Kind::call: return lift(call(expr));
-      case Kind::filter: return filter(expr);
-      case Kind::unary: return lift(unary(expr));
-      case Kind::binary: return lift(binary(expr));
+      case Kind::item:
+        return item(expr);
+      case Kind::call:
+        return lift(call(expr));
+      case Kind::filter:
+        return filter(expr);
+      case Kind::unary:
+        return lift(unary(expr));
+      case Kind::binary:
+        return lift(binary(expr));
       case Kind::conditional: {
         STRIA_ASSIGN(json condition, defined(expr.children[1]));
         return evaluate(expr.children[template_truth(condition) ? 0 : 2]);
@@ -101,14 +111,19 @@ class Evaluator {
         return fail(expr, fmt::format("item {} of a list of {}", key.get<int64_t>(), size));
       return Value((*container)[static_cast<size_t>(position)]);
     }
-    return fail(expr, fmt::format("{} cannot be indexed with {}", container->type_name(), key.type_name()));
+    return fail(
+        expr, fmt::format("{} cannot be indexed with {}", container->type_name(), key.type_name()));
   }
 
   Result<json> call(const Expr& expr) {
     if (expr.text != "range")
-      return fail(expr, fmt::format("unknown function '{}'{}; there is range(n), range(from, to), range(from, to, step)",
-                                    expr.text, did_you_mean(expr.text, {"range"})));
-    if (expr.children.empty() || expr.children.size() > 3) return fail(expr, "range takes 1 to 3 numbers");
+      return fail(
+          expr,
+          fmt::format(
+              "unknown function '{}'{}; there is range(n), range(from, to), range(from, to, step)",
+              expr.text, did_you_mean(expr.text, {"range"})));
+    if (expr.children.empty() || expr.children.size() > 3)
+      return fail(expr, "range takes 1 to 3 numbers");
     std::vector<int64_t> numbers;
     for (const Expr& child : expr.children) {
       STRIA_ASSIGN(json number, defined(child));
@@ -151,7 +166,8 @@ class Evaluator {
     bool numbers = left.is_number() && right.is_number();
     if (op == "<" || op == ">" || op == "<=" || op == ">=") {
       if (!numbers && !(left.is_string() && right.is_string()))
-        return fail(expr, fmt::format("'{}' cannot compare {} with {}", op, left.type_name(), right.type_name()));
+        return fail(expr, fmt::format("'{}' cannot compare {} with {}", op, left.type_name(),
+                                      right.type_name()));
       if (op == "<") return json(left < right);
       if (op == ">") return json(left > right);
       return json(op == "<=" ? left <= right : left >= right);
@@ -159,7 +175,8 @@ class Evaluator {
     if (op == "+" && left.is_string() && right.is_string())
       return json(left.get<std::string>() + right.get<std::string>());
     if (!numbers)
-      return fail(expr, fmt::format("'{}' needs numbers, these are {} and {}", op, left.type_name(), right.type_name()));
+      return fail(expr, fmt::format("'{}' needs numbers, these are {} and {}", op, left.type_name(),
+                                    right.type_name()));
     return arithmetic(expr, op, left, right);
   }
 
@@ -168,10 +185,12 @@ class Evaluator {
     if (right.is_object() && left.is_string()) return json(right.contains(left.get<std::string>()));
     if (right.is_string() && left.is_string())
       return json(right.get<std::string>().find(left.get<std::string>()) != std::string::npos);
-    return fail(expr, fmt::format("'in' needs a list, an object or a text, this is {}", right.type_name()));
+    return fail(
+        expr, fmt::format("'in' needs a list, an object or a text, this is {}", right.type_name()));
   }
 
-  Result<json> arithmetic(const Expr& expr, const std::string& op, const json& left, const json& right) {
+  Result<json> arithmetic(const Expr& expr, const std::string& op, const json& left,
+                          const json& right) {
     bool divides = op == "/" || op == "//" || op == "%";
     if (divides && right.get<double>() == 0) return fail(expr, "division by zero");
     if (op != "/" && left.is_number_integer() && right.is_number_integer()) {
@@ -184,7 +203,8 @@ class Evaluator {
         if (a % b != 0 && (a < 0) != (b < 0)) --quotient;
         result = op == "//" ? quotient : a - quotient * b;
       }
-      if (result != static_cast<int64_t>(result)) return fail(expr, "the result does not fit in 64 bits");
+      if (result != static_cast<int64_t>(result))
+        return fail(expr, "the result does not fit in 64 bits");
       return json(static_cast<int64_t>(result));
     }
     double a = left.get<double>(), b = right.get<double>();
@@ -214,13 +234,15 @@ class Evaluator {
     return lift(apply_filter(expr, value, arguments));
   }
 
-  Result<json> apply_filter(const Expr& expr, const json& value, const std::vector<json>& arguments) {
-    static const std::vector<std::string> kNames = {"default", "int", "float", "string", "tojson", "length",
-                                                    "abs", "round", "min", "max", "sum", "join"};
+  Result<json> apply_filter(const Expr& expr, const json& value,
+                            const std::vector<json>& arguments) {
+    static const std::vector<std::string> kNames = {"default", "int",    "float", "string",
+                                                    "tojson",  "length", "abs",   "round",
+                                                    "min",     "max",    "sum",   "join"};
     const std::string& name = expr.text;
     if (std::find(kNames.begin(), kNames.end(), name) == kNames.end())
-      return fail(expr, fmt::format("unknown filter '{}'{}; there are {}", name, did_you_mean(name, kNames),
-                                    join(kNames, ", ")));
+      return fail(expr, fmt::format("unknown filter '{}'{}; there are {}", name,
+                                    did_you_mean(name, kNames), join(kNames, ", ")));
     if (name == "tojson") return json(value.dump());
     if (name == "string") return json(template_print(value));
     if (name == "length") {
@@ -229,7 +251,8 @@ class Evaluator {
       return fail(expr, fmt::format("{} has no length", value.type_name()));
     }
     if (name == "join") {
-      if (!value.is_array()) return fail(expr, fmt::format("join needs a list, this is {}", value.type_name()));
+      if (!value.is_array())
+        return fail(expr, fmt::format("join needs a list, this is {}", value.type_name()));
       std::vector<std::string> parts;
       for (const json& part : value) parts.push_back(template_print(part));
       return json(stria::join(parts, arguments.empty() ? "" : template_print(arguments[0])));
@@ -261,16 +284,18 @@ class Evaluator {
       number = value.is_boolean() ? (value.get<bool>() ? 1 : 0) : value.get<double>();
     } else if (value.is_string()) {
       json parsed = json::parse(value.get<std::string>(), nullptr, false);
-      if (!parsed.is_number()) return fail(expr, fmt::format("'{}' is no number", value.get<std::string>()));
+      if (!parsed.is_number())
+        return fail(expr, fmt::format("'{}' is no number", value.get<std::string>()));
       number = parsed.get<double>();
     } else {
       return fail(expr, fmt::format("{} needs a number, this is {}", expr.text, value.type_name()));
     }
     if (expr.text == "float") return json(number);
     if (expr.text == "abs")
-      return value.is_number_integer() && value.get<int64_t>() < 0 ? arithmetic(expr, "-", json(0), value)
-             : value.is_number_integer()                           ? Result<json>(value)
-                                                                   : Result<json>(json(std::fabs(number)));
+      return value.is_number_integer() && value.get<int64_t>() < 0
+                 ? arithmetic(expr, "-", json(0), value)
+             : value.is_number_integer() ? Result<json>(value)
+                                         : Result<json>(json(std::fabs(number)));
     if (expr.text == "round") return json(std::nearbyint(number));
     if (!(std::fabs(number) < 9.2e18)) return fail(expr, "the number does not fit in 64 bits");
     return json(static_cast<int64_t>(number));
@@ -294,7 +319,8 @@ std::vector<std::string> TemplateScope::names() const {
   return names;
 }
 
-Result<json> evaluate_template_expression(const SourceText& source, const TemplateExpression& expression,
+Result<json> evaluate_template_expression(const SourceText& source,
+                                          const TemplateExpression& expression,
                                           const TemplateScope& scope) {
   return Evaluator(source, scope).defined(expression);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expressions of the template language that hardware models and pipelines are written in (a subset of
-// Jinja): literals, names, a.b, a[i], calls of range(), arithmetic, comparison, and/or/not, `x if c
-// else y`, `x is defined`, and filters. An internal part of template_text.h.
+// Expressions of the template language that hardware models and pipelines are written in (a subset
+// of Jinja): literals, names, a.b, a[i], calls of range(), arithmetic, comparison, and/or/not, `x
+// if c else y`, `x is defined`, and filters. An internal part of template_text.h.
 #pragma once
 
 #include <cstddef>
@@ -37,13 +37,15 @@ struct TemplateExpression {
 };
 
 // Parses source[begin, end) as one expression. Failures are rendered with file, line and column.
-Result<TemplateExpression> parse_template_expression(const SourceText& source, size_t begin, size_t end);
+Result<TemplateExpression> parse_template_expression(const SourceText& source, size_t begin,
+                                                     size_t end);
 
 // Looks names up from the innermost scope outwards.
 class TemplateScope {
  public:
   // `values` is borrowed and must be an object.
-  TemplateScope(const TemplateScope* outer, const nlohmann::json& values) : outer_(outer), values_(&values) {}
+  TemplateScope(const TemplateScope* outer, const nlohmann::json& values)
+      : outer_(outer), values_(&values) {}
   const nlohmann::json* find(const std::string& name) const;
   std::vector<std::string> names() const;
 
@@ -52,7 +54,8 @@ class TemplateScope {
   const nlohmann::json* values_;
 };
 
-// Value of the expression. A name that is not set is an error unless `default` or `is defined` meets it.
+// Value of the expression. A name that is not set is an error unless `default` or `is defined`
+// meets it.
 Result<nlohmann::json> evaluate_template_expression(const SourceText& source,
                                                     const TemplateExpression& expression,
                                                     const TemplateScope& scope);

@@ -22,7 +22,8 @@ class Parser {
   Result<Expr> parse() {
     STRIA_ASSIGN(Expr expr, conditional());
     skip();
-    if (at_ < end_) return fail(at_, fmt::format("unexpected '{}' after the expression", text_[at_]));
+    if (at_ < end_)
+      return fail(at_, fmt::format("unexpected '{}' after the expression", text_[at_]));
     return expr;
   }
 
@@ -41,13 +42,15 @@ class Parser {
   bool take(std::string_view symbol) {
     skip();
     if (text_.substr(at_, end_ - at_).substr(0, symbol.size()) != symbol) return false;
-    if (word_char(symbol.back()) && at_ + symbol.size() < end_ && word_char(text_[at_ + symbol.size()]))
+    if (word_char(symbol.back()) && at_ + symbol.size() < end_ &&
+        word_char(text_[at_ + symbol.size()]))
       return false;
     at_ += symbol.size();
     return true;
   }
 
-  static Expr node(Kind kind, size_t begin, size_t end, std::string text, std::vector<Expr> children) {
+  static Expr node(Kind kind, size_t begin, size_t end, std::string text,
+                   std::vector<Expr> children) {
     Expr expr;
     expr.kind = kind;
     expr.span = {begin, end};
@@ -57,14 +60,16 @@ class Parser {
   }
 
   Result<Expr> conditional() {
-    if (++depth_ > kMaxDepth) return fail(at_, fmt::format("expression nested deeper than {}", kMaxDepth));
+    if (++depth_ > kMaxDepth)
+      return fail(at_, fmt::format("expression nested deeper than {}", kMaxDepth));
     size_t begin = at_;
     STRIA_ASSIGN(Expr value, binary(0));
     if (take("if")) {
       STRIA_ASSIGN(Expr condition, binary(0));
       if (!take("else")) return fail(at_, "'else' is missing after 'if' in this expression");
       STRIA_ASSIGN(Expr other, conditional());
-      value = node(Kind::conditional, begin, at_, "", {std::move(value), std::move(condition), std::move(other)});
+      value = node(Kind::conditional, begin, at_, "",
+                   {std::move(value), std::move(condition), std::move(other)});
     }
     --depth_;
     return value;
@@ -73,11 +78,16 @@ class Parser {
   // Operators by rising precedence; `not` sits between `and` and the comparisons.
   Result<Expr> binary(int level) {
     static const std::vector<std::vector<std::string_view>> kLevels = {
-        {"or"}, {"and"}, {"==", "!=", "<=", ">=", "<", ">", "in"}, {"+", "-"}, {"*", "//", "/", "%"}};
+        {"or"},
+        {"and"},
+        {"==", "!=", "<=", ">=", "<", ">", "in"},
+        {"+", "-"},
+        {"*", "//", "/", "%"}};
     if (level == static_cast<int>(kLevels.size())) return unary();
     size_t begin = at_;
     if (level == 2 && take("not")) {
-      if (++depth_ > kMaxDepth) return fail(at_, fmt::format("expression nested deeper than {}", kMaxDepth));
+      if (++depth_ > kMaxDepth)
+        return fail(at_, fmt::format("expression nested deeper than {}", kMaxDepth));
       STRIA_ASSIGN(Expr operand, binary(2));
       --depth_;
       return node(Kind::unary, begin, at_, "not", {std::move(operand)});
@@ -85,7 +95,8 @@ class Parser {
     STRIA_ASSIGN(Expr left, binary(level + 1));
     if (level == 2 && take("is")) {
       bool negated = take("not");
-      if (!take("defined")) return fail(at_, "only 'is defined' and 'is not defined' are known after 'is'");
+      if (!take("defined"))
+        return fail(at_, "only 'is defined' and 'is not defined' are known after 'is'");
       left = node(Kind::defined, begin, at_, "", {std::move(left)});
       if (negated) left = node(Kind::unary, begin, at_, "not", {std::move(left)});
       return left;
@@ -108,7 +119,8 @@ class Parser {
     skip();
     size_t begin = at_;
     if (take("-")) {
-      if (++depth_ > kMaxDepth) return fail(at_, fmt::format("expression nested deeper than {}", kMaxDepth));
+      if (++depth_ > kMaxDepth)
+        return fail(at_, fmt::format("expression nested deeper than {}", kMaxDepth));
       STRIA_ASSIGN(Expr operand, unary());
       --depth_;
       return node(Kind::unary, begin, at_, "-", {std::move(operand)});
@@ -163,7 +175,8 @@ class Parser {
   Result<Expr> primary() {
     skip();
     size_t begin = at_;
-    if (at_ >= end_) return fail(at_ > begin_ ? at_ - 1 : at_, "the expression ends here; a value is missing");
+    if (at_ >= end_)
+      return fail(at_ > begin_ ? at_ - 1 : at_, "the expression ends here; a value is missing");
     char c = text_[at_];
     if (take("(")) {
       STRIA_ASSIGN(Expr inner, conditional());
@@ -230,7 +243,8 @@ class Parser {
 
 }  // namespace
 
-Result<TemplateExpression> parse_template_expression(const SourceText& source, size_t begin, size_t end) {
+Result<TemplateExpression> parse_template_expression(const SourceText& source, size_t begin,
+                                                     size_t end) {
   return Parser(source, begin, end).parse();
 }
 

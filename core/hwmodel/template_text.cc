@@ -15,14 +15,15 @@ using nlohmann::json;
 
 constexpr size_t kMaxOutput = size_t{64} << 20;
 constexpr int kMaxNesting = 100;
-// Pieces of a template that are rendered, each as often as its loops run: an empty loop body makes no output.
+// Pieces of a template that are rendered, each as often as its loops run: an empty loop body makes
+// no output.
 constexpr int64_t kMaxSteps = 1 << 20;
 
 struct Node {
   enum class Kind { text, output, set, loop, branch };
   Kind kind = Kind::text;
-  SourceSpan span;       // text: the bytes themselves
-  std::string name;      // set, loop: the variable
+  SourceSpan span;                // text: the bytes themselves
+  std::string name;               // set, loop: the variable
   TemplateExpression expression;  // output, set, loop; branch: the condition
   bool always = false;            // branch: `else`
   std::vector<Node> body;         // loop, branch
@@ -46,12 +47,13 @@ class Reader {
   struct Stop {
     std::string word;
     SourceSpan span;
-    size_t rest = 0;  // where the tag's expression begins
+    size_t rest = 0;   // where the tag's expression begins
     size_t close = 0;  // and ends
   };
 
   Status fail(SourceSpan span, std::string message) const {
-    return Status(StatusCode::invalid_argument, render(source_, {Severity::error, span, std::move(message)}));
+    return Status(StatusCode::invalid_argument,
+                  render(source_, {Severity::error, span, std::move(message)}));
   }
 
   static bool blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
@@ -77,8 +79,10 @@ class Reader {
     char quote = 0;
     for (size_t i = from; i < text_.size(); ++i) {
       if (quote) {
-        if (text_[i] == '\\') ++i;
-        else if (text_[i] == quote) quote = 0;
+        if (text_[i] == '\\')
+          ++i;
+        else if (text_[i] == quote)
+          quote = 0;
       } else if (text_.substr(i, 2) == close) {
         return i;
       } else if (text_[i] == '"' || text_[i] == '\'') {
@@ -137,15 +141,19 @@ class Reader {
   std::string take_word(size_t& at, size_t end) const {
     while (at < end && blank(text_[at])) ++at;
     size_t begin = at;
-    while (at < end && (std::isalnum(static_cast<unsigned char>(text_[at])) || text_[at] == '_')) ++at;
+    while (at < end && (std::isalnum(static_cast<unsigned char>(text_[at])) || text_[at] == '_'))
+      ++at;
     return std::string(text_.substr(begin, at - begin));
   }
 
   // One {% … %}. Gives a Stop with a word if it ends the enclosing sequence.
-  Result<Stop> statement(std::vector<Node>& nodes, SourceSpan span, size_t begin, size_t end, int nesting) {
-    static const std::vector<std::string> kWords = {"set", "for", "endfor", "if", "elif", "else", "endif"};
+  Result<Stop> statement(std::vector<Node>& nodes, SourceSpan span, size_t begin, size_t end,
+                         int nesting) {
+    static const std::vector<std::string> kWords = {"set",  "for",  "endfor", "if",
+                                                    "elif", "else", "endif"};
     std::string word = take_word(begin, end);
-    if (word == "endfor" || word == "elif" || word == "else" || word == "endif") return Stop{word, span, begin, end};
+    if (word == "endfor" || word == "elif" || word == "else" || word == "endif")
+      return Stop{word, span, begin, end};
     Node node;
     node.span = span;
     if (word == "set") {
@@ -175,7 +183,8 @@ class Reader {
   }
 
   Result<Node> branch(SourceSpan span, size_t begin, size_t end, int nesting) {
-    if (nesting > kMaxNesting) return fail(span, fmt::format("blocks nested deeper than {}", kMaxNesting));
+    if (nesting > kMaxNesting)
+      return fail(span, fmt::format("blocks nested deeper than {}", kMaxNesting));
     Node node;
     node.kind = Node::Kind::branch;
     node.span = span;
@@ -220,23 +229,28 @@ class Renderer {
  private:
   Status emit(const SourceSpan& span, std::string_view text, bool verbatim) {
     if (out.text.size() + text.size() > kMaxOutput)
-      return Status(StatusCode::out_of_range,
-                    render(source_, {Severity::error, span,
-                                     fmt::format("the rendered text is longer than {} bytes", kMaxOutput)}));
+      return Status(
+          StatusCode::out_of_range,
+          render(source_, {Severity::error, span,
+                           fmt::format("the rendered text is longer than {} bytes", kMaxOutput)}));
     out.origins.push_back({out.text.size(), span.begin, verbatim});
     out.text += text;
     return {};
   }
 
-  Status render_node(const Node& node, const TemplateScope* outer, const TemplateScope& scope, json& names) {
+  Status render_node(const Node& node, const TemplateScope* outer, const TemplateScope& scope,
+                     json& names) {
     if (++steps_ > kMaxSteps)
-      return Status(StatusCode::out_of_range,
-                    render(source_, {Severity::error, node.span,
-                                     fmt::format("the template takes more than {} steps", kMaxSteps)}));
+      return Status(
+          StatusCode::out_of_range,
+          render(source_, {Severity::error, node.span,
+                           fmt::format("the template takes more than {} steps", kMaxSteps)}));
     switch (node.kind) {
       case Node::Kind::text:
-        return emit(node.span, std::string_view(source_.text).substr(node.span.begin, node.span.end - node.span.begin),
-                    true);
+        return emit(
+            node.span,
+            std::string_view(source_.text).substr(node.span.begin, node.span.end - node.span.begin),
+            true);
       case Node::Kind::output: {
         STRIA_ASSIGN(json value, evaluate_template_expression(source_, node.expression, scope));
         return emit(node.span, template_print(value), false);
@@ -246,11 +260,13 @@ class Renderer {
         names[node.name] = std::move(value);
         return {};
       }
-      case Node::Kind::loop: return loop(node, scope);
+      case Node::Kind::loop:
+        return loop(node, scope);
       case Node::Kind::branch: {
         bool taken = node.always;
         if (!taken) {
-          STRIA_ASSIGN(json condition, evaluate_template_expression(source_, node.expression, scope));
+          STRIA_ASSIGN(json condition,
+                       evaluate_template_expression(source_, node.expression, scope));
           taken = template_truth(condition);
         }
         for (const Node& child : taken ? node.body : node.otherwise)
@@ -269,14 +285,18 @@ class Renderer {
       list = std::move(keys);
     }
     if (!list.is_array())
-      return Status(StatusCode::invalid_argument,
-                    render(source_, {Severity::error, node.expression.span,
-                                     fmt::format("a loop needs a list, this is {}", list.type_name())}));
+      return Status(
+          StatusCode::invalid_argument,
+          render(source_, {Severity::error, node.expression.span,
+                           fmt::format("a loop needs a list, this is {}", list.type_name())}));
     for (size_t i = 0; i < list.size(); ++i) {
       ++steps_;
       json names = {{node.name, list[i]},
                     {"loop",
-                     {{"index", i + 1}, {"index0", i}, {"first", i == 0}, {"last", i + 1 == list.size()},
+                     {{"index", i + 1},
+                      {"index0", i},
+                      {"first", i == 0},
+                      {"last", i + 1 == list.size()},
                       {"length", list.size()}}}};
       STRIA_RETURN_IF_ERROR(render_nodes(node.body, &scope, names));
     }
@@ -309,8 +329,9 @@ Status add_setting(std::string_view assignment, TemplateSettings& settings) {
 }
 
 size_t RenderedText::source_offset(size_t offset) const {
-  auto next = std::upper_bound(origins.begin(), origins.end(), offset,
-                               [](size_t value, const Origin& origin) { return value < origin.rendered; });
+  auto next =
+      std::upper_bound(origins.begin(), origins.end(), offset,
+                       [](size_t value, const Origin& origin) { return value < origin.rendered; });
   if (next == origins.begin()) return 0;
   const Origin& origin = *(next - 1);
   return origin.source + (origin.verbatim ? offset - origin.rendered : 0);

@@ -27,15 +27,18 @@ Status read(const json& value, const std::string& pointer, OptionRange range, in
   bool whole = value.is_number_integer();
   if (value.is_number_float()) {
     double number = value.get<double>();
-    whole = number >= -9e18 && number <= 9e18 && number == static_cast<double>(static_cast<int64_t>(number));
+    whole = number >= -9e18 && number <= 9e18 &&
+            number == static_cast<double>(static_cast<int64_t>(number));
   }
-  if (value.is_number_unsigned() && value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX)) whole = false;
+  if (value.is_number_unsigned() && value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX))
+    whole = false;
   if (!whole) return wrong(pointer, "an integer", value);
   int64_t number = value.get<int64_t>();
   if (number < range.lower || number > range.upper) {
     if (range.upper == std::numeric_limits<int64_t>::max())
       return invalid_argument("{}: {} is less than {}", pointer, number, range.lower);
-    return invalid_argument("{}: {} is outside {} .. {}", pointer, number, range.lower, range.upper);
+    return invalid_argument("{}: {} is outside {} .. {}", pointer, number, range.lower,
+                            range.upper);
   }
   out = number;
   return {};
@@ -59,7 +62,8 @@ Status read(const json& value, const std::string& pointer, OptionRange range, st
   return {};
 }
 
-Status read(const json& value, const std::string& pointer, OptionRange range, std::map<std::string, int64_t>& out) {
+Status read(const json& value, const std::string& pointer, OptionRange range,
+            std::map<std::string, int64_t>& out) {
   if (!value.is_object()) return wrong(pointer, "an object of numbers", value);
   out.clear();
   for (auto it = value.begin(); it != value.end(); ++it)
@@ -68,7 +72,8 @@ Status read(const json& value, const std::string& pointer, OptionRange range, st
 }
 
 Status read_unit(const json& value, const std::string& pointer, stripe::LocationUnit& out) {
-  if (!value.is_object()) return wrong(pointer, "a location such as {\"name\": \"CORE\", \"units\": [0]}", value);
+  if (!value.is_object())
+    return wrong(pointer, "a location such as {\"name\": \"CORE\", \"units\": [0]}", value);
   std::vector<int64_t> units;
   OptionFields fields;
   fields.add("name", out.name, "a unit of the hardware model");
@@ -90,18 +95,25 @@ Status read(const json& value, const std::string& pointer, OptionRange, stripe::
 
 struct Describe {
   // "integer, default 8"
-  std::string operator()(const bool* v) const { return fmt::format("true or false, default {}", *v); }
+  std::string operator()(const bool* v) const {
+    return fmt::format("true or false, default {}", *v);
+  }
   std::string operator()(const int64_t* v) const { return fmt::format("integer, default {}", *v); }
-  std::string operator()(const std::string* v) const { return fmt::format("text, default \"{}\"", *v); }
+  std::string operator()(const std::string* v) const {
+    return fmt::format("text, default \"{}\"", *v);
+  }
   std::string operator()(const std::vector<std::string>* v) const {
-    return v->empty() ? "list of texts, default []" : fmt::format("list of texts, default [\"{}\"]", join(*v, "\", \""));
+    return v->empty() ? "list of texts, default []"
+                      : fmt::format("list of texts, default [\"{}\"]", join(*v, "\", \""));
   }
   std::string operator()(const std::vector<int64_t>* v) const {
     std::vector<std::string> parts;
     for (int64_t n : *v) parts.push_back(std::to_string(n));
     return fmt::format("list of integers, default [{}]", join(parts, ", "));
   }
-  std::string operator()(const std::map<std::string, int64_t>*) const { return "object of integers, default {}"; }
+  std::string operator()(const std::map<std::string, int64_t>*) const {
+    return "object of integers, default {}";
+  }
   std::string operator()(const stripe::Location*) const { return "location, default none"; }
   std::string operator()(const OptionFields*) const { return "object"; }
 };
@@ -120,16 +132,19 @@ void OptionFields::add(const char* name, std::string& value, const char* help) {
 void OptionFields::add(const char* name, std::vector<std::string>& value, const char* help) {
   fields_.push_back({name, help, {}, &value, {}});
 }
-void OptionFields::add(const char* name, std::vector<int64_t>& value, const char* help, OptionRange range) {
+void OptionFields::add(const char* name, std::vector<int64_t>& value, const char* help,
+                       OptionRange range) {
   fields_.push_back({name, help, range, &value, {}});
 }
-void OptionFields::add(const char* name, std::map<std::string, int64_t>& value, const char* help, OptionRange range) {
+void OptionFields::add(const char* name, std::map<std::string, int64_t>& value, const char* help,
+                       OptionRange range) {
   fields_.push_back({name, help, range, &value, {}});
 }
 void OptionFields::add(const char* name, stripe::Location& value, const char* help) {
   fields_.push_back({name, help, {}, &value, {}});
 }
-void OptionFields::add(const char* name, std::string& value, const char* help, std::vector<std::string> choices) {
+void OptionFields::add(const char* name, std::string& value, const char* help,
+                       std::vector<std::string> choices) {
   fields_.push_back({name, help, {}, &value, std::move(choices)});
 }
 OptionFields& OptionFields::group(const char* name, const char* help) {
@@ -147,9 +162,10 @@ Status OptionFields::bind_field(const Field& field, const json& value, const std
           STRIA_RETURN_IF_ERROR(read(value, pointer, field.range, *target));
           if constexpr (std::is_same_v<decltype(target), std::string*>) {
             const auto& choices = field.choices;
-            if (!choices.empty() && std::find(choices.begin(), choices.end(), *target) == choices.end())
-              return invalid_argument("{}: '{}' is none of {}{}", pointer, *target, join(choices, ", "),
-                                      did_you_mean(*target, choices));
+            if (!choices.empty() &&
+                std::find(choices.begin(), choices.end(), *target) == choices.end())
+              return invalid_argument("{}: '{}' is none of {}{}", pointer, *target,
+                                      join(choices, ", "), did_you_mean(*target, choices));
           }
           return {};
         }
@@ -167,7 +183,8 @@ Status OptionFields::bind(const json& object, const std::string& pointer) {
       if (it.key() == field.name) found = &field;
     }
     std::string child = pointer_child(pointer, it.key());
-    if (!found) return invalid_argument("{}: unknown option{}", child, did_you_mean(it.key(), names));
+    if (!found)
+      return invalid_argument("{}: unknown option{}", child, did_you_mean(it.key(), names));
     STRIA_RETURN_IF_ERROR(bind_field(*found, *it, child));
   }
   return {};
@@ -176,9 +193,10 @@ Status OptionFields::bind(const json& object, const std::string& pointer) {
 std::string OptionFields::help(int indent) const {
   std::string out;
   for (const Field& field : fields_) {
-    std::string choices = field.choices.empty() ? "" : fmt::format("; one of {}", join(field.choices, ", "));
-    out += fmt::format("{:{}}{}: {}{}. {}\n", "", indent, field.name, std::visit(Describe(), field.target), choices,
-                       field.help);
+    std::string choices =
+        field.choices.empty() ? "" : fmt::format("; one of {}", join(field.choices, ", "));
+    out += fmt::format("{:{}}{}: {}{}. {}\n", "", indent, field.name,
+                       std::visit(Describe(), field.target), choices, field.help);
     if (auto* group = std::get_if<OptionFields*>(&field.target)) out += (*group)->help(indent + 2);
   }
   return out;

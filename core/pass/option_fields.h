@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one table that describes a pass's options: it binds JSON to the options struct, prints help, and
-// makes the reference page. A pass writes it once:
+// The one table that describes a pass's options: it binds JSON to the options struct, prints help,
+// and makes the reference page. A pass writes it once:
 //
 //   void describe(LocalizeOptions& o, OptionFields& fields) {
 //     fields.add("reqs", o.reqs, "tags that a block must have");
-//     fields.add("max_bytes", o.max_bytes, "largest buffer moved, in bytes; 0 = no limit", {0, kNoLimit});
+//     fields.add("max_bytes", o.max_bytes, "largest buffer moved, in bytes; 0 = no limit", {0,
+//     kNoLimit});
 //   }
 #pragma once
 
@@ -35,17 +36,19 @@ class OptionFields {
   void add(const char* name, int64_t& value, const char* help, OptionRange range = {});
   void add(const char* name, std::string& value, const char* help);
   // One of `choices`.
-  void add(const char* name, std::string& value, const char* help, std::vector<std::string> choices);
+  void add(const char* name, std::string& value, const char* help,
+           std::vector<std::string> choices);
   void add(const char* name, std::vector<std::string>& value, const char* help);
   void add(const char* name, std::vector<int64_t>& value, const char* help, OptionRange range = {});
-  void add(const char* name, std::map<std::string, int64_t>& value, const char* help, OptionRange range = {});
+  void add(const char* name, std::map<std::string, int64_t>& value, const char* help,
+           OptionRange range = {});
   // {"name": "CONV"}, {"name": "CONV", "units": [1]} or a list of such.
   void add(const char* name, stripe::Location& value, const char* help);
   // An object of its own fields; describe them on the returned table.
   OptionFields& group(const char* name, const char* help);
 
-  // Sets the fields that `object` has. invalid_argument names `pointer`, the JSON path of `object`, and
-  // the nearest right name for an unknown key.
+  // Sets the fields that `object` has. invalid_argument names `pointer`, the JSON path of `object`,
+  // and the nearest right name for an unknown key.
   Status bind(const nlohmann::json& object, const std::string& pointer);
 
   // One line per field: name, kind, default, help.

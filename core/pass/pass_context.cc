@@ -16,7 +16,9 @@ std::string StepReport::to_string(bool verbose) const {
   return out;
 }
 
-void PassContext::count(std::string_view counter, int64_t by) { report_.counters[std::string(counter)] += by; }
+void PassContext::count(std::string_view counter, int64_t by) {
+  report_.counters[std::string(counter)] += by;
+}
 
 void PassContext::skipped(std::string_view block, std::string_view reason) {
   count(fmt::format("skipped: {}", reason));

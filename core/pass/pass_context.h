@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pass sees besides the program: the hardware model, and the place where it counts what it did
-// and says why it left something alone. One context serves one run of one pipeline on one thread.
+// What a pass sees besides the program: the hardware model, and the place where it counts what it
+// did and says why it left something alone. One context serves one run of one pipeline on one
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +20,11 @@ struct StepReport {
   std::string pass;
   int64_t matched = 0;  // blocks (or refinements) that the pass's `reqs` selected
   int64_t changed = 0;  // of these, how many it changed
-  std::map<std::string, int64_t> counters;          // "blocks_tiled" -> 3
-  std::vector<std::string> notes;  // "kernel_0: skipped: …", in order
+  std::map<std::string, int64_t> counters;  // "blocks_tiled" -> 3
+  std::vector<std::string> notes;           // "kernel_0: skipped: …", in order
   double milliseconds = 0;
-  // "matched nothing", "2 matched, 1 changed; blocks_tiled 1", with the notes if `verbose`. No time:
-  // the text is the same in every run.
+  // "matched nothing", "2 matched, 1 changed; blocks_tiled 1", with the notes if `verbose`. No
+  // time: the text is the same in every run.
   std::string to_string(bool verbose = false) const;
 };
 

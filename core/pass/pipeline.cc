@@ -14,23 +14,29 @@ namespace {
 
 using nlohmann::json;
 
-Result<PipelineStep> parse_step(const json& entry, const std::string& pointer, const std::vector<PassInfo>& passes) {
+Result<PipelineStep> parse_step(const json& entry, const std::string& pointer,
+                                const std::vector<PassInfo>& passes) {
   if (!entry.is_object())
-    return invalid_argument("{}: a step is {{\"name\": …, \"<pass>\": {{options}}}}, this is {}", pointer, entry.dump());
+    return invalid_argument("{}: a step is {{\"name\": …, \"<pass>\": {{options}}}}, this is {}",
+                            pointer, entry.dump());
   PipelineStep step;
   std::vector<std::string> names;
   for (const PassInfo& pass : passes) names.push_back(pass.name);
   for (auto it = entry.begin(); it != entry.end(); ++it) {
     std::string child = pointer_child(pointer, it.key());
     if (it.key() == "name") {
-      if (!it->is_string()) return invalid_argument("{}: must be a string, this is {}", child, it->dump());
+      if (!it->is_string())
+        return invalid_argument("{}: must be a string, this is {}", child, it->dump());
       step.name = it->get<std::string>();
       continue;
     }
-    auto pass = std::find_if(passes.begin(), passes.end(), [&](const PassInfo& p) { return p.name == it.key(); });
-    if (pass == passes.end()) return invalid_argument("{}: unknown pass{}", child, did_you_mean(it.key(), names));
+    auto pass = std::find_if(passes.begin(), passes.end(),
+                             [&](const PassInfo& p) { return p.name == it.key(); });
+    if (pass == passes.end())
+      return invalid_argument("{}: unknown pass{}", child, did_you_mean(it.key(), names));
     if (!step.pass.empty())
-      return invalid_argument("{}: a step runs one pass; this one already has '{}'", child, step.pass);
+      return invalid_argument("{}: a step runs one pass; this one already has '{}'", child,
+                              step.pass);
     step.pass = pass->name;
     STRIA_ASSIGN(step.run, pass->bind(*it, child));
   }
@@ -48,8 +54,8 @@ Status verify_program(const stripe::Program& program, const HardwareModel& model
 
 }  // namespace
 
-Result<Pipeline> parse_pipeline(const SourceText& file, const TemplateSettings& settings, const HardwareModel& model,
-                                const std::vector<PassInfo>& passes) {
+Result<Pipeline> parse_pipeline(const SourceText& file, const TemplateSettings& settings,
+                                const HardwareModel& model, const std::vector<PassInfo>& passes) {
   json values = settings_as_json(settings);
   values["hw"] = model.merged();
   STRIA_ASSIGN(json root, parse_json_template(file, values));
@@ -59,7 +65,8 @@ Result<Pipeline> parse_pipeline(const SourceText& file, const TemplateSettings& 
   if (root.is_object()) {
     for (auto it = root.begin(); it != root.end(); ++it)
       if (it.key() != "version" && it.key() != "passes")
-        return fail(invalid_argument("/{}: unknown key{}", it.key(), did_you_mean(it.key(), {"version", "passes"})));
+        return fail(invalid_argument("/{}: unknown key{}", it.key(),
+                                     did_you_mean(it.key(), {"version", "passes"})));
     if (!root.contains("version") || root["version"] != 1)
       return fail(invalid_argument("/version: must be 1, the only version there is"));
     if (!root.contains("passes")) return fail(invalid_argument("/passes: is missing"));
@@ -67,8 +74,8 @@ Result<Pipeline> parse_pipeline(const SourceText& file, const TemplateSettings& 
     pointer = "/passes";
   }
   if (!list->is_array())
-    return fail(invalid_argument("{}: must be a list of steps, this is {}", pointer.empty() ? "/" : pointer,
-                                 list->type_name()));
+    return fail(invalid_argument("{}: must be a list of steps, this is {}",
+                                 pointer.empty() ? "/" : pointer, list->type_name()));
   Pipeline pipeline;
   pipeline.source = file.name;
   for (size_t i = 0; i < list->size(); ++i) {
@@ -80,7 +87,8 @@ Result<Pipeline> parse_pipeline(const SourceText& file, const TemplateSettings& 
 }
 
 Result<std::vector<StepReport>> run_pipeline(stripe::Program& program, const Pipeline& pipeline,
-                                             const HardwareModel& model, const PipelineOptions& options) {
+                                             const HardwareModel& model,
+                                             const PipelineOptions& options) {
   if (!options.stop_after.empty()) {
     std::vector<std::string> names;
     for (const PipelineStep& step : pipeline.steps) names.push_back(step.name);
@@ -100,13 +108,16 @@ Result<std::vector<StepReport>> run_pipeline(stripe::Program& program, const Pip
     auto end = std::chrono::steady_clock::now();
     context.report().milliseconds = std::chrono::duration<double, std::milli>(end - begin).count();
     if (!status.ok())
-      return status.with_context(fmt::format("{}: step '{}' ({})", pipeline.source, step.name, step.pass));
+      return status.with_context(
+          fmt::format("{}: step '{}' ({})", pipeline.source, step.name, step.pass));
     if (options.verify_each)
       if (Status verified = verify_program(program, model); !verified.ok())
-        return verified.with_context(fmt::format("{}: the program that step '{}' ({}) made is not legal",
-                                                 pipeline.source, step.name, step.pass));
+        return verified.with_context(
+            fmt::format("{}: the program that step '{}' ({}) made is not legal", pipeline.source,
+                        step.name, step.pass));
     reports.push_back(context.report());
-    if (options.after_step) options.after_step(static_cast<int>(reports.size()) - 1, reports.back(), program);
+    if (options.after_step)
+      options.after_step(static_cast<int>(reports.size()) - 1, reports.back(), program);
     if (step.name == options.stop_after) break;
   }
   return reports;

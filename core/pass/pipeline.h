@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pipelines: which passes run, in which order, with which options. A file is
 //   {"version": 1, "passes": [{"name": "tile", "autotile": {"tile_sizes": {"co": 4}}}, …]}
-// or the bare list, and a template: the model's parameters and `hw`, the merged model, are in scope.
-// A `name` may be left out; it is the pass's then.
+// or the bare list, and a template: the model's parameters and `hw`, the merged model, are in
+// scope. A `name` may be left out; it is the pass's then.
 #pragma once
 
 #include <functional>
@@ -26,19 +26,22 @@ struct PassInfo {
   std::string name;
   std::string summary;  // one sentence
   // Binds the pass's options, found at `pointer` of the pipeline.
-  std::function<Result<PassFunction>(const nlohmann::json& options, const std::string& pointer)> bind;
+  std::function<Result<PassFunction>(const nlohmann::json& options, const std::string& pointer)>
+      bind;
   // The option table as text.
   std::function<std::string()> help;
 };
 
 // Makes the registry's entry of a pass from its options struct, its field table and its function.
 template <typename Options>
-PassInfo make_pass_info(std::string name, std::string summary, void (*describe)(Options&, OptionFields&),
+PassInfo make_pass_info(std::string name, std::string summary,
+                        void (*describe)(Options&, OptionFields&),
                         Status (*run)(stripe::Program&, const Options&, PassContext&)) {
   PassInfo info;
   info.name = std::move(name);
   info.summary = std::move(summary);
-  info.bind = [describe, run](const nlohmann::json& json, const std::string& pointer) -> Result<PassFunction> {
+  info.bind = [describe, run](const nlohmann::json& json,
+                              const std::string& pointer) -> Result<PassFunction> {
     Options options;
     OptionFields fields;
     describe(options, fields);
@@ -67,10 +70,10 @@ struct Pipeline {
   std::vector<PipelineStep> steps;
 };
 
-// Renders and reads a pipeline. An unknown pass or option, a wrong type or a number out of range is an
-// error that names the JSON path and the nearest right name.
-Result<Pipeline> parse_pipeline(const SourceText& file, const TemplateSettings& settings, const HardwareModel& model,
-                                const std::vector<PassInfo>& passes);
+// Renders and reads a pipeline. An unknown pass or option, a wrong type or a number out of range is
+// an error that names the JSON path and the nearest right name.
+Result<Pipeline> parse_pipeline(const SourceText& file, const TemplateSettings& settings,
+                                const HardwareModel& model, const std::vector<PassInfo>& passes);
 
 #ifdef STRIA_VERIFY_EACH
 inline constexpr bool kVerifyEachByDefault = true;
@@ -84,12 +87,14 @@ struct PipelineOptions {
   // Stop after the first step of this name; "" = run all. not_found if there is none.
   std::string stop_after;
   // Called after every step, in order.
-  std::function<void(int position, const StepReport& report, const stripe::Program& program)> after_step;
+  std::function<void(int position, const StepReport& report, const stripe::Program& program)>
+      after_step;
 };
 
-// Runs the steps on `program` in place and gives their reports. On failure `program` is what the failed
-// step left; the message names the step.
+// Runs the steps on `program` in place and gives their reports. On failure `program` is what the
+// failed step left; the message names the step.
 Result<std::vector<StepReport>> run_pipeline(stripe::Program& program, const Pipeline& pipeline,
-                                             const HardwareModel& model, const PipelineOptions& options = {});
+                                             const HardwareModel& model,
+                                             const PipelineOptions& options = {});
 
 }  // namespace stria

@@ -11,14 +11,17 @@
 
 namespace stria {
 
-// Calls visit(block, parent) for each block that has all tags of `reqs` (none = every block), outermost
-// first; the inside of a selected block is not searched again. `parent` is null for the entry block.
-// The visitor may change the block, also replace it.
-Status for_each_selected(stripe::Program& program, const std::vector<std::string>& reqs,
-                         const std::function<Status(stripe::Block& block, stripe::Block* parent)>& visit);
+// Calls visit(block, parent) for each block that has all tags of `reqs` (none = every block),
+// outermost first; the inside of a selected block is not searched again. `parent` is null for the
+// entry block. The visitor may change the block, also replace it.
+Status for_each_selected(
+    stripe::Program& program, const std::vector<std::string>& reqs,
+    const std::function<Status(stripe::Block& block, stripe::Block* parent)>& visit);
 
-// As above, but for the kernels: the blocks that are statements of #prologue and #main, and have `reqs`.
-Status for_each_kernel(stripe::Program& program, const std::vector<std::string>& reqs,
-                       const std::function<Status(stripe::Block& kernel, stripe::Block& parent)>& visit);
+// As above, but for the kernels: the blocks that are statements of #prologue and #main, and have
+// `reqs`.
+Status for_each_kernel(
+    stripe::Program& program, const std::vector<std::string>& reqs,
+    const std::function<Status(stripe::Block& kernel, stripe::Block& parent)>& visit);
 
 }  // namespace stria

@@ -19,13 +19,13 @@ using stripe::Statement;
 
 const char* const kLane = "lane";
 
-// The accumulator's place for each dimension of the host's view: which of its own dimensions, and the
-// lowest coordinate.
+// The accumulator's place for each dimension of the host's view: which of its own dimensions, and
+// the lowest coordinate.
 struct Layout {
   TensorShape shape;
-  std::vector<int> own_dim;     // -1: one coordinate only, no dimension
+  std::vector<int> own_dim;  // -1: one coordinate only, no dimension
   std::vector<int64_t> lowest;
-  int lane_dim = -1;            // of partial results
+  int lane_dim = -1;  // of partial results
 };
 
 Layout make_layout(const AccumulatorPlan& plan, size_t rank, DataType type) {
@@ -40,7 +40,9 @@ Layout make_layout(const AccumulatorPlan& plan, size_t rank, DataType type) {
       std::map<std::string, Interval> box;
       for (const Index& index : nest.indices) box[index.name] = {0, index.range - 1};
       Interval part = interval_of(nest.access[d], box);
-      range = range.empty() ? part : Interval{std::min(range.lower, part.lower), std::max(range.upper, part.upper)};
+      range = range.empty()
+                  ? part
+                  : Interval{std::min(range.lower, part.lower), std::max(range.upper, part.upper)};
       lanes = lanes || (!nest.lane.empty() && nest.access[d].uses(nest.lane));
     }
     layout.lowest.push_back(range.lower);
@@ -51,8 +53,10 @@ Layout make_layout(const AccumulatorPlan& plan, size_t rank, DataType type) {
     int dim = static_cast<int>(layout.shape.dims.size());
     layout.own_dim.push_back(dim);
     layout.shape.dims.push_back({range.upper - range.lower + 1, 0});
-    if (lanes) lanes_last = dim;
-    else order.push_back(dim);
+    if (lanes)
+      lanes_last = dim;
+    else
+      order.push_back(dim);
   }
   if (plan.reduction_lanes > 0) {
     layout.lane_dim = lanes_last = static_cast<int>(layout.shape.dims.size());
@@ -68,8 +72,8 @@ Layout make_layout(const AccumulatorPlan& plan, size_t rank, DataType type) {
 }
 
 // A view of the accumulator by the indices of a block, from the access it has in the host's view.
-Refinement accumulator_view(const Layout& layout, const std::string& from, const std::string& into, RefDir dir,
-                            const std::vector<Affine>& access) {
+Refinement accumulator_view(const Layout& layout, const std::string& from, const std::string& into,
+                            RefDir dir, const std::vector<Affine>& access) {
   Refinement ref;
   ref.dir = dir;
   ref.from = from;
@@ -89,7 +93,8 @@ std::vector<Affine> shifted(const std::vector<Affine>& access, const std::vector
 }
 
 // A view of the host's refinement, one element at `access`.
-Refinement element_view(const Block& host, const std::string& name, const std::vector<Affine>& access) {
+Refinement element_view(const Block& host, const std::string& name,
+                        const std::vector<Affine>& access) {
   Refinement ref = *host.find_ref(name);
   ref.dir = RefDir::out;
   ref.from = ref.into = name;
@@ -118,7 +123,8 @@ std::string accumulator_name(const Block& host, const std::string& base) {
   return name;
 }
 
-// Cuts a block over all indices of a nest into the tile outside and the lanes inside, and tags both.
+// Cuts a block over all indices of a nest into the tile outside and the lanes inside, and tags
+// both.
 void split_lanes(Block& block, const std::string& lane, const std::vector<std::string>& tile_set) {
   if (!lane.empty()) {
     std::map<std::string, int64_t> tile;
@@ -147,10 +153,10 @@ void add_constraints(Block& block, const WrittenNest& nest) {
   }
 }
 
-// Puts the accumulator in place of the view `view` that the block has of the tensor, and of all views of
-// that inside.
-void redirect(Block& block, size_t ref_position, bool outermost, const AccumulatorPlan& plan, const Layout& layout,
-              const std::string& acc, const stripe::Aggregation& agg) {
+// Puts the accumulator in place of the view `view` that the block has of the tensor, and of all
+// views of that inside.
+void redirect(Block& block, size_t ref_position, bool outermost, const AccumulatorPlan& plan,
+              const Layout& layout, const std::string& acc, const stripe::Aggregation& agg) {
   const Refinement old = block.refs[ref_position];
   Refinement out = accumulator_view(layout, acc, acc, RefDir::inout,
                                     outermost ? shifted(old.access, layout.lowest) : old.access);
@@ -178,11 +184,12 @@ void redirect(Block& block, size_t ref_position, bool outermost, const Accumulat
   block.refs[ref_position] = std::move(out);
 }
 
-Block clear_block(const Layout& layout, const AccumulatorPlan& plan, const WrittenNest& nest, const std::string& acc,
-                  const stripe::Aggregation& agg) {
+Block clear_block(const Layout& layout, const AccumulatorPlan& plan, const WrittenNest& nest,
+                  const std::string& acc, const stripe::Aggregation& agg) {
   Block block;
   block.idxs = nest.indices;
-  Refinement ref = accumulator_view(layout, acc, acc, RefDir::out, shifted(nest.access, layout.lowest));
+  Refinement ref =
+      accumulator_view(layout, acc, acc, RefDir::out, shifted(nest.access, layout.lowest));
   ref.location = plan.location;
   std::string lane = nest.lane;
   if (layout.lane_dim >= 0) {
@@ -199,12 +206,14 @@ Block clear_block(const Layout& layout, const AccumulatorPlan& plan, const Writt
   return block;
 }
 
-Block write_out_block(const Block& host, const Layout& layout, const AccumulatorPlan& plan, const WrittenNest& nest,
-                      const std::string& acc, const stripe::Aggregation& agg, RefDir dir) {
+Block write_out_block(const Block& host, const Layout& layout, const AccumulatorPlan& plan,
+                      const WrittenNest& nest, const std::string& acc,
+                      const stripe::Aggregation& agg, RefDir dir) {
   Block block;
   block.idxs = nest.indices;
   add_constraints(block, nest);
-  Refinement in = accumulator_view(layout, acc, acc, RefDir::in, shifted(nest.access, layout.lowest));
+  Refinement in =
+      accumulator_view(layout, acc, acc, RefDir::in, shifted(nest.access, layout.lowest));
   in.location = plan.location;
   Refinement out = element_view(host, plan.name, nest.access);
   if (!plan.plain_output) {
@@ -255,7 +264,8 @@ Scalar identity_of(const stripe::Aggregation& agg) {
   if (agg.op == stripe::AggOp::add || agg.op == stripe::AggOp::mul) {
     int64_t value = agg.op == stripe::AggOp::mul;
     if (type == DataType::boolean) return Scalar::of_bool(value != 0);
-    return is_float(type) ? Scalar::of_float(type, static_cast<double>(value)) : Scalar::of_int(type, value);
+    return is_float(type) ? Scalar::of_float(type, static_cast<double>(value))
+                          : Scalar::of_int(type, value);
   }
   bool lowest = agg.op == stripe::AggOp::max;
   if (type == DataType::boolean) return Scalar::of_bool(!lowest);
@@ -297,7 +307,8 @@ void add_accumulator(Block& host, const AccumulatorPlan& plan) {
   };
   for (size_t i = 0; i < host.stmts.size(); ++i) {
     if (i == first)
-      for (const WrittenNest& nest : plan.nests) add(clear_block(layout, plan, nest, acc, agg), "_clear");
+      for (const WrittenNest& nest : plan.nests)
+        add(clear_block(layout, plan, nest, acc, agg), "_clear");
     if (Refinement* ref = aggregates(host.stmts[i])) {
       Block& inner = *host.stmts[i].block();
       redirect(inner, static_cast<size_t>(ref - inner.refs.data()), true, plan, layout, acc, agg);

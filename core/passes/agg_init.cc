@@ -30,27 +30,30 @@ struct Start {
 
 bool writes_disjoint(const Block& block) {
   std::vector<IndexRole> roles = index_roles(block);
-  return std::all_of(roles.begin(), roles.end(), [](const IndexRole& role) { return role.kind == IndexKind::output; });
+  return std::all_of(roles.begin(), roles.end(),
+                     [](const IndexRole& role) { return role.kind == IndexKind::output; });
 }
 
-// Does a value that grows in `ref` pass through its storage more than once? Lanes are combined before they
-// are stored.
+// Does a value that grows in `ref` pass through its storage more than once? Lanes are combined
+// before they are stored.
 bool grows_in_storage(const Block& block, const Refinement& ref) {
   if (block.tags.has("vector")) return false;
   if (!writes_disjoint(block)) return true;
   for (const Statement& stmt : block.stmts)
     if (const Block* inner = stmt.block())
-      if (const Refinement* view = find_view(*inner, ref.into); view && view->agg && grows_in_storage(*inner, *view))
+      if (const Refinement* view = find_view(*inner, ref.into);
+          view && view->agg && grows_in_storage(*inner, *view))
         return true;
   return false;
 }
 
-// Must the start be written out? A running value that does not fit its storage needs a place even if the
-// aggregation continues from what is there.
+// Must the start be written out? A running value that does not fit its storage needs a place even
+// if the aggregation continues from what is there.
 bool needs_start(const Block& block, const Refinement& ref) {
   if (!ref.agg) return false;
   if (ref.dir == RefDir::out) return true;
-  return ref.dir == RefDir::inout && ref.agg->type != ref.shape.type && grows_in_storage(block, ref);
+  return ref.dir == RefDir::inout && ref.agg->type != ref.shape.type &&
+         grows_in_storage(block, ref);
 }
 
 // Statements that aggregate into a refinement of their block.
@@ -58,7 +61,8 @@ size_t count_writers(const Block& host, const std::string& name) {
   size_t writers = 0;
   for (const Statement& stmt : host.stmts)
     if (const Block* inner = stmt.block())
-      for (const Refinement& ref : inner->refs) writers += ref.from == name && ref.dir != RefDir::none && ref.agg;
+      for (const Refinement& ref : inner->refs)
+        writers += ref.from == name && ref.dir != RefDir::none && ref.agg;
   return writers;
 }
 
@@ -71,22 +75,25 @@ void set_direction(Block& block, const std::string& parent_name, RefDir dir) {
   }
 }
 
-// Makes an innermost block over outputs and reductions into a block over the outputs around one over the
-// reductions.
+// Makes an innermost block over outputs and reductions into a block over the outputs around one
+// over the reductions.
 void cut_reduction_off(Block& block) {
-  if (!is_leaf(block) || block.tags.has("vector") || !why_points_do_not_commute(block).empty()) return;
+  if (!is_leaf(block) || block.tags.has("vector") || !why_points_do_not_commute(block).empty())
+    return;
   std::map<std::string, int64_t> tile;
   bool reduces = false;
   for (const IndexRole& role : index_roles(block)) {
     if (role.kind == IndexKind::overlapping) return;
-    if (role.kind == IndexKind::output) tile[role.name] = 1;
-    else reduces = true;
+    if (role.kind == IndexKind::output)
+      tile[role.name] = 1;
+    else
+      reduces = true;
   }
   if (reduces && !tile.empty()) split_block(block, tile);
 }
 
-// Moves the start inside while the points of the writer write disjoint elements. False if it came to rest
-// at a block that writes each element once and so needs none.
+// Moves the start inside while the points of the writer write disjoint elements. False if it came
+// to rest at a block that writes each element once and so needs none.
 bool sink(Start& start, bool cut) {
   while (true) {
     // Several writers start together: the identity comes before the first of them.
@@ -94,7 +101,8 @@ bool sink(Start& start, bool cut) {
     Block& writer = start.writer();
     if (cut) cut_reduction_off(writer);
     Refinement& ref = start.view();
-    if (!writes_disjoint(writer) || ref.dir != RefDir::out || has_index_locations(writer)) return true;
+    if (!writes_disjoint(writer) || ref.dir != RefDir::out || has_index_locations(writer))
+      return true;
     bool loads = false;
     size_t stores = 0, inside = writer.stmts.size();
     for (size_t i = writer.stmts.size(); i-- > 0;) {
@@ -135,11 +143,13 @@ Result<std::vector<WrittenNest>> nests_of(const Start& start) {
       WrittenNest nest = written_nest(path, chains.back(), start.name);
       if (!nest.reason.empty()) reason = nest.reason;
       // Parts of a split reduction write the same elements.
-      if (std::find(nests.begin(), nests.end(), nest) == nests.end()) nests.push_back(std::move(nest));
+      if (std::find(nests.begin(), nests.end(), nest) == nests.end())
+        nests.push_back(std::move(nest));
     }
   }
   if (reason.empty()) return nests;
-  bool outer_values = std::any_of(start.path.begin(), start.path.end(), [](const Block* b) { return !b->idxs.empty(); });
+  bool outer_values = std::any_of(start.path.begin(), start.path.end(),
+                                  [](const Block* b) { return !b->idxs.empty(); });
   if (outer_values) return unsupported("{}", reason);
   return written_pieces(start.host(), chains, start.name);
 }
@@ -181,7 +191,8 @@ Status write_start(const Start& start, PassContext& context) {
 
 class Initializer {
  public:
-  Initializer(const AggInitOptions& options, PassContext& context) : options_(options), context_(context) {}
+  Initializer(const AggInitOptions& options, PassContext& context)
+      : options_(options), context_(context) {}
 
   Status run(Block& block) {
     path_.push_back(&block);
@@ -222,7 +233,8 @@ class Initializer {
     bool moved = start.path.size() > path_.size();
     block = std::move(before);
     Status outside = moved ? write_start(Start{path_, position, name}, context_) : inside;
-    return outside.with_context(fmt::format("{}: the start of '{}'", kernel.empty() ? "a block" : kernel, name));
+    return outside.with_context(
+        fmt::format("{}: the start of '{}'", kernel.empty() ? "a block" : kernel, name));
   }
 
   const AggInitOptions& options_;
@@ -233,7 +245,8 @@ class Initializer {
 }  // namespace
 
 void describe(AggInitOptions& options, OptionFields& fields) {
-  fields.add("cut", options.cut, "cut blocks that loop over outputs and reductions, and start between them");
+  fields.add("cut", options.cut,
+             "cut blocks that loop over outputs and reductions, and start between them");
 }
 
 Status agg_init(stripe::Program& program, const AggInitOptions& options, PassContext& context) {

@@ -7,12 +7,12 @@
 //     1: block [k:9, j:8] (…, inout C[0, j]:add.i32) { C += … }
 //   }
 //
-// The start sinks to the innermost level at which the points above write disjoint elements; an element
-// that is written once is stored plainly. Only elements that are written get the identity (exact sets).
-// A tensor that stores a narrower type than it aggregates in gets its running values in the wider type.
-// Requires: nothing. Ensures: no `out` refinement has an aggregation; values are the same.
-// Runs last of the generic passes: every pass before may move, cut and vectorise reductions without
-// keeping a start in step with them.
+// The start sinks to the innermost level at which the points above write disjoint elements; an
+// element that is written once is stored plainly. Only elements that are written get the identity
+// (exact sets). A tensor that stores a narrower type than it aggregates in gets its running values
+// in the wider type. Requires: nothing. Ensures: no `out` refinement has an aggregation; values are
+// the same. Runs last of the generic passes: every pass before may move, cut and vectorise
+// reductions without keeping a start in step with them.
 #pragma once
 
 #include <string>
@@ -26,14 +26,14 @@
 namespace stria::passes {
 
 struct AggInitOptions {
-  // Cut blocks that loop over outputs and reductions, so that the start comes between them and not before
-  // all of it.
+  // Cut blocks that loop over outputs and reductions, so that the start comes between them and not
+  // before all of it.
   bool cut = false;
 };
 
 void describe(AggInitOptions& options, OptionFields& fields);
-// unsupported or unknown, naming the kernel and the tensor, if a start cannot be written out: the written
-// elements are beyond the analysis.
+// unsupported or unknown, naming the kernel and the tensor, if a start cannot be written out: the
+// written elements are beyond the analysis.
 Status agg_init(stripe::Program& program, const AggInitOptions& options, PassContext& context);
 
 }  // namespace stria::passes

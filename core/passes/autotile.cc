@@ -16,10 +16,12 @@ using stripe::Index;
 using stripe::RefDir;
 using stripe::Refinement;
 
-int64_t size_or_whole(int64_t size, int64_t range) { return size == 0 ? range : std::min(size, range); }
+int64_t size_or_whole(int64_t size, int64_t range) {
+  return size == 0 ? range : std::min(size, range);
+}
 
-// Equal parts: as many tiles as `size` needs, the same size each (the last may be shorter by less than
-// the number of tiles).
+// Equal parts: as many tiles as `size` needs, the same size each (the last may be shorter by less
+// than the number of tiles).
 int64_t balanced(int64_t size, int64_t range) { return ceil_div(range, ceil_div(range, size)); }
 
 // Is there a tensor read that does not vary with the index, but does with another?
@@ -30,8 +32,8 @@ bool has_reuse(const Block& block, const std::string& index) {
   });
 }
 
-std::map<std::string, int64_t> sizes_by_role(const Block& block, const VectorChoice& vector, const RoleSizes& sizes,
-                                             bool balance) {
+std::map<std::string, int64_t> sizes_by_role(const Block& block, const VectorChoice& vector,
+                                             const RoleSizes& sizes, bool balance) {
   std::vector<IndexRole> roles = index_roles(block);
   std::vector<const IndexRole*> outputs;
   std::map<std::string, int64_t> tile;
@@ -46,17 +48,19 @@ std::map<std::string, int64_t> sizes_by_role(const Block& block, const VectorCho
       tile[role.name] = size_or_whole(sizes.reduction, role.range);
     }
   }
-  std::stable_sort(outputs.begin(), outputs.end(),
-                   [](const IndexRole* a, const IndexRole* b) { return a->output_stride < b->output_stride; });
+  std::stable_sort(outputs.begin(), outputs.end(), [](const IndexRole* a, const IndexRole* b) {
+    return a->output_stride < b->output_stride;
+  });
   for (size_t i = 0; i < outputs.size(); ++i) {
-    int64_t size = size_or_whole(i < sizes.output.size() ? sizes.output[i] : sizes.other_output, outputs[i]->range);
+    int64_t size = size_or_whole(i < sizes.output.size() ? sizes.output[i] : sizes.other_output,
+                                 outputs[i]->range);
     tile[outputs[i]->name] = balance ? balanced(size, outputs[i]->range) : size;
   }
   return tile;
 }
 
-// Bytes of the tensors read that one step of `index` brings in: of each view that moves with it, the
-// part that the step before did not have.
+// Bytes of the tensors read that one step of `index` brings in: of each view that moves with it,
+// the part that the step before did not have.
 double new_bytes(const Block& outer, const std::string& index) {
   double bytes = 0;
   for (const Refinement& ref : outer.refs) {
@@ -94,7 +98,8 @@ void order_indices(Block& outer, const std::string& order) {
 
 class Tiler {
  public:
-  Tiler(const AutotileOptions& options, PassContext& context) : options_(options), context_(context) {}
+  Tiler(const AutotileOptions& options, PassContext& context)
+      : options_(options), context_(context) {}
 
   void tile(Block& block) {
     context_.matched();
@@ -146,9 +151,12 @@ class Tiler {
 };
 
 void describe_roles(RoleSizes& sizes, OptionFields& fields) {
-  fields.add("vectors", sizes.vectors, "tile of the vector index, in vectors of the hardware; 0 = whole", {0, 1 << 20});
-  fields.add("output", sizes.output, "tiles of the other output indices with reuse, by rising output stride; 0 = whole");
-  fields.add("other_output", sizes.other_output, "tile of the output indices beyond that list or without reuse; 0 = whole");
+  fields.add("vectors", sizes.vectors,
+             "tile of the vector index, in vectors of the hardware; 0 = whole", {0, 1 << 20});
+  fields.add("output", sizes.output,
+             "tiles of the other output indices with reuse, by rising output stride; 0 = whole");
+  fields.add("other_output", sizes.other_output,
+             "tile of the output indices beyond that list or without reuse; 0 = whole");
   fields.add("reduction", sizes.reduction, "tile of the other reduction indices; 0 = whole");
 }
 
@@ -159,11 +167,14 @@ void describe(AutotileOptions& options, OptionFields& fields) {
   fields.add("outer_set", options.outer_set, "tags added to the outer block");
   fields.add("inner_set", options.inner_set, "tags of the inner block");
   fields.add("tile_sizes", options.tile_sizes, "points of a tile by index name; 0 = whole");
-  describe_roles(options.output_vector, fields.group("output_vector", "for blocks whose vector index is an output index"));
-  describe_roles(options.reduction_vector,
-                 fields.group("reduction_vector", "for blocks whose vector index is a reduction index"));
+  describe_roles(options.output_vector,
+                 fields.group("output_vector", "for blocks whose vector index is an output index"));
+  describe_roles(
+      options.reduction_vector,
+      fields.group("reduction_vector", "for blocks whose vector index is a reduction index"));
   describe_roles(options.scalar, fields.group("scalar", "for blocks without a vector index"));
-  fields.add("balance", options.balance, "shrink tiles of other output indices to equal parts of the range");
+  fields.add("balance", options.balance,
+             "shrink tiles of other output indices to equal parts of the range");
   fields.add("order", options.order, "order of the outer indices",
              std::vector<std::string>{"keep", "stride", "reuse"});
   fields.add("min_range", options.min_range, "shortest vector index", {2});

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Splits blocks into tiles of fixed sizes: an outer block over the tiles, an inner one over a tile.
 //
-//   #kernel block [i:100, j:64, k:32] (in A[i, k], in B[k, j], out C[i, j]:add.fp32) { S }   i: 8, j: 32
-//   #kernel block [i:13, j:2] (in A[8*i, 0], in B[0, 32*j], out C[8*i, 32*j]:add.fp32) {
-//     0: block [i:8, j:32, k:32, i_0 = i] (99 - i - 8*i_0 >= 0; in A[i, k], in B[k, j], out C[i, j]:add.fp32) { S }
+//   #kernel block [i:100, j:64, k:32] (in A[i, k], in B[k, j], out C[i, j]:add.fp32) { S }   i: 8,
+//   j: 32 #kernel block [i:13, j:2] (in A[8*i, 0], in B[0, 32*j], out C[8*i, 32*j]:add.fp32) {
+//     0: block [i:8, j:32, k:32, i_0 = i] (99 - i - 8*i_0 >= 0; in A[i, k], in B[k, j], out C[i,
+//     j]:add.fp32) { S }
 //   }
 //
 // Sizes are given by index name, or by role: role sizes serve every kernel of a shape, whatever its
 // indices are called. index_role.h says what the roles are; the vector index is the one that
 // `vectorize` would take.
-// Requires: points of the block commute (else the block is skipped). Ensures: the same points run; an
-// uneven tile has a constraint; constraints that outer indices decide are outside.
-// Runs before vectorize, which makes lanes of its innermost block, and may run several times: first
-// the register tile, then the loops over a reduction between the tile and its vectors.
+// Requires: points of the block commute (else the block is skipped). Ensures: the same points run;
+// an uneven tile has a constraint; constraints that outer indices decide are outside. Runs before
+// vectorize, which makes lanes of its innermost block, and may run several times: first the
+// register tile, then the loops over a reduction between the tile and its vectors.
 #pragma once
 
 #include <cstdint>
@@ -29,26 +30,26 @@ namespace stria::passes {
 
 // Tile sizes in points; 0 = the whole range.
 struct RoleSizes {
-  int64_t vectors = 0;          // the vector index, in vectors of the hardware
-  // The other output indices by rising output stride. An index that every tensor read varies with is not
-  // among them: a tile of it uses no value twice.
+  int64_t vectors = 0;  // the vector index, in vectors of the hardware
+  // The other output indices by rising output stride. An index that every tensor read varies with
+  // is not among them: a tile of it uses no value twice.
   std::vector<int64_t> output;
-  int64_t other_output = 0;     // those beyond the list and without reuse
-  int64_t reduction = 0;        // reduction indices (except the vector index) and overlapping ones
+  int64_t other_output = 0;  // those beyond the list and without reuse
+  int64_t reduction = 0;     // reduction indices (except the vector index) and overlapping ones
 };
 
 struct AutotileOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags that a block must have
-  std::vector<std::string> outer_set;  // tags added to the outer block
-  std::vector<std::string> inner_set;  // tags of the inner block
+  std::vector<std::string> outer_set;          // tags added to the outer block
+  std::vector<std::string> inner_set;          // tags of the inner block
   // By name; if not empty, roles are not asked.
   std::map<std::string, int64_t> tile_sizes;
   RoleSizes output_vector;     // for blocks whose vector index is an output index
   RoleSizes reduction_vector;  // for blocks whose vector index is a reduction index
   RoleSizes scalar;            // for blocks without one
-  bool balance = false;  // shrink tiles of other output indices to equal parts of the range
-  // Order of the outer indices: "keep"; "stride": by falling stride in the tensors read; "reuse": output
-  // indices first, and the one that needs the fewest new bytes per step innermost.
+  bool balance = false;        // shrink tiles of other output indices to equal parts of the range
+  // Order of the outer indices: "keep"; "stride": by falling stride in the tensors read; "reuse":
+  // output indices first, and the one that needs the fewest new bytes per step innermost.
   std::string order = "keep";
   int64_t min_range = 4;  // shortest vector index, as for vectorize
 };

@@ -17,9 +17,10 @@ using stripe::Refinement;
 bool written(const Refinement& ref) { return ref.dir == RefDir::out || ref.dir == RefDir::inout; }
 bool viewed(const Refinement& ref) { return ref.dir != RefDir::none; }
 
-// The indices that dimension `d` of the access tells apart for certain: sorted by coefficient, each must
-// be at least the reach of all smaller ones together and the view's own size.
-std::set<std::string> told_apart(const Refinement& ref, size_t d, const std::map<std::string, int64_t>& ranges) {
+// The indices that dimension `d` of the access tells apart for certain: sorted by coefficient, each
+// must be at least the reach of all smaller ones together and the view's own size.
+std::set<std::string> told_apart(const Refinement& ref, size_t d,
+                                 const std::map<std::string, int64_t>& ranges) {
   struct Term {
     int64_t coefficient;
     std::string name;
@@ -29,15 +30,19 @@ std::set<std::string> told_apart(const Refinement& ref, size_t d, const std::map
   for (const auto& [name, coefficient] : ref.access[d].terms()) {
     auto range = ranges.find(name);
     // An index with an affine form is one value at a point of the parent.
-    if (range != ranges.end() && range->second > 1) terms.push_back({std::abs(coefficient), name, range->second});
+    if (range != ranges.end() && range->second > 1)
+      terms.push_back({std::abs(coefficient), name, range->second});
   }
-  std::sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) { return a.coefficient < b.coefficient; });
+  std::sort(terms.begin(), terms.end(),
+            [](const Term& a, const Term& b) { return a.coefficient < b.coefficient; });
   std::set<std::string> apart;
   __int128 reach = std::max<int64_t>(ref.shape.dims[d].size, 1);
   for (const Term& term : terms) {
     // A larger one that is not clear of the smaller ones spoils them all.
-    if (term.coefficient < reach) apart.clear();
-    else apart.insert(term.name);
+    if (term.coefficient < reach)
+      apart.clear();
+    else
+      apart.insert(term.name);
     reach += static_cast<__int128>(term.coefficient) * (term.range - 1);
   }
   return apart;
@@ -49,8 +54,6 @@ std::map<std::string, int64_t> own_ranges(const Block& block) {
     if (!index.affine) ranges[index.name] = index.range;
   return ranges;
 }
-
-
 
 }  // namespace
 
@@ -82,9 +85,9 @@ std::vector<IndexRole> index_roles(const Block& block) {
       }
       apart_everywhere = apart_everywhere && apart;
     }
-    role.kind = !occurs                ? IndexKind::reduction
-                : apart_everywhere     ? IndexKind::output
-                                       : IndexKind::overlapping;
+    role.kind = !occurs            ? IndexKind::reduction
+                : apart_everywhere ? IndexKind::output
+                                   : IndexKind::overlapping;
     roles.push_back(role);
   }
   return roles;
@@ -101,7 +104,8 @@ std::string why_points_do_not_commute(const Block& block) {
     if (views[ref.from] > 1) return "a written tensor has a second view";
     if (ref.agg) continue;
     for (const IndexRole& role : roles)
-      if (role.kind != IndexKind::output) return "points may write the same element without an aggregation";
+      if (role.kind != IndexKind::output)
+        return "points may write the same element without an aggregation";
   }
   return "";
 }
@@ -114,7 +118,8 @@ bool has_index_locations(const Block& block) {
     return false;
   };
   if (names_index(block.location)) return true;
-  return std::any_of(block.refs.begin(), block.refs.end(), [&](const Refinement& ref) { return names_index(ref.location); });
+  return std::any_of(block.refs.begin(), block.refs.end(),
+                     [&](const Refinement& ref) { return names_index(ref.location); });
 }
 
 bool is_leaf(const Block& block) {
@@ -130,9 +135,12 @@ int64_t widest_element_bytes(const Block& block) {
     if (ref.agg) bytes = std::max(bytes, byte_size(ref.agg->type));
   }
   for (const stripe::Statement& stmt : block.stmts) {
-    if (auto* op = std::get_if<stripe::Intrinsic>(&stmt.op)) bytes = std::max(bytes, byte_size(op->type));
-    if (auto* op = std::get_if<stripe::Constant>(&stmt.op)) bytes = std::max(bytes, byte_size(op->value.type));
-    if (auto* op = std::get_if<stripe::LoadIndex>(&stmt.op)) bytes = std::max(bytes, byte_size(op->type));
+    if (auto* op = std::get_if<stripe::Intrinsic>(&stmt.op))
+      bytes = std::max(bytes, byte_size(op->type));
+    if (auto* op = std::get_if<stripe::Constant>(&stmt.op))
+      bytes = std::max(bytes, byte_size(op->value.type));
+    if (auto* op = std::get_if<stripe::LoadIndex>(&stmt.op))
+      bytes = std::max(bytes, byte_size(op->type));
   }
   return bytes;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each index of a block does for the tensors it touches, and which index vectorises: the analysis
-// that autotile, vectorize and thread share, so that they agree.
+// What each index of a block does for the tensors it touches, and which index vectorises: the
+// analysis that autotile, vectorize and thread share, so that they agree.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@
 namespace stria::passes {
 
 enum class IndexKind {
-  // Different values write different elements of every written tensor, whatever the other indices are.
+  // Different values write different elements of every written tensor, whatever the other indices
+  // are.
   output,
   // Occurs in the access of no written tensor: all its values meet in the same elements.
   reduction,
@@ -25,20 +26,20 @@ struct IndexRole {
   std::string name;
   int64_t range = 1;
   IndexKind kind = IndexKind::output;
-  // Elements between neighbours, magnitude: in the first written tensor, and the largest over the tensors
-  // read.
+  // Elements between neighbours, magnitude: in the first written tensor, and the largest over the
+  // tensors read.
   int64_t output_stride = 0;
   int64_t input_stride = 0;
 };
 
-// The block's own indices (those without an affine form) of range over 1, in block order. A coefficient
-// in one dimension of an access decides; that different coordinates of a tensor's dimensions are
-// different elements is the verifier's business.
+// The block's own indices (those without an affine form) of range over 1, in block order. A
+// coefficient in one dimension of an access decides; that different coordinates of a tensor's
+// dimensions are different elements is the verifier's business.
 std::vector<IndexRole> index_roles(const stripe::Block& block);
 
-// May the block's points run in any order, also interleaved with those of its other indices? Yes if no
-// tensor is both read and written, except through one and the same view, and every written tensor
-// aggregates or is written by each point on its own. "" or the reason why not.
+// May the block's points run in any order, also interleaved with those of its other indices? Yes if
+// no tensor is both read and written, except through one and the same view, and every written
+// tensor aggregates or is written by each point on its own. "" or the reason why not.
 std::string why_points_do_not_commute(const stripe::Block& block);
 
 // Does any location of the block or its refinements name an index?
@@ -51,11 +52,13 @@ struct VectorChoice {
   int64_t lanes = 1;  // of the hardware, for the widest element type of the block
 };
 
-// The index whose points become lanes: an output index with stride 1 in every written tensor and 0 or 1
-// in every tensor read; else a reduction index with stride 0 or 1 in every tensor read and 1 in at least
-// one, if all written tensors aggregate. Of several the longest, then the first in block order. Its range
-// must be at least `min_range`. `block` holds loads, stores and scalar statements only, else none.
-VectorChoice choose_vector(const stripe::Block& block, const HardwareModel& model, int64_t min_range);
+// The index whose points become lanes: an output index with stride 1 in every written tensor and 0
+// or 1 in every tensor read; else a reduction index with stride 0 or 1 in every tensor read and 1
+// in at least one, if all written tensors aggregate. Of several the longest, then the first in
+// block order. Its range must be at least `min_range`. `block` holds loads, stores and scalar
+// statements only, else none.
+VectorChoice choose_vector(const stripe::Block& block, const HardwareModel& model,
+                           int64_t min_range);
 
 // Bytes of the widest element type that the block's refinements, aggregations and statements use.
 int64_t widest_element_bytes(const stripe::Block& block);

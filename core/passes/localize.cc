@@ -21,7 +21,8 @@ bool statement_uses(const Statement& stmt, const std::string& name) {
     return std::count(special->inputs.begin(), special->inputs.end(), name) > 0 ||
            std::count(special->outputs.begin(), special->outputs.end(), name) > 0;
   if (const Block* inner = stmt.block())
-    return std::any_of(inner->refs.begin(), inner->refs.end(), [&](const Refinement& ref) { return ref.from == name; });
+    return std::any_of(inner->refs.begin(), inner->refs.end(),
+                       [&](const Refinement& ref) { return ref.from == name; });
   return false;
 }
 
@@ -36,17 +37,21 @@ bool sees_disjoint_parts(const Block& block, const Refinement& ref) {
   for (const stripe::Index& index : block.idxs)
     if (index.affine && index.range > 1) return false;
   std::vector<IndexRole> roles = index_roles(probe);
-  return std::all_of(roles.begin(), roles.end(), [](const IndexRole& role) { return role.kind == IndexKind::output; });
+  return std::all_of(roles.begin(), roles.end(),
+                     [](const IndexRole& role) { return role.kind == IndexKind::output; });
 }
 
 // Would the start of an aggregation be another one without the view in between?
 bool keeps_aggregation(const Block& user, const Refinement& view) {
   if (!view.agg) return true;
   for (const Statement& stmt : user.stmts) {
-    if (auto* store = std::get_if<stripe::Store>(&stmt.op); store && store->into == view.into) return false;
+    if (auto* store = std::get_if<stripe::Store>(&stmt.op); store && store->into == view.into)
+      return false;
     if (const Block* inner = stmt.block())
       for (const Refinement& ref : inner->refs)
-        if (ref.from == view.into && ref.dir != RefDir::in && (ref.dir != view.dir || ref.agg != view.agg)) return false;
+        if (ref.from == view.into && ref.dir != RefDir::in &&
+            (ref.dir != view.dir || ref.agg != view.agg))
+          return false;
   }
   return true;
 }
@@ -66,7 +71,8 @@ void restride_views(Block& block, const std::string& name, const std::vector<Dim
 
 class Localizer {
  public:
-  Localizer(const LocalizeOptions& options, PassContext& context) : options_(options), context_(context) {}
+  Localizer(const LocalizeOptions& options, PassContext& context)
+      : options_(options), context_(context) {}
 
   void run(Block& block) {
     std::vector<std::string> names;
@@ -81,8 +87,10 @@ class Localizer {
   void move(Block& block, const std::string& name) {
     context_.matched();
     std::string reason = try_move(block, name);
-    if (reason.empty()) context_.changed();
-    else context_.skipped(name, reason);
+    if (reason.empty())
+      context_.changed();
+    else
+      context_.skipped(name, reason);
   }
 
   static std::string try_move(Block& block, const std::string& name) {
@@ -130,8 +138,10 @@ void describe(LocalizeOptions& options, OptionFields& fields) {
 Status localize(stripe::Program& program, const LocalizeOptions& options, PassContext& context) {
   return for_each_selected(program, options.reqs, [&](Block& block, Block*) {
     // Buffers of the program itself are its interface.
-    if (block.tags.has("program")) context.skipped(block.name, "the program's tensors are its interface");
-    else Localizer(options, context).run(block);
+    if (block.tags.has("program"))
+      context.skipped(block.name, "the program's tensors are its interface");
+    else
+      Localizer(options, context).run(block);
     return Status();
   });
 }

@@ -11,7 +11,8 @@ void describe(LocateBlockOptions& options, OptionFields& fields) {
   fields.add("loc", options.loc, "units of the hardware model, outermost first");
 }
 
-Status locate_block(stripe::Program& program, const LocateBlockOptions& options, PassContext& context) {
+Status locate_block(stripe::Program& program, const LocateBlockOptions& options,
+                    PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_location(context.model(), options.loc));
   return for_each_selected(program, options.reqs, [&](stripe::Block& block, stripe::Block*) {
     context.matched();

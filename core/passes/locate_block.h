@@ -4,8 +4,8 @@
 //   #kernel #contraction block [x:8] (…) { S }            reqs: contraction, loc: CONV
 //   #kernel #contraction block<CONV> [x:8] (…) { S }
 //
-// Changes no meaning unless the location names an index of the block, which options cannot. Runs once
-// the blocks have their final shape and before passes that ask where a block runs.
+// Changes no meaning unless the location names an index of the block, which options cannot. Runs
+// once the blocks have their final shape and before passes that ask where a block runs.
 #pragma once
 
 #include <string>
@@ -25,6 +25,7 @@ struct LocateBlockOptions {
 
 void describe(LocateBlockOptions& options, OptionFields& fields);
 // not_found or out_of_range if the model has units but not these.
-Status locate_block(stripe::Program& program, const LocateBlockOptions& options, PassContext& context);
+Status locate_block(stripe::Program& program, const LocateBlockOptions& options,
+                    PassContext& context);
 
 }  // namespace stria::passes

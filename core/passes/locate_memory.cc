@@ -31,7 +31,8 @@ void describe(LocateMemoryOptions& options, OptionFields& fields) {
   fields.add("loc", options.loc, "memory units of the hardware model, outermost first");
 }
 
-Status locate_memory(stripe::Program& program, const LocateMemoryOptions& options, PassContext& context) {
+Status locate_memory(stripe::Program& program, const LocateMemoryOptions& options,
+                     PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_location(context.model(), options.loc));
   return for_each_selected(program, options.reqs, [&](Block& block, Block*) {
     for (Refinement& ref : block.refs) {

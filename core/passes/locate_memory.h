@@ -4,9 +4,9 @@
 //   #kernel block [x:8] (in I[x] fp32(1:1), out O[x] fp32(1:1)) { S }              loc: DRAM
 //   #kernel block [x:8] (in<DRAM> I[x] fp32(1:1), out<DRAM> O[x] fp32(1:1)) { S }
 //
-// Sets the refinements of the selected blocks that have no location yet, and every view of them further
-// inside. Changes no meaning. Runs after the passes that make buffers of their own (vectorize, localize),
-// whose locations it keeps.
+// Sets the refinements of the selected blocks that have no location yet, and every view of them
+// further inside. Changes no meaning. Runs after the passes that make buffers of their own
+// (vectorize, localize), whose locations it keeps.
 #pragma once
 
 #include <string>
@@ -27,6 +27,7 @@ struct LocateMemoryOptions {
 
 void describe(LocateMemoryOptions& options, OptionFields& fields);
 // not_found or out_of_range if the model has units but not these.
-Status locate_memory(stripe::Program& program, const LocateMemoryOptions& options, PassContext& context);
+Status locate_memory(stripe::Program& program, const LocateMemoryOptions& options,
+                     PassContext& context);
 
 }  // namespace stria::passes

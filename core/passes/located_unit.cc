@@ -19,7 +19,8 @@ Status check_location(const HardwareModel& model, const stripe::Location& locati
     auto count = model.unit_count(unit.name);
     for (const Affine& form : unit.units)
       if (count && form.is_constant() && (form.constant() < 0 || form.constant() >= *count))
-        return make_error(StatusCode::out_of_range, "the hardware model has {} of '{}', so there is no {}[{}]", *count,
+        return make_error(StatusCode::out_of_range,
+                          "the hardware model has {} of '{}', so there is no {}[{}]", *count,
                           unit.name, unit.name, form.constant());
   }
   return {};

@@ -10,8 +10,8 @@
 
 namespace stria::passes {
 
-// not_found, with the nearest right name, if the model has units but none called `name`. A model without
-// units knows nothing and lets every name pass, and so does the empty name.
+// not_found, with the nearest right name, if the model has units but none called `name`. A model
+// without units knows nothing and lets every name pass, and so does the empty name.
 Status check_unit(const HardwareModel& model, const std::string& name);
 
 // Also out_of_range if a constant instance number is beyond the model's count.

@@ -12,7 +12,8 @@ namespace {
 using stripe::Block;
 using stripe::Index;
 
-// Larger runs further outside; indices of one value and brought-in values are innermost, as they were.
+// Larger runs further outside; indices of one value and brought-in values are innermost, as they
+// were.
 struct Rank {
   int group = 0;
   int64_t stride = 0;
@@ -33,7 +34,8 @@ void describe(OrderIndicesOptions& options, OptionFields& fields) {
   fields.add("reqs", options.reqs, "tags that a block must have");
 }
 
-Status order_indices(stripe::Program& program, const OrderIndicesOptions& options, PassContext& context) {
+Status order_indices(stripe::Program& program, const OrderIndicesOptions& options,
+                     PassContext& context) {
   return for_each_selected(program, options.reqs, [&](Block& block, Block*) {
     context.matched();
     if (std::string reason = why_points_do_not_commute(block); !reason.empty()) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts the indices of a block into the order that walks through memory: output indices outside, by falling
-// stride in the written tensor, then the others, by falling stride in the tensors read.
+// Puts the indices of a block into the order that walks through memory: output indices outside, by
+// falling stride in the written tensor, then the others, by falling stride in the tensors read.
 //
 //   #kernel block [c:3, x:1600, y:1200] (in P[y, x, c] fp32(…), out S[y, x]:add.fp32 fp32(…)) { S }
 //   #kernel block [y:1200, x:1600, c:3] (in P[y, x, c] fp32(…), out S[y, x]:add.fp32 fp32(…)) { S }
 //
 // Requires: points of the block commute. Ensures: the same points run; only the order differs.
-// Runs early: passes that split blocks keep the order that they find. Generic Stripe has its indices by
-// name, which says nothing about memory.
+// Runs early: passes that split blocks keep the order that they find. Generic Stripe has its
+// indices by name, which says nothing about memory.
 #pragma once
 
 #include <string>
@@ -25,6 +25,7 @@ struct OrderIndicesOptions {
 };
 
 void describe(OrderIndicesOptions& options, OptionFields& fields);
-Status order_indices(stripe::Program& program, const OrderIndicesOptions& options, PassContext& context);
+Status order_indices(stripe::Program& program, const OrderIndicesOptions& options,
+                     PassContext& context);
 
 }  // namespace stria::passes

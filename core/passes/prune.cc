@@ -61,7 +61,8 @@ std::set<std::string> used_refinements(const Block& block) {
 
 class Pruner {
  public:
-  Pruner(const PruneOptions& options, PassContext& context) : options_(options), context_(context) {}
+  Pruner(const PruneOptions& options, PassContext& context)
+      : options_(options), context_(context) {}
 
   void run(Block& block, const Box& outer) {
     context_.matched();
@@ -69,8 +70,10 @@ class Pruner {
     if (options_.indices) prune_constant_indices(block);
     Box box = block.index_box(outer);
     if (options_.constraints)
-      removed_ += static_cast<int64_t>(std::erase_if(
-          block.constraints, [&](const Affine& constraint) { return interval_of(constraint, box).lower >= 0; }));
+      removed_ +=
+          static_cast<int64_t>(std::erase_if(block.constraints, [&](const Affine& constraint) {
+            return interval_of(constraint, box).lower >= 0;
+          }));
     for (Statement& stmt : block.stmts)
       if (Block* inner = stmt.block()) run(*inner, box);
     if (options_.constraints) prune_dead_blocks(block, box);
@@ -89,7 +92,8 @@ class Pruner {
     for (const Index& index : block.idxs) {
       // The one index of a block of lanes stays: it says that there is one lane.
       if (index.range != 1 || (block.tags.has("vector") && !index.affine)) continue;
-      if (!index.affine || index.affine->is_constant()) forms[index.name] = index.affine ? *index.affine : Affine();
+      if (!index.affine || index.affine->is_constant())
+        forms[index.name] = index.affine ? *index.affine : Affine();
     }
     if (forms.empty()) return;
     substitute_indices(block, forms);
@@ -104,8 +108,8 @@ class Pruner {
     }));
   }
 
-  // Blocks of range 0 or with a constraint that never holds. Where dependencies count statements, they
-  // stay.
+  // Blocks of range 0 or with a constraint that never holds. Where dependencies count statements,
+  // they stay.
   void prune_dead_blocks(Block& block, const Box& box) {
     for (const Statement& stmt : block.stmts)
       if (!stmt.deps.empty()) return;
@@ -115,9 +119,9 @@ class Pruner {
       for (const Index& index : inner->idxs)
         if (index.range == 0) return true;
       Box inner_box = inner->index_box(box);
-      return std::any_of(inner->constraints.begin(), inner->constraints.end(), [&](const Affine& constraint) {
-        return interval_of(constraint, inner_box).upper < 0;
-      });
+      return std::any_of(
+          inner->constraints.begin(), inner->constraints.end(),
+          [&](const Affine& constraint) { return interval_of(constraint, inner_box).upper < 0; });
     }));
   }
 
@@ -137,7 +141,8 @@ class Pruner {
 
 void describe(PruneOptions& options, OptionFields& fields) {
   fields.add("indices", options.indices, "remove indices of one value");
-  fields.add("constraints", options.constraints, "remove constraints that always hold and blocks that never run");
+  fields.add("constraints", options.constraints,
+             "remove constraints that always hold and blocks that never run");
   fields.add("refinements", options.refinements, "remove refinements that nothing uses");
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Removes what does nothing: indices of one value, constraints that always hold, blocks that never run,
-// refinements that nothing uses.
+// Removes what does nothing: indices of one value, constraints that always hold, blocks that never
+// run, refinements that nothing uses.
 //
 //   block [n:1, x:8, x_0 = x] (7 - x >= 0; in I[n, x], in K[0], out O[n, x]) { O = store(load(I)) }
 //   block [x:8] (in I[0, x], out O[0, x]) { O = store(load(I)) }
 //
-// Keeps: the statements of #main and #prologue that run, the refinements of both and of the program (they
-// are the program's interface), index ranges as they are where a constraint cuts them.
-// Runs first, so that later passes see indices that mean something, and after passes that bring values
+// Keeps: the statements of #main and #prologue that run, the refinements of both and of the program
+// (they are the program's interface), index ranges as they are where a constraint cuts them. Runs
+// first, so that later passes see indices that mean something, and after passes that bring values
 // in for constraints that are gone now.
 #pragma once
 

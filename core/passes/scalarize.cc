@@ -26,11 +26,14 @@ std::string why_not(const Block& block, const Refinement& buffer) {
   bool stored = false;
   for (const Statement& stmt : block.stmts) {
     if (!stmt.deps.empty() || block.tags.has("deps")) return "its block is ordered by dependencies";
-    if (auto* store = std::get_if<stripe::Store>(&stmt.op)) stored = stored || store->into == buffer.into;
-    if (auto* load = std::get_if<stripe::Load>(&stmt.op); load && load->from == buffer.into && !stored)
+    if (auto* store = std::get_if<stripe::Store>(&stmt.op))
+      stored = stored || store->into == buffer.into;
+    if (auto* load = std::get_if<stripe::Load>(&stmt.op);
+        load && load->from == buffer.into && !stored)
       return "it is loaded before it is stored";
     if (auto* special = std::get_if<stripe::Special>(&stmt.op))
-      if (names(special->inputs, buffer.into) || names(special->outputs, buffer.into)) return "a special uses it";
+      if (names(special->inputs, buffer.into) || names(special->outputs, buffer.into))
+        return "a special uses it";
     if (const Block* inner = stmt.block())
       for (const Refinement& ref : inner->refs)
         if (ref.from == buffer.into) return "an inner block uses it";
@@ -112,8 +115,10 @@ void describe(ScalarizeOptions& options, OptionFields& fields) {
 
 Status scalarize(stripe::Program& program, const ScalarizeOptions& options, PassContext& context) {
   return for_each_selected(program, options.reqs, [&](Block& block, Block*) {
-    if (block.tags.has("program")) context.skipped(block.name, "the program's tensors are its interface");
-    else Scalarizer(context).run(block);
+    if (block.tags.has("program"))
+      context.skipped(block.name, "the program's tensors are its interface");
+    else
+      Scalarizer(context).run(block);
     return Status();
   });
 }

@@ -2,14 +2,15 @@
 // Makes scalars of buffers of one element.
 //
 //   block [x:8] (in A[x], none new T[0] fp32(1:1), out C[x]) {
-//     $a = load(A); $t = neg.fp32($a); T = store($t); $u = load(T); $c = exp.fp32($u); C = store($c) }
+//     $a = load(A); $t = neg.fp32($a); T = store($t); $u = load(T); $c = exp.fp32($u); C =
+//     store($c) }
 //   block [x:8] (in A[x], out C[x]) {
 //     $a = load(A); $t = neg.fp32($a); $c = exp.fp32($t); C = store($c) }
 //
-// Requires: a new refinement (`none`) of one element, without aggregation, that the block itself stores
-// before it loads, and no inner block or special sees. A store to a type that is not the value's keeps
-// its conversion as `ident`. Ensures: the same values; the buffer, its stores and its loads are gone.
-// Runs after localize, which makes such buffers.
+// Requires: a new refinement (`none`) of one element, without aggregation, that the block itself
+// stores before it loads, and no inner block or special sees. A store to a type that is not the
+// value's keeps its conversion as `ident`. Ensures: the same values; the buffer, its stores and its
+// loads are gone. Runs after localize, which makes such buffers.
 #pragma once
 
 #include <string>
@@ -23,7 +24,8 @@
 namespace stria::passes {
 
 struct ScalarizeOptions {
-  std::vector<std::string> reqs = {"main"};  // tags of the blocks that are searched; their insides too
+  std::vector<std::string> reqs = {
+      "main"};  // tags of the blocks that are searched; their insides too
 };
 
 void describe(ScalarizeOptions& options, OptionFields& fields);

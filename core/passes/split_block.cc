@@ -19,9 +19,11 @@ struct Cut {
   bool inside = false;   // so has the inner block
 };
 
-void substitute_in_statements(std::vector<Statement>& stmts, const std::map<std::string, Affine>& forms) {
+void substitute_in_statements(std::vector<Statement>& stmts,
+                              const std::map<std::string, Affine>& forms) {
   for (Statement& stmt : stmts) {
-    if (auto* load = std::get_if<stripe::LoadIndex>(&stmt.op)) load->from = load->from.substitute(forms);
+    if (auto* load = std::get_if<stripe::LoadIndex>(&stmt.op))
+      load->from = load->from.substitute(forms);
     if (Block* inner = stmt.block())
       for (Index& index : inner->idxs)
         if (index.affine) index.affine = index.affine->substitute(forms);
@@ -30,7 +32,8 @@ void substitute_in_statements(std::vector<Statement>& stmts, const std::map<std:
 
 bool statements_use(const std::vector<Statement>& stmts, const std::string& name) {
   for (const Statement& stmt : stmts) {
-    if (auto* load = std::get_if<stripe::LoadIndex>(&stmt.op); load && load->from.uses(name)) return true;
+    if (auto* load = std::get_if<stripe::LoadIndex>(&stmt.op); load && load->from.uses(name))
+      return true;
     if (const Block* inner = stmt.block())
       for (const Index& index : inner->idxs)
         if (index.affine && index.affine->uses(name)) return true;
@@ -38,10 +41,11 @@ bool statements_use(const std::vector<Statement>& stmts, const std::string& name
   return false;
 }
 
-// The outer view is what the inner block touches at one outer point; where a coefficient is negative
-// its lowest element is the base, so that inner accesses are never negative.
+// The outer view is what the inner block touches at one outer point; where a coefficient is
+// negative its lowest element is the base, so that inner accesses are never negative.
 void split_ref(const Refinement& ref, const std::map<std::string, Cut>& cuts,
-               const std::map<std::string, int64_t>& inner_ranges, Refinement& outer, Refinement& inner) {
+               const std::map<std::string, int64_t>& inner_ranges, Refinement& outer,
+               Refinement& inner) {
   outer = ref;
   inner = ref;
   inner.from = ref.into;
@@ -72,7 +76,8 @@ void split_ref(const Refinement& ref, const std::map<std::string, Cut>& cuts,
 std::string bring_in(Block& inner, const std::string& outer_index) {
   for (const Index& index : inner.idxs) {
     std::string from;
-    if (index.range == 1 && index.affine && index.affine->is_single_index(&from) && from == outer_index)
+    if (index.range == 1 && index.affine && index.affine->is_single_index(&from) &&
+        from == outer_index)
       return index.name;
   }
   Index index;
@@ -125,7 +130,9 @@ void split_block(Block& block, const std::map<std::string, int64_t>& tile) {
   std::vector<std::pair<std::string, int64_t>> uneven;  // index and its range
   for (const Index& index : block.idxs) {
     auto asked = tile.find(index.name);
-    int64_t size = asked == tile.end() ? index.range : std::clamp<int64_t>(asked->second, 1, std::max<int64_t>(index.range, 1));
+    int64_t size = asked == tile.end()
+                       ? index.range
+                       : std::clamp<int64_t>(asked->second, 1, std::max<int64_t>(index.range, 1));
     Cut cut;
     cut.tile = size;
     cut.outside = index.affine || size < index.range;
@@ -178,7 +185,8 @@ void split_block(Block& block, const std::map<std::string, int64_t>& tile) {
     if (cuts.at(index.name).outside && statements_use(inner.stmts, index.name)) form_of(index.name);
   for (const Affine& constraint : block.constraints) {
     bool outside_only = true;
-    for (const auto& [name, coefficient] : constraint.terms()) outside_only &= !cuts.at(name).inside;
+    for (const auto& [name, coefficient] : constraint.terms())
+      outside_only &= !cuts.at(name).inside;
     if (outside_only) {
       outer.constraints.push_back(constraint);
     } else {

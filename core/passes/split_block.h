@@ -19,17 +19,17 @@ namespace stria::passes {
 
 // Replaces `block` by the outer block, whose only statement is the inner one.
 //   tile   points of an index in one inner block, >= 1; at least its range (or no entry): the index
-//          stays inside whole; 1: it goes outside whole. Otherwise both blocks have an index of this
-//          name, the outer one of range ceil(range / tile).
+//          stays inside whole; 1: it goes outside whole. Otherwise both blocks have an index of
+//          this name, the outer one of range ceil(range / tile).
 // Where the tile does not divide the range, the inner block gets the constraint that ends it. A
-// constraint that outer values alone decide goes to the outer block. Name, comments, location and tags
-// stay with the outer block; allocations and statements go to the inner one. The order of indices is
-// kept in both. An index that runs from an affine form over several values is first made to start at 0.
-// Changes the order in which points run: the caller has made sure that they commute.
+// constraint that outer values alone decide goes to the outer block. Name, comments, location and
+// tags stay with the outer block; allocations and statements go to the inner one. The order of
+// indices is kept in both. An index that runs from an affine form over several values is first made
+// to start at 0. Changes the order in which points run: the caller has made sure that they commute.
 void split_block(stripe::Block& block, const std::map<std::string, int64_t>& tile);
 
-// The name under which `inner`, a statement of the block that has index `outer_index`, knows its value:
-// an index of range 1 that is made if there is none.
+// The name under which `inner`, a statement of the block that has index `outer_index`, knows its
+// value: an index of range 1 that is made if there is none.
 std::string bring_in(stripe::Block& inner, const std::string& outer_index);
 
 // Makes every index of the block that has an affine form and a range over 1 start at 0, its form

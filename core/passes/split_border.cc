@@ -18,18 +18,20 @@ using stripe::Statement;
 using Box = std::map<std::string, Interval>;
 using Forms = std::map<std::string, Affine>;
 
-// Calls visit(block, constraint, worst) for the constraints of unrolled and vector blocks inside the loop;
-// `worst` >= 0, a form over the loop's indices, makes the constraint hold whatever the indices inside
-// are. A visitor that gives true removes the constraint.
+// Calls visit(block, constraint, worst) for the constraints of unrolled and vector blocks inside
+// the loop; `worst` >= 0, a form over the loop's indices, makes the constraint hold whatever the
+// indices inside are. A visitor that gives true removes the constraint.
 using Visit = std::function<bool(const Affine& worst)>;
 
-void visit_constraints(Block& block, const Forms& outer, const Box& box, int& fresh, bool dear, const Visit& visit) {
+void visit_constraints(Block& block, const Forms& outer, const Box& box, int& fresh, bool dear,
+                       const Visit& visit) {
   for (Statement& stmt : block.stmts) {
     Block* inner = stmt.block();
     if (!inner) continue;
     bool inner_dear = dear || inner->tags.has("unroll") || inner->tags.has("vector");
     Forms forms;
-    Box inner_box = box;  // of the indices between the loop and here, by names that cannot meet others
+    Box inner_box =
+        box;  // of the indices between the loop and here, by names that cannot meet others
     for (const Index& index : inner->idxs) {
       Affine form = index.affine ? index.affine->substitute(outer) : Affine();
       if (index.range > 1) {
@@ -45,8 +47,11 @@ void visit_constraints(Block& block, const Forms& outer, const Box& box, int& fr
         Affine worst(whole.constant());
         for (const auto& [name, coefficient] : whole.terms()) {
           auto range = inner_box.find(name);
-          if (range == inner_box.end()) worst.add_term(name, coefficient);
-          else worst += coefficient > 0 ? coefficient * range->second.lower : coefficient * range->second.upper;
+          if (range == inner_box.end())
+            worst.add_term(name, coefficient);
+          else
+            worst += coefficient > 0 ? coefficient * range->second.lower
+                                     : coefficient * range->second.upper;
         }
         return visit(worst);
       });
@@ -74,12 +79,14 @@ struct Part {
 
 class BorderSplitter {
  public:
-  BorderSplitter(const SplitBorderOptions& options, PassContext& context) : options_(options), context_(context) {}
+  BorderSplitter(const SplitBorderOptions& options, PassContext& context)
+      : options_(options), context_(context) {}
 
   bool split_inside(Block& parent, const Box& outer, int depth) {
     Box box = parent.index_box(outer);
     bool ordered_by_deps = parent.tags.has("deps");
-    for (const Statement& stmt : parent.stmts) ordered_by_deps = ordered_by_deps || !stmt.deps.empty();
+    for (const Statement& stmt : parent.stmts)
+      ordered_by_deps = ordered_by_deps || !stmt.deps.empty();
     bool changed = false;
     std::vector<Statement> stmts;
     for (Statement& stmt : parent.stmts) {
@@ -116,7 +123,8 @@ class BorderSplitter {
       Interval range = interval_of(worst, box);
       if (range.lower >= 0 || range.upper < 0) return false;
       bool own = false;
-      for (const auto& [name, coefficient] : worst.terms()) own = own || !loop.find_index(name)->affine;
+      for (const auto& [name, coefficient] : worst.terms())
+        own = own || !loop.find_index(name)->affine;
       // An outer index's constraint is the outer loop's to split, unless that is the kernel.
       if (!own && !below_kernel) return false;
       if (std::find(guards.begin(), guards.end(), worst) == guards.end()) guards.push_back(worst);
@@ -149,8 +157,10 @@ class BorderSplitter {
       for (const Affine& guard : all) {
         if (single_index(loop, guard) != &index) continue;
         int64_t coefficient = guard.terms()[0].second;
-        if (coefficient > 0) range.lower = std::max(range.lower, ceil_div(-guard.constant(), coefficient));
-        else range.upper = std::min(range.upper, floor_div(guard.constant(), -coefficient));
+        if (coefficient > 0)
+          range.lower = std::max(range.lower, ceil_div(-guard.constant(), coefficient));
+        else
+          range.upper = std::min(range.upper, floor_div(guard.constant(), -coefficient));
         ensured.push_back(guard);
       }
       if (ensured.empty() || range.empty()) continue;
@@ -179,7 +189,8 @@ class BorderSplitter {
     return parts;
   }
 
-  static void cut(const Part& inside, std::vector<Part>& list, const std::string& name, Interval range) {
+  static void cut(const Part& inside, std::vector<Part>& list, const std::string& name,
+                  Interval range) {
     if (range.empty()) return;
     Part border = inside;
     border.box[name] = range;
@@ -209,10 +220,12 @@ class BorderSplitter {
 
 void describe(SplitBorderOptions& options, OptionFields& fields) {
   fields.add("reqs", options.reqs, "tags of the kernels whose loops are split");
-  fields.add("max_parts", options.max_parts, "a loop that would fall into more parts is left whole", {2, 1000});
+  fields.add("max_parts", options.max_parts, "a loop that would fall into more parts is left whole",
+             {2, 1000});
 }
 
-Status split_border(stripe::Program& program, const SplitBorderOptions& options, PassContext& context) {
+Status split_border(stripe::Program& program, const SplitBorderOptions& options,
+                    PassContext& context) {
   return for_each_kernel(program, options.reqs, [&](Block& kernel, Block&) {
     context.matched();
     if (BorderSplitter(options, context).split_inside(kernel, {}, 0)) context.changed();

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splits a loop over tiles so that the tiles inside need no test of each element and only those at the
-// border keep theirs.
+// Splits a loop over tiles so that the tiles inside need no test of each element and only those at
+// the border keep theirs.
 //
 //   block [y:25] (…) { 0: #unroll block [y:4, y_0 = y] (97 - y - 4*y_0 >= 0; …) { S } }
 //   block [y:24] (…) { 0: #unroll block [y:4] (…) { S } }
 //   block [y:1] (…)  { 0: #unroll block [y:4, y_0 = 24 + y] (97 - y - 4*y_0 >= 0; …) { S } }
 //
-// Looks at constraints in #unroll and #vector blocks only: there a test costs a branch or a mask per
-// operation; in a loop around them it is cheap. Where a constraint hangs on one index of the loop, its
-// range is cut; where it hangs on several, the inner and the outer part are told apart by a constraint of
-// the loop itself.
-// Requires: points of the loop commute. Ensures: the same points run, each once. Kernels are not split,
-// which would make several of one.
-// Runs after unroll, which says where tests are dear, and after thread, whose inner block it splits.
+// Looks at constraints in #unroll and #vector blocks only: there a test costs a branch or a mask
+// per operation; in a loop around them it is cheap. Where a constraint hangs on one index of the
+// loop, its range is cut; where it hangs on several, the inner and the outer part are told apart by
+// a constraint of the loop itself. Requires: points of the loop commute. Ensures: the same points
+// run, each once. Kernels are not split, which would make several of one. Runs after unroll, which
+// says where tests are dear, and after thread, whose inner block it splits.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +27,12 @@ namespace stria::passes {
 
 struct SplitBorderOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags of the kernels whose loops are split
-  int64_t max_parts = 7;  // a loop that would fall into more is left whole: each part is code of its own
+  int64_t max_parts =
+      7;  // a loop that would fall into more is left whole: each part is code of its own
 };
 
 void describe(SplitBorderOptions& options, OptionFields& fields);
-Status split_border(stripe::Program& program, const SplitBorderOptions& options, PassContext& context);
+Status split_border(stripe::Program& program, const SplitBorderOptions& options,
+                    PassContext& context);
 
 }  // namespace stria::passes

@@ -17,7 +17,8 @@ using stripe::Index;
 // Scalar statements that one run of the block executes, constraints ignored. Saturates.
 double work_of(const Block& block) {
   double work = 0;
-  for (const stripe::Statement& stmt : block.stmts) work += stmt.block() ? work_of(*stmt.block()) : 1;
+  for (const stripe::Statement& stmt : block.stmts)
+    work += stmt.block() ? work_of(*stmt.block()) : 1;
   for (const Index& index : block.idxs) work *= static_cast<double>(index.range);
   return work;
 }
@@ -32,14 +33,16 @@ int64_t even_size(int64_t size, int64_t range) {
 // Points of each index in one part: outermost in the output first, until there are `parts` parts.
 std::map<std::string, int64_t> choose_parts(const Block& kernel, int64_t parts, int64_t enough) {
   std::vector<IndexRole> roles = index_roles(kernel);
-  std::stable_sort(roles.begin(), roles.end(),
-                   [](const IndexRole& a, const IndexRole& b) { return a.output_stride > b.output_stride; });
+  std::stable_sort(roles.begin(), roles.end(), [](const IndexRole& a, const IndexRole& b) {
+    return a.output_stride > b.output_stride;
+  });
   std::map<std::string, int64_t> tile;
   int64_t made = 1;
   for (const IndexRole& role : roles) {
     if (role.kind != IndexKind::output || made >= enough) continue;
     int64_t wanted = ceil_div(parts, made);
-    int64_t size = role.range <= 2 * wanted ? 1 : even_size(ceil_div(role.range, wanted), role.range);
+    int64_t size =
+        role.range <= 2 * wanted ? 1 : even_size(ceil_div(role.range, wanted), role.range);
     tile[role.name] = size;
     made *= ceil_div(role.range, size);
   }
@@ -47,17 +50,20 @@ std::map<std::string, int64_t> choose_parts(const Block& kernel, int64_t parts, 
   return tile;
 }
 
-void thread_kernel(Block& kernel, const ThreadOptions& options, int64_t cores, PassContext& context) {
+void thread_kernel(Block& kernel, const ThreadOptions& options, int64_t cores,
+                   PassContext& context) {
   if (kernel.tags.has("parallel")) return context.skipped(kernel.name, "it is parallel already");
   if (kernel.tags.has("vector")) return context.skipped(kernel.name, "its points are lanes");
   if (std::string reason = why_points_do_not_commute(kernel); !reason.empty())
     return context.skipped(kernel.name, reason);
   if (work_of(kernel) < static_cast<double>(options.min_work))
     return context.skipped(kernel.name, "it has too little work");
-  std::map<std::string, int64_t> tile = choose_parts(kernel, cores * options.points_per_core, 2 * cores);
+  std::map<std::string, int64_t> tile =
+      choose_parts(kernel, cores * options.points_per_core, 2 * cores);
   if (tile.empty()) return context.skipped(kernel.name, "it has no output index to spread");
-  // Indices that are not chosen stay inside whole. The outer block is made even if none is left inside:
-  // the inner one is one core's loop, which later passes may change without making a second kernel.
+  // Indices that are not chosen stay inside whole. The outer block is made even if none is left
+  // inside: the inner one is one core's loop, which later passes may change without making a second
+  // kernel.
   split_block(kernel, tile);
   kernel.tags.set("parallel");
   stripe::LocationUnit unit;

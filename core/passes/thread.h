@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spreads a kernel over the cores: an outermost block tagged #parallel over some output indices, with
-// enough points that all cores are busy to the end.
+// Spreads a kernel over the cores: an outermost block tagged #parallel over some output indices,
+// with enough points that all cores are busy to the end.
 //
-//   #kernel block [i:1024, k:64, j:64] (in A[i, k], in B[k, j], out C[i, j]:add.fp32) { S }         2 cores
+//   #kernel block [i:1024, k:64, j:64] (in A[i, k], in B[k, j], out C[i, j]:add.fp32) { S } 2 cores
 //   #kernel #parallel block<CORE> [i:16] (in A[64*i, 0], in B[0, 0], out C[64*i, 0]:add.fp32) {
 //     0: block [i:64, k:64, j:64] (in A[i, k], in B[k, j], out C[i, j]:add.fp32) { S }
 //   }
 //
-// Requires: points of the kernel block commute. Ensures: no two points of the #parallel block write the
-// same element; reductions and overlapping indices run inside. Kernels with less work than a core does
-// in the time it takes to start the others stay on one core.
-// Runs after autotile and vectorize, so that tiles and lanes are not cut, and before split_border and
-// agg_init, which then work inside one core's part.
+// Requires: points of the kernel block commute. Ensures: no two points of the #parallel block write
+// the same element; reductions and overlapping indices run inside. Kernels with less work than a
+// core does in the time it takes to start the others stay on one core. Runs after autotile and
+// vectorize, so that tiles and lanes are not cut, and before split_border and agg_init, which then
+// work inside one core's part.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,9 @@ namespace stria::passes {
 
 struct ThreadOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags that a kernel must have
-  std::string unit = "CORE";       // execution unit of the model; its count is the number of cores
-  int64_t points_per_core = 8;     // more points even the load out and cost a start each
-  int64_t min_work = 32768;        // statements run; less stays on one core
+  std::string unit = "CORE";    // execution unit of the model; its count is the number of cores
+  int64_t points_per_core = 8;  // more points even the load out and cost a start each
+  int64_t min_work = 32768;     // statements run; less stays on one core
 };
 
 void describe(ThreadOptions& options, OptionFields& fields);

@@ -7,7 +7,8 @@ namespace stria::passes {
 
 void describe(UnrollOptions& options, OptionFields& fields) {
   fields.add("reqs", options.reqs, "tags that a block must have");
-  fields.add("max_points", options.max_points, "blocks of more points are left as loops", {1, 1 << 16});
+  fields.add("max_points", options.max_points, "blocks of more points are left as loops",
+             {1, 1 << 16});
 }
 
 Status unroll(stripe::Program& program, const UnrollOptions& options, PassContext& context) {

@@ -4,9 +4,9 @@
 //   block [co:4, y:4] (…) { 0: #vector block [l:16] (…) { S } }
 //   #unroll block [co:4, y:4] (…) { 0: #vector block [l:16] (…) { S } }
 //
-// Changes no meaning. Register accumulators need it: a register has no address, so its subscript must be
-// a constant. Runs after the passes that cut blocks, which would have to keep the mark consistent, and
-// before split_border, which looks for constraints inside such blocks.
+// Changes no meaning. Register accumulators need it: a register has no address, so its subscript
+// must be a constant. Runs after the passes that cut blocks, which would have to keep the mark
+// consistent, and before split_border, which looks for constraints inside such blocks.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace stria::passes {
 
 struct UnrollOptions {
   std::vector<std::string> reqs = {"register_tile"};  // tags that a block must have
-  int64_t max_points = 64;  // blocks of more points are left as loops
+  int64_t max_points = 64;                            // blocks of more points are left as loops
 };
 
 void describe(UnrollOptions& options, OptionFields& fields);

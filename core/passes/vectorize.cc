@@ -25,19 +25,21 @@ const Refinement* written_ref(const Block& block) {
 
 bool loops_over(const Block& block, IndexKind kind) {
   std::vector<IndexRole> roles = index_roles(block);
-  return std::any_of(roles.begin(), roles.end(), [&](const IndexRole& role) { return role.kind == kind; });
+  return std::any_of(roles.begin(), roles.end(),
+                     [&](const IndexRole& role) { return role.kind == kind; });
 }
 
 // Cuts the block so that outputs run outside of reductions; lanes of an output stay inside.
 void outputs_outside(Block& block, const VectorChoice& vector) {
   std::map<std::string, int64_t> tile;
   for (const IndexRole& role : index_roles(block))
-    if (role.kind == IndexKind::output) tile[role.name] = role.name == vector.index ? vector.lanes : 1;
+    if (role.kind == IndexKind::output)
+      tile[role.name] = role.name == vector.index ? vector.lanes : 1;
   split_block(block, tile);
 }
 
-// Cuts the lanes off the innermost block. The block of the lanes, which may be the block itself, unless
-// that is a kernel: its points are not lanes.
+// Cuts the lanes off the innermost block. The block of the lanes, which may be the block itself,
+// unless that is a kernel: its points are not lanes.
 Block& lanes_inside(Block& block, const VectorChoice& vector) {
   std::map<std::string, int64_t> tile;
   bool others = block.tags.has("kernel");
@@ -74,14 +76,17 @@ class Vectorizer {
     if (!out) return "it writes nothing";
     bool aggregates = out->agg.has_value();
     size_t writes = 0;
-    for (const Refinement& ref : leaf.refs) writes += ref.dir == RefDir::out || ref.dir == RefDir::inout;
+    for (const Refinement& ref : leaf.refs)
+      writes += ref.dir == RefDir::out || ref.dir == RefDir::inout;
     if (aggregates && writes > 1) return "it aggregates into one of several tensors";
     for (const stripe::Statement& stmt : leaf.stmts)
-      if (auto* load = std::get_if<stripe::Load>(&stmt.op); load && aggregates && load->from == out->into)
+      if (auto* load = std::get_if<stripe::Load>(&stmt.op);
+          load && aggregates && load->from == out->into)
         return "it loads the tensor that it aggregates into";
     std::string name = kernel_output(out->into);
     bool overlaps = false;
-    for (const Block* block : single_chain(kernel_)) overlaps = overlaps || loops_over(*block, IndexKind::overlapping);
+    for (const Block* block : single_chain(kernel_))
+      overlaps = overlaps || loops_over(*block, IndexKind::overlapping);
     if (overlaps && (vector.reduction || (aggregates && out->agg->type != out->shape.type)))
       return "different points of an output index write the same element";
 
@@ -96,16 +101,16 @@ class Vectorizer {
   }
 
  private:
-
   // The kernel's refinement that the innermost block knows as `view`.
   std::string kernel_output(std::string view) {
     std::vector<Block*> chain = single_chain(kernel_);
-    for (size_t level = chain.size() - 1; level > 0; --level) view = chain[level]->find_ref(view)->from;
+    for (size_t level = chain.size() - 1; level > 0; --level)
+      view = chain[level]->find_ref(view)->from;
     return chain[0]->find_ref(view)->into;
   }
 
-  // Makes the chain outputs -> reductions -> (outputs) -> innermost, so that running values can live
-  // between the first two.
+  // Makes the chain outputs -> reductions -> (outputs) -> innermost, so that running values can
+  // live between the first two.
   void separate_reductions(Block& leaf, const VectorChoice& vector) {
     bool whole_in_lanes = vector.reduction && vector.range <= vector.lanes;
     bool leaf_reduces = false;
@@ -119,7 +124,8 @@ class Vectorizer {
       if (outputs && !is_leaf(*block)) {
         outputs_outside(*block, VectorChoice());
       } else if (!outputs && block == &kernel_) {
-        split_block(*block, {});  // an outer block without indices, for the running values to live in
+        split_block(*block,
+                    {});  // an outer block without indices, for the running values to live in
       }
       return;
     }
@@ -188,7 +194,8 @@ class Vectorizer {
     for (const Index& index : nest.indices)
       if (index.name != nest.lane) vectors *= index.range;
     int64_t registers = 0;
-    for (const ExecutionUnit& unit : context_.model().executors) registers = std::max(registers, unit.vector_registers);
+    for (const ExecutionUnit& unit : context_.model().executors)
+      registers = std::max(registers, unit.vector_registers);
     if (registers > 0 && vectors >= registers) {
       context_.count("accumulators_beyond_registers");
       return;
@@ -209,7 +216,8 @@ void describe(VectorizeOptions& options, OptionFields& fields) {
   fields.add("reqs", options.reqs, "tags that a kernel must have");
   fields.add("min_range", options.min_range, "indices shorter than this are left scalar", {2});
   fields.add("accumulator", options.accumulator, "location of running values; \"\" = none");
-  fields.add("tile_set", options.tile_set, "tags for the blocks around lanes that loop over no reduction");
+  fields.add("tile_set", options.tile_set,
+             "tags for the blocks around lanes that loop over no reduction");
 }
 
 Status vectorize(stripe::Program& program, const VectorizeOptions& options, PassContext& context) {

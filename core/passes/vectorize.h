@@ -5,16 +5,18 @@
 //   #kernel block [i:8] (in A[i, 0], in B[0], out C[i], none new C_acc<REG>[0] fp32(16:1)) {
 //     0: #vector block [lane:16] (out C_acc[lane]) { C_acc = store(0.0) }
 //     1: block [k:4] (in A[0, 16*k], in B[16*k], inout C_acc[0]:add.fp32) {
-//          0: #vector block [k:16] (in A[0, k], in B[k], inout C_acc[k]:add.fp32) { C_acc += A * B } }
-//     2: block [] (in C_acc, out C) { C = store(0.0); #vector block [lane:16] (…, inout C[0]:add.fp32) { C += C_acc } }
+//          0: #vector block [k:16] (in A[0, k], in B[k], inout C_acc[k]:add.fp32) { C_acc += A * B
+//          } }
+//     2: block [] (in C_acc, out C) { C = store(0.0); #vector block [lane:16] (…, inout
+//     C[0]:add.fp32) { C += C_acc } }
 //   }
 //
-// Requires: kernels that are chains of blocks around one block of loads, stores and scalar statements.
-// Ensures: that innermost block is tagged #vector and has one index; where a reduction is inside, its
-// running values are a new refinement (`location`) around the whole reduction, one per lane if the
-// reduction itself is vectorised, written out once. Values change only by the order of a reduction.
-// Runs after autotile, whose innermost block it turns into lanes and whose outer blocks say where a
-// reduction begins, and before thread, which splits what is left outside.
+// Requires: kernels that are chains of blocks around one block of loads, stores and scalar
+// statements. Ensures: that innermost block is tagged #vector and has one index; where a reduction
+// is inside, its running values are a new refinement (`location`) around the whole reduction, one
+// per lane if the reduction itself is vectorised, written out once. Values change only by the order
+// of a reduction. Runs after autotile, whose innermost block it turns into lanes and whose outer
+// blocks say where a reduction begins, and before thread, which splits what is left outside.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +32,9 @@ namespace stria::passes {
 
 struct VectorizeOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags that a kernel must have
-  int64_t min_range = 4;  // shorter indices are left scalar
-  // Where running values live; "" = no location. More of them than the model has vector registers get
-  // no location either.
+  int64_t min_range = 4;                       // shorter indices are left scalar
+  // Where running values live; "" = no location. More of them than the model has vector registers
+  // get no location either.
   std::string accumulator = "REG";
   // Tags for the blocks around lanes that do not loop over a reduction: what `unroll` may unroll.
   std::vector<std::string> tile_set = {"register_tile"};

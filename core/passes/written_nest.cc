@@ -22,7 +22,8 @@ WrittenNest refuse(std::string reason) {
   return nest;
 }
 
-// The block's indices as forms, given its parent's: own indices get the names that `own_name` makes.
+// The block's indices as forms, given its parent's: own indices get the names that `own_name`
+// makes.
 template <typename OwnName>
 Forms index_forms(const Block& block, const Forms& parent, const OwnName& own_name) {
   Forms forms;
@@ -38,7 +39,8 @@ Forms index_forms(const Block& block, const Forms& parent, const OwnName& own_na
   return forms;
 }
 
-// Everything that the path's points obey, over names "level.index"; `host` gives the host's indices.
+// Everything that the path's points obey, over names "level.index"; `host` gives the host's
+// indices.
 IntegerSet path_domain(const std::vector<const Block*>& path, Forms& host) {
   std::vector<std::pair<std::string, Interval>> box;
   std::vector<Affine> constraints;
@@ -47,7 +49,8 @@ IntegerSet path_domain(const std::vector<const Block*>& path, Forms& host) {
       box.emplace_back(fmt::format("{}.{}", level, index.name), Interval{0, index.range - 1});
       return box.back().first;
     });
-    for (const Affine& constraint : path[level]->constraints) constraints.push_back(constraint.substitute(host));
+    for (const Affine& constraint : path[level]->constraints)
+      constraints.push_back(constraint.substitute(host));
   }
   IntegerSet domain = IntegerSet::box(box);
   for (const Affine& constraint : constraints) domain.add_ge(constraint);
@@ -56,8 +59,8 @@ IntegerSet path_domain(const std::vector<const Block*>& path, Forms& host) {
 
 // The points of a chain under a host, and the element that each of them writes.
 struct System {
-  std::vector<Index> indices;         // of all blocks, renamed apart and from the host's
-  std::vector<Affine> constraints;    // over these and the host's
+  std::vector<Index> indices;       // of all blocks, renamed apart and from the host's
+  std::vector<Affine> constraints;  // over these and the host's
   std::vector<Affine> access;
   std::vector<Affine> innermost;  // the innermost block's own indices
   std::string reason;
@@ -84,7 +87,8 @@ System gather(const Block& host, const std::vector<const Block*>& chain, const s
       system.indices.push_back(own);
       return own.name;
     });
-    for (const Affine& constraint : block->constraints) system.constraints.push_back(constraint.substitute(forms));
+    for (const Affine& constraint : block->constraints)
+      system.constraints.push_back(constraint.substitute(forms));
     const Refinement* ref = nullptr;
     for (const Refinement& candidate : block->refs) {
       if (candidate.from != view) continue;
@@ -96,7 +100,8 @@ System gather(const Block& host, const std::vector<const Block*>& chain, const s
       return system;
     }
     system.access.resize(ref->access.size());
-    for (size_t d = 0; d < ref->access.size(); ++d) system.access[d] += ref->access[d].substitute(forms);
+    for (size_t d = 0; d < ref->access.size(); ++d)
+      system.access[d] += ref->access[d].substitute(forms);
     view = ref->into;
   }
   for (const Index& index : chain.back()->idxs)
@@ -112,7 +117,8 @@ IntegerSet box_of(const std::vector<Index>& indices) {
 
 // Does every element that `nest` keeps have a point of the system, at each point of the path?
 // "" or why that is not so.
-std::string why_not_exact(const std::vector<const Block*>& path, const System& system, const WrittenNest& nest) {
+std::string why_not_exact(const std::vector<const Block*>& path, const System& system,
+                          const WrittenNest& nest) {
   static const char* const kUndecided = "which elements are written is undecided";
   Forms host;
   IntegerSet outer = path_domain(path, host);
@@ -145,8 +151,10 @@ std::string why_not_exact(const std::vector<const Block*>& path, const System& s
 std::vector<Block*> single_chain(Block& root) {
   std::vector<Block*> chain = {&root};
   while (chain.back()->stmts.size() == 1)
-    if (Block* inner = chain.back()->stmts[0].block()) chain.push_back(inner);
-    else break;
+    if (Block* inner = chain.back()->stmts[0].block())
+      chain.push_back(inner);
+    else
+      break;
   return chain;
 }
 
@@ -179,8 +187,8 @@ const Refinement* find_view(const Block& block, const std::string& parent_name) 
   return find_view(const_cast<Block&>(block), parent_name);
 }
 
-WrittenNest written_nest(const std::vector<const Block*>& path, const std::vector<const Block*>& chain,
-                         const std::string& name) {
+WrittenNest written_nest(const std::vector<const Block*>& path,
+                         const std::vector<const Block*>& chain, const std::string& name) {
   const Block& host = *path.back();
   System system = gather(host, chain, name);
   if (!system.reason.empty()) return refuse(system.reason);
@@ -199,7 +207,8 @@ WrittenNest written_nest(const std::vector<const Block*>& path, const std::vecto
   probe.idxs = system.indices;
   std::set<std::string> outputs;
   for (const IndexRole& role : index_roles(probe)) {
-    if (role.kind == IndexKind::overlapping) return refuse("different points write the same element");
+    if (role.kind == IndexKind::overlapping)
+      return refuse("different points write the same element");
     if (role.kind == IndexKind::output) outputs.insert(role.name);
   }
 
@@ -223,14 +232,17 @@ WrittenNest written_nest(const std::vector<const Block*>& path, const std::vecto
       if (form == Affine::of(nest.indices.back().name)) nest.lane = nest.indices.back().name;
   // Constraints with reduction indices: every element that the others leave must have a point.
   if (!all_known)
-    if (std::string reason = why_not_exact(path, system, nest); !reason.empty()) return refuse(reason);
+    if (std::string reason = why_not_exact(path, system, nest); !reason.empty())
+      return refuse(reason);
   return nest;
 }
 
-Result<std::vector<WrittenNest>> written_pieces(const Block& host, const std::vector<std::vector<const Block*>>& chains,
-                                                const std::string& name) {
+Result<std::vector<WrittenNest>> written_pieces(
+    const Block& host, const std::vector<std::vector<const Block*>>& chains,
+    const std::string& name) {
   std::vector<std::string> dims;
-  for (size_t d = 0; d < host.find_ref(name)->access.size(); ++d) dims.push_back(fmt::format("i{}", d));
+  for (size_t d = 0; d < host.find_ref(name)->access.size(); ++d)
+    dims.push_back(fmt::format("i{}", d));
   IntegerSet elements = IntegerSet::empty(dims);
   for (const std::vector<const Block*>& chain : chains) {
     System system = gather(host, chain, name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which elements of a tensor one point of a block writes, as a loop nest of its own: what the blocks
-// that set an accumulator up, write it out, or store an identity run over.
+// Which elements of a tensor one point of a block writes, as a loop nest of its own: what the
+// blocks that set an accumulator up, write it out, or store an identity run over.
 #pragma once
 
 #include <string>
@@ -14,17 +14,19 @@ namespace stria::passes {
 // `root`, its only statement if that is a block, that one's only statement, …
 std::vector<stripe::Block*> single_chain(stripe::Block& root);
 
-// The chains of blocks from `root` to each block that stores to its view of `name`, a refinement of the
-// block around root, through views that aggregate. More than one if a loop has been split into parts.
-std::vector<std::vector<stripe::Block*>> writing_chains(stripe::Block& root, const std::string& name);
+// The chains of blocks from `root` to each block that stores to its view of `name`, a refinement of
+// the block around root, through views that aggregate. More than one if a loop has been split into
+// parts.
+std::vector<std::vector<stripe::Block*>> writing_chains(stripe::Block& root,
+                                                        const std::string& name);
 
 // The block's first refinement that views `parent_name`; null if there is none.
 stripe::Refinement* find_view(stripe::Block& block, const std::string& parent_name);
 const stripe::Refinement* find_view(const stripe::Block& block, const std::string& parent_name);
 
 struct WrittenNest {
-  // Range over 1, no affine form; names differ from each other and from the host's indices. In the order
-  // of the chain, outermost first.
+  // Range over 1, no affine form; names differ from each other and from the host's indices. In the
+  // order of the chain, outermost first.
   std::vector<stripe::Index> indices;
   // The element, one form per dimension of the host's view, over `indices`.
   std::vector<Affine> access;
@@ -37,18 +39,20 @@ struct WrittenNest {
   bool operator==(const WrittenNest&) const = default;
 };
 
-// The elements of `name`, a refinement of the host, that one point of the host writes through `chain`.
+// The elements of `name`, a refinement of the host, that one point of the host writes through
+// `chain`.
 //   path   from a block without outer indices (a kernel, or #main) to the host
 //   chain  a block statement of the host down to the block that stores
 // Exact: each written element once, no other. Indices that run from an affine form must start at 0
 // (start_indices_at_zero).
-WrittenNest written_nest(const std::vector<const stripe::Block*>& path, const std::vector<const stripe::Block*>& chain,
-                         const std::string& name);
+WrittenNest written_nest(const std::vector<const stripe::Block*>& path,
+                         const std::vector<const stripe::Block*>& chain, const std::string& name);
 
-// The same for several chains under a host without indices (#main): as many nests as it takes, disjoint.
-// unknown if that takes too long to find out; unsupported if a block has two views of the tensor.
-Result<std::vector<WrittenNest>> written_pieces(const stripe::Block& host,
-                                                const std::vector<std::vector<const stripe::Block*>>& chains,
-                                                const std::string& name);
+// The same for several chains under a host without indices (#main): as many nests as it takes,
+// disjoint. unknown if that takes too long to find out; unsupported if a block has two views of the
+// tensor.
+Result<std::vector<WrittenNest>> written_pieces(
+    const stripe::Block& host, const std::vector<std::vector<const stripe::Block*>>& chains,
+    const std::string& name);
 
 }  // namespace stria::passes

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stage passes: `RUN:` holds the steps of a pipeline, as between its brackets. They run on a model of two
-// cores with 512-bit vectors; the output is what each step reports, and the program.
+// Stage passes: `RUN:` holds the steps of a pipeline, as between its brackets. They run on a model
+// of two cores with 512-bit vectors; the output is what each step reports, and the program.
 #include "golden.h"
 #include "stria/passes/all_passes.h"
 #include "stria/stripe/parser.h"
@@ -17,8 +17,9 @@ const char* const kModel = R"({
 stria::Result<std::string> run_passes(const stria::golden::Case& test) {
   STRIA_ASSIGN(stria::stripe::Program program, stria::stripe::parse(test.input));
   STRIA_ASSIGN(stria::HardwareModel model, stria::load_hardware_model({"model", kModel}));
-  STRIA_ASSIGN(stria::Pipeline pipeline, stria::parse_pipeline({"pipeline", "[" + test.run + "]"}, {}, model,
-                                                               stria::passes::all_passes()));
+  STRIA_ASSIGN(stria::Pipeline pipeline,
+               stria::parse_pipeline({"pipeline", "[" + test.run + "]"}, {}, model,
+                                     stria::passes::all_passes()));
   stria::PipelineOptions options;
   options.verify_each = true;
   STRIA_ASSIGN(auto reports, stria::run_pipeline(program, pipeline, model, options));
@@ -29,4 +30,6 @@ stria::Result<std::string> run_passes(const stria::golden::Case& test) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return stria::golden::run_stage(argc, argv, "passes", run_passes); }
+int main(int argc, char** argv) {
+  return stria::golden::run_stage(argc, argv, "passes", run_passes);
+}

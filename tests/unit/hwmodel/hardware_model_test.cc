@@ -38,7 +38,8 @@ TEST(HardwareModel, TheSlidesModelLoads) {
 
 TEST(HardwareModel, TheFileWinsFieldByFieldAndOriginsAreKept) {
   auto model = load_hardware_model(
-      {"m.json", R"({"clock_mhz": 1000, "exec_units": {"CORE": {"vector_bytes": {{ device.exec_units.CORE.vector_bytes | default(16) }} }}})"},
+      {"m.json",
+       R"({"clock_mhz": 1000, "exec_units": {"CORE": {"vector_bytes": {{ device.exec_units.CORE.vector_bytes | default(16) }} }}})"},
       {}, R"({"clock_mhz": 3000, "exec_units": {"CORE": {"count": 8, "vector_bytes": 64}}})");
   ASSERT_TRUE(model.ok()) << model.status().to_string();
   EXPECT_EQ(model->clock_mhz, 1000);
@@ -51,7 +52,8 @@ TEST(HardwareModel, TheFileWinsFieldByFieldAndOriginsAreKept) {
 }
 
 TEST(HardwareModel, VectorLanes) {
-  auto model = load_hardware_model({"m.json", R"({"exec_units": {"CORE": {"vector_bytes": 64}, "DSP": {}}})"});
+  auto model = load_hardware_model(
+      {"m.json", R"({"exec_units": {"CORE": {"vector_bytes": 64}, "DSP": {}}})"});
   ASSERT_TRUE(model.ok());
   EXPECT_EQ(model->vector_lanes(4), 16);
   EXPECT_EQ(model->vector_lanes(8), 8);
@@ -66,22 +68,60 @@ TEST(HardwareModel, MistakesNameTheJsonPath) {
   EXPECT_THAT(failure(R"({"mem_unit": {}})"), HasSubstr("did you mean 'mem_units'?"));
   EXPECT_THAT(failure(R"({"clock_mhz": -1})"), HasSubstr("/clock_mhz: -1 is outside"));
   EXPECT_THAT(failure(R"({"clock_mhz": "fast"})"), HasSubstr("must be a number"));
-  EXPECT_THAT(failure(R"({"exec_units": {"CORE": {"count": 1.5}}})"), HasSubstr("must be an integer"));
+  EXPECT_THAT(failure(R"({"exec_units": {"CORE": {"count": 1.5}}})"),
+              HasSubstr("must be an integer"));
   EXPECT_THAT(failure(R"({"exec_units": {"CORE": {"count": 1e300}}})"), HasSubstr("outside"));
   EXPECT_THAT(failure(R"({"exec_units": {"A B": {}}})"), HasSubstr("letters, digits"));
-  EXPECT_THAT(failure(R"({"exec_units": {"X": {}}, "mem_units": {"X": {}}})"), HasSubstr("in two of"));
+  EXPECT_THAT(failure(R"({"exec_units": {"X": {}}, "mem_units": {"X": {}}})"),
+              HasSubstr("in two of"));
   EXPECT_THAT(failure(R"([])"), HasSubstr("must be an object"));
-  EXPECT_THAT(failure(R"({"mem_units": {"DRAM": {}}, "buses": [{"sources": ["DRAM[0]"], "sinks": ["DRAN[0]"]}]})"),
-              HasSubstr("/buses/0/sinks/0: the model has no unit 'DRAN', did you mean 'DRAM'?"));
-  EXPECT_THAT(failure(R"({"mem_units": {"DRAM": {}}, "buses": [{"sources": ["DRAM[1]"], "sinks": ["DRAM"]}]})"),
-              HasSubstr("the model has 1 of 'DRAM'"));
-  EXPECT_THAT(failure(R"({"mem_units": {"DRAM": {}}, "buses": [{"sources": ["DRAM[0"], "sinks": ["DRAM"]}]})"),
-              HasSubstr("must be a unit such as"));
-  EXPECT_THAT(failure("{}", R"({"clok_mhz": 1})"), HasSubstr("device properties: /clok_mhz: unknown key"));
+  EXPECT_THAT(
+      failure(
+          R"({"mem_units": {"DRAM": {}}, "buses": [{"sources": ["DRAM[0]"], "sinks": ["DRAN[0]"]}]})"),
+      HasSubstr("/buses/0/sinks/0: the model has no unit 'DRAN', did you mean 'DRAM'?"));
+  EXPECT_THAT(
+      failure(
+          R"({"mem_units": {"DRAM": {}}, "buses": [{"sources": ["DRAM[1]"], "sinks": ["DRAM"]}]})"),
+      HasSubstr("the model has 1 of 'DRAM'"));
+  EXPECT_THAT(
+      failure(
+          R"({"mem_units": {"DRAM": {}}, "buses": [{"sources": ["DRAM[0"], "sinks": ["DRAM"]}]})"),
+      HasSubstr("must be a unit such as"));
+  EXPECT_THAT(failure("{}", R"({"clok_mhz": 1})"),
+              HasSubstr("device properties: /clok_mhz: unknown key"));
+}
+
+// The schema that editors use says what the reader accepts: the same keys, no others.
+TEST(HardwareModel, TheSchemaHasTheReadersKeys) {
+  auto text = read_file(STRIA_SOURCE_DIR "/hwmodels/schema/hwmodel.schema.json");
+  ASSERT_TRUE(text.ok());
+  nlohmann::json schema = nlohmann::json::parse(*text);
+  auto value_of = [](const nlohmann::json& rule) -> nlohmann::json {
+    std::string kind = rule.value("type", rule.value("$ref", ""));
+    if (kind == "string") return "x";
+    if (kind == "object") return nlohmann::json::object();
+    if (kind == "array") return nlohmann::json::array();
+    return 1;
+  };
+  for (const auto& [key, rule] : schema["properties"].items()) {
+    EXPECT_TRUE(load_hardware_model({"m", nlohmann::json{{key, value_of(rule)}}.dump()}).ok())
+        << key;
+    if (!rule.contains("additionalProperties")) continue;
+    for (const auto& [inner, inner_rule] : rule["additionalProperties"]["properties"].items())
+      EXPECT_TRUE(load_hardware_model(
+                      {"m", nlohmann::json{{key, {{"U", {{inner, value_of(inner_rule)}}}}}}.dump()})
+                      .ok())
+          << key << "/" << inner;
+  }
+  // A key that is added to the reader belongs into the schema, and its count here.
+  EXPECT_EQ(schema["properties"]["mem_units"]["additionalProperties"]["properties"].size(), 5u);
+  EXPECT_EQ(schema["properties"]["exec_units"]["additionalProperties"]["properties"].size(), 6u);
+  EXPECT_EQ(schema["properties"].size(), 7u);
 }
 
 TEST(HardwareModel, TheModelsOfThePluginsLoadWithoutADevice) {
-  for (const char* path : {"/plugins/llvm_cpu/hw/cpu.json", "/plugins/reference/hw/reference.json"}) {
+  for (const char* path :
+       {"/plugins/llvm_cpu/hw/cpu.json", "/plugins/reference/hw/reference.json"}) {
     auto text = read_file(STRIA_SOURCE_DIR + std::string(path));
     ASSERT_TRUE(text.ok());
     auto model = load_hardware_model({path, *text});

@@ -25,7 +25,8 @@ std::string failure(const std::string& text) {
 }
 
 TEST(JsonText, CommentsAndTrailingCommas) {
-  EXPECT_EQ(parsed("// head\n{\"a\": [1, 2,], /* b */ \"c\": \"// no\",}"), json({{"a", {1, 2}}, {"c", "// no"}}));
+  EXPECT_EQ(parsed("// head\n{\"a\": [1, 2,], /* b */ \"c\": \"// no\",}"),
+            json({{"a", {1, 2}}, {"c", "// no"}}));
   EXPECT_EQ(parsed("[\"a,]\", \"\\\",}\"]"), json({"a,]", "\",}"}));
 }
 
@@ -34,7 +35,8 @@ TEST(JsonText, WhatIsNoJsonIsRefusedWithItsPlace) {
   EXPECT_THAT(failure("{\"a\": 1,,}"), HasSubstr("f.json:1:"));
   EXPECT_THAT(failure("[,]"), HasSubstr("f.json:1:"));
   EXPECT_THAT(failure(""), HasSubstr("f.json:1:1"));
-  EXPECT_THAT(failure("{\"a\": 1, \"a\": 2}"), HasSubstr("f.json:1:10: error: key \"a\" is given twice"));
+  EXPECT_THAT(failure("{\"a\": 1, \"a\": 2}"),
+              HasSubstr("f.json:1:10: error: key \"a\" is given twice"));
   EXPECT_THAT(failure("[1 /* x"), HasSubstr("not closed"));
   EXPECT_THAT(failure("[\"abc\n]"), HasSubstr("not closed"));
   EXPECT_THAT(failure(std::string(100000, '[')), HasSubstr("nested deeper"));

@@ -20,7 +20,8 @@ std::string rendered(const std::string& text, const json& values = json::object(
 TEST(Template, ExpressionsFollowPythonsPrecedenceAndDivision) {
   EXPECT_EQ(rendered("{{ 1 + 2 * 3 }}"), "7");
   EXPECT_EQ(rendered("{{ (1 + 2) * 3 - -4 }}"), "13");
-  EXPECT_EQ(rendered("{{ 7 / 2 }} {{ 8 / 2 }} {{ 7 // 2 }} {{ -7 // 2 }} {{ -7 % 3 }}"), "3.5 4.0 3 -4 2");
+  EXPECT_EQ(rendered("{{ 7 / 2 }} {{ 8 / 2 }} {{ 7 // 2 }} {{ -7 // 2 }} {{ -7 % 3 }}"),
+            "3.5 4.0 3 -4 2");
   EXPECT_EQ(rendered("{{ 1 < 2 and 2 <= 2 and not 3 == 4 }}"), "true");
   EXPECT_EQ(rendered("{{ 0 or 5 }} {{ 0 and 5 }}"), "5 0");
   EXPECT_EQ(rendered("{{ 'a' if x > 2 else 'b' }}", {{"x", 3}}), "a");
@@ -33,25 +34,34 @@ TEST(Template, NamesAttributesAndItems) {
   EXPECT_EQ(rendered("{{ hw.mem_units.DRAM.size_KiB * 2 }}", values), "128");
   EXPECT_EQ(rendered("{{ hw['mem_units'].DRAM.size_KiB }} {{ hw.list[-1] }}", values), "64 20");
   EXPECT_EQ(rendered("{{ hw.none.at.all | default(3) }}", values), "3");
-  EXPECT_EQ(rendered("{{ hw.x is defined }} {{ hw is defined }} {{ y is not defined }}", values), "false true true");
+  EXPECT_EQ(rendered("{{ hw.x is defined }} {{ hw is defined }} {{ y is not defined }}", values),
+            "false true true");
 }
 
 TEST(Template, Filters) {
-  EXPECT_EQ(rendered("{{ x | default(8) }} {{ 2.9 | int }} {{ 3 | float }} {{ [1, 'a'] | tojson }}"),
-            "8 2 3.0 [1,\"a\"]");
-  EXPECT_EQ(rendered("{{ [3, 1, 2] | max }} {{ [3, 1] | min }} {{ [3, 1] | sum }} {{ [1, 2] | length }}"), "3 1 4 2");
+  EXPECT_EQ(
+      rendered("{{ x | default(8) }} {{ 2.9 | int }} {{ 3 | float }} {{ [1, 'a'] | tojson }}"),
+      "8 2 3.0 [1,\"a\"]");
+  EXPECT_EQ(
+      rendered("{{ [3, 1, 2] | max }} {{ [3, 1] | min }} {{ [3, 1] | sum }} {{ [1, 2] | length }}"),
+      "3 1 4 2");
   EXPECT_EQ(rendered("{{ [1, 2] | join(', ') }} {{ -3 | abs }} {{ 2.5 | round }}"), "1, 2 -3 2.0");
   EXPECT_THAT(rendered("{{ 3 | flaot }}"), HasSubstr("did you mean 'float'?"));
 }
 
 TEST(Template, LoopsConditionsAndSet) {
-  EXPECT_EQ(rendered("{% for i in range(3) %}{{ i }}{% if not loop.last %},{% endif %}{% endfor %}"), "0,1,2");
-  EXPECT_EQ(rendered("{% for i in range(5, 0, -2) %}{{ loop.index }}:{{ i }} {% endfor %}"), "1:5 2:3 3:1 ");
+  EXPECT_EQ(
+      rendered("{% for i in range(3) %}{{ i }}{% if not loop.last %},{% endif %}{% endfor %}"),
+      "0,1,2");
+  EXPECT_EQ(rendered("{% for i in range(5, 0, -2) %}{{ loop.index }}:{{ i }} {% endfor %}"),
+            "1:5 2:3 3:1 ");
   EXPECT_EQ(rendered("{% for i in range(0) %}x{% endfor %}"), "");
   EXPECT_EQ(rendered("{% set X = X | default(8) %}{{ X }}"), "8");
   EXPECT_EQ(rendered("{% set X = X | default(8) %}{{ X }}", {{"X", 16}}), "16");
-  EXPECT_EQ(rendered("{% if a == 1 %}one{% elif a == 2 %}two{% else %}many{% endif %}", {{"a", 2}}), "two");
-  EXPECT_EQ(rendered("{% if a == 1 %}one{% elif a == 2 %}two{% else %}many{% endif %}", {{"a", 7}}), "many");
+  EXPECT_EQ(rendered("{% if a == 1 %}one{% elif a == 2 %}two{% else %}many{% endif %}", {{"a", 2}}),
+            "two");
+  EXPECT_EQ(rendered("{% if a == 1 %}one{% elif a == 2 %}two{% else %}many{% endif %}", {{"a", 7}}),
+            "many");
   EXPECT_EQ(rendered("{% set a = 1 %}{% for i in [1] %}{% set a = 2 %}{% endfor %}{{ a }}"), "1");
   EXPECT_EQ(rendered("{% set a = 1 %}{% if true %}{% set a = 2 %}{% endif %}{{ a }}"), "2");
   EXPECT_EQ(rendered("a {#- gone }} {% -#} b {{- 1 -}} c"), "ab1c");
@@ -63,7 +73,8 @@ TEST(Template, PlainJsonPassesUnchanged) {
 }
 
 TEST(Template, ErrorsCarryLineAndColumn) {
-  EXPECT_THAT(rendered("a\n  {{ NUM_SRM }}", {{"NUM_SRAM", 1}}), HasSubstr("t.json:2:6: error: 'NUM_SRM' is not set, did you mean 'NUM_SRAM'?"));
+  EXPECT_THAT(rendered("a\n  {{ NUM_SRM }}", {{"NUM_SRAM", 1}}),
+              HasSubstr("t.json:2:6: error: 'NUM_SRM' is not set, did you mean 'NUM_SRAM'?"));
   EXPECT_THAT(rendered("{{ 1 / 0 }}"), HasSubstr("division by zero"));
   EXPECT_THAT(rendered("{{ 1 + }}"), HasSubstr("a value is missing"));
   EXPECT_THAT(rendered("{{ 1 2 }}"), HasSubstr("unexpected '2'"));
@@ -89,9 +100,12 @@ TEST(Template, DeepNestingIsRefusedNotACrash) {
 
 TEST(Template, OutputAndWorkAreLimited) {
   std::string long_text(1 << 20, 'x');
-  EXPECT_THAT(rendered("{% for a in range(100) %}" + long_text + "{% endfor %}"), HasSubstr("longer than"));
-  EXPECT_THAT(rendered("{% for a in range(9999) %}{% for b in range(9999) %}{{ '' }}{% endfor %}{% endfor %}"),
-              HasSubstr("more than 1048576 steps"));
+  EXPECT_THAT(rendered("{% for a in range(100) %}" + long_text + "{% endfor %}"),
+              HasSubstr("longer than"));
+  EXPECT_THAT(
+      rendered(
+          "{% for a in range(9999) %}{% for b in range(9999) %}{{ '' }}{% endfor %}{% endfor %}"),
+      HasSubstr("more than 1048576 steps"));
 }
 
 TEST(Settings, AreReadAsJsonWhereTheyAreJson) {
@@ -103,7 +117,8 @@ TEST(Settings, AreReadAsJsonWhereTheyAreJson) {
   EXPECT_EQ(values["N"], 16);
   EXPECT_EQ(values["NAME"], "abc");
   EXPECT_EQ(values["EMPTY"], "");
-  for (const char* bad : {"N", "=3", "3=3", "a b=1", ""}) EXPECT_FALSE(add_setting(bad, settings).ok()) << bad;
+  for (const char* bad : {"N", "=3", "3=3", "a b=1", ""})
+    EXPECT_FALSE(add_setting(bad, settings).ok()) << bad;
 }
 
 }  // namespace

@@ -43,7 +43,9 @@ Status mark(stripe::Program& program, const MarkOptions& options, PassContext& c
   return {};
 }
 
-std::vector<PassInfo> test_passes() { return {make_pass_info<MarkOptions>("mark", "sets a tag", describe, mark)}; }
+std::vector<PassInfo> test_passes() {
+  return {make_pass_info<MarkOptions>("mark", "sets a tag", describe, mark)};
+}
 
 Result<Pipeline> pipeline(const std::string& text, const TemplateSettings& settings = {}) {
   static const HardwareModel model =
@@ -58,27 +60,34 @@ std::string failure(const std::string& text) {
 }
 
 TEST(Pipeline, BothFormsAndTemplatesLoad) {
-  auto bare = pipeline(R"([{"name": "first", "mark": {"tag": "a"}}, {"mark": {"times": {{ N / 2 }}, "list": [1, 2]}}])",
-                       {{"N", "8"}});
+  auto bare = pipeline(
+      R"([{"name": "first", "mark": {"tag": "a"}}, {"mark": {"times": {{ N / 2 }}, "list": [1, 2]}}])",
+      {{"N", "8"}});
   ASSERT_TRUE(bare.ok()) << bare.status().to_string();
   ASSERT_EQ(bare->steps.size(), 2u);
   EXPECT_EQ(bare->steps[0].name, "first");
   EXPECT_EQ(bare->steps[1].name, "mark");
-  auto full = pipeline(R"({"version": 1, "passes": [{"mark": {"times": {{ hw.mem_units.DRAM.size_KiB }} }}]})");
+  auto full = pipeline(
+      R"({"version": 1, "passes": [{"mark": {"times": {{ hw.mem_units.DRAM.size_KiB }} }}]})");
   EXPECT_TRUE(full.ok()) << full.status().to_string();
   EXPECT_TRUE(pipeline("[]").ok());
 }
 
 TEST(Pipeline, MistakesNameTheJsonPathAndTheNearestName) {
-  EXPECT_THAT(failure(R"([{"marc": {}}])"), HasSubstr("p.json: /0/marc: unknown pass, did you mean 'mark'?"));
+  EXPECT_THAT(failure(R"([{"marc": {}}])"),
+              HasSubstr("p.json: /0/marc: unknown pass, did you mean 'mark'?"));
   EXPECT_THAT(failure(R"({"version": 1, "passes": [{"mark": {"tga": 1}}]})"),
               HasSubstr("/passes/0/mark/tga: unknown option, did you mean 'tag'?"));
-  EXPECT_THAT(failure(R"([{"mark": {"tag": 1}}])"), HasSubstr("/0/mark/tag: must be a string, this is 1"));
-  EXPECT_THAT(failure(R"([{"mark": {"times": 10}}])"), HasSubstr("/0/mark/times: 10 is outside 1 .. 9"));
+  EXPECT_THAT(failure(R"([{"mark": {"tag": 1}}])"),
+              HasSubstr("/0/mark/tag: must be a string, this is 1"));
+  EXPECT_THAT(failure(R"([{"mark": {"times": 10}}])"),
+              HasSubstr("/0/mark/times: 10 is outside 1 .. 9"));
   EXPECT_THAT(failure(R"([{"mark": {"times": 1.5}}])"), HasSubstr("must be an integer"));
   EXPECT_THAT(failure(R"([{"mark": {"times": 1e30}}])"), HasSubstr("must be an integer"));
-  EXPECT_THAT(failure(R"([{"mark": {"list": [1, "x"]}}])"), HasSubstr("/0/mark/list/1: must be an integer"));
-  EXPECT_THAT(failure(R"([{"mark": {"mode": "tow"}}])"), HasSubstr("none of one, two, did you mean 'two'?"));
+  EXPECT_THAT(failure(R"([{"mark": {"list": [1, "x"]}}])"),
+              HasSubstr("/0/mark/list/1: must be an integer"));
+  EXPECT_THAT(failure(R"([{"mark": {"mode": "tow"}}])"),
+              HasSubstr("none of one, two, did you mean 'two'?"));
   EXPECT_THAT(failure(R"([{"mark": {"group": {"iner": 1}}}])"), HasSubstr("/0/mark/group/iner"));
   EXPECT_THAT(failure(R"([{"mark": 3}])"), HasSubstr("must be an object of options"));
   EXPECT_THAT(failure(R"([{"name": "x"}])"), HasSubstr("/0: this step names no pass"));
@@ -92,7 +101,8 @@ TEST(Pipeline, MistakesNameTheJsonPathAndTheNearestName) {
 }
 
 TEST(Pipeline, RunsReportsAndStops) {
-  auto steps = pipeline(R"([{"name": "a", "mark": {"tag": "x"}}, {"name": "b", "mark": {"tag": "y", "times": 2}}])");
+  auto steps = pipeline(
+      R"([{"name": "a", "mark": {"tag": "x"}}, {"name": "b", "mark": {"tag": "y", "times": 2}}])");
   ASSERT_TRUE(steps.ok());
   HardwareModel model = empty_hardware_model();
   stripe::Program program;
@@ -100,11 +110,13 @@ TEST(Pipeline, RunsReportsAndStops) {
   PipelineOptions options;
   options.verify_each = false;
   options.after_step = [&](int position, const StepReport& report, const stripe::Program& now) {
-    seen.push_back(fmt::format("{} {} {}", position, report.to_string(), now.entry.tags.all().size()));
+    seen.push_back(
+        fmt::format("{} {} {}", position, report.to_string(), now.entry.tags.all().size()));
   };
   auto reports = run_pipeline(program, *steps, model, options);
   ASSERT_TRUE(reports.ok());
-  EXPECT_THAT(seen, ElementsAre("0 a (mark): 1 matched, 1 changed; marks 1 1", "1 b (mark): 1 matched, 1 changed; marks 2 2"));
+  EXPECT_THAT(seen, ElementsAre("0 a (mark): 1 matched, 1 changed; marks 1 1",
+                                "1 b (mark): 1 matched, 1 changed; marks 2 2"));
   EXPECT_EQ(program.entry.tags.integer("y"), 7);
 
   stripe::Program stopped;
@@ -129,25 +141,29 @@ TEST(Pipeline, AFailureNamesTheStep) {
 }
 
 TEST(Pipeline, VerifyEachNamesTheStepThatMadeAnIllegalProgram) {
-  auto program = stripe::parse({"p", "0: #program block [] (\n) {\n  0: #main block [] (\n  ) {\n  }\n}\n"});
+  auto program =
+      stripe::parse({"p", "0: #program block [] (\n) {\n  0: #main block [] (\n  ) {\n  }\n}\n"});
   ASSERT_TRUE(program.ok()) << program.status().to_string();
   std::vector<PassInfo> passes = test_passes();
-  passes.push_back(make_pass_info<MarkOptions>("break", "adds a view of nothing", describe,
-                                               [](stripe::Program& p, const MarkOptions&, PassContext&) {
-                                                 stripe::Refinement ref;
-                                                 ref.dir = stripe::RefDir::in;
-                                                 ref.from = ref.into = "Nothing";
-                                                 p.main()->refs.push_back(ref);
-                                                 return Status();
-                                               }));
+  passes.push_back(
+      make_pass_info<MarkOptions>("break", "adds a view of nothing", describe,
+                                  [](stripe::Program& p, const MarkOptions&, PassContext&) {
+                                    stripe::Refinement ref;
+                                    ref.dir = stripe::RefDir::in;
+                                    ref.from = ref.into = "Nothing";
+                                    p.main()->refs.push_back(ref);
+                                    return Status();
+                                  }));
   HardwareModel model = empty_hardware_model();
-  auto steps = parse_pipeline({"p.json", R"([{"mark": {}}, {"name": "bad", "break": {}}])"}, {}, model, passes);
+  auto steps = parse_pipeline({"p.json", R"([{"mark": {}}, {"name": "bad", "break": {}}])"}, {},
+                              model, passes);
   ASSERT_TRUE(steps.ok());
   PipelineOptions options;
   options.verify_each = true;
   auto result = run_pipeline(*program, *steps, model, options);
   ASSERT_FALSE(result.ok());
-  EXPECT_THAT(result.status().message(), HasSubstr("the program that step 'bad' (break) made is not legal"));
+  EXPECT_THAT(result.status().message(),
+              HasSubstr("the program that step 'bad' (break) made is not legal"));
   EXPECT_THAT(result.status().message(), HasSubstr("Nothing"));
 }
 
@@ -161,7 +177,9 @@ TEST(AllPasses, AreSortedDescribedAndDocumented) {
     EXPECT_FALSE(all[i].summary.empty());
     EXPECT_TRUE(all[i].bind(nlohmann::json::object(), "").ok()) << all[i].name;
   }
-  auto help = std::find_if(all.begin(), all.end(), [](const PassInfo& p) { return p.name == "autotile"; })->help();
+  auto help = std::find_if(all.begin(), all.end(), [](const PassInfo& p) {
+                return p.name == "autotile";
+              })->help();
   EXPECT_THAT(help, HasSubstr("balance: true or false, default false."));
   EXPECT_THAT(help, HasSubstr("order: text, default \"keep\"; one of keep, stride, reuse."));
   EXPECT_THAT(help, HasSubstr("    vectors: integer, default 0."));
@@ -175,7 +193,8 @@ TEST(AllPasses, ThePipelinesOfThePluginsLoad) {
     std::string root = std::string(STRIA_SOURCE_DIR) + "/plugins/";
     auto model = load_hardware_model({hw, read_file(root + hw).value()});
     ASSERT_TRUE(model.ok()) << model.status().to_string();
-    auto loaded = parse_pipeline({passes, read_file(root + passes).value()}, {}, *model, passes::all_passes());
+    auto loaded = parse_pipeline({passes, read_file(root + passes).value()}, {}, *model,
+                                 passes::all_passes());
     EXPECT_TRUE(loaded.ok()) << loaded.status().to_string();
   }
 }

@@ -16,15 +16,23 @@ void check(const std::string& text, const std::map<std::string, tile::TensorType
   ASSERT_TRUE(program.ok()) << program.status().to_string();
   for (auto [vector_bytes, registers] : {std::pair<int64_t, int64_t>{64, 32}, {16, 16}}) {
     std::map<std::string, int64_t> counters;
-    EXPECT_EQ(wrong_step(cpu_pipeline(), {{"MIN_WORK", "1"}}, small_model(vector_bytes, registers), *program, &counters), "");
+    EXPECT_EQ(wrong_step(cpu_pipeline(), {{"MIN_WORK", "1"}}, small_model(vector_bytes, registers),
+                         *program, &counters),
+              "");
     for (const std::string& counter : expect) EXPECT_GT(counters[counter], 0) << counter;
   }
 }
 
 TEST(Shapes, MatrixProducts) {
-  const char* text = "function (A[I, K], B[K, J]) -> (C) { C[i, j : I, J] = +(A[i, k] * B[k, j]); }";
-  for (auto [i, j, k] : {std::tuple<int64_t, int64_t, int64_t>{1, 1, 1}, {1, 64, 3}, {14, 32, 8}, {29, 67, 5},
-                         {15, 33, 17}, {64, 1, 40}, {3, 200, 1}}) {
+  const char* text =
+      "function (A[I, K], B[K, J]) -> (C) { C[i, j : I, J] = +(A[i, k] * B[k, j]); }";
+  for (auto [i, j, k] : {std::tuple<int64_t, int64_t, int64_t>{1, 1, 1},
+                         {1, 64, 3},
+                         {14, 32, 8},
+                         {29, 67, 5},
+                         {15, 33, 17},
+                         {64, 1, 40},
+                         {3, 200, 1}}) {
     std::vector<std::string> expect;
     if (j >= 4) expect = {"vectorize: kernels_vectorized"};
     check(text, {{"A", {kFloat, {i, k}}}, {"B", {kFloat, {k, j}}}}, expect);
@@ -32,14 +40,18 @@ TEST(Shapes, MatrixProducts) {
 }
 
 TEST(Shapes, MatrixProductsOfOtherTypes) {
-  const char* text = "function (A[I, K], B[K, J]) -> (C) { C[i, j : I, J] = +(A[i, k] * B[k, j]); }";
-  for (DataType type : {DataType::i8, DataType::fp16, DataType::bf16, DataType::fp64, DataType::u32})
-    check(text, {{"A", {type, {15, 9}}}, {"B", {type, {9, 37}}}}, {"vectorize: kernels_vectorized"});
+  const char* text =
+      "function (A[I, K], B[K, J]) -> (C) { C[i, j : I, J] = +(A[i, k] * B[k, j]); }";
+  for (DataType type :
+       {DataType::i8, DataType::fp16, DataType::bf16, DataType::fp64, DataType::u32})
+    check(text, {{"A", {type, {15, 9}}}, {"B", {type, {9, 37}}}},
+          {"vectorize: kernels_vectorized"});
 }
 
 TEST(Shapes, TransposedProducts) {
   check("function (A[I, K], B[J, K]) -> (C) { C[i, j : I, J] = +(A[i, k] * B[j, k]); }",
-        {{"A", {kFloat, {13, 50}}}, {"B", {kFloat, {9, 50}}}}, {"vectorize: reductions_vectorized"});
+        {{"A", {kFloat, {13, 50}}}, {"B", {kFloat, {9, 50}}}},
+        {"vectorize: reductions_vectorized"});
   check("function (A[K, I], B[J, K]) -> (C) { C[i, j : I, J] = +(A[k, i] * B[j, k]); }",
         {{"A", {kFloat, {11, 13}}}, {"B", {kFloat, {9, 11}}}});
   check("function (A[K, I], B[K, J]) -> (C) { C[i, j : I, J] = >(A[k, i] + B[k, j]); }",
@@ -51,15 +63,21 @@ TEST(Shapes, ConvolutionOverChannels) {
       O[n, x, y, co : N, X, Y, CO] = +(D[n, x + i - 1, y + j - 1, ci] * K[i, j, co, ci]);
       R = (O > 0 ? O : 0);
   })";
-  for (auto [x, y, co, ci] : {std::tuple<int64_t, int64_t, int64_t, int64_t>{5, 9, 8, 32}, {3, 4, 5, 20}, {1, 1, 1, 16},
+  for (auto [x, y, co, ci] : {std::tuple<int64_t, int64_t, int64_t, int64_t>{5, 9, 8, 32},
+                              {3, 4, 5, 20},
+                              {1, 1, 1, 16},
                               {2, 13, 4, 7}})
-    check(text, {{"D", {kFloat, {1, x, y, ci}}}, {"K", {kFloat, {3, 3, co, ci}}}}, {"vectorize: reductions_vectorized"});
+    check(text, {{"D", {kFloat, {1, x, y, ci}}}, {"K", {kFloat, {3, 3, co, ci}}}},
+          {"vectorize: reductions_vectorized"});
 }
 
 TEST(Shapes, StridedAndDilatedConvolution) {
-  check("function (I[N, H, W, CI], K[KH, KW, CI, CO]) -> (O) { O[n, y, x, co : N, H / 3, W / 3, CO] = "
-        "+(I[n, 3*y + 2*j, 3*x + 2*i, ci] * K[j, i, ci, co]); }",
-        {{"I", {kFloat, {1, 9, 10, 3}}}, {"K", {kFloat, {3, 3, 3, 20}}}}, {"vectorize: kernels_vectorized"});
+  check(
+      "function (I[N, H, W, CI], K[KH, KW, CI, CO]) -> (O) { O[n, y, x, co : N, H / 3, W / 3, CO] "
+      "= "
+      "+(I[n, 3*y + 2*j, 3*x + 2*i, ci] * K[j, i, ci, co]); }",
+      {{"I", {kFloat, {1, 9, 10, 3}}}, {"K", {kFloat, {3, 3, 3, 20}}}},
+      {"vectorize: kernels_vectorized"});
   check("function (O[X], K[A]) -> (I) { I[2*x + a : 2 * X + 3] = +(O[x] * K[a]); }",
         {{"O", {kFloat, {40}}}, {"K", {kFloat, {3}}}});
 }
@@ -67,20 +85,23 @@ TEST(Shapes, StridedAndDilatedConvolution) {
 TEST(Shapes, BlurAndReductions) {
   check("function (P[H, W]) -> (B) { B[y, x : H, W] = +(P[y + i - 2, x + j - 2]), i < 5, j < 5; }",
         {{"P", {kFloat, {17, 70}}}}, {"vectorize: kernels_vectorized"});
-  check("function (P[H, W]) -> (L, G) { L[] = <(P[y, x]); G[] = >(P[y, x]); }", {{"P", {kFloat, {17, 70}}}},
-        {"vectorize: reductions_vectorized"});
+  check("function (P[H, W]) -> (L, G) { L[] = <(P[y, x]); G[] = >(P[y, x]); }",
+        {{"P", {kFloat, {17, 70}}}}, {"vectorize: reductions_vectorized"});
   check("function (P[H, W]) -> (S) { S[y : H] = +(P[y, x]); }", {{"P", {kFloat, {17, 70}}}},
         {"vectorize: reductions_vectorized"});
   check("function (P[H, W]) -> (S) { S[x : W] = +(P[y, x]); }", {{"P", {kFloat, {17, 70}}}},
         {"vectorize: kernels_vectorized"});
-  check("function (P[H, W]) -> (S) { S[x : W] = +(P[y, x]), x - y < 3; }", {{"P", {kFloat, {17, 70}}}});
+  check("function (P[H, W]) -> (S) { S[x : W] = +(P[y, x]), x - y < 3; }",
+        {{"P", {kFloat, {17, 70}}}});
 }
 
 TEST(Shapes, ElementwiseAndDefaults) {
-  check("function (A[N, M], B[M]) -> (C) { C = (A + B) * A; }", {{"A", {kFloat, {7, 45}}}, {"B", {kFloat, {45}}}},
-        {"vectorize: kernels_vectorized"});
-  check("function (A[N]) -> (C) { C = exp(A); }", {{"A", {kFloat, {1000}}}}, {"thread: kernels_threaded"});
-  check("function (A[N, M]) -> (C) { C[i, j : N, M] = =(A[i, j + 1]) default A; }", {{"A", {kFloat, {7, 45}}}});
+  check("function (A[N, M], B[M]) -> (C) { C = (A + B) * A; }",
+        {{"A", {kFloat, {7, 45}}}, {"B", {kFloat, {45}}}}, {"vectorize: kernels_vectorized"});
+  check("function (A[N]) -> (C) { C = exp(A); }", {{"A", {kFloat, {1000}}}},
+        {"thread: kernels_threaded"});
+  check("function (A[N, M]) -> (C) { C[i, j : N, M] = =(A[i, j + 1]) default A; }",
+        {{"A", {kFloat, {7, 45}}}});
   check("function (A[N, M]) -> (C) { C[j, i : M, N] = =(A[i, j]); }", {{"A", {kFloat, {7, 45}}}});
 }
 

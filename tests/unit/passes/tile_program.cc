@@ -11,7 +11,8 @@
 
 namespace stria::passes {
 
-Result<TileProgram> make_program(const std::string& text, const std::map<std::string, tile::TensorType>& inputs,
+Result<TileProgram> make_program(const std::string& text,
+                                 const std::map<std::string, tile::TensorType>& inputs,
                                  const std::map<std::string, std::vector<Scalar>>& values) {
   STRIA_ASSIGN(tile::Program parsed, tile::parse({"test.tile", text}));
   STRIA_ASSIGN(tile::BoundProgram bound, tile::bind_program(parsed, "", inputs));
@@ -26,9 +27,11 @@ Result<TileProgram> make_program(const std::string& text, const std::map<std::st
     input.bytes.resize(static_cast<size_t>(count * byte_size(input.shape.type)) + 64);
     auto given = values.find(input.name);
     for (int64_t n = 0; n < count; ++n) {
-      Scalar value = is_float(input.shape.type)
-                         ? Scalar::of_float(input.shape.type, static_cast<double>(random() % 2000) / 1000.0 - 1)
-                         : Scalar::of_int(input.shape.type, static_cast<int64_t>(random() % 15) - 7);
+      Scalar value =
+          is_float(input.shape.type)
+              ? Scalar::of_float(input.shape.type,
+                                 static_cast<double>(random() % 2000) / 1000.0 - 1)
+              : Scalar::of_int(input.shape.type, static_cast<int64_t>(random() % 15) - 7);
       if (given != values.end()) value = given->second[static_cast<size_t>(n)];
       store_scalar(input.shape.type, input.bytes.data(), n, value);
     }
@@ -58,8 +61,9 @@ std::string wrong_values(const stripe::Program& program, TileProgram& original) 
   return "";
 }
 
-std::string wrong_step(const std::string& pipeline, const TemplateSettings& settings, const HardwareModel& model,
-                       TileProgram& original, std::map<std::string, int64_t>* counters) {
+std::string wrong_step(const std::string& pipeline, const TemplateSettings& settings,
+                       const HardwareModel& model, TileProgram& original,
+                       std::map<std::string, int64_t>* counters) {
   auto steps = parse_pipeline({"pipeline", pipeline}, settings, model, all_passes());
   if (!steps.ok()) return steps.status().to_string();
   stripe::Program program = original.generic;
@@ -69,16 +73,19 @@ std::string wrong_step(const std::string& pipeline, const TemplateSettings& sett
   options.after_step = [&](int, const StepReport& report, const stripe::Program& now) {
     if (counters) {
       (*counters)[report.pass + ": changed"] += report.changed;
-      for (const auto& [name, count] : report.counters) (*counters)[report.pass + ": " + name] += count;
+      for (const auto& [name, count] : report.counters)
+        (*counters)[report.pass + ": " + name] += count;
     }
     if (!wrong.empty()) return;
     wrong = wrong_values(now, original);
     if (!wrong.empty())
-      wrong = fmt::format("after step '{}': {}\n{}\nfrom\n{}", report.step, wrong, stripe::print(now),
-                          stripe::print(original.generic));
+      wrong = fmt::format("after step '{}': {}\n{}\nfrom\n{}", report.step, wrong,
+                          stripe::print(now), stripe::print(original.generic));
   };
   auto reports = run_pipeline(program, *steps, model, options);
-  if (!reports.ok()) return reports.status().to_string() + "\n" + stripe::print(program) + "\nfrom\n" + stripe::print(original.generic);
+  if (!reports.ok())
+    return reports.status().to_string() + "\n" + stripe::print(program) + "\nfrom\n" +
+           stripe::print(original.generic);
   return wrong;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tile text with random inputs, lowered, and the check that a pipeline keeps its values at every step.
+// Tile text with random inputs, lowered, and the check that a pipeline keeps its values at every
+// step.
 #pragma once
 
 #include <cstdint>
@@ -28,18 +29,20 @@ struct TileProgram {
   std::vector<interp::Reference> expected;  // of each output
 };
 
-// Lowers the text for inputs of these types; `values` by input name, row-major, random ones for inputs
-// it lacks.
-Result<TileProgram> make_program(const std::string& text, const std::map<std::string, tile::TensorType>& inputs,
+// Lowers the text for inputs of these types; `values` by input name, row-major, random ones for
+// inputs it lacks.
+Result<TileProgram> make_program(const std::string& text,
+                                 const std::map<std::string, tile::TensorType>& inputs,
                                  const std::map<std::string, std::vector<Scalar>>& values = {});
 
 // "" or what is wrong with the values that `program` computes.
 std::string wrong_values(const stripe::Program& program, TileProgram& original);
 
-// Runs the pipeline on a copy and compares after every step; "" or the first step that goes wrong, with
-// the program there. `counters` adds up what the steps report, by "pass: counter".
-std::string wrong_step(const std::string& pipeline, const TemplateSettings& settings, const HardwareModel& model,
-                       TileProgram& original, std::map<std::string, int64_t>* counters = nullptr);
+// Runs the pipeline on a copy and compares after every step; "" or the first step that goes wrong,
+// with the program there. `counters` adds up what the steps report, by "pass: counter".
+std::string wrong_step(const std::string& pipeline, const TemplateSettings& settings,
+                       const HardwareModel& model, TileProgram& original,
+                       std::map<std::string, int64_t>* counters = nullptr);
 
 // The CPU plugin's pipeline.
 std::string cpu_pipeline();

@@ -15,7 +15,8 @@ const std::map<std::string, std::string> kPipelines = {
         "output_vector": {"vectors": 1, "output": [2, 3], "other_output": 1, "reduction": 2},
         "reduction_vector": {"vectors": 1, "output": [2], "other_output": 1, "reduction": 1},
         "scalar": {"output": [2, 2], "other_output": 1, "reduction": 1}}}])"},
-    {"tile twice", R"([{"autotile": {"inner_set": ["a"], "scalar": {"output": [3], "other_output": 2, "reduction": 2},
+    {"tile twice",
+     R"([{"autotile": {"inner_set": ["a"], "scalar": {"output": [3], "other_output": 2, "reduction": 2},
         "output_vector": {"output": [3], "other_output": 2, "reduction": 2},
         "reduction_vector": {"output": [3], "other_output": 2, "reduction": 2}}},
         {"autotile": {"reqs": ["a"], "order": "stride", "scalar": {"output": [2], "other_output": 1, "reduction": 1},
@@ -33,7 +34,8 @@ const std::map<std::string, std::string> kPipelines = {
         "reduction_vector": {"output": [3], "other_output": 2, "reduction": 2}}},
         {"thread": {"min_work": 1, "points_per_core": 1}}, {"unroll": {"reqs": ["a"], "max_points": 1000}},
         {"split_border": {"max_parts": 40}}, {"agg_init": {}}, {"prune": {}}])"},
-    {"buffers", R"([{"localize": {}}, {"scalarize": {}}, {"locate_memory": {"loc": {"name": "DRAM"}}},
+    {"buffers",
+     R"([{"localize": {}}, {"scalarize": {}}, {"locate_memory": {"loc": {"name": "DRAM"}}},
         {"locate_block": {"loc": {"name": "CORE"}}}])"},
 };
 
@@ -55,7 +57,8 @@ TEST(Values, EveryPassKeepsThemOnRandomPrograms) {
       HardwareModel model = small_model(vector_bytes, 8);
       for (const auto& [name, pipeline] : kPipelines)
         ASSERT_EQ(wrong_step(pipeline, {}, model, *program, &counters), "")
-            << "seed " << seed << ", pipeline '" << name << "', vectors of " << vector_bytes << " bytes\n"
+            << "seed " << seed << ", pipeline '" << name << "', vectors of " << vector_bytes
+            << " bytes\n"
             << generated.tile_text();
       ASSERT_EQ(wrong_step(cpu_pipeline(), {{"MIN_WORK", "1"}}, model, *program, &counters), "")
           << "seed " << seed << ", the CPU's pipeline\n"
@@ -66,9 +69,11 @@ TEST(Values, EveryPassKeepsThemOnRandomPrograms) {
   std::cout << programs << " programs\n";
   for (const auto& [name, count] : counters) std::cout << "  " << name << ": " << count << "\n";
   // A pass that never did anything was not tested.
-  for (const char* must : {"autotile: blocks_tiled", "vectorize: kernels_vectorized", "vectorize: reductions_vectorized",
-                           "thread: kernels_threaded", "split_border: loops_split", "agg_init: identities_written",
-                           "agg_init: plain_stores", "agg_init: running_values_widened", "prune: things_removed"})
+  for (const char* must :
+       {"autotile: blocks_tiled", "vectorize: kernels_vectorized",
+        "vectorize: reductions_vectorized", "thread: kernels_threaded", "split_border: loops_split",
+        "agg_init: identities_written", "agg_init: plain_stores",
+        "agg_init: running_values_widened", "prune: things_removed"})
     EXPECT_GT(counters[must], 0) << must;
 }
 
