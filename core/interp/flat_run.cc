@@ -41,7 +41,6 @@ bool FlatRun::applies(const BlockPlan& block, const std::vector<View>& views,
     const int64_t bytes = byte_size(access.type);
     ranges_[a] = {buffer.data + low * bytes, buffer.data + high * bytes + bytes - 1};
   }
-  keeps = true;
   for (Kept& one : kept) one.offset = std::numeric_limits<int64_t>::min();
   for (size_t s = loads; s < ranges_.size(); ++s) {
     const FlatPlan::Access& store = plan.stores[s - loads];
@@ -56,7 +55,6 @@ bool FlatRun::applies(const BlockPlan& block, const std::vector<View>& views,
         same = block.idxs[i].range == 1 ||
                block.coefficients_of(i)[load.form] == block.coefficients_of(i)[store.form];
       if (!same) return false;
-      keeps = false;
     }
   }
   return true;
@@ -100,7 +98,7 @@ bool load_row(FlatRun& run, const std::vector<View>& views, const std::vector<in
     const int64_t offset =
         bases[static_cast<size_t>(load.ref)] + forms[load.form] + load.stride * first;
     FlatRun::Kept& kept = run.kept[l];
-    if (kept.offset == offset && kept.count >= n && run.keeps) continue;
+    if (kept.offset == offset && kept.count >= n) continue;
     kept.offset = std::numeric_limits<int64_t>::min();
     if (!row_inside(buffer, offset, load.stride, n) || !row_valid(buffer, offset, load.stride, n))
       return false;
@@ -135,7 +133,7 @@ bool stores_fit(const FlatRun& run, const std::vector<View>& views,
         bases[static_cast<size_t>(store.ref)] + forms[store.form] + store.stride * first;
     if (!row_inside(*view.buffer, offset, store.stride, n)) return false;
     if (!view.aggregating) continue;
-    if (view.aggregating->holds_poison) return false;
+    // An element that has started from the identity keeps its poison, if it has any.
     if (!view.aggregating->from_identity && !row_valid(*view.buffer, offset, store.stride, n))
       return false;
   }

@@ -31,8 +31,9 @@ struct FlatRun {
     int64_t offset = std::numeric_limits<int64_t>::min();
     int64_t count = 0;
   };
-  std::vector<Kept> kept;  // per load
-  bool keeps = true;
+  // Per load. Nothing that is kept can go stale: where loads meet stores, every point has an
+  // element of its own, and no row comes twice.
+  std::vector<Kept> kept;
 
  private:
   struct Range {

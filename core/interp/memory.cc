@@ -69,7 +69,6 @@ void Aggregating::open(Buffer& target, const stripe::Aggregation& how, bool star
   widened = how.type != target.type;
   buffer = &target;
   touched.clear();
-  holds_poison = false;
   if (is_direct() && !with_bounds) return;
   const auto count = static_cast<size_t>(target.count());
   if (started.size() < count) started.resize(count, 0);

@@ -61,7 +61,6 @@ struct Aggregating {
   stripe::Aggregation agg;
   bool from_identity = false;
   bool widened = false;       // the aggregation type is not the storage type
-  bool holds_poison = false;  // a poisoned value went in
   Buffer* buffer = nullptr;
   // Element `offset` has started exactly if started[offset - lowest] == epoch.
   std::vector<uint32_t> started;

@@ -128,7 +128,6 @@ bool Engine<kBounds>::aggregate(Frame& frame, const StmtPlan& stmt, const Value&
   else
     store_scalar(buffer.type, buffer.data, offset, result.typed);
   buffer.set_valid(offset, !result.poison);
-  running.holds_poison |= result.poison;
   if constexpr (kBounds) buffer.bounded[at] = result.x;
   return true;
 }

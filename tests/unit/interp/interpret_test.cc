@@ -193,6 +193,24 @@ TEST(Interpret, PoisonMovesThroughRowsAndAggregations) {
             "at i=0");
 }
 
+TEST(Interpret, PoisonStaysInASumThatGoesOn) {
+  // S sums the rows h of T; row 0 of T has a hole at 0.
+  const std::string text =
+      kernel(8,
+             "0: #kernel block [] ( // k\n  in A[0] fp32(8:1)\n  out O[0] fp32(8:1)\n"
+             "  none new@0x0 T[0, 0] fp32(2:8, 8:1)\n  none new@0x0 S[0] fp32(8:1)\n) {\n"
+             "  0: block [i:8, h:2] (\n    -1 + 3*h + i >= 0\n    in A[i] fp32(1:1)\n"
+             "    out T[h, i] fp32(1:8, 1:1)\n  ) {\n   0: $a = load(A)\n   1: T = store($a)\n  }\n"
+             "  1: block [h:2, i:8] (\n    in T[h, i] fp32(1:8, 1:1)\n    out S[i]:add.fp32 "
+             "fp32(1:1)\n  ) {\n"
+             "   0: $t = load(T)\n   1: S = store($t)\n  }\n"
+             "  2: block [i:8] (\n    in S[i] fp32(1:1)\n    out O[i] fp32(1:1)\n  ) {\n"
+             "   0: $s = load(S)\n   1: O = store($s)\n  }\n}\n");
+  EXPECT_EQ(message(text, vectors(8)),
+            "block k/2: a value that was never written reaches a tensor of the caller: O[0] of an "
+            "allocation fp32[8] at i=0");
+}
+
 TEST(Interpret, AccessOutsideAnAllocationIsAnError) {
   const auto copy = [](const char* from, const char* to) {
     return kernel(
