@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the plugin boundary costs: loading, one call through a table, one dispatch, a chain of events.
-// Prints one line per figure: name, median, 90th percentile.
+// What the plugin boundary costs: loading, one call through a table, one dispatch, a chain of
+// events. Prints one line per figure: name, median, 90th percentile.
 //
 //   stria_boundary_bench [PLUGIN_FOLDER]     default: beside the executable
 #include <algorithm>
@@ -31,7 +31,8 @@ void report(const char* name, int rounds, double divide, const std::function<voi
     times.push_back((now_us() - begin) / divide);
   }
   std::sort(times.begin(), times.end());
-  std::printf("%-58s %12.3f us %12.3f us\n", name, times[times.size() / 2], times[times.size() * 9 / 10]);
+  std::printf("%-58s %12.3f us %12.3f us\n", name, times[times.size() / 2],
+              times[times.size() * 9 / 10]);
 }
 
 // A kernel that does nothing, as the interpreter would offer it.
@@ -114,7 +115,8 @@ int run(int argc, char** argv) {
   std::printf("%-58s %15s %15s\n", "", "median", "90%");
   double begin = now_us();
   PluginSet all = PluginSet::load(host, options);
-  std::printf("%-58s %12.3f us\n", "find, check, load and list all plugins, first time", now_us() - begin);
+  std::printf("%-58s %12.3f us\n", "find, check, load and list all plugins, first time",
+              now_us() - begin);
   for (const PluginRecord& record : all.records()) {
     if (!record.plugin.valid()) continue;
     report((record.id + ": load once more (mapped already)").c_str(), 50, 1, [&] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the boundary promises of asynchronous work, seen through the plugin `reference`, whose kernels are
-// functions of the test: nothing here measures time; threads meet instead.
+// What the boundary promises of asynchronous work, seen through the plugin `reference`, whose
+// kernels are functions of the test: nothing here measures time; threads meet instead.
 #include "stria/hal/device.h"
 
 #include <gmock/gmock.h>
@@ -62,12 +62,10 @@ class DeviceTest : public ::testing::Test {
                               }};
     (*script)["in_place"] = {{lenient, in}, (*script)["increment"].run};
     (*script)["nothing"] = {{}, [](auto) { return Status(); }};
-    (*script)["meet"] = {{}, [this](auto) {
-                           return meeting_.attend() ? Status() : internal_error("nobody came");
-                         }};
-    (*script)["fail"] = {{}, [](auto) {
-                           return make_error(StatusCode::device_lost, "the wire was cut");
-                         }};
+    (*script)["meet"] = {
+        {}, [this](auto) { return meeting_.attend() ? Status() : internal_error("nobody came"); }};
+    (*script)["fail"] = {
+        {}, [](auto) { return make_error(StatusCode::device_lost, "the wire was cut"); }};
     script_ = script;
     LoadResult loaded = load_plugin(built_plugin("reference"), scripted_host(script_, 2));
     ASSERT_TRUE(loaded.status().ok()) << loaded.status().to_string();
@@ -189,7 +187,11 @@ TEST_F(DeviceTest, AFailureTravelsToEveryDependantWithItsFirstCause) {
   events.insert(events.end(), each.begin(), each.end());
   std::atomic<int> told{0};
   for (const Event& event : events)
-    ASSERT_TRUE(event.on_done([&](const Status& status) { told += status.code() == StatusCode::device_lost; }).ok());
+    ASSERT_TRUE(event
+                    .on_done([&](const Status& status) {
+                      told += status.code() == StatusCode::device_lost;
+                    })
+                    .ok());
   EXPECT_TRUE(open.signal().ok());
   for (const Event& event : events) {
     EXPECT_EQ(event.wait().to_string(), "device_lost: the wire was cut");
@@ -240,7 +242,8 @@ TEST_F(DeviceTest, ABatchRunsInTheOrderThatItAsksFor) {
   Buffer a = number(0);
   std::vector<Launch> batch;
   for (uint32_t i = 0; i < 100; ++i)
-    batch.push_back({in_place, {{a, 0}, {a, 0}}, i == 0 ? std::vector<uint32_t>{} : std::vector{i - 1}});
+    batch.push_back(
+        {in_place, {{a, 0}, {a, 0}}, i == 0 ? std::vector<uint32_t>{} : std::vector{i - 1}});
   std::vector<Event> each;
   Event done = *executor_.submit(batch, {}, &each);
   EXPECT_TRUE(done.wait().ok());
@@ -251,7 +254,8 @@ TEST_F(DeviceTest, ABatchRunsInTheOrderThatItAsksFor) {
   EXPECT_GE(*done.duration_ns(), sum);
   EXPECT_TRUE(executor_.submit({})->wait().ok());
   batch[3].after = {3};
-  EXPECT_THAT(executor_.submit(batch).status().message(), HasSubstr("launch 3 of a batch waits for launch 3"));
+  EXPECT_THAT(executor_.submit(batch).status().message(),
+              HasSubstr("launch 3 of a batch waits for launch 3"));
 }
 
 TEST_F(DeviceTest, WrongArgumentsAreRefusedBeforeAnythingRuns) {
@@ -263,11 +267,13 @@ TEST_F(DeviceTest, WrongArgumentsAreRefusedBeforeAnythingRuns) {
   };
   EXPECT_EQ(refusal(increment, {{a, 0}}), "kernel 'increment' takes 2 arguments, not 1");
   EXPECT_EQ(refusal(increment, {{a, 0}, {}}), "argument 'A' of kernel 'increment' has no buffer");
-  EXPECT_EQ(refusal(increment, {{a, 1}, {a, 0}}),
-            "argument 'R' of kernel 'increment' needs 8 bytes from offset 1 of a buffer of 8 bytes");
-  EXPECT_EQ(refusal(increment, {{a, UINT64_MAX}, {a, 0}}),
-            "argument 'R' of kernel 'increment' needs 8 bytes from offset 18446744073709551615 of a "
-            "buffer of 8 bytes");
+  EXPECT_EQ(
+      refusal(increment, {{a, 1}, {a, 0}}),
+      "argument 'R' of kernel 'increment' needs 8 bytes from offset 1 of a buffer of 8 bytes");
+  EXPECT_EQ(
+      refusal(increment, {{a, UINT64_MAX}, {a, 0}}),
+      "argument 'R' of kernel 'increment' needs 8 bytes from offset 18446744073709551615 of a "
+      "buffer of 8 bytes");
   EXPECT_EQ(refusal(increment, {{a, 0}, {a, 0}}),
             "output 'R' of kernel 'increment' overlaps argument 'A' in memory");
   EXPECT_EQ(refusal(increment, {{two, 0}, {two, 4}}),
@@ -288,7 +294,8 @@ TEST_F(DeviceTest, WrongArgumentsAreRefusedBeforeAnythingRuns) {
   EXPECT_TRUE(build->library.source()->empty());
   auto failed = compiler_.build("no_such_kernel");
   EXPECT_THAT(failed->done.wait().message(), HasSubstr("no kernel 'no_such_kernel'"));
-  EXPECT_THAT(failed->library.kernels().status().message(), HasSubstr("no kernel 'no_such_kernel'"));
+  EXPECT_THAT(failed->library.kernels().status().message(),
+              HasSubstr("no kernel 'no_such_kernel'"));
 }
 
 TEST_F(DeviceTest, FillsRepeatTheirPattern) {
@@ -351,7 +358,8 @@ TEST_F(DeviceTest, LongChainsNeedNoStack) {
   Buffer a = number(0);
   Event open = *device_.create_event(), last = open;
   constexpr int kLength = 20'000;
-  for (int i = 0; i < kLength; ++i) last = *in_place.run(std::vector<Argument>{{a, 0}, {a, 0}}, std::vector{last});
+  for (int i = 0; i < kLength; ++i)
+    last = *in_place.run(std::vector<Argument>{{a, 0}, {a, 0}}, std::vector{last});
   Event torn = *device_.create_event(), tail = torn;
   for (int i = 0; i < kLength; ++i) tail = *nothing.run({}, std::vector{tail});
   EXPECT_TRUE(open.signal().ok());
@@ -385,8 +393,8 @@ TEST_F(DeviceTest, ManyThreadsShareEverything) {
   EXPECT_EQ(wrong, 0);
 }
 
-// Random graphs over several executors: every work runs after all it waits for, or not at all if one of
-// them failed.
+// Random graphs over several executors: every work runs after all it waits for, or not at all if
+// one of them failed.
 TEST_F(DeviceTest, RandomGraphsObeyTheirEvents) {
   Kernel in_place = kernel("in_place"), fail = kernel("fail");
   for (unsigned seed = 0; seed < 40; ++seed) {
@@ -407,15 +415,17 @@ TEST_F(DeviceTest, RandomGraphsObeyTheirEvents) {
       }
       counters.push_back(number(0));
       bool root = random() % 15 == 0;
-      auto done = root ? fail.run({}, waits)
-                       : in_place.run(std::vector<Argument>{{counters[i], 0}, {counters[i], 0}}, waits);
+      auto done =
+          root ? fail.run({}, waits)
+               : in_place.run(std::vector<Argument>{{counters[i], 0}, {counters[i], 0}}, waits);
       ASSERT_TRUE(done.ok());
       events.push_back(*done);
       failed.push_back(fails || root);
     }
     ASSERT_TRUE(open.signal().ok());
     for (int i = 0; i < kWorks; ++i) {
-      EXPECT_EQ(events[i].wait(60 * kSecond).code(), failed[i] ? StatusCode::device_lost : StatusCode::ok);
+      EXPECT_EQ(events[i].wait(60 * kSecond).code(),
+                failed[i] ? StatusCode::device_lost : StatusCode::ok);
       EXPECT_EQ(*read(counters[i]), failed[i] ? 0 : 1);
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin `llvm_cpu` through the boundary. Its kernels are machine code that no test can stop halfway,
-// but they ask the host for threads: a host service of the test's own is where they meet.
+// The plugin `llvm_cpu` through the boundary. Its kernels are machine code that no test can stop
+// halfway, but they ask the host for threads: a host service of the test's own is where they meet.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -77,9 +77,11 @@ class LlvmCpuTest : public ::testing::Test {
   void SetUp() override {
     auto manifest = read_manifest(built_plugin("llvm_cpu"));
     ASSERT_TRUE(manifest.ok()) << manifest.status().to_string();
-    void* library = ::dlopen((built_plugin("llvm_cpu") / manifest->library).c_str(), RTLD_NOW | RTLD_LOCAL);
+    void* library =
+        ::dlopen((built_plugin("llvm_cpu") / manifest->library).c_str(), RTLD_NOW | RTLD_LOCAL);
     ASSERT_NE(library, nullptr) << ::dlerror();
-    real_query = reinterpret_cast<stria_plugin_query_function>(::dlsym(library, "stria_plugin_query"));
+    real_query =
+        reinterpret_cast<stria_plugin_query_function>(::dlsym(library, "stria_plugin_query"));
     LoadResult loaded = adopt_plugin(*manifest, patched_query, scripted_host(nullptr, 2));
     ASSERT_TRUE(loaded.status().ok()) << loaded.status().to_string();
     plugin_ = loaded.plugin;
@@ -95,7 +97,8 @@ class LlvmCpuTest : public ::testing::Test {
     a_ = *device_.allocate(4 * kCount);
     Mapping mapping = *a_.map_discard();
     ASSERT_TRUE(mapping.ready().wait().ok());
-    for (int64_t i = 0; i < kCount; ++i) reinterpret_cast<float*>(mapping.data())[i] = static_cast<float>(i);
+    for (int64_t i = 0; i < kCount; ++i)
+      reinterpret_cast<float*>(mapping.data())[i] = static_cast<float>(i);
   }
   void TearDown() override {
     on_loop = nullptr;
@@ -189,7 +192,8 @@ TEST_F(LlvmCpuTest, IndependentKernelsOverlap) {
     std::unique_lock lock(mutex);
     ++arrived;
     changed.notify_all();
-    alone = alone || !changed.wait_for(lock, std::chrono::seconds(10), [&] { return arrived >= 2; });
+    alone =
+        alone || !changed.wait_for(lock, std::chrono::seconds(10), [&] { return arrived >= 2; });
   };
   on_loop = &meet;
   Event first = *kernel.run(std::vector<Argument>{{r, 0}, {a_, 0}});

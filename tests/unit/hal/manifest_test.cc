@@ -57,22 +57,26 @@ TEST(Manifest, ErrorsNameTheFileTheKeyAndTheCure) {
       {"empty", "", "p.json: not JSON"},
       {"truncated", std::string(kGood).substr(0, 60), "p.json: not JSON"},
       {"array", "[]", "$ must be an object"},
-      {"unknown key", with("\"vendor\"", "\"vendr\""), "unknown key $.vendr, did you mean 'vendor'?"},
+      {"unknown key", with("\"vendor\"", "\"vendr\""),
+       "unknown key $.vendr, did you mean 'vendor'?"},
       {"unknown inner key", with("\"pipeline\"", "\"pipelin\""),
        "unknown key $.devices.npu.pipelin, did you mean 'pipeline'?"},
       {"missing key", with("\"version\": \"1.2.0\", ", ""), "key $.version is missing"},
       {"wrong type", with("\"1.2.0\"", "12"), "$.version must be a text"},
       {"empty text", with("\"1.2.0\"", "\"\""), "$.version must be a text that is not empty"},
-      {"newer schema", with("\"schema\": 1", "\"schema\": 2"), "manifest schema 2, this host reads 1"},
+      {"newer schema", with("\"schema\": 1", "\"schema\": 2"),
+       "manifest schema 2, this host reads 1"},
       {"odd id", with("\"acme\"", "\"ac/me\""), "$.id must be made of letters"},
       {"absolute path", with("lib/libacme.so", "/lib/libacme.so"), "leaves the plugin's directory"},
       {"path upwards", with("hw/npu.json", "hw/../../npu.json"),
        "$.devices.npu.hw is 'hw/../../npu.json', which leaves the plugin's directory"},
       {"path to itself", with("lib/libacme.so", "."), "leaves the plugin's directory"},
-      {"range backwards", with("[1, 3]", "[3, 1]"), "$.abi.minor must be [lowest, highest] in this order"},
+      {"range backwards", with("[1, 3]", "[3, 1]"),
+       "$.abi.minor must be [lowest, highest] in this order"},
       {"range of one", with("[1, 3]", "[1]"), "$.abi.minor must be [lowest, highest]"},
       {"negative", with("[1, 3]", "[-1, 3]"), "$.abi.minor[0] must be a whole number"},
-      {"huge", with("[1, 3]", "[1, 99999999999999999999]"), "$.abi.minor[1] must be a whole number"},
+      {"huge", with("[1, 3]", "[1, 99999999999999999999]"),
+       "$.abi.minor[1] must be a whole number"},
       {"unloadable", with("true", "1"), "$.unloadable must be true or false"},
       {"short hash", with("ba7816bf", "ba"), "must be 64 lower-case hexadecimal digits"},
       {"upper-case hash", with("ba7816bf", "BA7816BF"), "must be 64 lower-case hexadecimal digits"},
@@ -105,23 +109,27 @@ TEST(Manifest, EveryFileItNamesMustBeThereAndInside) {
   TemporaryFolder folder;
   namespace fs = std::filesystem;
   ASSERT_TRUE(write_file(folder.path() / "plugin.json", kGood).ok());
-  EXPECT_THAT(read_manifest(folder.path()).status().message(), HasSubstr("it names 'lib/libacme.so'"));
+  EXPECT_THAT(read_manifest(folder.path()).status().message(),
+              HasSubstr("it names 'lib/libacme.so'"));
   for (const char* file : {"lib/libacme.so", "hw/npu.json", "hw/big.json", "passes/npu.json"}) {
     fs::create_directories((folder.path() / file).parent_path());
     ASSERT_TRUE(write_file(folder.path() / file, "abc").ok());
   }
-  EXPECT_TRUE(read_manifest(folder.path()).ok()) << read_manifest(folder.path()).status().to_string();
+  EXPECT_TRUE(read_manifest(folder.path()).ok())
+      << read_manifest(folder.path()).status().to_string();
   fs::remove(folder.path() / "hw/big.json");
   fs::create_symlink("/etc/hostname", folder.path() / "hw/big.json");
   EXPECT_EQ(read_manifest(folder.path()).status().code(), StatusCode::permission_denied);
-  EXPECT_THAT(read_manifest(folder.path()).status().message(), HasSubstr("outside the plugin's directory"));
+  EXPECT_THAT(read_manifest(folder.path()).status().message(),
+              HasSubstr("outside the plugin's directory"));
   EXPECT_EQ(read_manifest(folder.path() / "nowhere").status().code(), StatusCode::not_found);
 }
 
 TEST(Versions, TheHighestCommonMinorOrBothRanges) {
   EXPECT_EQ(*negotiate("ABI", {0, 1, 5}, {0, 3, 9}), 5u);
   EXPECT_EQ(*negotiate("ABI", {0, 2, 2}, {0, 1, 2}), 2u);
-  for (VersionRange plugin : {VersionRange{1, 1, 5}, VersionRange{0, 6, 9}, VersionRange{0, 0, 0}}) {
+  for (VersionRange plugin :
+       {VersionRange{1, 1, 5}, VersionRange{0, 6, 9}, VersionRange{0, 0, 0}}) {
     Status status = negotiate("ABI", {0, 1, 5}, plugin).status();
     EXPECT_EQ(status.code(), StatusCode::incompatible);
     EXPECT_THAT(status.message(), HasSubstr("the host speaks 0.1 to 0.5"));

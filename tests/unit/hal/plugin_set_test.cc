@@ -36,7 +36,8 @@ fs::path copy_reference(const fs::path& folder, const std::string& name) {
 }
 
 std::string manifest_of(const std::string& id, const std::string& more = "") {
-  return R"({"schema": 1, "id": ")" + id + R"(", "version": "0.1.0", "library": "libstria_reference.so",
+  return R"({"schema": 1, "id": ")" + id +
+         R"(", "version": "0.1.0", "library": "libstria_reference.so",
     "abi": {"major": 0, "minor": [1, 1]}, "stripe": {"major": 0, "minor": [1, 1]},
     "devices": {"reference": {"hw": "hw/reference.json", "pipeline": "passes/reference.json"}})" +
          more + "}";
@@ -81,7 +82,8 @@ TEST(PluginSet, LoadsTheReferencePlugin) {
   EXPECT_EQ(record.devices[0].kind, "reference");
   EXPECT_TRUE(fs::exists(*record.plugin.hw_model("reference")));
   EXPECT_TRUE(fs::exists(*record.plugin.pipeline("reference")));
-  EXPECT_THAT(record.plugin.hw_model("refrence").status().message(), HasSubstr("did you mean 'reference'?"));
+  EXPECT_THAT(record.plugin.hw_model("refrence").status().message(),
+              HasSubstr("did you mean 'reference'?"));
   EXPECT_EQ(record.plugin.extension("acme.none", 1), nullptr);
   EXPECT_TRUE(set.find("reference").ok());
   EXPECT_THAT(set.find("refrence").status().message(), HasSubstr("did you mean 'reference'?"));
@@ -102,15 +104,16 @@ TEST(PluginSet, ABadPluginNeverHidesTheOthers) {
   put(open / "plugin.json", manifest_of("writable"));
   fs::permissions(open / "hw/reference.json", fs::perms(0666));
   fs::path pinned = copy_reference(folder.path(), "f_pinned");
-  put(pinned / "plugin.json",
-      manifest_of("pinned", R"(, "sha256": {"hw/reference.json": ")" + std::string(64, '0') + "\"}"));
+  put(pinned / "plugin.json", manifest_of("pinned", R"(, "sha256": {"hw/reference.json": ")" +
+                                                        std::string(64, '0') + "\"}"));
   fs::path stale = copy_reference(folder.path(), "g_stale");
   std::string old = manifest_of("stale");
   old.replace(old.find("[1, 1]"), 6, "[7, 9]");
   put(stale / "plugin.json", old);
   fs::path foreign = copy_reference(folder.path(), "h_other_library");
   put(foreign / "plugin.json", manifest_of("other_library"));
-  fs::copy_file("/proc/self/exe", foreign / "libstria_reference.so", fs::copy_options::overwrite_existing);
+  fs::copy_file("/proc/self/exe", foreign / "libstria_reference.so",
+                fs::copy_options::overwrite_existing);
   copy_reference(folder.path(), "y_good");
   copy_reference(folder.path(), "z_again");
   put(folder.path() / "readme.txt", "a file is no plugin");
@@ -119,8 +122,8 @@ TEST(PluginSet, ABadPluginNeverHidesTheOthers) {
   std::vector<std::string> found;
   for (const PluginRecord& record : set.records()) {
     const Verdict& last = record.verdicts.back();
-    found.push_back(record.directory.filename().string() + ": " + std::string(name_of(last.step)) + " " +
-                    std::string(name_of(last.status.code())));
+    found.push_back(record.directory.filename().string() + ": " + std::string(name_of(last.step)) +
+                    " " + std::string(name_of(last.status.code())));
   }
   EXPECT_THAT(found,
               ElementsAre("a_empty: manifest not_found", "b_malformed: manifest invalid_argument",
@@ -129,7 +132,8 @@ TEST(PluginSet, ABadPluginNeverHidesTheOthers) {
                           "g_stale: version incompatible", "h_other_library: load unavailable",
                           "y_good: enumerate ok", "z_again: search failed_precondition",
                           "missing: search not_found"));
-  EXPECT_THAT(set.records()[4].status().message(), HasSubstr("can be written by others (mode 666)"));
+  EXPECT_THAT(set.records()[4].status().message(),
+              HasSubstr("can be written by others (mode 666)"));
   EXPECT_THAT(set.records()[9].status().message(), HasSubstr("y_good"));
   EXPECT_TRUE(set.find("reference").ok());
   EXPECT_THAT(set.find("stale").status().message(), HasSubstr("the plugin 0.7 to 0.9"));

@@ -46,7 +46,8 @@ class ScriptedProgram final : public InterpretedProgram {
 
 std::shared_ptr<Host> scripted_host(std::shared_ptr<const Script> script, unsigned threads) {
   HostFunctions functions;
-  functions.interpret = [script](std::string_view text) -> Result<std::unique_ptr<InterpretedProgram>> {
+  functions.interpret =
+      [script](std::string_view text) -> Result<std::unique_ptr<InterpretedProgram>> {
     std::vector<std::string> names = split(text, '\n');
     for (const std::string& name : names)
       if (script->count(name) == 0) return invalid_argument("no kernel '{}' in the script", name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host whose "interpreter" runs functions of the test: a program's text is the names of its kernels,
-// one per line, so that a test sees and steers what the plugin under it does with them.
+// A host whose "interpreter" runs functions of the test: a program's text is the names of its
+// kernels, one per line, so that a test sees and steers what the plugin under it does with them.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin of sdk/README.md: the helper must do with strict C++17 and nothing but its own headers.
+// The plugin of sdk/README.md: the helper must do with strict C++17 and nothing but its own
+// headers.
 #include "stria/sdk/plugin.h"
 
 class AcmeDriver final : public stria::sdk::Driver {

@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <stdexcept>
 
 #include "scripted_host.h"
@@ -23,7 +26,8 @@ TEST(Tables, AMissingSlotSaysItsName) {
   stria_plugin_info info{};
   info.size = sizeof info;
   Tables tables = normalise(info);
-  Status status = take_error(tables.executor.fill(nullptr, nullptr, 0, 0, nullptr, 0, nullptr, 0, nullptr));
+  Status status =
+      take_error(tables.executor.fill(nullptr, nullptr, 0, 0, nullptr, 0, nullptr, 0, nullptr));
   EXPECT_EQ(status.code(), StatusCode::unimplemented);
   EXPECT_EQ(status.message(), "the plugin has no slot executor.fill");
   tables.buffer.release(nullptr);  // does nothing
@@ -75,9 +79,10 @@ TEST(Errors, CrossWithTheirDetails) {
   error.place = to_c("acme.c:12");
   error.suggestion = to_c("free something");
   error.cause = &cause;
-  EXPECT_EQ(status_of(&error).to_string(),
-            "out_of_memory: no room (driver: MEM_FAIL, -4) [acme.c:12]; free something; because the link "
-            "is down");
+  EXPECT_EQ(
+      status_of(&error).to_string(),
+      "out_of_memory: no room (driver: MEM_FAIL, -4) [acme.c:12]; free something; because the link "
+      "is down");
   // Fields beyond the size are not looked at, and a ring of causes ends.
   error.size = offsetof(stria_error, native_message);
   EXPECT_EQ(status_of(&error).message(), "no room (driver: -4)");
@@ -171,6 +176,21 @@ TEST(Adopt, ListsAndOpens) {
   EXPECT_EQ(result.plugin.open("a").status().code(), StatusCode::failed_precondition);
 }
 
+TEST(Adopt, AForkedChildMayNotUseIt) {
+  LoadResult result = adopt_plugin(manifest_of("toy"), toy_query, bare_host());
+  ASSERT_TRUE(result.status().ok());
+  pid_t child = ::fork();
+  if (child == 0) {
+    bool refused = result.plugin.devices().status().code() == StatusCode::failed_precondition &&
+                   result.plugin.open("a").status().code() == StatusCode::failed_precondition;
+    ::_exit(refused ? 0 : 1);
+  }
+  int outcome = -1;
+  ASSERT_EQ(::waitpid(child, &outcome, 0), child);
+  EXPECT_EQ(outcome, 0);
+  EXPECT_TRUE(result.plugin.shutdown().ok());
+}
+
 TEST(Adopt, AnInterpreterThatIsNotThereIsAFailedBuild) {
   LoadResult result = adopt_plugin(manifest_of("toy"), toy_query, bare_host());
   ASSERT_TRUE(result.status().ok());
@@ -239,7 +259,7 @@ TEST(Adopt, WhatDoesNotFitIsRefused) {
   auto sanitized = [](const stria_host_info* host, stria_plugin_info* info) -> stria_error* {
     stria_error* error = toy_query(host, info);
     info->sanitizer = info->sanitizer == STRIA_SANITIZER_THREAD ? STRIA_SANITIZER_ADDRESS
-                                                               : STRIA_SANITIZER_THREAD;
+                                                                : STRIA_SANITIZER_THREAD;
     return error;
   };
   EXPECT_THAT(adopt_plugin(manifest_of("toy"), sanitized, bare_host()).status().message(),
@@ -278,9 +298,8 @@ TEST(Adopt, TheHelperFillsAShortInfoOnlyAsFarAsItGoes) {
 TEST(Adopt, SuccessWithoutAResultIsThePluginsFault) {
   auto hollow = [](const stria_host_info* host, stria_plugin_info* info) -> stria_error* {
     static stria_device_table device = sdk::Tables<ToyDriver>::device_table;
-    device.allocate = [](stria_device*, const stria_buffer_params*, stria_buffer**) -> stria_error* {
-      return nullptr;
-    };
+    device.allocate = [](stria_device*, const stria_buffer_params*,
+                         stria_buffer**) -> stria_error* { return nullptr; };
     stria_error* error = toy_query(host, info);
     info->device = &device;
     return error;

@@ -18,7 +18,8 @@ template <typename Body>
 void parallel_for(ThreadPool& pool, uint64_t count, uint64_t grain, Body body) {
   pool.parallel_for(
       count, grain,
-      [](void* state, uint64_t begin, uint64_t end) { (*static_cast<Body*>(state))(begin, end); }, &body);
+      [](void* state, uint64_t begin, uint64_t end) { (*static_cast<Body*>(state))(begin, end); },
+      &body);
 }
 
 TEST(ThreadPool, LoopsCoverEveryItemOnce) {
@@ -43,7 +44,8 @@ TEST(ThreadPool, LoopsNest) {
   ThreadPool pool(3);
   std::atomic<int> sum{0};
   parallel_for(pool, 10, 1, [&](uint64_t, uint64_t) {
-    parallel_for(pool, 10, 1, [&](uint64_t begin, uint64_t end) { sum += static_cast<int>(end - begin); });
+    parallel_for(pool, 10, 1,
+                 [&](uint64_t begin, uint64_t end) { sum += static_cast<int>(end - begin); });
   });
   EXPECT_EQ(sum, 100);
 }

@@ -70,7 +70,8 @@ class Executor : public Object {
                     });
   }
   virtual void flush() {}
-  bool drain(uint64_t timeout_ns) { return tracker_->wait_for_none(timeout_ns); }
+  // Until nothing counted in tracker() is in flight; false after `timeout_ns`.
+  virtual bool drain(uint64_t timeout_ns) { return tracker_->wait_for_none(timeout_ns); }
 
   const Host& host() const { return host_; }
   const Ref<Tracker>& tracker() const { return tracker_; }
