@@ -4,9 +4,6 @@
 // nothing.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "stria/plugin.h"
 
 namespace stria::hal {
@@ -24,7 +21,5 @@ struct Tables {
 
 // `info` as the plugin filled it in; its own size says how much of it counts.
 Tables normalise(const stria_plugin_info& info);
-// The slots that `info` lacks, as "executor.fill", in the order of slots.def.
-std::vector<std::string> missing_slots(const stria_plugin_info& info);
 
 }  // namespace stria::hal

@@ -31,7 +31,6 @@ TEST(Tables, AMissingSlotSaysItsName) {
   EXPECT_EQ(status.code(), StatusCode::unimplemented);
   EXPECT_EQ(status.message(), "the plugin has no slot executor.fill");
   tables.buffer.release(nullptr);  // does nothing
-  EXPECT_EQ(missing_slots(info).size(), 36u);
 }
 
 TEST(Tables, AShortTableCountsAsFarAsItGoes) {
