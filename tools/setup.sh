@@ -37,17 +37,24 @@ install_packages() {
   $sudo apt-get -qq -y -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 install --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# build_preset NAME [cmake option…]: configures if needed and builds build/NAME.
+# build_preset NAME [-Doption=value | target]…: configures and builds build/NAME; without targets, all.
 build_preset() {
-  local preset=$1
+  local preset=$1 options=() targets=() word
   shift
+  for word in "$@"; do
+    case $word in -D*) options+=("$word") ;; *) targets+=("$word") ;; esac
+  done
   say "build: preset $preset (build/$preset)"
-  cmake --preset "$preset" "$@" >"build-$preset.log" 2>&1 || { cat "build-$preset.log" >&2; rm -f "build-$preset.log"; exit 1; }
-  rm -f "build-$preset.log"
-  # Two jobs at least, and no more than 1.5 GiB each: the largest source files need that much.
+  local log
+  log=$(mktemp)
+  cmake --preset "$preset" ${options[@]+"${options[@]}"} >"$log" 2>&1 || { cat "$log" >&2; rm -f "$log"; exit 1; }
+  rm -f "$log"
+  # As many jobs as cores, but no more than fit in memory: the largest source files need 1.5 GiB.
   local jobs memory_kib
   jobs=$(nproc)
   memory_kib=$(awk '/MemAvailable/ {print $2}' /proc/meminfo)
   [ "$jobs" -le $((memory_kib / 1572864 + 1)) ] || jobs=$((memory_kib / 1572864 + 1))
-  cmake --build --preset "$preset" -j "$jobs"
+  local build=(cmake --build --preset "$preset" -j "$jobs")
+  [ ${#targets[@]} -eq 0 ] || build+=(--target "${targets[@]}")
+  "${build[@]}"
 }
