@@ -65,7 +65,7 @@ class RandomLeaf {
   Affine form(int64_t constant, int most) {
     Affine out(constant);
     for (size_t i = 0; i < ranges_.size(); ++i)
-      if (pick(2)) out += Affine::of(fmt::format("i{}", i), pick(2 * most) - most + 1);
+      if (pick(2)) out += Affine::of(fmt::format("i{}", i), pick(2 * most + 1) - most);
     return out;
   }
 
