@@ -240,19 +240,34 @@ Block write_out_block(const Block& host, const Layout& layout, const Accumulator
   for (Affine& access : part.access) access = Affine();
   part.access[layout.lane_dim] = Affine::of(kLane);
   part.shape.dims[layout.lane_dim].size = 1;
-  Refinement sum = out;
+  // A narrower type would round between lanes: then a scalar of the aggregation type is in between.
+  bool narrow = agg.type != out.shape.type;
+  std::string target = plan.name;
+  Refinement memory;
+  if (narrow) {
+    memory.into = target = acc + "_sum";
+    memory.shape.type = agg.type;
+    memory.location = plan.location;
+  }
+  Refinement sum = narrow ? memory : out;
+  sum.from = sum.into = target;
   for (Affine& access : sum.access) access = Affine();
   sum.agg = agg;
-  if (plan.plain_output) {
+  if (narrow || plan.plain_output) {
     sum.dir = RefDir::inout;
     block.stmts.emplace_back(stripe::Constant{"identity", identity_of(agg)});
-    block.stmts.emplace_back(stripe::Store{"identity", plan.name});
+    block.stmts.emplace_back(stripe::Store{"identity", target});
   }
   block.refs = {std::move(in), std::move(out)};
+  if (narrow) block.refs.push_back(std::move(memory));
   lanes.refs = {std::move(part), std::move(sum)};
   lanes.stmts.emplace_back(stripe::Load{acc, "value"});
-  lanes.stmts.emplace_back(stripe::Store{"value", plan.name});
+  lanes.stmts.emplace_back(stripe::Store{"value", target});
   block.stmts.emplace_back(std::move(lanes));
+  if (narrow) {
+    block.stmts.emplace_back(stripe::Load{target, "value"});
+    block.stmts.emplace_back(stripe::Store{"value", plan.name});
+  }
   for (const std::string& tag : plan.tile_set) block.tags.set(tag);
   return block;
 }
