@@ -120,4 +120,9 @@ function(stria_test name)
     set(TEST_LABELS quick)
   endif()
   set_tests_properties(${name} PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "${TEST_LABELS}")
+  if(STRIA_SANITIZE)
+    # Tests ask for more memory than there is; that must fail as it does without a sanitizer.
+    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
+      ASAN_OPTIONS=allocator_may_return_null=1 TSAN_OPTIONS=allocator_may_return_null=1)
+  endif()
 endfunction()
