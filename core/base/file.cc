@@ -60,12 +60,22 @@ Result<std::string> read_file(const std::filesystem::path& path, size_t max_byte
   return bytes;
 }
 
-Status write_file(const std::filesystem::path& path, std::string_view bytes) {
+Status write_file(const std::filesystem::path& given, std::string_view bytes) {
   struct stat info {};
-  bool exists = ::stat(path.c_str(), &info) == 0;
+  bool exists = ::stat(given.c_str(), &info) == 0;
+  // Through a link, the file it names is replaced and not the link: /dev/stdout is a link, too.
+  std::error_code no_such;
+  std::filesystem::path path = given;
+  if (std::filesystem::is_symlink(given, no_such)) {
+    std::filesystem::path target = std::filesystem::weakly_canonical(given, no_such);
+    if (!no_such) path = target;
+  }
+  // What is open under a number has no name to rename to.
+  std::string text = std::filesystem::absolute(given, no_such).lexically_normal().string();
+  bool by_number = text.rfind("/dev/", 0) == 0 || text.rfind("/proc/", 0) == 0;
   if (exists && S_ISDIR(info.st_mode)) return error_of(path, "write", EISDIR);
-  if (exists && !S_ISREG(info.st_mode)) {
-    int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (exists && (by_number || !S_ISREG(info.st_mode))) {
+    int descriptor = ::open(given.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor < 0) return error_of(path, "write", errno);
     Status status = write_all(descriptor, bytes, path);
     if (::close(descriptor) != 0 && status.ok()) status = error_of(path, "write", errno);

@@ -16,8 +16,8 @@ Result<std::string> read_file(const std::filesystem::path& path,
                               size_t max_bytes = size_t{1} << 40);
 
 // Writes beside the target and renames: a reader sees the old file or the new one, never a part,
-// and a failed write leaves nothing behind. A target that is not a regular file (/dev/null, a pipe)
-// is written directly.
+// and a failed write leaves nothing behind. A link is followed. A target that is not a regular file
+// (/dev/null, a pipe) or that is open under a number (/dev/stdout) is written directly.
 Status write_file(const std::filesystem::path& path, std::string_view bytes);
 
 }  // namespace stria

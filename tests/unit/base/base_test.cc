@@ -80,6 +80,13 @@ TEST(File, FailedWriteLeavesNothing) {
   EXPECT_EQ(write_file(folder, "a").code(), StatusCode::invalid_argument);
   EXPECT_TRUE(write_file("/dev/null", "a").ok());
   EXPECT_FALSE(write_file("/dev/full", "a").ok());
+  std::filesystem::create_directory(folder + "/links");
+  std::filesystem::create_symlink(folder + "/x", folder + "/links/y");
+  EXPECT_TRUE(write_file(folder + "/links/y", "through").ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(folder + "/links/y"));
+  EXPECT_EQ(*read_file(folder + "/x"), "through");
+  EXPECT_TRUE(write_file("/proc/self/fd/1", "").ok());
+  std::filesystem::remove_all(folder + "/links");
   int files = 0;
   for ([[maybe_unused]] auto& entry : std::filesystem::directory_iterator(folder)) ++files;
   EXPECT_EQ(files, 1);
