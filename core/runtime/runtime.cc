@@ -132,7 +132,12 @@ Result<DeviceSelector> parse_device_selector(std::string_view text) {
         "PLUGIN, PLUGIN:N, PLUGIN:NAME or auto",
         text);
   if (colon == std::string_view::npos) return selector;
+  if (selector.plugin == "auto")
+    return invalid_argument("the device selector '{}' has something behind auto; auto stands alone", text);
   selector.device = std::string(text.substr(colon + 1));
+  if (selector.device.size() > 1 && selector.device[0] == '-' &&
+      selector.device.find_first_not_of("0123456789", 1) == std::string::npos)
+    return invalid_argument("the device selector '{}' has a negative number; devices count from 0", text);
   if (selector.device.empty())
     return invalid_argument(
         "the device selector '{}' has nothing behind its colon; it is PLUGIN, "

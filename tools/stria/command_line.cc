@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "stria/base/text.h"
 
@@ -76,7 +77,7 @@ void define(CLI::App* app, CompileOptionsText& options) {
   app->add_option("--dump-dir", options.dump_dir,
                   "write every stage there, NN_name.tile and .stripe, and the kernels' sources")
       ->type_name("DIR");
-  app->add_option("-o,--output", options.output, "file for the device Stripe")
+  app->add_option("-o,--output", options.output, "file for the device Stripe; - is stdout")
       ->type_name("OUT")
       ->required();
   app->add_option("--function", options.function, "function to compile, if the file has several")
@@ -109,6 +110,23 @@ void define(CLI::App* app, OptOptions& options) {
       "  stria opt program.stripe --hw cpu.json --pipeline cpu_passes.json --print-after-all\n"
       "  stria opt program.stripe --hw accel.json --set NUM_SRAM=8 --pipeline p.json --stop-after "
       "tile");
+}
+
+// The first word that looks like an option of `app` and is none, said with the nearest one; "" if there
+// is no such word. CLI11 complains of what is missing before it looks at what is wrong.
+std::string unknown_option(const CLI::App& app, int count, const char* const* arguments) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  for (int n = 1; n < count; ++n) {
+    std::string word = arguments[n];
+    if (word == "--") break;
+    if (word.rfind("--", 0) != 0) continue;
+    word = word.substr(0, word.find('='));
+    if (std::find(names.begin(), names.end(), word) == names.end())
+      return fmt::format("there is no option '{}'{}", word, did_you_mean(word, names));
+  }
+  return "";
 }
 
 }  // namespace
@@ -151,7 +169,9 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
       return out;
     }
     const CLI::App* used = app.get_subcommands().empty() ? &app : app.get_subcommands()[0];
-    out.text = std::string("stria: ") + error.what() + "\nTry: stria " +
+    std::string what = unknown_option(*used, count, arguments);
+    if (what.empty()) what = error.what();
+    out.text = "stria: " + what + "\nTry: stria " +
                (used == &app ? "" : used->get_name() + " ") + "--help\n";
     out.code = ExitCode::usage;
     return out;

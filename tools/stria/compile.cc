@@ -60,6 +60,10 @@ Outcome compile(const CompileOptionsText& options) {
     STRIA_OR_FAIL(std::vector<hal::NamedText> sources, ExitCode::device, executable.sources());
     STRIA_FAIL_IF_ERROR(ExitCode::program, dump(options.dump_dir, compilation, sources));
   }
+  if (options.output == "-") {
+    std::fwrite(compilation.device_text.data(), 1, compilation.device_text.size(), stdout);
+    return Outcome();
+  }
   return Outcome(ExitCode::program, write_file(options.output, compilation.device_text));
 }
 

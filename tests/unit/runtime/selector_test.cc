@@ -20,7 +20,7 @@ TEST(Selector, Forms) {
 }
 
 TEST(Selector, Malformed) {
-  for (const char* text : {"", ":", ":0", "a:", "a b", "a/b:0", " auto", "*"}) {
+  for (const char* text : {"", ":", ":0", "a:", "a b", "a/b:0", " auto", "*", "auto:0", "a:-1"}) {
     auto selector = parse_device_selector(text);
     EXPECT_FALSE(selector.ok()) << text;
     EXPECT_EQ(selector.status().code(), StatusCode::invalid_argument);
