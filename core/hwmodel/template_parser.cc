@@ -12,7 +12,7 @@ using Expr = TemplateExpression;
 using Kind = Expr::Kind;
 
 // Deeper expressions than this are refused: the parser and the evaluator recurse.
-constexpr int kMaxDepth = 200;
+constexpr int kMaxDepth = 40;
 
 class Parser {
  public:

@@ -14,10 +14,10 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kMaxOutput = size_t{64} << 20;
-constexpr int kMaxNesting = 100;
+constexpr int kMaxNesting = 40;
 // Pieces of a template that are rendered, each as often as its loops run: an empty loop body makes
 // no output.
-constexpr int64_t kMaxSteps = 1 << 20;
+constexpr int64_t kMaxSteps = 1 << 18;
 
 struct Node {
   enum class Kind { text, output, set, loop, branch };

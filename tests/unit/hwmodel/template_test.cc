@@ -105,7 +105,7 @@ TEST(Template, OutputAndWorkAreLimited) {
   EXPECT_THAT(
       rendered(
           "{% for a in range(9999) %}{% for b in range(9999) %}{{ '' }}{% endfor %}{% endfor %}"),
-      HasSubstr("more than 1048576 steps"));
+      HasSubstr("more than 262144 steps"));
 }
 
 TEST(Settings, AreReadAsJsonWhereTheyAreJson) {
