@@ -22,7 +22,8 @@ double unit_roundoff(DataType type) {
     case DataType::fp16: return 0x1p-11;
     case DataType::bf16: return 0x1p-8;
     case DataType::fp32: return 0x1p-24;
-    default: return 0x1p-53;
+    // The values here are doubles themselves: their own rounding counts as well.
+    default: return 0x1p-52;
   }
 }
 
@@ -317,18 +318,20 @@ class Evaluator {
       return out;
     }
     const double u = unit_roundoff(type), n = static_cast<double>(terms.size());
-    double sum = 0, bound = 0, magnitude = 0, product = 1, upper = 1;
+    // Wider than any type under test, so that only the device's rounding is left in the bound.
+    long double sum = 0, bound = 0, magnitude = 0, product = 1, upper = 1;
     bool skip = false;
     for (const BruteValue& term : terms) {
       sum += term.f;
       bound += term.bound;
       magnitude += std::fabs(term.f) + term.bound;
       product *= term.f;
-      upper *= (std::fabs(term.f) + term.bound) * (1 + u);
+      upper *= (std::fabs(term.f) + static_cast<long double>(term.bound)) * (1 + static_cast<long double>(u));
       skip |= term.skip;
     }
-    out.f = agg == '+' ? sum : product;
-    out.bound = agg == '+' ? bound + (n + 1) * u * magnitude * 1.01 : upper - std::fabs(product) + n * smallest_step(type);
+    out.f = static_cast<double>(agg == '+' ? sum : product);
+    out.bound = static_cast<double>(agg == '+' ? bound + (n + 1) * u * magnitude * 1.01L
+                                               : (upper - std::fabs(product)) * 1.01L + n * smallest_step(type));
     out.skip = skip || !(std::fabs(out.f) + out.bound < largest(type) / 2);
     // A partial product may leave the range even where the whole one does not.
     if (agg == '*') {
