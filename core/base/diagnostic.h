@@ -24,7 +24,10 @@ struct SourceSpan {
   size_t end = 0;
 };
 
-// 1-based; the column counts bytes.
+// Where a reader begins: behind the byte order mark that some editors put first, else 0.
+size_t text_begin(std::string_view text);
+
+// 1-based; the column counts bytes, from text_begin.
 struct LineColumn {
   int line = 1;
   int column = 1;
@@ -39,7 +42,8 @@ struct Diagnostic {
   std::string message;
 };
 
-// "name:line:column: error: message\n  source line\n     ^~~~\n".
+// "name:line:column: error: message\n  source line\n     ^~~~\n". Control characters and bytes that are no
+// UTF-8 are shown as \x1b; tabs as blanks.
 std::string render(const SourceText& source, const Diagnostic& diagnostic);
 
 // Collects messages about one text; a reader goes on after an error to report several.
@@ -64,5 +68,9 @@ class Diagnostics {
   std::vector<Diagnostic> all_;
   size_t error_count_ = 0;
 };
+
+// Whether `source` can be read at all: it has no NUL byte and is not mostly control bytes. If not, reports
+// "not a text file"; a reader then reports nothing more.
+[[nodiscard]] bool check_is_text(const SourceText& source, Diagnostics& diagnostics);
 
 }  // namespace stria

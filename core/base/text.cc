@@ -38,6 +38,8 @@ int edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates) {
+  // One letter is no hint at what was meant: every other letter is as near.
+  if (name.size() < 2) return "";
   // The same letters in another case are the nearest there is.
   auto same_letters = [&](const std::string& candidate) {
     return std::equal(name.begin(), name.end(), candidate.begin(), candidate.end(), [](char a, char b) {
@@ -50,7 +52,7 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
   int best_distance = 0;
   for (const std::string& candidate : candidates) {
     // Names of wild length are no slips, and the table above is quadratic.
-    if (candidate.size() > 256 || name.size() > 256) continue;
+    if (candidate.size() < 2 || candidate.size() > 256 || name.size() > 256) continue;
     int distance = edit_distance(name, candidate);
     const int longer = static_cast<int>(std::max(name.size(), candidate.size()));
     // A name of which no letter is left is no slip: 'Q' is not meant as 'A'.

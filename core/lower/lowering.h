@@ -63,6 +63,6 @@ stripe::Tags sorted_tags(std::vector<std::string> names);
 
 Status lower_contraction(Lowering& lowering, const tile::BoundStatement& statement, const tile::BoundContraction& contraction);
 Status lower_elementwise(Lowering& lowering, const tile::BoundStatement& statement, const tile::BoundElementwise& elementwise);
-Status lower_special(Lowering& lowering, const tile::BoundStatement& statement, const tile::BoundSpecial& special);
+Status lower_reshape(Lowering& lowering, const tile::BoundStatement& statement, const tile::BoundReshape& reshape);
 
 }  // namespace stria::lower_detail

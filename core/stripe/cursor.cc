@@ -88,7 +88,10 @@ bool Cursor::fail(const std::string& message) {
     std::string text = prefix + std::string(token.text.substr(0, kShown));
     found = "'" + text + (token.text.size() > kShown ? "…'" : "'");
   }
-  return fail_at(span, message + ", found " + found);
+  fail_at(span, message + ", found " + found);
+  // Whatever else is missing at the end of the text, or behind a last token cut short, is the same mistake.
+  if (token.kind == TokenKind::end || peek(1).kind == TokenKind::end) stop();
+  return false;
 }
 
 bool Cursor::fail_at(SourceSpan span, const std::string& message) {

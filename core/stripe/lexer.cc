@@ -15,7 +15,8 @@ bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 class Lexer {
  public:
-  Lexer(const SourceText& source, Diagnostics& diagnostics) : text_(source.text), diagnostics_(diagnostics) {}
+  Lexer(const SourceText& source, Diagnostics& diagnostics)
+      : text_(source.text), diagnostics_(diagnostics), at_(text_begin(source.text)) {}
 
   TokenList run() {
     while (true) {
@@ -120,18 +121,17 @@ class Lexer {
     do {
       ++at_;
     } while (at_ < text_.size() && !starts_token(text_[at_]));
-    std::string shown;
-    for (char c : text_.substr(begin, std::min<size_t>(at_ - begin, 8)))
-      shown += static_cast<unsigned char>(c) < 0x20 || c == 0x7f
-                   ? fmt::format("\\x{:02x}", static_cast<unsigned char>(c))
-                   : std::string(1, c);
-    diagnostics_.error({begin, at_}, fmt::format("'{}' means nothing in Stripe", shown));
+    // At most 8 bytes, and no part of a character.
+    size_t shown = std::min<size_t>(at_ - begin, 8);
+    for (int i = 0; i < 3 && begin + shown < at_ && (static_cast<unsigned char>(text_[begin + shown]) & 0xC0) == 0x80; ++i)
+      --shown;
+    diagnostics_.error({begin, at_}, fmt::format("'{}' means nothing in Stripe", text_.substr(begin, shown)));
   }
 
   std::string_view text_;
   Diagnostics& diagnostics_;
+  size_t at_;
   TokenList list_;
-  size_t at_ = 0;
   bool line_start_ = true;
 };
 

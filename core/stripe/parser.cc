@@ -28,7 +28,7 @@ DataType wider(DataType a, DataType b) {
 class Parser {
  public:
   explicit Parser(const SourceText& source)
-      : source_(source), diagnostics_(source), list_(tokenize(source, diagnostics_)), cursor_(list_, diagnostics_) {}
+      : source_(source), diagnostics_(source), list_(read(source, diagnostics_)), cursor_(list_, diagnostics_) {}
 
   Result<Program> run() {
     if (diagnostics_.has_errors()) return diagnostics_.status();
@@ -47,6 +47,10 @@ class Parser {
   }
 
  private:
+  static TokenList read(const SourceText& source, Diagnostics& diagnostics) {
+    return check_is_text(source, diagnostics) ? tokenize(source, diagnostics) : TokenList{};
+  }
+
   Status version() {
     if (!cursor_.peek().is_name("stripe")) return Status();
     cursor_.advance();

@@ -33,13 +33,17 @@ std::string sizes_text(const std::vector<int64_t>& sizes) { return fmt::format("
 }  // namespace
 
 Result<const Function*> entry_function(const Program& program, std::string_view name) {
-  std::vector<std::string> names;
+  std::vector<std::string> names, quoted;
   for (const Function& function : program.functions) {
     if (function.name.text == name) return &function;
-    if (!function.name.text.empty()) names.push_back(function.name.text);
+    if (function.name.text.empty()) continue;
+    names.push_back(function.name.text);
+    quoted.push_back(fmt::format("'{}'", function.name.text));
   }
   if (name.empty() && !program.functions.empty()) return &program.functions.back();
-  return not_found("{}: there is no function '{}'{}", program.source.name, name, did_you_mean(name, names));
+  return not_found("{}: there is no function '{}'{} {}", program.source.name, name, did_you_mean(name, names),
+                   quoted.empty() ? "(the file's only function has no name)"
+                                  : fmt::format("(the file has {})", join(quoted, ", ")));
 }
 
 Result<BoundProgram> bind_program(const Program& program, std::string_view function,
@@ -180,7 +184,7 @@ void Binder::check_functions() {
   for (const Function& function : program_.functions) {
     const std::string& name = function.name.text;
     SourceSpan span = name.empty() ? function.span : function.name.span;
-    if (find_builtin(name) != nullptr || is_special(name) || name == "index" || name == "shape") {
+    if (find_builtin(name) != nullptr || name == "reshape" || name == "index" || name == "shape") {
       error(span, fmt::format("'{}' is a builtin function; choose another name", name));
     } else if (!functions_.emplace(name, &function).second) {
       error(span, name.empty() ? "only one function of a file may have no name"
@@ -217,20 +221,22 @@ void Binder::bind_inputs(Scope& scope) {
     }
     if (!parameter.has_dims) continue;
     if (id >= 0) {
-      bind_dims(scope, parameter, at->second.sizes, parameter.name.span);
+      // With a rank that does not fit, every use of the input would be a mistake of its own.
+      if (!bind_dims(scope, parameter, at->second.sizes, parameter.name.span))
+        scope.names[parameter.name.text] = Entity::failed(parameter.name.span);
     } else {
       for (const Name& dim : parameter.dims) scope.names.emplace(dim.text, Entity{});
     }
   }
 }
 
-void Binder::bind_dims(Scope& scope, const Parameter& parameter, const std::vector<int64_t>& sizes,
+bool Binder::bind_dims(Scope& scope, const Parameter& parameter, const std::vector<int64_t>& sizes,
                        SourceSpan where) {
   if (sizes.size() != parameter.dims.size()) {
     error(where, fmt::format("'{}' has {} dimension{}, but the tensor given for it is {}", header_text(parameter),
                              parameter.dims.size(), parameter.dims.size() == 1 ? "" : "s", sizes_text(sizes)));
     for (const Name& dim : parameter.dims) scope.names.emplace(dim.text, Entity{});
-    return;
+    return false;
   }
   for (size_t i = 0; i < sizes.size(); ++i) {
     const Name& dim = parameter.dims[i];
@@ -252,6 +258,7 @@ void Binder::bind_dims(Scope& scope, const Parameter& parameter, const std::vect
                         known.constant.integer, first, sizes[i], header_text(parameter), sizes_text(sizes)));
     }
   }
+  return true;
 }
 
 void Binder::bind_statements(Scope& scope) {
@@ -298,8 +305,8 @@ bool Binder::bind_assignment(Scope& scope, const Statement& statement, const Ass
   const Name& target = assignment.targets[0];
   target_ = tensor_name(scope, target.text);
   TensorId id = -1;
-  if (value.kind == ExprKind::call && is_special(value.text)) {
-    id = bind_special(scope, value, target_, &statement);
+  if (value.kind == ExprKind::call && value.text == "reshape") {
+    id = bind_reshape(scope, value, target_, &statement);
   } else {
     NodeList nodes;
     std::optional<Value> result = evaluate(scope, assignment.value, nodes);

@@ -13,9 +13,9 @@ namespace {
 // Expressions inside called functions count with those of the caller: bounds the recursion.
 constexpr int kMaxDepth = 1500;
 
-constexpr std::string_view kSpecials[] = {"gather", "scatter", "reshape"};
 // Known to users of Tile elsewhere; named so that the message is not "unknown".
 constexpr std::string_view kMissing[] = {
+    "gather",      "scatter",
     "prng_step",   "prng_state",        "prng_value",      "broadcast",
     "match",       "builtin_softmax",   "builtin_logsoftmax", "builtin_binary_crossentropy",
     "reverse_grad", "simple_reduce",    "tuple",           "element",
@@ -69,10 +69,6 @@ Value add_index(NodeList& nodes, int from_end, std::vector<int64_t> sizes) {
 
 }  // namespace
 
-bool is_special(std::string_view function) {
-  return std::find(std::begin(kSpecials), std::end(kSpecials), function) != std::end(kSpecials);
-}
-
 // ---- expressions ----
 
 std::optional<Value> Binder::evaluate(Scope& scope, ExprId id, NodeList& nodes) {
@@ -114,8 +110,8 @@ std::optional<Value> Binder::evaluate_call(Scope& scope, const Expr& e, NodeList
     if (results[0].kind == Entity::Kind::constant) return constant_value(results[0].constant);
     return load(nodes, results[0].tensor);
   }
-  if (is_special(e.text)) {
-    TensorId id = bind_special(scope, e, temporary_name(), nullptr);
+  if (e.text == "reshape") {
+    TensorId id = bind_reshape(scope, e, temporary_name(), nullptr);
     if (id < 0) return std::nullopt;
     return load(nodes, id);
   }
@@ -148,7 +144,7 @@ bool Binder::unknown_function(const Expr& e) {
   if (std::find(std::begin(kMissing), std::end(kMissing), e.text) != std::end(kMissing))
     return error(e.name_span, fmt::format("function '{}' is not supported", e.text));
   std::vector<std::string> names = builtin_names();
-  names.insert(names.end(), {"gather", "scatter", "reshape", "index", "shape"});
+  names.insert(names.end(), {"reshape", "index", "shape"});
   for (const Function& function : program_.functions)
     if (!function.name.text.empty()) names.push_back(function.name.text);
   return error(e.name_span, fmt::format("there is no function '{}'{}", e.text, did_you_mean(e.text, names)));
@@ -382,82 +378,45 @@ TensorId Binder::constant_tensor(Scope& scope, const Constant& constant, DataTyp
                 span);
 }
 
-TensorId Binder::bind_special(Scope& scope, const Expr& e, const std::string& name, const Statement* statement) {
-  const bool reshape = e.text == "reshape";
-  const size_t arity = reshape ? 1 : e.text == "gather" ? 2 : 3;
-  if (reshape ? e.args.empty() : e.args.size() != arity) {
-    std::string_view usage = reshape ? "reshape(T, size, …)" : e.text == "gather" ? "gather(D, I)" : "scatter(E, I, V)";
-    error(e.name_span, fmt::format("'{}' is called as {}, but {} given", e.text, usage,
-                                   e.args.size() == 1 ? "1 argument is" : fmt::format("{} arguments are", e.args.size())));
+TensorId Binder::bind_reshape(Scope& scope, const Expr& e, const std::string& name, const Statement* statement) {
+  if (e.args.empty()) {
+    error(e.name_span, "'reshape' is called as reshape(T, size, …), but 0 arguments are given");
     return -1;
   }
-  BoundSpecial special;
-  special.function = e.text;
-  for (size_t i = 0; i < arity; ++i) {
-    std::optional<Entity> entity = operand(scope, e.args[i]);
-    if (!entity) return -1;
-    if (entity->kind == Entity::Kind::constant) {
-      error(expr_at(scope, e.args[i]).span, fmt::format("'{}' needs a tensor here", e.text));
-      return -1;
-    }
-    special.operands.push_back(entity->tensor);
+  std::optional<Entity> from = operand(scope, e.args[0]);
+  if (!from) return -1;
+  if (from->kind == Entity::Kind::constant) {
+    error(expr_at(scope, e.args[0]).span, "'reshape' needs a tensor here");
+    return -1;
   }
-  auto operand_of = [&](size_t i) -> const BoundTensor& { return tensor(special.operands[i]); };
-  DataType type = operand_of(0).type;
+  const DataType type = tensor(from->tensor).type;
   std::vector<int64_t> sizes;
-  if (reshape) {
-    for (size_t i = 1; i < e.args.size(); ++i) {
-      std::optional<int64_t> size = constant_integer(scope, e.args[i], "a size");
-      if (!size) return -1;
-      sizes.push_back(*size);
-    }
-    if (Status s = check_sizes(type, sizes, fmt::format("tensor '{}'", name)); !s.ok()) {
-      error(e.name_span, s);
-      return -1;
-    }
-    int64_t before = dense_shape(type, operand_of(0).sizes).element_count();
-    int64_t after = dense_shape(type, sizes).element_count();
-    if (before != after) {
-      error(e.name_span, fmt::format("'reshape' keeps the number of elements: [{}] has {}, [{}] has {}",
-                                     fmt::join(operand_of(0).sizes, ", "), before, fmt::join(sizes, ", "), after));
-      return -1;
-    }
-  } else {
-    const BoundTensor& at = operand_of(1);
-    if (!is_integer(at.type)) {
-      error(expr_at(scope, e.args[1]).span, fmt::format("the indices of '{}' must be integers, not {}", e.text,
-                                                        name_of(at.type)));
-      return -1;
-    }
-    const std::vector<int64_t>& data = operand_of(0).sizes;
-    if (e.text == "gather") {
-      if (data.empty()) {
-        error(expr_at(scope, e.args[0]).span, "'gather' needs a tensor of rank 1 or more to read from");
-        return -1;
-      }
-      sizes = at.sizes;
-      sizes.insert(sizes.end(), data.begin() + 1, data.end());
-    } else {
-      const std::vector<int64_t>& like = operand_of(2).sizes;
-      size_t rank = at.sizes.size();
-      if (data.size() < rank || !std::equal(at.sizes.begin(), at.sizes.end(), data.begin()) || like.empty()) {
-        error(e.name_span, fmt::format("'scatter' of [{}] by indices [{}] into [{}]: the indices must cover the "
-                                       "first dimensions of the data, and the target have one",
-                                       fmt::join(data, ", "), fmt::join(at.sizes, ", "), fmt::join(like, ", ")));
-        return -1;
-      }
-      sizes = {like[0]};
-      sizes.insert(sizes.end(), data.begin() + static_cast<std::ptrdiff_t>(rank), data.end());
-    }
+  for (size_t i = 1; i < e.args.size(); ++i) {
+    std::optional<int64_t> size = constant_integer(scope, e.args[i], "a size");
+    if (!size) return -1;
+    sizes.push_back(*size);
   }
-  TensorId id = add_tensor(name, type, std::move(sizes), e.span);
-  if (id < 0) return -1;
-  special.outs = {id};
+  if (Status s = check_sizes(type, sizes, fmt::format("tensor '{}'", name)); !s.ok()) {
+    error(e.name_span, s);
+    return -1;
+  }
+  const std::vector<int64_t>& old = tensor(from->tensor).sizes;
+  int64_t before = dense_shape(type, old).element_count();
+  int64_t after = dense_shape(type, sizes).element_count();
+  if (before != after) {
+    error(e.name_span, fmt::format("'reshape' keeps the number of elements: [{}] has {}, [{}] has {}",
+                                   fmt::join(old, ", "), before, fmt::join(sizes, ", "), after));
+    return -1;
+  }
+  BoundReshape reshape;
+  reshape.from = from->tensor;
+  reshape.out = add_tensor(name, type, std::move(sizes), e.span);
+  if (reshape.out < 0) return -1;
   BoundStatement out;
-  out.form = std::move(special);
-  out.text = statement != nullptr ? print(*scope.function, *statement) : fmt::format("{} = {}(…)", name, e.text);
+  out.form = reshape;
+  out.text = statement != nullptr ? print(*scope.function, *statement) : fmt::format("{} = reshape(…)", name);
   out.span = statement != nullptr ? statement->span : e.span;
-  return add_statement(scope, statement, std::move(out)) ? id : -1;
+  return add_statement(scope, statement, std::move(out)) ? reshape.out : -1;
 }
 
 }  // namespace stria::tile

@@ -74,7 +74,8 @@ class Binder {
   // ---- bind.cc: functions and names ----
   void check_functions();
   void bind_inputs(Scope& scope);
-  void bind_dims(Scope& scope, const Parameter& parameter, const std::vector<int64_t>& sizes,
+  // False if the rank does not fit.
+  bool bind_dims(Scope& scope, const Parameter& parameter, const std::vector<int64_t>& sizes,
                  SourceSpan where);
   void bind_statements(Scope& scope);
   void bind_outputs(Scope& scope);
@@ -149,8 +150,8 @@ class Binder {
                   const std::string& name, std::string text, SourceSpan span);
   TensorId constant_tensor(Scope& scope, const Constant& constant, DataType type, const std::string& name,
                            SourceSpan span);
-  // gather, scatter, reshape: a tensor called `name`; -1 if it failed.
-  TensorId bind_special(Scope& scope, const Expr& expr, const std::string& name, const Statement* statement);
+  // A tensor called `name`; -1 if it failed.
+  TensorId bind_reshape(Scope& scope, const Expr& expr, const std::string& name, const Statement* statement);
   Value load(NodeList& nodes, TensorId tensor);
   bool unknown_function(const Expr& expr);
 
@@ -165,8 +166,5 @@ class Binder {
   std::string target_;  // bound name of the output of the statement being bound
   int depth_ = 0;       // of expressions over all calls
 };
-
-// True for a function that works on whole tensors: gather, scatter, reshape.
-bool is_special(std::string_view function);
 
 }  // namespace stria::tile

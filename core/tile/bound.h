@@ -96,15 +96,14 @@ struct BoundElementwise {
   std::vector<BoundNode> nodes;  // arguments before their calls; never empty
 };
 
-// An operation on whole tensors: reshape, gather, scatter, shape, prng_step.
-struct BoundSpecial {
-  std::string function;
-  std::vector<TensorId> outs;
-  std::vector<TensorId> operands;
+// out = the elements of `from`, of which it has as many, in row-major order.
+struct BoundReshape {
+  TensorId out = 0;
+  TensorId from = 0;
 };
 
 struct BoundStatement {
-  std::variant<BoundContraction, BoundElementwise, BoundSpecial> form;
+  std::variant<BoundContraction, BoundElementwise, BoundReshape> form;
   std::vector<Attribute> attributes;
   // Canonical text for comments: "O[n, x : N, X] = +(D[n, -1 + i + x] * K[i])".
   std::string text;

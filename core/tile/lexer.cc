@@ -26,7 +26,7 @@ constexpr std::string_view kSigns[] = {"->", "<=", ">=", "==", "!=", "<<", ">>",
 class Lexer {
  public:
   Lexer(const SourceText& source, Diagnostics& diagnostics)
-      : text_(source.text), diagnostics_(diagnostics) {}
+      : text_(source.text), diagnostics_(diagnostics), at_(text_begin(source.text)) {}
 
   TokenList run() {
     while (skip_blanks()) token();
@@ -165,7 +165,7 @@ class Lexer {
     unsigned char c = static_cast<unsigned char>(text_[begin]);
     // One message for a whole UTF-8 character.
     if (c >= 0x80)
-      while (at_ < text_.size() && (static_cast<unsigned char>(text_[at_]) & 0xC0) == 0x80) ++at_;
+      while (at_ < text_.size() && at_ - begin < 4 && (static_cast<unsigned char>(text_[at_]) & 0xC0) == 0x80) ++at_;
     std::string_view shown = text_.substr(begin, at_ - begin);
     if (c == '_') {
       error(begin, at_, "a name begins with a letter, not with '_'");
@@ -184,7 +184,7 @@ class Lexer {
 
   std::string_view text_;
   Diagnostics& diagnostics_;
-  size_t at_ = 0;
+  size_t at_;
   bool blank_before_ = false;
   bool fresh_line_ = true;  // nothing but blanks so far on this line
   TokenList out_;

@@ -622,6 +622,7 @@ class Parser {
 
 Result<Program> parse(SourceText source) {
   Diagnostics diagnostics(source);
+  if (!check_is_text(source, diagnostics)) return diagnostics.status();
   Program program = Parser(source, diagnostics).run();
   if (diagnostics.has_errors()) return diagnostics.status();
   program.source = std::move(source);

@@ -41,6 +41,24 @@ TEST(Diagnostic, ShowsTheLineAndACaret) {
             "f.tile:3:5: error: end\n  last\n      ^\n");
 }
 
+TEST(Diagnostic, ControlBytesAreShownEscaped) {
+  SourceText source{"f", "a\x1b\x7f\xff\xc3\xa9 B\xc2\x9b"};
+  EXPECT_EQ(render(source, {Severity::error, {7, 8}, "no 'B\x1b'"}),
+            "f:1:8: error: no 'B\\x1b'\n  a\\x1b\\x7f\\xff\xc3\xa9 B\\xc2\\x9b\n                 ^\n");
+  EXPECT_TRUE(render(source, {Severity::error, {1, 2}, "x"}).ends_with("\n   ^~~~\n"));
+}
+
+TEST(Diagnostic, LongLinesAreCutRoundTheCaret) {
+  for (size_t at : {size_t{0}, size_t{100}, size_t{500}, size_t{998}}) {
+    std::string text;
+    while (text.size() < 1000) text += "\xc3\xa9";
+    SourceText source{"f", text};
+    std::string shown = render(source, {Severity::error, {at, at + 2}, "m"});
+    EXPECT_EQ(shown.find("\\x"), std::string::npos) << shown;
+    EXPECT_LT(shown.size(), 400u);
+  }
+}
+
 TEST(Diagnostic, SeveralMessagesInOrderOfPlace) {
   SourceText source{"x", "ab"};
   Diagnostics all(source);
@@ -57,9 +75,9 @@ TEST(Diagnostic, SeveralMessagesInOrderOfPlace) {
 TEST(Text, NearestName) {
   EXPECT_EQ(nearest_name("simgoid", {"sqrt", "sigmoid"}), "sigmoid");
   EXPECT_EQ(nearest_name("zzz", {"sqrt", "sigmoid"}), "");
-  EXPECT_EQ(nearest_name("b", {"A", "B"}), "B");
-  EXPECT_EQ(nearest_name("Q", {"A", "B"}), "");
-  EXPECT_EQ(nearest_name("CC", {"A", "C"}), "C");
+  EXPECT_EQ(nearest_name("LOG", {"A", "log"}), "log");
+  for (const char* name : {"", "b", "Q", "CC"}) EXPECT_EQ(nearest_name(name, {"A", "B", "C"}), "") << name;
+  EXPECT_EQ(nearest_name("Q", {"QQ"}), "");
   EXPECT_EQ(did_you_mean("lgo", {"log"}), ", did you mean 'log'?");
 }
 

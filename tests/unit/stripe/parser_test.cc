@@ -86,6 +86,25 @@ TEST(Parser, NamesMayHoldAQuote) {
   EXPECT_TRUE(*parse({"", print(*program)}) == *program);
 }
 
+TEST(Parser, TruncatedTextIsOneError) {
+  std::string whole = around("[x:4] (\n    in A[x] fp32(1:1)\n)", "0: $a = load(A)\n");
+  for (size_t size = 0; size < whole.size(); ++size) {
+    Result<Program> program = parse({"t.stripe", whole.substr(0, size)});
+    if (program.ok()) continue;  // only blanks are missing
+    const std::string message(program.status().message());
+    EXPECT_EQ(message.find("error:"), message.rfind("error:")) << message;
+  }
+}
+
+TEST(Parser, SkipsAByteOrderMarkAndNamesBinaryFiles) {
+  std::string whole = around("[x:4] (\n)", "");
+  EXPECT_TRUE(parse({"t", "\xEF\xBB\xBF" + whole}).ok());
+  std::string message(parse({"t", whole + std::string(2, '\0')}).status().message());
+  EXPECT_THAT(message, HasSubstr("error: not a text file"));
+  EXPECT_EQ(message.find("error:"), message.rfind("error:")) << message;
+  EXPECT_THAT(message_of("\x1b[31m"), HasSubstr("'\\x1b' means nothing in Stripe"));
+}
+
 TEST(Parser, ErrorsPointAtThePlace) {
   std::string message = message_of(around("[x:4] (\n    inn A[x] i8(1:1)\n)", ""));
   EXPECT_THAT(message, HasSubstr("t.stripe:7:5: error: expected none, in, out or inout, did you mean 'in'?"));

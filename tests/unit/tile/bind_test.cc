@@ -49,7 +49,8 @@ TEST(Bind, EntryIsTheUnnamedOrTheLastOrTheOneAskedFor) {
   EXPECT_EQ(bind_text(text, {{"A", fp32({})}}, "f")->tensors[1].name, "R");
   EXPECT_EQ(bind_text("function f(A) -> (R) { R = A; } function g(A) -> (T) { T = A; }", {{"A", fp32({})}})->name, "g");
   EXPECT_THAT(failure_of("function conv(A) -> (R) { R = A; }", {{"A", fp32({})}}, "cnov"),
-              HasSubstr("there is no function 'cnov', did you mean 'conv'?"));
+              HasSubstr("there is no function 'cnov', did you mean 'conv'? (the file has 'conv')"));
+  EXPECT_THAT(failure_of(text, {{"A", fp32({})}}, "nope"), HasSubstr("there is no function 'nope' (the file has 'f', 'g')"));
 }
 
 TEST(Bind, CallsAreInlined) {
@@ -175,18 +176,34 @@ TEST(Bind, ShapeIsComputedWithoutASpecial) {
   EXPECT_EQ(tensor_of(*bound, "R").type, DataType::i32);
 }
 
-TEST(Bind, Specials) {
-  auto bound = bind_text("function (D, I, E) -> (G, S, T) { G = gather(D, I); S = scatter(E, I, D); T = reshape(D * 2, 5, 2, 2) + 1; }",
-                         {{"D", fp32({5, 4})}, {"I", {DataType::i32, {2, 3}}}, {"E", fp32({2, 3, 4})}});
+TEST(Bind, Reshape) {
+  auto bound = bind_text("function (D) -> (T) { T = reshape(D * 2, 5, 2, 2) + 1; }", {{"D", fp32({5, 4})}});
   ASSERT_TRUE(bound.ok()) << bound.status().message();
-  EXPECT_EQ(tensor_of(*bound, "G").sizes, (std::vector<int64_t>{2, 3, 4}));
-  EXPECT_EQ(tensor_of(*bound, "S").sizes, (std::vector<int64_t>{5, 4}));
   EXPECT_EQ(tensor_of(*bound, "T").sizes, (std::vector<int64_t>{5, 2, 2}));
-  EXPECT_EQ(std::get<BoundSpecial>(bound->statements[0].form).function, "gather");
+  EXPECT_TRUE(std::holds_alternative<BoundReshape>(bound->statements[1].form));
   EXPECT_THAT(failure_of("function (D) -> (R) { R = reshape(D, 3); }", {{"D", fp32({5})}}),
               HasSubstr("'reshape' keeps the number of elements: [5] has 5, [3] has 3"));
   EXPECT_THAT(failure_of("function (D) -> (R) { R = prng_step(D, 3); }", {{"D", fp32({5})}}),
               HasSubstr("function 'prng_step' is not supported"));
+  EXPECT_THAT(failure_of("function (D, I) -> (R) { R = gather(D, I); }", {{"D", fp32({5})}, {"I", fp32({5})}}),
+              HasSubstr("t.tile:1:30: error: function 'gather' is not supported"));
+  EXPECT_THAT(failure_of("function (D, I) -> (R) { R = 1 + scatter(D, I, D); }", {{"D", fp32({5})}, {"I", fp32({5})}}),
+              HasSubstr("function 'scatter' is not supported"));
+}
+
+TEST(Bind, AWrongRankIsOneError) {
+  std::string message = failure_of("function (A[M, L], B[L, N]) -> (C) { C[i, j : M, N] = +(A[i, k] * B[k, j]); }",
+                                   {{"A", fp32({})}, {"B", fp32({2, 3})}});
+  EXPECT_THAT(message, HasSubstr("'A[M, L]' has 2 dimensions, but the tensor given for it is []"));
+  EXPECT_EQ(message.find("error:"), message.rfind("error:")) << message;
+}
+
+TEST(Bind, AByteOrderMarkIsSkippedAndBinaryFilesAreNamedSo) {
+  EXPECT_TRUE(bind_text("\xEF\xBB\xBF" "function (A) -> (R) { R = A; }", {{"A", fp32({1})}}).ok());
+  EXPECT_THAT(failure_of("\xEF\xBB\xBF" "function (A) -> (R) { R = Q; }", {{"A", fp32({1})}}), HasSubstr("t.tile:1:27: "));
+  std::string message = failure_of(std::string("fun\0\0ction", 10), {});
+  EXPECT_THAT(message, HasSubstr("t.tile:1:4: error: not a text file\n  fun\\x00\\x00ction"));
+  EXPECT_EQ(message.find("error:"), message.rfind("error:")) << message;
 }
 
 TEST(Bind, AttributesReachTheStatements) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations on whole tensors. A reshape is a copy between coordinates of the same row-major position,
-// which loops express; the others become one Special each, in a kernel of its own.
+// A reshape is a copy between coordinates of the same row-major position, which loops express.
 #include <algorithm>
 
 #include "stria/lower/lowering.h"
@@ -37,7 +36,11 @@ std::vector<SamePositions> split(const std::vector<int64_t>& out, const std::vec
   return groups;
 }
 
-Status lower_reshape(Lowering& lowering, const tile::BoundStatement& statement, tile::TensorId from, tile::TensorId to) {
+}  // namespace
+
+Status lower_reshape(Lowering& lowering, const tile::BoundStatement& statement, const tile::BoundReshape& reshape) {
+  const tile::TensorId from = reshape.from, to = reshape.out;
+  if (!lowering.has_elements(to)) return {};
   const tile::BoundTensor& in = lowering.tensor(from);
   const tile::BoundTensor& out = lowering.tensor(to);
   std::vector<std::string> out_names = lowering.index_names(to);
@@ -84,32 +87,6 @@ Status lower_reshape(Lowering& lowering, const tile::BoundStatement& statement, 
     block.stmts.emplace_back(stripe::Store{in.name, out.name});
     lowering.add_kernel(std::move(block));
   }
-  return {};
-}
-
-}  // namespace
-
-Status lower_special(Lowering& lowering, const tile::BoundStatement& statement, const tile::BoundSpecial& special) {
-  if (std::none_of(special.outs.begin(), special.outs.end(), [&](tile::TensorId id) { return lowering.has_elements(id); }))
-    return {};
-  if (special.function == "reshape") return lower_reshape(lowering, statement, special.operands[0], special.outs[0]);
-  stripe::Block block;
-  block.comments.push_back(statement.text);
-  block.tags = sorted_tags({"kernel", "special_" + special.function});
-  stripe::Special operation;
-  operation.name = special.function;
-  Names refs;
-  for (tile::TensorId id : special.operands) {
-    block.refs.push_back(lowering.whole(RefDir::in, id));
-    block.refs.back().into = refs.fresh(lowering.tensor(id).name);
-    operation.inputs.push_back(block.refs.back().into);
-  }
-  for (tile::TensorId id : special.outs) {
-    block.refs.push_back(lowering.whole(RefDir::out, id));
-    operation.outputs.push_back(lowering.tensor(id).name);
-  }
-  block.stmts.emplace_back(std::move(operation));
-  lowering.add_kernel(std::move(block));
   return {};
 }
 
