@@ -33,6 +33,7 @@ class ObjectReader {
     if (!found) return {};
     if (!found->is_string()) return wrong(key, "a string", *found);
     value = found->get<std::string>();
+    if (value.empty()) return wrong(key, "a string that is not empty", *found);
     return {};
   }
 
@@ -112,7 +113,7 @@ Status read_units(const std::string& file, ObjectReader& model, const std::strin
     STRIA_RETURN_IF_ERROR(reader.check());
     Unit unit;
     unit.name = it.key();
-    STRIA_RETURN_IF_ERROR(reader.integer("count", unit.count, 0));
+    STRIA_RETURN_IF_ERROR(reader.integer("count", unit.count, 1));
     STRIA_RETURN_IF_ERROR(read(reader, unit));
     STRIA_RETURN_IF_ERROR(reader.finish());
     units.push_back(std::move(unit));

@@ -71,6 +71,13 @@ TEST(HardwareModel, MistakesNameTheJsonPath) {
   EXPECT_THAT(failure(R"({"exec_units": {"CORE": {"count": 1.5}}})"),
               HasSubstr("must be an integer"));
   EXPECT_THAT(failure(R"({"exec_units": {"CORE": {"count": 1e300}}})"), HasSubstr("outside"));
+  EXPECT_THAT(failure(R"({"exec_units": {"CORE": {"count": 0}}})"),
+              HasSubstr("m.json: /exec_units/CORE/count: 0 is outside 1 .. 1000000000"));
+  EXPECT_THAT(failure(R"({"mem_units": {"DRAM": {"count": -1}}})"),
+              HasSubstr("/mem_units/DRAM/count: -1 is outside 1 .."));
+  EXPECT_THAT(failure(R"({"tx_units": {"DMA": {"count": 0}}})"),
+              HasSubstr("/tx_units/DMA/count: 0 is outside 1 .."));
+  EXPECT_THAT(failure(R"({"name": ""})"), HasSubstr("m.json: /name: must be a string that is not"));
   EXPECT_THAT(failure(R"({"exec_units": {"A B": {}}})"), HasSubstr("letters, digits"));
   EXPECT_THAT(failure(R"({"exec_units": {"X": {}}, "mem_units": {"X": {}}})"),
               HasSubstr("in two of"));
