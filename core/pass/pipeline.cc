@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "stria/base/text.h"
@@ -28,6 +29,7 @@ Result<PipelineStep> parse_step(const json& entry, const std::string& pointer,
       if (!it->is_string())
         return invalid_argument("{}: must be a string, this is {}", child, it->dump());
       step.name = it->get<std::string>();
+      if (step.name.empty()) return invalid_argument("{}: must not be empty", child);
       continue;
     }
     auto pass = std::find_if(passes.begin(), passes.end(),
@@ -78,9 +80,17 @@ Result<Pipeline> parse_pipeline(const SourceText& file, const TemplateSettings& 
                                  pointer.empty() ? "/" : pointer, list->type_name()));
   Pipeline pipeline;
   pipeline.source = file.name;
+  std::map<std::string, std::string> named;  // a name that a step was given -> where
   for (size_t i = 0; i < list->size(); ++i) {
-    auto step = parse_step((*list)[i], pointer_child(pointer, std::to_string(i)), passes);
+    std::string at = pointer_child(pointer, std::to_string(i));
+    auto step = parse_step((*list)[i], at, passes);
     if (!step.ok()) return fail(step.status());
+    if ((*list)[i].contains("name")) {
+      auto [first, added] = named.emplace(step->name, at + "/name");
+      if (!added)
+        return fail(invalid_argument("{}/name: '{}' is already the name of the step at {}", at,
+                                     step->name, first->second));
+    }
     pipeline.steps.push_back(std::move(step).value());
   }
   return pipeline;

@@ -71,6 +71,8 @@ TEST(Pipeline, BothFormsAndTemplatesLoad) {
       R"({"version": 1, "passes": [{"mark": {"times": {{ hw.mem_units.DRAM.size_KiB }} }}]})");
   EXPECT_TRUE(full.ok()) << full.status().to_string();
   EXPECT_TRUE(pipeline("[]").ok());
+  // A pass may run often under its own name.
+  EXPECT_TRUE(pipeline(R"([{"mark": {}}, {"mark": {}}])").ok());
 }
 
 TEST(Pipeline, MistakesNameTheJsonPathAndTheNearestName) {
@@ -92,6 +94,9 @@ TEST(Pipeline, MistakesNameTheJsonPathAndTheNearestName) {
   EXPECT_THAT(failure(R"([{"mark": 3}])"), HasSubstr("must be an object of options"));
   EXPECT_THAT(failure(R"([{"name": "x"}])"), HasSubstr("/0: this step names no pass"));
   EXPECT_THAT(failure(R"([{"mark": {}, "name": 3}])"), HasSubstr("/0/name: must be a string"));
+  EXPECT_THAT(failure(R"([{"mark": {}, "name": ""}])"), HasSubstr("/0/name: must not be empty"));
+  EXPECT_THAT(failure(R"([{"name": "a", "mark": {}}, {"mark": {}}, {"name": "a", "mark": {}}])"),
+              HasSubstr("p.json: /2/name: 'a' is already the name of the step at /0/name"));
   EXPECT_THAT(failure(R"([3])"), HasSubstr("/0: a step is"));
   EXPECT_THAT(failure(R"({"passes": []})"), HasSubstr("/version: must be 1"));
   EXPECT_THAT(failure(R"({"version": 2, "passes": []})"), HasSubstr("/version: must be 1"));
