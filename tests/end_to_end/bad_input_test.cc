@@ -114,6 +114,10 @@ TEST_F(BadInput, Outputs) {
   expect(1, run + "--output C=/nonexistent/c.npy", "/nonexistent/c.npy");
   std::filesystem::create_directory(folder_.path("folder.npy"));
   expect(1, run + "--output C=folder.npy", "folder.npy");
+  expect(1,
+         "compile matmul.tile --shape A=2,3 --shape B=3,2 --device reference --dump-dir stages "
+         "-o /nonexistent/x.stripe",
+         "/nonexistent/x.stripe");
   expect(2, run + "--output C=c.txt", "c.txt");
   expect(2, run + "--output C=c.npy --output C=c.npy", "given twice");
   expect(2, run + "--output X=c.npy", "'X'");

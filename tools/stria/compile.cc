@@ -55,16 +55,20 @@ Outcome compile(const CompileOptionsText& options) {
   STRIA_FAIL_IF(open_device(options.device, device));
   STRIA_OR_FAIL(Compilation compilation, ExitCode::device,
                 device.specialize(std::move(generic), how));
+  std::vector<hal::NamedText> sources;
   if (!options.dump_dir.empty()) {
     STRIA_OR_FAIL(Executable executable, ExitCode::device, device.load(compilation, how));
-    STRIA_OR_FAIL(std::vector<hal::NamedText> sources, ExitCode::device, executable.sources());
+    STRIA_OR_FAIL(sources, ExitCode::device, executable.sources());
+  }
+  // All is made before anything is written, and the result is written before the extra files: a
+  // result that cannot be written leaves nothing behind.
+  if (options.output != "-")
+    STRIA_FAIL_IF_ERROR(ExitCode::program, write_file(options.output, compilation.device_text));
+  if (!options.dump_dir.empty())
     STRIA_FAIL_IF_ERROR(ExitCode::program, dump(options.dump_dir, compilation, sources));
-  }
-  if (options.output == "-") {
+  if (options.output == "-")
     std::fwrite(compilation.device_text.data(), 1, compilation.device_text.size(), stdout);
-    return Outcome();
-  }
-  return Outcome(ExitCode::program, write_file(options.output, compilation.device_text));
+  return Outcome();
 }
 
 }  // namespace stria::command
