@@ -307,6 +307,27 @@ class Renderer {
   int64_t steps_ = 0;
 };
 
+void collect_reads(const TemplateExpression& expression, const std::set<std::string>& own,
+                   std::set<std::string>& reads) {
+  if (expression.kind == TemplateExpression::Kind::name && !own.count(expression.text))
+    reads.insert(expression.text);
+  for (const TemplateExpression& child : expression.children) collect_reads(child, own, reads);
+}
+
+// `own`: the names set so far. What a branch or a loop sets may not be set after it.
+void collect_reads(const std::vector<Node>& nodes, std::set<std::string> own,
+                   std::set<std::string>& reads) {
+  for (const Node& node : nodes) {
+    if (node.kind == Node::Kind::text) continue;
+    collect_reads(node.expression, own, reads);
+    if (node.kind == Node::Kind::set) own.insert(node.name);
+    std::set<std::string> inside = own;
+    if (node.kind == Node::Kind::loop) inside.insert({node.name, "loop"});
+    collect_reads(node.body, inside, reads);
+    collect_reads(node.otherwise, own, reads);
+  }
+}
+
 }  // namespace
 
 json settings_as_json(const TemplateSettings& settings) {
@@ -335,6 +356,13 @@ size_t RenderedText::source_offset(size_t offset) const {
   if (next == origins.begin()) return 0;
   const Origin& origin = *(next - 1);
   return origin.source + (origin.verbatim ? offset - origin.rendered : 0);
+}
+
+Result<std::set<std::string>> template_parameters(const SourceText& source) {
+  STRIA_ASSIGN(std::vector<Node> nodes, Reader(source).read());
+  std::set<std::string> reads;
+  collect_reads(nodes, {}, reads);
+  return reads;
 }
 
 Result<RenderedText> render_template(const SourceText& source, const json& values) {

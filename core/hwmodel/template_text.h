@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,6 +41,10 @@ struct RenderedText {
   // Where in the template the byte at `offset` of the rendered text came from.
   size_t source_offset(size_t offset) const;
 };
+
+// The names that the template reads from its values, in any branch, and does not set itself first:
+// its parameters. Thread-safe.
+Result<std::set<std::string>> template_parameters(const SourceText& source);
 
 // `values` is an object of names. Output is limited to 64 MiB. Thread-safe.
 Result<RenderedText> render_template(const SourceText& source, const nlohmann::json& values);

@@ -210,6 +210,15 @@ TEST_F(BadInput, StripeFiles) {
   folder_.write("broken.json", "{\"version\": 1,");
   expect(1, "opt good.stripe --pipeline broken.json", "broken.json:1:");
   expect(1, "opt good.stripe --hw broken.json", "broken.json:1:");
+  folder_.write("hw.json", "{\"clock_mhz\": {{ CLOCK | default(1) }}}");
+  folder_.write("steps.json", "[{\"unroll\": {\"max_points\": {{ POINTS | default(8) }}}}]");
+  const std::string opt = "opt good.stripe --hw hw.json --pipeline steps.json ";
+  expect(2, opt + "--set CLOKC=3",
+         "no parameter 'CLOKC' in 'hw.json' or 'steps.json', did you mean 'CLOCK'?");
+  expect(2, opt + "--set CLOCK=3 --set POINT=4", "did you mean 'POINTS'?");
+  expect(2, opt + "--set hw=4", "no parameter 'hw'");
+  expect(2, "opt good.stripe --hw hw.json --set POINTS=4", "no parameter 'POINTS' in 'hw.json'");
+  expect(2, "opt good.stripe --set CLOCK=3", "--set CLOCK=… needs --hw or --pipeline");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <optional>
+#include <set>
 
 #include "stria/base/file.h"
 #include "stria/base/text.h"
@@ -49,6 +50,28 @@ Outcome find_pass(const std::vector<PassInfo>& passes, const std::string& name,
                                             name, did_you_mean(name, names), join(names, ", ")));
 }
 
+// Every setting must be a parameter of the hardware model or of the pipeline ("" = not given).
+Outcome check_settings(const TemplateSettings& settings, const SourceText& hw,
+                       const SourceText& pipeline) {
+  STRIA_OR_FAIL(std::set<std::string> known, ExitCode::program, template_parameters(hw));
+  STRIA_OR_FAIL(std::set<std::string> more, ExitCode::program, template_parameters(pipeline));
+  more.erase("hw");  // the model itself
+  known.insert(more.begin(), more.end());
+  std::vector<std::string> files;
+  for (const SourceText* file : {&hw, &pipeline})
+    if (!file->name.empty()) files.push_back(fmt::format("'{}'", file->name));
+  for (const auto& [name, value] : settings) {
+    if (known.count(name)) continue;
+    if (files.empty())
+      return Outcome(ExitCode::usage,
+                     invalid_argument("--set {}=… needs --hw or --pipeline", name));
+    return Outcome(ExitCode::usage, not_found("--set: no parameter '{}' in {}{}", name,
+                                              join(files, " or "),
+                                              did_you_mean(name, {known.begin(), known.end()})));
+  }
+  return Outcome();
+}
+
 }  // namespace
 
 Outcome opt(const OptOptions& options) {
@@ -66,19 +89,25 @@ Outcome opt(const OptOptions& options) {
     std::fprintf(stderr, "%s: %s\noptions:\n%s", pass->name.c_str(), pass->summary.c_str(),
                  pass->help().c_str());
   }
+  SourceText hw, steps;
+  if (!options.hw.empty()) {
+    STRIA_OR_FAIL(hw, ExitCode::program, read_source(options.hw));
+  }
+  if (!options.pipeline.empty()) {
+    STRIA_OR_FAIL(steps, ExitCode::program, read_source(options.pipeline));
+  }
+  STRIA_FAIL_IF(check_settings(settings, hw, steps));
   STRIA_OR_FAIL(SourceText source, ExitCode::program, read_source(options.file));
   STRIA_OR_FAIL(stripe::Program program, ExitCode::program, stripe::parse(source));
   std::optional<HardwareModel> model;
   if (!options.hw.empty()) {
-    STRIA_OR_FAIL(SourceText hw, ExitCode::program, read_source(options.hw));
     STRIA_OR_FAIL(model, ExitCode::program, load_hardware_model(hw, settings));
   }
   STRIA_FAIL_IF_ERROR(ExitCode::program, verify_program(program, model, options.file));
   if (!options.pipeline.empty()) {
     const HardwareModel& used = model ? *model : model.emplace(empty_hardware_model());
-    STRIA_OR_FAIL(SourceText text, ExitCode::program, read_source(options.pipeline));
     STRIA_OR_FAIL(Pipeline pipeline, ExitCode::program,
-                  parse_pipeline(text, settings, used, passes));
+                  parse_pipeline(steps, settings, used, passes));
     PipelineOptions how;
     how.verify_each = true;
     how.stop_after = options.stop_after;
@@ -90,9 +119,9 @@ Outcome opt(const OptOptions& options) {
         std::printf("// ---- after step %d '%s': %s\n%s\n", position, report.step.c_str(),
                     report.to_string().c_str(), stripe::print(after).c_str());
     };
-    STRIA_OR_FAIL(std::vector<StepReport> steps, ExitCode::program,
+    STRIA_OR_FAIL(std::vector<StepReport> reports, ExitCode::program,
                   run_pipeline(program, pipeline, used, how));
-    for (const StepReport& step : steps)
+    for (const StepReport& step : reports)
       if (step.matched == 0)
         std::fprintf(stderr, "stria: step '%s' matched nothing\n", step.step.c_str());
     if (options.print_after_all) return Outcome();

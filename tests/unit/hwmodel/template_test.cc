@@ -108,6 +108,15 @@ TEST(Template, OutputAndWorkAreLimited) {
       HasSubstr("more than 262144 steps"));
 }
 
+TEST(Template, ParametersAreTheNamesReadFromOutside) {
+  auto names = template_parameters({"t", R"({# C #} {% set N = N | default(8) %} {{ N }} text D
+    {% for i in range(M) %} {{ i + loop.index }} {% set K = i %} {{ K }} {% endfor %}
+    {% if A is defined %} {{ "E" }} {% elif B[X].Y %} {{ Z }} {% else %} {{ K }} {% endif %})"});
+  ASSERT_TRUE(names.ok()) << names.status().to_string();
+  EXPECT_EQ(*names, (std::set<std::string>{"A", "B", "K", "M", "N", "X", "Z"}));
+  EXPECT_FALSE(template_parameters({"t", "{{ "}).ok());
+}
+
 TEST(Settings, AreReadAsJsonWhereTheyAreJson) {
   TemplateSettings settings;
   ASSERT_TRUE(add_setting("N=16", settings).ok());
