@@ -5,17 +5,31 @@
 
 namespace stria::passes {
 
-Status check_unit(const HardwareModel& model, const std::string& name) {
+Status check_unit(const HardwareModel& model, UnitUse use, const std::string& option,
+                  const std::string& name) {
   std::map<std::string, int64_t> units = model.units();
-  if (name.empty() || units.empty() || units.count(name)) return {};
+  bool is_memory = model.find_memory(name) != nullptr;
+  if (name.empty() || units.empty() || (units.count(name) && is_memory == (use == UnitUse::hold)))
+    return {};
   std::vector<std::string> names;
+  if (units.count(name)) {
+    for (const auto& [unit, count] : units)
+      if ((model.find_memory(unit) != nullptr) != is_memory) names.push_back(unit);
+    return invalid_argument(
+        "{}: '{}' is {} unit; {} (the hardware model has {})", option, name,
+        is_memory ? "a memory" : model.find_executor(name) ? "an execution" : "a transfer",
+        is_memory ? "a block runs on an execution or transfer unit"
+                  : "elements are held in a memory unit",
+        names.empty() ? "none" : join(names, ", "));
+  }
   for (const auto& [unit, count] : units) names.push_back(unit);
-  return not_found("the hardware model has no unit '{}'{}", name, did_you_mean(name, names));
+  return not_found("{}: the hardware model has no unit '{}'{}", option, name, did_you_mean(name, names));
 }
 
-Status check_location(const HardwareModel& model, const stripe::Location& location) {
+Status check_location(const HardwareModel& model, UnitUse use, const std::string& option,
+                      const stripe::Location& location) {
   for (const stripe::LocationUnit& unit : location.path) {
-    STRIA_RETURN_IF_ERROR(check_unit(model, unit.name));
+    STRIA_RETURN_IF_ERROR(check_unit(model, use, option, unit.name));
     auto count = model.unit_count(unit.name);
     for (const Affine& form : unit.units)
       if (count && form.is_constant() && (form.constant() < 0 || form.constant() >= *count))

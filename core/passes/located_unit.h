@@ -10,11 +10,18 @@
 
 namespace stria::passes {
 
-// not_found, with the nearest right name, if the model has units but none called `name`. A model
-// without units knows nothing and lets every name pass, and so does the empty name.
-Status check_unit(const HardwareModel& model, const std::string& name);
+// Where a block runs (execution and transfer units), or where a refinement's elements are (memory).
+enum class UnitUse { run, hold };
+
+// `option`: the JSON path of the name inside the pass's options. not_found, with the nearest right
+// name, if the model has units but none called `name`; invalid_argument, with the units that would
+// do, if it is of the wrong kind. A model without units knows nothing and lets every name pass, and
+// so does the empty name.
+Status check_unit(const HardwareModel& model, UnitUse use, const std::string& option,
+                  const std::string& name);
 
 // Also out_of_range if a constant instance number is beyond the model's count.
-Status check_location(const HardwareModel& model, const stripe::Location& location);
+Status check_location(const HardwareModel& model, UnitUse use, const std::string& option,
+                      const stripe::Location& location);
 
 }  // namespace stria::passes

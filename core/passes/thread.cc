@@ -83,7 +83,7 @@ void describe(ThreadOptions& options, OptionFields& fields) {
 }
 
 Status thread(stripe::Program& program, const ThreadOptions& options, PassContext& context) {
-  STRIA_RETURN_IF_ERROR(check_unit(context.model(), options.unit));
+  STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/unit", options.unit));
   const ExecutionUnit* unit = context.model().find_executor(options.unit);
   int64_t cores = unit ? std::max<int64_t>(unit->count, 1) : 1;
   return for_each_kernel(program, options.reqs, [&](Block& kernel, Block&) {

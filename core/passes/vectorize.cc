@@ -6,6 +6,7 @@
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/accumulator.h"
 #include "stria/passes/index_role.h"
+#include "stria/passes/located_unit.h"
 #include "stria/passes/split_block.h"
 #include "stria/passes/written_nest.h"
 
@@ -221,6 +222,8 @@ void describe(VectorizeOptions& options, OptionFields& fields) {
 }
 
 Status vectorize(stripe::Program& program, const VectorizeOptions& options, PassContext& context) {
+  STRIA_RETURN_IF_ERROR(
+      check_unit(context.model(), UnitUse::hold, "/accumulator", options.accumulator));
   return for_each_kernel(program, options.reqs, [&](Block& kernel, Block&) {
     context.matched();
     Vectorizer vectorizer(kernel, options, context);
