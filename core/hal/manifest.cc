@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "stria/base/diagnostic.h"
 #include "stria/base/file.h"
 #include "stria/base/text.h"
 
@@ -168,8 +169,17 @@ Result<Manifest> parse_manifest(std::string_view text, std::string_view name) {
   Json json;
   try {
     json = Json::parse(text);
-  } catch (const Json::exception& error) {
-    return invalid_argument("{}: not JSON: {}", file, error.what());
+  } catch (const Json::parse_error& error) {
+    // "[…] parse error at line 1, column 2: what": the place is ours to print.
+    std::string message = error.what();
+    size_t colon = message.find(": ");
+    if (colon != std::string::npos) message = message.substr(colon + 2);
+    size_t at = error.byte > 0 ? error.byte - 1 : 0;
+    return Status(StatusCode::invalid_argument,
+                  render({file, std::string(text)},
+                         {Severity::error, {at, at + 1}, "not JSON: " + message}));
+  } catch (const Json::exception&) {
+    return invalid_argument("{}: not JSON", file);
   }
   Reader top(json, file, "$");
   STRIA_RETURN_IF_ERROR(top.check_keys({"schema", "id", "version", "vendor", "library", "abi",
