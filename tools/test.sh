@@ -25,6 +25,8 @@ run_suite() {
   log=$(mktemp)
   say "tests: preset $preset"
   ctest --preset "$preset" -j 2 "$@" 2>&1 | tee "$log" || status=$?
+  # What the generated programs covered; ctest keeps the output of tests that pass to itself.
+  sed -n '/^coverage of 300 generated programs/,/^\[/{/^\[/!p}' "build/$preset/Testing/Temporary/LastTest.log"
   local failed total
   total=$(sed -n 's/.* tests failed out of \([0-9]*\)$/\1/p' "$log" | tail -1)
   failed=$(sed -n 's/.*, \([0-9]*\) tests failed out of .*/\1/p' "$log" | tail -1)

@@ -174,7 +174,7 @@ TEST(Differential, InterpreterAgainstBruteForce) {
       ADD_FAILURE() << wrong << "\n" << context(program);
     }
   }
-  coverage.print("the generated programs");
+  coverage.print(fmt::format("{} generated programs", kPrograms).c_str());
   if (kPrograms >= 300) {
     EXPECT_EQ(coverage.missing(), std::vector<std::string>{});
   }
