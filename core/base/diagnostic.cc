@@ -19,19 +19,26 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 bool is_control(unsigned char c) { return c < 0x20 || c == 0x7f; }
 
-// Bytes of the UTF-8 character at `at`; 0 if there is none, or it is a control character that a terminal may obey.
+// Bytes of the UTF-8 character at `at`; 0 if there is none, or it is a control character that a
+// terminal may obey.
 size_t printable_length(std::string_view text, size_t at) {
-  auto byte = [&](size_t i) -> unsigned { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  auto byte = [&](size_t i) -> unsigned {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+  };
   const unsigned first = byte(at);
   if (first < 0x80) return is_control(static_cast<unsigned char>(first)) ? 0 : 1;
-  const size_t length = first >= 0xC2 && first < 0xE0 ? 2 : (first & 0xF0u) == 0xE0 ? 3 : first >= 0xF0 && first < 0xF5 ? 4 : 0;
+  const size_t length = first >= 0xC2 && first < 0xE0   ? 2
+                        : (first & 0xF0u) == 0xE0       ? 3
+                        : first >= 0xF0 && first < 0xF5 ? 4
+                                                        : 0;
   if (length == 0) return 0;
   unsigned code = first & (0x7Fu >> length);
   for (size_t i = 1; i < length; ++i) {
     if ((byte(at + i) & 0xC0u) != 0x80) return 0;
     code = code << 6 | (byte(at + i) & 0x3Fu);
   }
-  const bool shortest = length == 2 || (length == 3 ? code >= 0x800 : code >= 0x10000 && code <= 0x10FFFF);
+  const bool shortest =
+      length == 2 || (length == 3 ? code >= 0x800 : code >= 0x10000 && code <= 0x10FFFF);
   const bool surrogate = code >= 0xD800 && code < 0xE000;
   return shortest && !surrogate && code >= 0xA0 ? length : 0;
 }
@@ -49,7 +56,8 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-// A source line as shown: the text, and for each byte of the line (and its end) the column it is shown at.
+// A source line as shown: the text, and for each byte of the line (and its end) the column it is
+// shown at.
 struct ShownLine {
   std::string text;
   std::vector<size_t> column;
@@ -61,7 +69,9 @@ ShownLine show(std::string_view line) {
   for (size_t i = 0; i < line.size();) {
     const bool blank = line[i] == '\t' || line[i] == '\r';
     const size_t length = blank ? 1 : printable_length(line, i);
-    std::string shown = blank ? " " : length == 0 ? escaped_byte(line[i]) : std::string(line.substr(i, length));
+    std::string shown = blank         ? " "
+                        : length == 0 ? escaped_byte(line[i])
+                                      : std::string(line.substr(i, length));
     out.column.insert(out.column.end(), std::max<size_t>(length, 1), column);
     column += length == 0 ? shown.size() : 1;
     out.text += shown;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages about a place in a text: "file:line:column: error: …", the source line and a caret. Every
-// reader of text (Tile, Stripe, JSON) reports through this, so all messages look alike.
+// Messages about a place in a text: "file:line:column: error: …", the source line and a caret.
+// Every reader of text (Tile, Stripe, JSON) reports through this, so all messages look alike.
 #pragma once
 
 #include <cstddef>
@@ -42,8 +42,8 @@ struct Diagnostic {
   std::string message;
 };
 
-// "name:line:column: error: message\n  source line\n     ^~~~\n". Control characters and bytes that are no
-// UTF-8 are shown as \x1b; tabs as blanks.
+// "name:line:column: error: message\n  source line\n     ^~~~\n". Control characters and bytes that
+// are no UTF-8 are shown as \x1b; tabs as blanks.
 std::string render(const SourceText& source, const Diagnostic& diagnostic);
 
 // Collects messages about one text; a reader goes on after an error to report several.
@@ -69,8 +69,8 @@ class Diagnostics {
   size_t error_count_ = 0;
 };
 
-// Whether `source` can be read at all: it has no NUL byte and is not mostly control bytes. If not, reports
-// "not a text file"; a reader then reports nothing more.
+// Whether `source` can be read at all: it has no NUL byte and is not mostly control bytes. If not,
+// reports "not a text file"; a reader then reports nothing more.
 [[nodiscard]] bool check_is_text(const SourceText& source, Diagnostics& diagnostics);
 
 }  // namespace stria

@@ -37,7 +37,7 @@ Result<std::string> read_file(const std::filesystem::path& path, size_t max_byte
   int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return error_of(path, "read", errno);
   std::string bytes;
-  struct stat info {};
+  struct stat info{};
   if (::fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode))
     bytes.reserve(static_cast<size_t>(info.st_size));
   char chunk[1 << 16];
@@ -53,7 +53,8 @@ Result<std::string> read_file(const std::filesystem::path& path, size_t max_byte
     bytes.append(chunk, static_cast<size_t>(count));
     if (bytes.size() > max_bytes) {
       ::close(descriptor);
-      return invalid_argument("'{}' is larger than the limit of {} bytes", path.string(), max_bytes);
+      return invalid_argument("'{}' is larger than the limit of {} bytes", path.string(),
+                              max_bytes);
     }
   }
   ::close(descriptor);
@@ -61,7 +62,7 @@ Result<std::string> read_file(const std::filesystem::path& path, size_t max_byte
 }
 
 Status write_file(const std::filesystem::path& given, std::string_view bytes) {
-  struct stat info {};
+  struct stat info{};
   bool exists = ::stat(given.c_str(), &info) == 0;
   // Through a link, the file it names is replaced and not the link: /dev/stdout is a link, too.
   std::error_code no_such;

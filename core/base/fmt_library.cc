@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The compiled half of fmt, once. Debian has it as a shared object only, and a plugin must carry its own
-// hidden copy; header-only use costs five seconds of compilation in every file that formats anything.
+// The compiled half of fmt, once. Debian has it as a shared object only, and a plugin must carry
+// its own hidden copy; header-only use costs five seconds of compilation in every file that formats
+// anything.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

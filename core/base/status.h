@@ -18,22 +18,22 @@ namespace stria {
 // The numbers are part of the C ABI (sdk/include/stria/plugin.h has the same list).
 enum class StatusCode : int {
   ok = 0,
-  invalid_argument = 1,     // the caller's program, file, value or shape is wrong: mend it
-  not_found = 2,            // a name, file or device that is not there
-  out_of_range = 3,         // a number beyond its limit
-  unimplemented = 4,        // the slot or feature does not exist here
-  unsupported = 5,          // exists, but not for this input
-  unavailable = 6,          // not now: no device, no driver; may be later
-  incompatible = 7,         // version or build mismatch
-  out_of_memory = 8,        // host or device memory is used up
-  device_lost = 9,          // the device is gone; every later call says the same
-  permission_denied = 10,   // not trusted or not allowed
-  deadline_exceeded = 11,   // a time limit ran out
-  cancelled = 12,           // not run because something it waited for failed
-  data_loss = 13,           // truncated or corrupt data
-  failed_precondition = 14, // right call, wrong moment
-  unknown = 15,             // an analysis could not decide within its budget
-  internal = 16,            // our bug
+  invalid_argument = 1,      // the caller's program, file, value or shape is wrong: mend it
+  not_found = 2,             // a name, file or device that is not there
+  out_of_range = 3,          // a number beyond its limit
+  unimplemented = 4,         // the slot or feature does not exist here
+  unsupported = 5,           // exists, but not for this input
+  unavailable = 6,           // not now: no device, no driver; may be later
+  incompatible = 7,          // version or build mismatch
+  out_of_memory = 8,         // host or device memory is used up
+  device_lost = 9,           // the device is gone; every later call says the same
+  permission_denied = 10,    // not trusted or not allowed
+  deadline_exceeded = 11,    // a time limit ran out
+  cancelled = 12,            // not run because something it waited for failed
+  data_loss = 13,            // truncated or corrupt data
+  failed_precondition = 14,  // right call, wrong moment
+  unknown = 15,              // an analysis could not decide within its budget
+  internal = 16,             // our bug
 };
 
 // The code's name as printed, for example "invalid_argument".
@@ -81,10 +81,9 @@ Status internal_error(fmt::format_string<Args...> text, Args&&... args) {
 // Prints "file:line: broken assumption: …" on stderr and exits with code 4.
 [[noreturn]] void check_failed(const char* file, int line, const std::string& message);
 
-#define STRIA_CHECK(condition, ...)                                          \
-  do {                                                                       \
-    if (!(condition))                                                        \
-      ::stria::check_failed(__FILE__, __LINE__, ::fmt::format(__VA_ARGS__)); \
+#define STRIA_CHECK(condition, ...)                                                          \
+  do {                                                                                       \
+    if (!(condition)) ::stria::check_failed(__FILE__, __LINE__, ::fmt::format(__VA_ARGS__)); \
   } while (false)
 
 template <typename T>
@@ -125,8 +124,8 @@ class [[nodiscard]] Result {
 #define STRIA_CONCAT_(a, b) a##b
 #define STRIA_CONCAT(a, b) STRIA_CONCAT_(a, b)
 
-#define STRIA_RETURN_IF_ERROR(expression)                    \
-  do {                                                       \
+#define STRIA_RETURN_IF_ERROR(expression)                                                        \
+  do {                                                                                           \
     if (::stria::Status stria_status_ = (expression); !stria_status_.ok()) return stria_status_; \
   } while (false)
 

@@ -42,9 +42,11 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
   if (name.size() < 2) return "";
   // The same letters in another case are the nearest there is.
   auto same_letters = [&](const std::string& candidate) {
-    return std::equal(name.begin(), name.end(), candidate.begin(), candidate.end(), [](char a, char b) {
-      return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
-    });
+    return std::equal(name.begin(), name.end(), candidate.begin(), candidate.end(),
+                      [](char a, char b) {
+                        return std::tolower(static_cast<unsigned char>(a)) ==
+                               std::tolower(static_cast<unsigned char>(b));
+                      });
   };
   for (const std::string& candidate : candidates)
     if (!candidate.empty() && same_letters(candidate)) return candidate;
@@ -94,8 +96,10 @@ std::vector<std::string> split(std::string_view text, char separator) {
 }
 
 std::string_view trim(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())))
+    text.remove_prefix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
+    text.remove_suffix(1);
   return text;
 }
 

@@ -12,9 +12,9 @@ namespace stria {
 // Number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
 int edit_distance(std::string_view a, std::string_view b);
 
-// The candidate that differs from `name` in the case of letters only, or else the nearest by edit distance
-// if it is near enough to be a slip (at most a third of the longer name, at least 1, and one letter stays), else "". Names of
-// one letter are near nothing. Ties: the first candidate.
+// The candidate that differs from `name` in the case of letters only, or else the nearest by edit
+// distance if it is near enough to be a slip (at most a third of the longer name, at least 1, and
+// one letter stays), else "". Names of one letter are near nothing. Ties: the first candidate.
 std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates);
 
 // ", did you mean 'x'?" or "" if nothing is near.

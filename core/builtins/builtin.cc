@@ -22,14 +22,10 @@ constexpr const Builtin* kAll[] = {
 
 DataType unpromoted_type(TypeRule rule, DataType common) {
   switch (rule) {
-    case TypeRule::arithmetic:
-      return common == DataType::boolean ? DataType::i32 : common;
-    case TypeRule::floating:
-      return is_float(common) ? common : DataType::fp32;
-    case TypeRule::logic:
-      return DataType::boolean;
-    default:
-      return common;
+    case TypeRule::arithmetic: return common == DataType::boolean ? DataType::i32 : common;
+    case TypeRule::floating: return is_float(common) ? common : DataType::fp32;
+    case TypeRule::logic: return DataType::boolean;
+    default: return common;
   }
 }
 

@@ -45,8 +45,7 @@ class Evaluator {
 
   Result<Value> evaluate(const Expr& expr) {
     switch (expr.kind) {
-      case Kind::literal:
-        return Value(*expr.value);
+      case Kind::literal: return Value(*expr.value);
       case Kind::name: {
         const json* found = scope_.find(expr.text);
         return found ? Value(*found) : Value();
@@ -60,16 +59,11 @@ class Evaluator {
         auto at = object->find(expr.text);
         return at == object->end() ? Value() : Value(*at);
       }
-      case Kind::item:
-        return item(expr);
-      case Kind::call:
-        return lift(call(expr));
-      case Kind::filter:
-        return filter(expr);
-      case Kind::unary:
-        return lift(unary(expr));
-      case Kind::binary:
-        return lift(binary(expr));
+      case Kind::item: return item(expr);
+      case Kind::call: return lift(call(expr));
+      case Kind::filter: return filter(expr);
+      case Kind::unary: return lift(unary(expr));
+      case Kind::binary: return lift(binary(expr));
       case Kind::conditional: {
         STRIA_ASSIGN(json condition, defined(expr.children[1]));
         return evaluate(expr.children[template_truth(condition) ? 0 : 2]);

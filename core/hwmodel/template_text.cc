@@ -260,8 +260,7 @@ class Renderer {
         names[node.name] = std::move(value);
         return {};
       }
-      case Node::Kind::loop:
-        return loop(node, scope);
+      case Node::Kind::loop: return loop(node, scope);
       case Node::Kind::branch: {
         bool taken = node.always;
         if (!taken) {

@@ -17,14 +17,10 @@ struct Format {
 };
 Format format_of(DataType type) {
   switch (type) {
-    case DataType::fp16:
-      return {0x1p-14, 0x1p-10, 65504};
-    case DataType::bf16:
-      return {0x1p-126, 0x1p-7, 0x1.fep127};
-    case DataType::fp32:
-      return {0x1p-126, 0x1p-23, std::numeric_limits<float>::max()};
-    default:
-      return {0x1p-1022, 0x1p-52, std::numeric_limits<double>::max()};
+    case DataType::fp16: return {0x1p-14, 0x1p-10, 65504};
+    case DataType::bf16: return {0x1p-126, 0x1p-7, 0x1.fep127};
+    case DataType::fp32: return {0x1p-126, 0x1p-23, std::numeric_limits<float>::max()};
+    default: return {0x1p-1022, 0x1p-52, std::numeric_limits<double>::max()};
   }
 }
 
@@ -191,14 +187,10 @@ Bounded call_bounded(const Builtin& builtin, DataType op_type, const Scalar* ope
   if (builtin.types == TypeRule::comparison) return compare_bounded(x, typed);
   const Format format = format_of(op_type);
   switch (arithmetic_of(builtin)) {
-    case Arithmetic::add:
-      return settle(arithmetic<Arithmetic::add>(format, x[0], x[1]), typed);
-    case Arithmetic::sub:
-      return settle(arithmetic<Arithmetic::sub>(format, x[0], x[1]), typed);
-    case Arithmetic::mul:
-      return settle(arithmetic<Arithmetic::mul>(format, x[0], x[1]), typed);
-    case Arithmetic::other:
-      break;
+    case Arithmetic::add: return settle(arithmetic<Arithmetic::add>(format, x[0], x[1]), typed);
+    case Arithmetic::sub: return settle(arithmetic<Arithmetic::sub>(format, x[0], x[1]), typed);
+    case Arithmetic::mul: return settle(arithmetic<Arithmetic::mul>(format, x[0], x[1]), typed);
+    case Arithmetic::other: break;
   }
   Scalar wide[3];
   for (int i = 0; i < n; ++i) wide[i] = Scalar::of_float(DataType::fp64, x[i].value);
@@ -223,14 +215,10 @@ bool arithmetic_bounded(const Builtin& builtin, DataType type, const Bounded* a,
     return true;
   };
   switch (arithmetic_of(builtin)) {
-    case Arithmetic::add:
-      return row.template operator()<Arithmetic::add>();
-    case Arithmetic::sub:
-      return row.template operator()<Arithmetic::sub>();
-    case Arithmetic::mul:
-      return row.template operator()<Arithmetic::mul>();
-    case Arithmetic::other:
-      break;
+    case Arithmetic::add: return row.template operator()<Arithmetic::add>();
+    case Arithmetic::sub: return row.template operator()<Arithmetic::sub>();
+    case Arithmetic::mul: return row.template operator()<Arithmetic::mul>();
+    case Arithmetic::other: break;
   }
   return false;
 }

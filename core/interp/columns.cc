@@ -16,26 +16,16 @@ template <typename F>
 auto with_native(DataType type, F f) {
   switch (type) {
     case DataType::boolean:
-    case DataType::u8:
-      return f(uint8_t{});
-    case DataType::i8:
-      return f(int8_t{});
-    case DataType::i16:
-      return f(int16_t{});
-    case DataType::i32:
-      return f(int32_t{});
-    case DataType::i64:
-      return f(int64_t{});
-    case DataType::u16:
-      return f(uint16_t{});
-    case DataType::u32:
-      return f(uint32_t{});
-    case DataType::u64:
-      return f(uint64_t{});
-    case DataType::fp64:
-      return f(double{});
-    default:
-      return f(float{});
+    case DataType::u8: return f(uint8_t{});
+    case DataType::i8: return f(int8_t{});
+    case DataType::i16: return f(int16_t{});
+    case DataType::i32: return f(int32_t{});
+    case DataType::i64: return f(int64_t{});
+    case DataType::u16: return f(uint16_t{});
+    case DataType::u32: return f(uint32_t{});
+    case DataType::u64: return f(uint64_t{});
+    case DataType::fp64: return f(double{});
+    default: return f(float{});
   }
 }
 
@@ -289,14 +279,10 @@ ColumnCombine column_combine(const stripe::Aggregation& agg) {
   return with_native(agg.type, [&](auto tag) -> ColumnCombine {
     using T = decltype(tag);
     switch (agg.op) {
-      case stripe::AggOp::add:
-        return combine<Add, T>;
-      case stripe::AggOp::mul:
-        return combine<Mul, T>;
-      case stripe::AggOp::max:
-        return combine<Max, T>;
-      case stripe::AggOp::min:
-        return combine<Min, T>;
+      case stripe::AggOp::add: return combine<Add, T>;
+      case stripe::AggOp::mul: return combine<Mul, T>;
+      case stripe::AggOp::max: return combine<Max, T>;
+      case stripe::AggOp::min: return combine<Min, T>;
     }
     return nullptr;
   });

@@ -85,13 +85,10 @@ Scalar identity_of(const stripe::Aggregation& agg) {
   using stripe::AggOp;
   const bool highest = agg.op == AggOp::min;
   switch (agg.op) {
-    case AggOp::add:
-      return convert(Scalar::of_int(DataType::i32, 0), agg.type);
-    case AggOp::mul:
-      return convert(Scalar::of_int(DataType::i32, 1), agg.type);
+    case AggOp::add: return convert(Scalar::of_int(DataType::i32, 0), agg.type);
+    case AggOp::mul: return convert(Scalar::of_int(DataType::i32, 1), agg.type);
     case AggOp::max:
-    case AggOp::min:
-      break;
+    case AggOp::min: break;
   }
   constexpr double kInf = std::numeric_limits<double>::infinity();
   if (is_float(agg.type)) return Scalar::of_float(agg.type, highest ? kInf : -kInf);

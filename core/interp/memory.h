@@ -60,7 +60,7 @@ struct Buffer {
 struct Aggregating {
   stripe::Aggregation agg;
   bool from_identity = false;
-  bool widened = false;       // the aggregation type is not the storage type
+  bool widened = false;  // the aggregation type is not the storage type
   Buffer* buffer = nullptr;
   // Element `offset` has started exactly if started[offset - lowest] == epoch.
   std::vector<uint32_t> started;

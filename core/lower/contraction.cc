@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A contraction becomes kernels that fill what it leaves unwritten (usually none), then the kernel of
-// the contraction itself.
+// A contraction becomes kernels that fill what it leaves unwritten (usually none), then the kernel
+// of the contraction itself.
 #include "stria/lower/iteration.h"
 #include "stria/lower/lowering.h"
 #include "stria/lower/unwritten.h"
@@ -38,13 +38,15 @@ const char* combination_tag(tile::Combination combination) {
 void add_fill(Lowering& lowering, const BoundContraction& contraction, const SetPiece& piece) {
   const tile::BoundTensor& out = lowering.tensor(contraction.out);
   stripe::Block block;
-  for (const SetPiece::Index& index : piece.indices) block.idxs.push_back({index.name, index.range, {}, {}});
+  for (const SetPiece::Index& index : piece.indices)
+    block.idxs.push_back({index.name, index.range, {}, {}});
   block.constraints = piece.constraints;
   if (contraction.default_tensor) {
     const std::string& from = lowering.tensor(*contraction.default_tensor).name;
     block.tags = sorted_tags({"copy", "kernel"});
     block.comments.push_back(fmt::format("{} = {} where nothing else is written", out.name, from));
-    block.refs.push_back(lowering.element(RefDir::in, *contraction.default_tensor, from, piece.point));
+    block.refs.push_back(
+        lowering.element(RefDir::in, *contraction.default_tensor, from, piece.point));
     block.stmts.emplace_back(stripe::Load{from, from});
     block.stmts.emplace_back(stripe::Store{from, out.name});
   } else {
@@ -59,25 +61,32 @@ void add_fill(Lowering& lowering, const BoundContraction& contraction, const Set
 }
 
 // The statements that combine the loaded operands; returns the scalar to store.
-std::string add_combination(const BoundContraction& contraction, const std::vector<std::string>& loaded,
-                            const std::string& result, Names& scalars, stripe::Block& block) {
-  auto intrinsic = [&](const char* name, DataType type, const std::string& into, std::vector<std::string> inputs) {
+std::string add_combination(const BoundContraction& contraction,
+                            const std::vector<std::string>& loaded, const std::string& result,
+                            Names& scalars, stripe::Block& block) {
+  auto intrinsic = [&](const char* name, DataType type, const std::string& into,
+                       std::vector<std::string> inputs) {
     block.stmts.emplace_back(stripe::Intrinsic{name, type, {into}, std::move(inputs)});
     return into;
   };
   switch (contraction.combination) {
     case tile::Combination::none: return loaded[0];
     case tile::Combination::add:
-      return intrinsic("add", contraction.combination_type, scalars.fresh(result), {loaded[0], loaded[1]});
+      return intrinsic("add", contraction.combination_type, scalars.fresh(result),
+                       {loaded[0], loaded[1]});
     case tile::Combination::mul:
-      return intrinsic("mul", contraction.combination_type, scalars.fresh(result), {loaded[0], loaded[1]});
+      return intrinsic("mul", contraction.combination_type, scalars.fresh(result),
+                       {loaded[0], loaded[1]});
     case tile::Combination::equal:
-      return intrinsic("cmp_eq", contraction.combination_type, scalars.fresh(result), {loaded[0], loaded[1]});
+      return intrinsic("cmp_eq", contraction.combination_type, scalars.fresh(result),
+                       {loaded[0], loaded[1]});
     case tile::Combination::cond: {
-      std::string same = intrinsic("cmp_eq", contraction.combination_type, scalars.fresh("cmp_eq"), {loaded[0], loaded[1]});
+      std::string same = intrinsic("cmp_eq", contraction.combination_type, scalars.fresh("cmp_eq"),
+                                   {loaded[0], loaded[1]});
       std::string zero = scalars.fresh("zero");
       DataType type = compute_type(contraction.value_type);
-      block.stmts.emplace_back(stripe::Constant{zero, is_float(type) ? Scalar::of_float(type, 0) : Scalar::of_int(type, 0)});
+      block.stmts.emplace_back(stripe::Constant{
+          zero, is_float(type) ? Scalar::of_float(type, 0) : Scalar::of_int(type, 0)});
       return intrinsic("cond", type, scalars.fresh(result), {same, loaded[2], zero});
     }
   }
@@ -86,7 +95,8 @@ std::string add_combination(const BoundContraction& contraction, const std::vect
 
 }  // namespace
 
-Status lower_contraction(Lowering& lowering, const tile::BoundStatement& statement, const BoundContraction& contraction) {
+Status lower_contraction(Lowering& lowering, const tile::BoundStatement& statement,
+                         const BoundContraction& contraction) {
   if (!lowering.has_elements(contraction.out)) return {};
   const tile::BoundTensor& out = lowering.tensor(contraction.out);
   STRIA_ASSIGN(Iteration iteration, make_iteration(contraction));
@@ -97,7 +107,8 @@ Status lower_contraction(Lowering& lowering, const tile::BoundStatement& stateme
     if (access.numerator.terms().size() == 1) names[d] = access.numerator.terms()[0].first;
   }
   lowering.set_index_names(contraction.out, std::move(names));
-  STRIA_ASSIGN(std::vector<SetPiece> rest, unwritten(iteration, out.sizes, lowering.index_names(contraction.out)));
+  STRIA_ASSIGN(std::vector<SetPiece> rest,
+               unwritten(iteration, out.sizes, lowering.index_names(contraction.out)));
   for (const SetPiece& piece : rest) add_fill(lowering, contraction, piece);
   if (iteration.empty) return {};
 
@@ -106,7 +117,8 @@ Status lower_contraction(Lowering& lowering, const tile::BoundStatement& stateme
   std::optional<AggOp> op = agg_op(contraction.aggregation);
   block.tags = sorted_tags({fmt::format("agg_op_{}", op ? name_of(*op) : "assign"),
                             combination_tag(contraction.combination), "contraction", "kernel"});
-  for (const Iteration::Index& index : iteration.indices) block.idxs.push_back({index.name, index.range, {}, {}});
+  for (const Iteration::Index& index : iteration.indices)
+    block.idxs.push_back({index.name, index.range, {}, {}});
   block.constraints = std::move(iteration.constraints);
   Names refs, scalars;
   refs.fresh(out.name);
@@ -115,11 +127,13 @@ Status lower_contraction(Lowering& lowering, const tile::BoundStatement& stateme
     tile::TensorId id = contraction.operands[i].tensor;
     std::string ref = refs.fresh(lowering.tensor(id).name);
     std::string scalar = scalars.fresh(ref);
-    block.refs.push_back(lowering.element(RefDir::in, id, ref, std::move(iteration.operand_access[i])));
+    block.refs.push_back(
+        lowering.element(RefDir::in, id, ref, std::move(iteration.operand_access[i])));
     block.stmts.emplace_back(stripe::Load{ref, scalar});
     loaded.push_back(std::move(scalar));
   }
-  block.refs.push_back(lowering.element(RefDir::out, contraction.out, out.name, std::move(iteration.out_access)));
+  block.refs.push_back(
+      lowering.element(RefDir::out, contraction.out, out.name, std::move(iteration.out_access)));
   if (op) block.refs.back().agg = stripe::Aggregation{*op, contraction.aggregation_type};
   std::string result = add_combination(contraction, loaded, out.name, scalars, block);
   block.stmts.emplace_back(stripe::Store{result, out.name});

@@ -15,8 +15,10 @@ using tile::BoundNode;
 // The dimension of the output that dimension `d` of a tensor of rank `rank` lies on.
 size_t aligned(size_t d, size_t rank, size_t out_rank) { return d + out_rank - rank; }
 
-// Each dimension of the output is called as in the first operand that spans it and has a name for it.
-std::vector<std::string> inherited_names(const Lowering& lowering, const BoundElementwise& elementwise) {
+// Each dimension of the output is called as in the first operand that spans it and has a name for
+// it.
+std::vector<std::string> inherited_names(const Lowering& lowering,
+                                         const BoundElementwise& elementwise) {
   const std::vector<int64_t>& sizes = lowering.tensor(elementwise.out).sizes;
   std::vector<std::string> names(sizes.size());
   for (const BoundNode& node : elementwise.nodes) {
@@ -24,7 +26,8 @@ std::vector<std::string> inherited_names(const Lowering& lowering, const BoundEl
     const std::vector<std::string>& known = lowering.known_names(node.tensor);
     for (size_t d = 0; d < known.size(); ++d) {
       size_t at = aligned(d, known.size(), sizes.size());
-      if (names[at].empty() && lowering.tensor(node.tensor).sizes[d] == sizes[at]) names[at] = known[d];
+      if (names[at].empty() && lowering.tensor(node.tensor).sizes[d] == sizes[at])
+        names[at] = known[d];
     }
   }
   return names;
@@ -38,7 +41,8 @@ std::string constant_name(const Scalar& value) {
 
 }  // namespace
 
-Status lower_elementwise(Lowering& lowering, const tile::BoundStatement& statement, const BoundElementwise& elementwise) {
+Status lower_elementwise(Lowering& lowering, const tile::BoundStatement& statement,
+                         const BoundElementwise& elementwise) {
   if (!lowering.has_elements(elementwise.out)) return {};
   const tile::BoundTensor& out = lowering.tensor(elementwise.out);
   lowering.set_index_names(elementwise.out, inherited_names(lowering, elementwise));
@@ -56,12 +60,15 @@ Status lower_elementwise(Lowering& lowering, const tile::BoundStatement& stateme
   Names scalars;
   scalars.fresh(out.name);                      // for the last node
   std::map<tile::TensorId, std::string> loads;  // a tensor is loaded once
-  std::map<std::pair<DataType, uint64_t>, std::string> constants;  // type and bits: each stands once
+  std::map<std::pair<DataType, uint64_t>, std::string>
+      constants;  // type and bits: each stands once
   std::vector<std::string> values(elementwise.nodes.size());
   for (size_t i = 0; i < elementwise.nodes.size(); ++i) {
     const BoundNode& node = elementwise.nodes[i];
     bool last = i + 1 == elementwise.nodes.size();
-    auto name_result = [&](const std::string& base) { values[i] = last ? out.name : scalars.fresh(base); };
+    auto name_result = [&](const std::string& base) {
+      values[i] = last ? out.name : scalars.fresh(base);
+    };
     switch (node.kind) {
       case BoundNode::Kind::load: {
         auto [at, added] = loads.emplace(node.tensor, "");
@@ -70,15 +77,19 @@ Status lower_elementwise(Lowering& lowering, const tile::BoundStatement& stateme
           at->second = scalars.fresh(tensor.name);
           std::vector<Affine> access;
           for (size_t d = 0; d < tensor.sizes.size(); ++d)
-            access.push_back(tensor.sizes[d] == 1 ? Affine(0) : coordinate[aligned(d, tensor.sizes.size(), coordinate.size())]);
-          block.refs.push_back(lowering.element(RefDir::in, node.tensor, tensor.name, std::move(access)));
+            access.push_back(tensor.sizes[d] == 1
+                                 ? Affine(0)
+                                 : coordinate[aligned(d, tensor.sizes.size(), coordinate.size())]);
+          block.refs.push_back(
+              lowering.element(RefDir::in, node.tensor, tensor.name, std::move(access)));
           block.stmts.emplace_back(stripe::Load{tensor.name, at->second});
         }
         values[i] = at->second;
         break;
       }
       case BoundNode::Kind::constant: {
-        auto [at, added] = constants.emplace(std::pair(node.value.type, std::bit_cast<uint64_t>(node.value.i)), "");
+        auto [at, added] = constants.emplace(
+            std::pair(node.value.type, std::bit_cast<uint64_t>(node.value.i)), "");
         if (added) {
           name_result(constant_name(node.value));
           at->second = values[i];
@@ -89,20 +100,23 @@ Status lower_elementwise(Lowering& lowering, const tile::BoundStatement& stateme
       }
       case BoundNode::Kind::index:
         name_result("index");
-        block.stmts.emplace_back(stripe::LoadIndex{coordinate[static_cast<size_t>(node.axis)], values[i], node.type});
+        block.stmts.emplace_back(
+            stripe::LoadIndex{coordinate[static_cast<size_t>(node.axis)], values[i], node.type});
         tags.push_back("eltwise_index");
         break;
       case BoundNode::Kind::call: {
         name_result(node.function);
         std::vector<std::string> inputs;
         for (int arg : node.args) inputs.push_back(values[static_cast<size_t>(arg)]);
-        block.stmts.emplace_back(stripe::Intrinsic{node.function, node.operation_type, {values[i]}, std::move(inputs)});
+        block.stmts.emplace_back(
+            stripe::Intrinsic{node.function, node.operation_type, {values[i]}, std::move(inputs)});
         tags.push_back("eltwise_" + node.function);
         break;
       }
     }
   }
-  block.refs.push_back(lowering.element(RefDir::out, elementwise.out, out.name, std::move(coordinate)));
+  block.refs.push_back(
+      lowering.element(RefDir::out, elementwise.out, out.name, std::move(coordinate)));
   block.stmts.emplace_back(stripe::Store{values.back(), out.name});
   block.tags = sorted_tags(std::move(tags));
   lowering.add_kernel(std::move(block));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The indices are the program's own, each shifted to start at 0, unless other coordinates are needed
-// or much better. They are needed where a division must be exact: its quotient q is an integer with
-// divisor * q == numerator, and pieces() solves these equalities over the integers. They are better
-// where the valid set is thin in its box: a diagonal, a band. There pieces() follows the band.
+// The indices are the program's own, each shifted to start at 0, unless other coordinates are
+// needed or much better. They are needed where a division must be exact: its quotient q is an
+// integer with divisor * q == numerator, and pieces() solves these equalities over the integers.
+// They are better where the valid set is thin in its box: a diagonal, a band. There pieces()
+// follows the band.
 #include "stria/lower/iteration.h"
 
 #include <algorithm>
@@ -37,7 +38,8 @@ std::vector<DimAccess> quotients(const BoundContraction& contraction) {
   std::vector<DimAccess> out;
   auto scan = [&](const std::vector<DimAccess>& access) {
     for (const DimAccess& form : access)
-      if (form.divisor != 1 && std::find(out.begin(), out.end(), form) == out.end()) out.push_back(form);
+      if (form.divisor != 1 && std::find(out.begin(), out.end(), form) == out.end())
+        out.push_back(form);
   };
   scan(contraction.out_access);
   for (const tile::BoundOperand& operand : contraction.operands) scan(operand.access);
@@ -47,7 +49,8 @@ std::vector<DimAccess> quotients(const BoundContraction& contraction) {
 // All accesses over the new indices. `values` has the form of each index and, under the name that
 // `quotient_names` gives it, of each quotient.
 void set_accesses(const BoundContraction& contraction, const std::vector<DimAccess>& divided,
-                  const std::vector<std::string>& quotient_names, const std::map<std::string, Affine>& values, Iteration* out) {
+                  const std::vector<std::string>& quotient_names,
+                  const std::map<std::string, Affine>& values, Iteration* out) {
   auto forms = [&](const std::vector<DimAccess>& access) {
     std::vector<Affine> result;
     for (const DimAccess& form : access) {
@@ -61,25 +64,30 @@ void set_accesses(const BoundContraction& contraction, const std::vector<DimAcce
     return result;
   };
   out->out_access = forms(contraction.out_access);
-  for (const tile::BoundOperand& operand : contraction.operands) out->operand_access.push_back(forms(operand.access));
+  for (const tile::BoundOperand& operand : contraction.operands)
+    out->operand_access.push_back(forms(operand.access));
 }
 
-// Whether every form keeps within int64 after substitution: the sum of the absolute values of its terms,
-// wherever the new indices are in their ranges.
-Status check_numbers(const BoundContraction& contraction, const std::map<std::string, Affine>& values,
+// Whether every form keeps within int64 after substitution: the sum of the absolute values of its
+// terms, wherever the new indices are in their ranges.
+Status check_numbers(const BoundContraction& contraction,
+                     const std::map<std::string, Affine>& values,
                      const std::vector<Iteration::Index>& indices) {
   constexpr double kLimit = 9.2e18;
   auto magnitude = [](const Affine& form, const std::map<std::string, double>& of) {
     double sum = std::abs(static_cast<double>(form.constant()));
-    for (const auto& [name, coefficient] : form.terms()) sum += std::abs(static_cast<double>(coefficient)) * of.at(name);
+    for (const auto& [name, coefficient] : form.terms())
+      sum += std::abs(static_cast<double>(coefficient)) * of.at(name);
     return sum;
   };
   std::map<std::string, double> ranges, magnitudes;
-  for (const Iteration::Index& index : indices) ranges[index.name] = static_cast<double>(index.range);
+  for (const Iteration::Index& index : indices)
+    ranges[index.name] = static_cast<double>(index.range);
   for (const auto& [name, form] : values) magnitudes[name] = magnitude(form, ranges);
   auto check = [&](const Affine& form) -> Status {
     if (magnitude(form, magnitudes) < kLimit) return {};
-    return make_error(StatusCode::out_of_range, "the numbers in {} leave 64 bits", form.to_string());
+    return make_error(StatusCode::out_of_range, "the numbers in {} leave 64 bits",
+                      form.to_string());
   };
   for (const Affine& form : contraction.constraints) STRIA_RETURN_IF_ERROR(check(form));
   for (const DimAccess& form : contraction.out_access) STRIA_RETURN_IF_ERROR(check(form.numerator));
@@ -125,7 +133,8 @@ Result<Iteration> make_iteration(const BoundContraction& contraction) {
         return internal_error("a convex set in {} pieces: {}", pieces->size(), valid.to_string());
       const SetPiece& piece = pieces->front();
       if (!divided.empty() || 2 * volume(piece) <= volume(contraction)) {
-        for (const SetPiece::Index& index : piece.indices) out.indices.push_back({index.name, index.range});
+        for (const SetPiece::Index& index : piece.indices)
+          out.indices.push_back({index.name, index.range});
         out.constraints = piece.constraints;
         std::map<std::string, Affine> values;
         for (size_t d = 0; d < dims.size(); ++d) values[dims[d]] = piece.point[d];
@@ -139,8 +148,10 @@ Result<Iteration> make_iteration(const BoundContraction& contraction) {
   std::vector<std::pair<std::string, Interval>> box;
   for (const BoundIndex& index : contraction.indices) {
     int64_t range = 0;
-    if (__builtin_sub_overflow(index.range.upper, index.range.lower, &range) || __builtin_add_overflow(range, 1, &range))
-      return make_error(StatusCode::out_of_range, "index {} has more than 2^63 - 1 values", index.name);
+    if (__builtin_sub_overflow(index.range.upper, index.range.lower, &range) ||
+        __builtin_add_overflow(range, 1, &range))
+      return make_error(StatusCode::out_of_range, "index {} has more than 2^63 - 1 values",
+                        index.name);
     values[index.name] = Affine(index.range.lower);
     if (range == 1) continue;
     values[index.name] += Affine::of(index.name);
@@ -148,7 +159,8 @@ Result<Iteration> make_iteration(const BoundContraction& contraction) {
     box.emplace_back(index.name, Interval{0, range - 1});
   }
   STRIA_RETURN_IF_ERROR(check_numbers(contraction, values, out.indices));
-  for (const Affine& form : contraction.constraints) out.constraints.push_back(form.substitute(values));
+  for (const Affine& form : contraction.constraints)
+    out.constraints.push_back(form.substitute(values));
   if (!out.constraints.empty()) out.constraints = IntegerSet::box(box).needed(out.constraints);
   set_accesses(contraction, divided, quotient_names, values, &out);
   return out;

@@ -18,7 +18,7 @@ struct Iteration {
     std::string name;
     int64_t range = 1;  // > 1
   };
-  bool empty = false;               // no valid index set
+  bool empty = false;  // no valid index set
   std::vector<Index> indices;
   std::vector<Affine> constraints;  // each >= 0
   std::vector<Affine> out_access;

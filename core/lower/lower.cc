@@ -11,9 +11,12 @@ Result<stripe::Program> lower(const tile::BoundProgram& program) {
     Status status = std::visit(
         [&](const auto& form) {
           using Form = std::decay_t<decltype(form)>;
-          if constexpr (std::is_same_v<Form, tile::BoundContraction>) return lower_contraction(lowering, statement, form);
-          if constexpr (std::is_same_v<Form, tile::BoundElementwise>) return lower_elementwise(lowering, statement, form);
-          if constexpr (std::is_same_v<Form, tile::BoundReshape>) return lower_reshape(lowering, statement, form);
+          if constexpr (std::is_same_v<Form, tile::BoundContraction>)
+            return lower_contraction(lowering, statement, form);
+          if constexpr (std::is_same_v<Form, tile::BoundElementwise>)
+            return lower_elementwise(lowering, statement, form);
+          if constexpr (std::is_same_v<Form, tile::BoundReshape>)
+            return lower_reshape(lowering, statement, form);
         },
         statement.form);
     STRIA_RETURN_IF_ERROR(status.with_context(statement.text));

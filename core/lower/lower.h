@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a bound Tile program to generic Stripe: one kernel block per statement, in program order, with
-// exact index sets and no decision about any device. Rules M1 to M6 of docs/semantics.md become
-// blocks here:
+// From a bound Tile program to generic Stripe: one kernel block per statement, in program order,
+// with exact index sets and no decision about any device. Rules M1 to M6 of docs/semantics.md
+// become blocks here:
 //
 // * a contraction runs over exactly its valid index sets (`out` refinement with the aggregation);
 // * what no valid index set writes is written by kernels of its own, 0 or the `default` tensor;
@@ -14,10 +14,10 @@
 
 namespace stria {
 
-// `program` is as bind makes it. The result has typed intrinsics, dense tensors, a block tagged #main
-// and no locations; it names tensors as `program` does. A tensor without elements has no kernel.
-// unknown or out_of_range (see integer_set.h), naming the statement, if its sets cannot be decided.
-// Pure function; thread-safe.
+// `program` is as bind makes it. The result has typed intrinsics, dense tensors, a block tagged
+// #main and no locations; it names tensors as `program` does. A tensor without elements has no
+// kernel. unknown or out_of_range (see integer_set.h), naming the statement, if its sets cannot be
+// decided. Pure function; thread-safe.
 Result<stripe::Program> lower(const tile::BoundProgram& program);
 
 }  // namespace stria

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of lowering share while one program is lowered: its tensors and the main block that
-// grows kernel by kernel.
+// What the parts of lowering share while one program is lowered: its tensors and the main block
+// that grows kernel by kernel.
 #pragma once
 
 #include <map>
@@ -19,12 +19,15 @@ class Lowering {
   explicit Lowering(const tile::BoundProgram& program);
 
   const tile::BoundProgram& program() const { return program_; }
-  const tile::BoundTensor& tensor(tile::TensorId id) const { return program_.tensors[static_cast<size_t>(id)]; }
+  const tile::BoundTensor& tensor(tile::TensorId id) const {
+    return program_.tensors[static_cast<size_t>(id)];
+  }
   const TensorShape& shape(tile::TensorId id) const { return shapes_[static_cast<size_t>(id)]; }
   bool has_elements(tile::TensorId id) const { return shape(id).element_count() > 0; }
 
   // A view of one element of a tensor; `into` is its name in the kernel.
-  stripe::Refinement element(stripe::RefDir dir, tile::TensorId id, std::string into, std::vector<Affine> access) const;
+  stripe::Refinement element(stripe::RefDir dir, tile::TensorId id, std::string into,
+                             std::vector<Affine> access) const;
 
   // The whole tensor under its own name; `none` allocates it.
   stripe::Refinement whole(stripe::RefDir dir, tile::TensorId id) const;
@@ -33,7 +36,9 @@ class Lowering {
   // wrote the tensor called them, i1, i2, … where nothing is known.
   std::vector<std::string> index_names(tile::TensorId id) const;
   // The same without inventing: "" where nothing is known.
-  const std::vector<std::string>& known_names(tile::TensorId id) const { return index_names_[static_cast<size_t>(id)]; }
+  const std::vector<std::string>& known_names(tile::TensorId id) const {
+    return index_names_[static_cast<size_t>(id)];
+  }
   // Remembers what a statement calls the indices over its output; "" where it has no single name.
   void set_index_names(tile::TensorId id, std::vector<std::string> names);
 
@@ -61,8 +66,11 @@ class Names {
 // Sorted by name, as they are printed.
 stripe::Tags sorted_tags(std::vector<std::string> names);
 
-Status lower_contraction(Lowering& lowering, const tile::BoundStatement& statement, const tile::BoundContraction& contraction);
-Status lower_elementwise(Lowering& lowering, const tile::BoundStatement& statement, const tile::BoundElementwise& elementwise);
-Status lower_reshape(Lowering& lowering, const tile::BoundStatement& statement, const tile::BoundReshape& reshape);
+Status lower_contraction(Lowering& lowering, const tile::BoundStatement& statement,
+                         const tile::BoundContraction& contraction);
+Status lower_elementwise(Lowering& lowering, const tile::BoundStatement& statement,
+                         const tile::BoundElementwise& elementwise);
+Status lower_reshape(Lowering& lowering, const tile::BoundStatement& statement,
+                     const tile::BoundReshape& reshape);
 
 }  // namespace stria::lower_detail

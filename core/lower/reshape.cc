@@ -38,7 +38,8 @@ std::vector<SamePositions> split(const std::vector<int64_t>& out, const std::vec
 
 }  // namespace
 
-Status lower_reshape(Lowering& lowering, const tile::BoundStatement& statement, const tile::BoundReshape& reshape) {
+Status lower_reshape(Lowering& lowering, const tile::BoundStatement& statement,
+                     const tile::BoundReshape& reshape) {
   const tile::TensorId from = reshape.from, to = reshape.out;
   if (!lowering.has_elements(to)) return {};
   const tile::BoundTensor& in = lowering.tensor(from);
@@ -79,7 +80,8 @@ Status lower_reshape(Lowering& lowering, const tile::BoundStatement& statement, 
     stripe::Block block;
     block.comments.push_back(statement.text);
     block.tags = sorted_tags({"copy", "kernel", "reshape"});
-    for (const SetPiece::Index& index : piece.indices) block.idxs.push_back({index.name, index.range, {}, {}});
+    for (const SetPiece::Index& index : piece.indices)
+      block.idxs.push_back({index.name, index.range, {}, {}});
     block.constraints = piece.constraints;
     block.refs.push_back(lowering.element(RefDir::in, from, in.name, {middle, at.end()}));
     block.refs.push_back(lowering.element(RefDir::out, to, out.name, {at.begin(), middle}));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The indices fall into groups that no constraint and no output dimension ties together. The written
-// set is then the product of the groups' written sets, and what it leaves of the output is, for each
-// group k: written in the groups before k, unwritten in k, anything in those behind it. So the solver
-// sees a few dimensions at a time (x and kx of a convolution, then y and ky), never all of them.
+// The indices fall into groups that no constraint and no output dimension ties together. The
+// written set is then the product of the groups' written sets, and what it leaves of the output is,
+// for each group k: written in the groups before k, unwritten in k, anything in those behind it. So
+// the solver sees a few dimensions at a time (x and kx of a convolution, then y and ky), never all
+// of them.
 #include "stria/lower/unwritten.h"
 
 #include <algorithm>
@@ -33,7 +34,8 @@ std::vector<Group> independent_groups(const Iteration& iteration, size_t rank) {
   std::map<std::string, size_t> position;
   for (size_t i = 0; i < count; ++i) position[iteration.indices[i].name] = i;
   auto join = [&](const Affine& form, size_t first) {
-    for (const auto& [name, coefficient] : form.terms()) parent[root(position.at(name))] = root(first);
+    for (const auto& [name, coefficient] : form.terms())
+      parent[root(position.at(name))] = root(first);
   };
   for (const Affine& form : iteration.constraints)
     if (!form.is_constant()) join(form, position.at(form.terms()[0].first));
@@ -58,7 +60,8 @@ std::vector<Group> independent_groups(const Iteration& iteration, size_t rank) {
 }
 
 // Without the solver: the group's dims are single indices over their full ranges, unconstrained.
-bool plainly_covers(const Group& group, const Iteration& iteration, const std::vector<int64_t>& sizes) {
+bool plainly_covers(const Group& group, const Iteration& iteration,
+                    const std::vector<int64_t>& sizes) {
   if (!group.constraints.empty() || group.dims.size() != 1) return false;
   const Affine& form = iteration.out_access[group.dims[0]];
   int64_t size = sizes[group.dims[0]];
@@ -69,7 +72,8 @@ bool plainly_covers(const Group& group, const Iteration& iteration, const std::v
 
 }  // namespace
 
-Result<std::vector<SetPiece>> unwritten(const Iteration& iteration, const std::vector<int64_t>& sizes,
+Result<std::vector<SetPiece>> unwritten(const Iteration& iteration,
+                                        const std::vector<int64_t>& sizes,
                                         const std::vector<std::string>& names) {
   auto whole_box = [&](const std::vector<size_t>& dims) {
     std::vector<std::pair<std::string, Interval>> box;

@@ -15,15 +15,17 @@ Status check_unit(const HardwareModel& model, UnitUse use, const std::string& op
   if (units.count(name)) {
     for (const auto& [unit, count] : units)
       if ((model.find_memory(unit) != nullptr) != is_memory) names.push_back(unit);
-    return invalid_argument(
-        "{}: '{}' is {} unit; {} (the hardware model has {})", option, name,
-        is_memory ? "a memory" : model.find_executor(name) ? "an execution" : "a transfer",
-        is_memory ? "a block runs on an execution or transfer unit"
-                  : "elements are held in a memory unit",
-        names.empty() ? "none" : join(names, ", "));
+    return invalid_argument("{}: '{}' is {} unit; {} (the hardware model has {})", option, name,
+                            is_memory                   ? "a memory"
+                            : model.find_executor(name) ? "an execution"
+                                                        : "a transfer",
+                            is_memory ? "a block runs on an execution or transfer unit"
+                                      : "elements are held in a memory unit",
+                            names.empty() ? "none" : join(names, ", "));
   }
   for (const auto& [unit, count] : units) names.push_back(unit);
-  return not_found("{}: the hardware model has no unit '{}'{}", option, name, did_you_mean(name, names));
+  return not_found("{}: the hardware model has no unit '{}'{}", option, name,
+                   did_you_mean(name, names));
 }
 
 Status check_location(const HardwareModel& model, UnitUse use, const std::string& option,

@@ -16,8 +16,9 @@ int64_t clamp_wide(Wide value) {
 }
 
 auto find_term(std::vector<Affine::Term>& terms, std::string_view name) {
-  return std::lower_bound(terms.begin(), terms.end(), name,
-                          [](const Affine::Term& term, std::string_view key) { return term.first < key; });
+  return std::lower_bound(
+      terms.begin(), terms.end(), name,
+      [](const Affine::Term& term, std::string_view key) { return term.first < key; });
 }
 
 }  // namespace
@@ -110,7 +111,8 @@ std::string Affine::to_string() const {
   if (constant_ != 0) out = fmt::format("{}", constant_);
   for (const Term& term : terms_) {
     // The magnitude of INT64_MIN does not fit in int64.
-    uint64_t magnitude = term.second < 0 ? -static_cast<uint64_t>(term.second) : static_cast<uint64_t>(term.second);
+    uint64_t magnitude =
+        term.second < 0 ? -static_cast<uint64_t>(term.second) : static_cast<uint64_t>(term.second);
     if (out.empty()) {
       out = term.second < 0 ? "-" : "";
     } else {
@@ -131,7 +133,8 @@ Interval interval_of(const Affine& form, const std::map<std::string, Interval>& 
     Wide a = static_cast<Wide>(term.second) * at->second.lower;
     Wide b = static_cast<Wide>(term.second) * at->second.upper;
     // Beyond even these 127 bits nothing is known.
-    if (__builtin_add_overflow(lower, std::min(a, b), &lower) || __builtin_add_overflow(upper, std::max(a, b), &upper))
+    if (__builtin_add_overflow(lower, std::min(a, b), &lower) ||
+        __builtin_add_overflow(upper, std::max(a, b), &upper))
       return {std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
   }
   return {clamp_wide(lower), clamp_wide(upper)};

@@ -22,14 +22,15 @@ struct Range {
 
 // How a conjunction of rows looks through intervals alone.
 struct BoxView {
-  std::vector<Range> ranges;   // of dims and existentials: contain the part's
-  bool exact = true;           // the part is this box: every row names one variable at most
-  bool empty = false;          // certainly no point
+  std::vector<Range> ranges;  // of dims and existentials: contain the part's
+  bool exact = true;          // the part is this box: every row names one variable at most
+  bool empty = false;         // certainly no point
 };
 
 // coefficient * variable + constant >= 0 (or == 0) narrows `range`.
 void narrow(int64_t coefficient, int64_t constant, bool equality, BoxView* view, Range* range) {
-  if (constant == std::numeric_limits<int64_t>::min() || coefficient == std::numeric_limits<int64_t>::min()) {
+  if (constant == std::numeric_limits<int64_t>::min() ||
+      coefficient == std::numeric_limits<int64_t>::min()) {
     view->exact = false;
     return;
   }
@@ -66,9 +67,11 @@ struct WideRange {
 
 WideRange range_of(const Row& row, const std::vector<Range>& ranges) {
   WideRange out{row.back(), row.back()};
-  auto add = [](std::optional<Wide>& sum, int64_t coefficient, const std::optional<int64_t>& value) {
+  auto add = [](std::optional<Wide>& sum, int64_t coefficient,
+                const std::optional<int64_t>& value) {
     Wide next;
-    if (sum && value && !__builtin_add_overflow(*sum, static_cast<Wide>(coefficient) * *value, &next)) {
+    if (sum && value &&
+        !__builtin_add_overflow(*sum, static_cast<Wide>(coefficient) * *value, &next)) {
       sum = next;
     } else {
       sum.reset();
@@ -138,24 +141,28 @@ template <typename Part>
 std::optional<bool> quick_is_empty(const Part& part, size_t rank) {
   BoxView view = box_view(part, rank);
   if (view.empty) return true;
-  if (view.exact || corner_is_inside(part, view, false) || corner_is_inside(part, view, true)) return false;
+  if (view.exact || corner_is_inside(part, view, false) || corner_is_inside(part, view, true))
+    return false;
   return std::nullopt;
 }
 
 std::optional<int64_t> narrow_to_int64(Wide value) {
-  if (value < std::numeric_limits<int64_t>::min() || value > std::numeric_limits<int64_t>::max()) return std::nullopt;
+  if (value < std::numeric_limits<int64_t>::min() || value > std::numeric_limits<int64_t>::max())
+    return std::nullopt;
   return static_cast<int64_t>(value);
 }
 
 Status beyond_int64(const Affine& form) {
-  return make_error(StatusCode::out_of_range, "a bound of {} does not fit in 64 bits", form.to_string());
+  return make_error(StatusCode::out_of_range, "a bound of {} does not fit in 64 bits",
+                    form.to_string());
 }
 
 }  // namespace
 
 IntegerSet::IntegerSet(std::vector<std::string> dims) : dims_(std::move(dims)), parts_(1) {
   for (size_t i = 0; i < dims_.size(); ++i)
-    for (size_t j = 0; j < i; ++j) STRIA_CHECK(dims_[i] != dims_[j], "two dims of a set are named '{}'", dims_[i]);
+    for (size_t j = 0; j < i; ++j)
+      STRIA_CHECK(dims_[i] != dims_[j], "two dims of a set are named '{}'", dims_[i]);
 }
 
 IntegerSet IntegerSet::box(const std::vector<std::pair<std::string, Interval>>& dims) {
@@ -190,7 +197,8 @@ IntegerSet::Row IntegerSet::row_of(const Affine& form, size_t existentials) cons
   Row row(dims_.size() + existentials + 1);
   for (const auto& [name, coefficient] : form.terms()) {
     auto at = std::find(dims_.begin(), dims_.end(), name);
-    STRIA_CHECK(at != dims_.end(), "the set over [{}] has no dim '{}'", fmt::join(dims_, ", "), name);
+    STRIA_CHECK(at != dims_.end(), "the set over [{}] has no dim '{}'", fmt::join(dims_, ", "),
+                name);
     row[static_cast<size_t>(at - dims_.begin())] = coefficient;
   }
   row.back() = form.constant();
@@ -232,8 +240,12 @@ Result<Bounds> IntegerSet::bounds(const Affine& form) const {
       known = range;
       continue;
     }
-    known->lower = known->lower && range.lower ? std::optional<Wide>(std::min(*known->lower, *range.lower)) : std::nullopt;
-    known->upper = known->upper && range.upper ? std::optional<Wide>(std::max(*known->upper, *range.upper)) : std::nullopt;
+    known->lower = known->lower && range.lower
+                       ? std::optional<Wide>(std::min(*known->lower, *range.lower))
+                       : std::nullopt;
+    known->upper = known->upper && range.upper
+                       ? std::optional<Wide>(std::max(*known->upper, *range.upper))
+                       : std::nullopt;
   }
   Bounds out;
   if (known) {
@@ -245,13 +257,18 @@ Result<Bounds> IntegerSet::bounds(const Affine& form) const {
     if (!nothing) {
       STRIA_ASSIGN(Bounds more, SetSolver::bounds(undecided, form));
       if (!known) return more;
-      out.lower = out.lower && more.lower ? std::optional<int64_t>(std::min(*out.lower, *more.lower)) : std::nullopt;
-      out.upper = out.upper && more.upper ? std::optional<int64_t>(std::max(*out.upper, *more.upper)) : std::nullopt;
+      out.lower = out.lower && more.lower
+                      ? std::optional<int64_t>(std::min(*out.lower, *more.lower))
+                      : std::nullopt;
+      out.upper = out.upper && more.upper
+                      ? std::optional<int64_t>(std::max(*out.upper, *more.upper))
+                      : std::nullopt;
       return out;
     }
   }
   if (!known)
-    return make_error(StatusCode::failed_precondition, "the bounds of {} over an empty set were asked for", form.to_string());
+    return make_error(StatusCode::failed_precondition,
+                      "the bounds of {} over an empty set were asked for", form.to_string());
   return out;
 }
 
@@ -264,9 +281,11 @@ Result<bool> IntegerSet::implies(const Affine& form) const {
     WideRange range = range_of(row, view.ranges);
     if (range.lower && *range.lower >= 0) continue;
     if (view.exact) return false;
-    bool stated = std::any_of(part.inequalities.begin(), part.inequalities.end(), [&](const Row& known) {
-      return known.back() <= row.back() && std::equal(known.begin(), known.end() - 1, row.begin());
-    });
+    bool stated =
+        std::any_of(part.inequalities.begin(), part.inequalities.end(), [&](const Row& known) {
+          return known.back() <= row.back() &&
+                 std::equal(known.begin(), known.end() - 1, row.begin());
+        });
     if (stated) continue;
     // form <= -1
     Part negated = part;
@@ -280,7 +299,8 @@ Result<bool> IntegerSet::implies(const Affine& form) const {
 }
 
 Result<bool> IntegerSet::contains(const std::vector<int64_t>& point) const {
-  STRIA_CHECK(point.size() == rank(), "a point of {} numbers asked of a set of rank {}", point.size(), rank());
+  STRIA_CHECK(point.size() == rank(), "a point of {} numbers asked of a set of rank {}",
+              point.size(), rank());
   IntegerSet fixed = *this;
   for (Part& part : fixed.parts_)
     for (size_t d = 0; d < rank(); ++d) {
@@ -363,8 +383,10 @@ Result<bool> IntegerSet::is_injective(const std::vector<Affine>& map) const {
 }
 
 Result<bool> IntegerSet::is_subset_of(const IntegerSet& other) const {
-  STRIA_CHECK(dims_ == other.dims_, "sets over [{}] and [{}]", fmt::join(dims_, ", "), fmt::join(other.dims_, ", "));
-  if (other.parts_.size() == 1 && other.parts_[0].existentials == 0 && other.parts_[0].equalities.empty()) {
+  STRIA_CHECK(dims_ == other.dims_, "sets over [{}] and [{}]", fmt::join(dims_, ", "),
+              fmt::join(other.dims_, ", "));
+  if (other.parts_.size() == 1 && other.parts_[0].existentials == 0 &&
+      other.parts_[0].equalities.empty()) {
     // Inside one conjunction: each of its constraints is implied.
     for (const Row& row : other.parts_[0].inequalities) {
       Affine form(row.back());
@@ -384,7 +406,8 @@ Result<bool> IntegerSet::equals(const IntegerSet& other) const {
 }
 
 Result<IntegerSet> IntegerSet::intersect(const IntegerSet& other) const {
-  STRIA_CHECK(dims_ == other.dims_, "sets over [{}] and [{}]", fmt::join(dims_, ", "), fmt::join(other.dims_, ", "));
+  STRIA_CHECK(dims_ == other.dims_, "sets over [{}] and [{}]", fmt::join(dims_, ", "),
+              fmt::join(other.dims_, ", "));
   IntegerSet out = empty(dims_);
   for (const Part& left : parts_) {
     for (const Part& right : other.parts_) {
@@ -411,18 +434,21 @@ Result<IntegerSet> IntegerSet::intersect(const IntegerSet& other) const {
 }
 
 Result<IntegerSet> IntegerSet::unite(const IntegerSet& other) const {
-  STRIA_CHECK(dims_ == other.dims_, "sets over [{}] and [{}]", fmt::join(dims_, ", "), fmt::join(other.dims_, ", "));
+  STRIA_CHECK(dims_ == other.dims_, "sets over [{}] and [{}]", fmt::join(dims_, ", "),
+              fmt::join(other.dims_, ", "));
   IntegerSet out = *this;
   out.parts_.insert(out.parts_.end(), other.parts_.begin(), other.parts_.end());
   return out;
 }
 
 Result<IntegerSet> IntegerSet::subtract(const IntegerSet& other) const {
-  STRIA_CHECK(dims_ == other.dims_, "sets over [{}] and [{}]", fmt::join(dims_, ", "), fmt::join(other.dims_, ", "));
+  STRIA_CHECK(dims_ == other.dims_, "sets over [{}] and [{}]", fmt::join(dims_, ", "),
+              fmt::join(other.dims_, ", "));
   return SetSolver::subtract(*this, other);
 }
 
-Result<IntegerSet> IntegerSet::image(std::vector<std::string> dims, const std::vector<Affine>& map) const {
+Result<IntegerSet> IntegerSet::image(std::vector<std::string> dims,
+                                     const std::vector<Affine>& map) const {
   STRIA_CHECK(dims.size() == map.size(), "{} dims for {} forms", dims.size(), map.size());
   IntegerSet out = empty(std::move(dims));
   // The old dims become existentials, before the ones that were there.
@@ -446,7 +472,8 @@ Result<IntegerSet> IntegerSet::image(std::vector<std::string> dims, const std::v
   return SetSolver::simplify(out);
 }
 
-Result<IntegerSet> IntegerSet::preimage(std::vector<std::string> dims, const std::vector<Affine>& map) const {
+Result<IntegerSet> IntegerSet::preimage(std::vector<std::string> dims,
+                                        const std::vector<Affine>& map) const {
   STRIA_CHECK(map.size() == rank(), "{} forms for a set of rank {}", map.size(), rank());
   IntegerSet out = empty(std::move(dims));
   for (const Part& old : parts_) {
@@ -455,7 +482,8 @@ Result<IntegerSet> IntegerSet::preimage(std::vector<std::string> dims, const std
     bool fits = true;
     auto substituted = [&](const Row& row) {
       Row wide(out.rank() + old.existentials + 1);
-      std::copy(row.begin() + static_cast<long>(rank()), row.end(), wide.begin() + static_cast<long>(out.rank()));
+      std::copy(row.begin() + static_cast<long>(rank()), row.end(),
+                wide.begin() + static_cast<long>(out.rank()));
       for (size_t d = 0; d < rank(); ++d) {
         if (row[d] == 0) continue;
         Row form = out.row_of(map[d], old.existentials);
@@ -469,7 +497,9 @@ Result<IntegerSet> IntegerSet::preimage(std::vector<std::string> dims, const std
     };
     for (const Row& row : old.equalities) part.equalities.push_back(substituted(row));
     for (const Row& row : old.inequalities) part.inequalities.push_back(substituted(row));
-    if (!fits) return make_error(StatusCode::out_of_range, "a coefficient of a composed map does not fit in 64 bits");
+    if (!fits)
+      return make_error(StatusCode::out_of_range,
+                        "a coefficient of a composed map does not fit in 64 bits");
     out.parts_.push_back(std::move(part));
   }
   return out;
@@ -514,7 +544,8 @@ std::string IntegerSet::to_string() const {
     print(part.equalities, " == 0");
     print(part.inequalities, " >= 0");
     if (!out.empty()) out += " or ";
-    out += fmt::format("{{ [{}]{}{} }}", fmt::join(dims_, ", "), conditions.empty() ? "" : " : ", fmt::join(conditions, "; "));
+    out += fmt::format("{{ [{}]{}{} }}", fmt::join(dims_, ", "), conditions.empty() ? "" : " : ",
+                       fmt::join(conditions, "; "));
   }
   return out;
 }

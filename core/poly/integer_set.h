@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets of integer points: what a loop nest runs over, what a statement reads or writes, and the exact
-// answers that passes and the verifier need about them (empty? inside? how far? injective?).
+// Sets of integer points: what a loop nest runs over, what a statement reads or writes, and the
+// exact answers that passes and the verifier need about them (empty? inside? how far? injective?).
 //
-// An IntegerSet is a subset of Z^n over named dims: a union of parts, each the integer points that meet
-// affine equalities and inequalities, possibly with existential variables (strides, projections).
-// It is a plain value without shared state: like a std::vector, different values may be used from
-// different threads at once. Every query that needs the solver makes its own solver context.
+// An IntegerSet is a subset of Z^n over named dims: a union of parts, each the integer points that
+// meet affine equalities and inequalities, possibly with existential variables (strides,
+// projections). It is a plain value without shared state: like a std::vector, different values may
+// be used from different threads at once. Every query that needs the solver makes its own solver
+// context.
 //
-// Queries answer from intervals where that decides and ask the solver otherwise, within a fixed number
-// of solver operations. Failures of every query:
+// Queries answer from intervals where that decides and ask the solver otherwise, within a fixed
+// number of solver operations. Failures of every query:
 //   unknown       the budget ran out: a pass must be conservative, a reader reports it;
 //   out_of_range  a number does not fit in int64.
 // Forms given to a set may name only its dims; another name is a broken assumption.
@@ -33,8 +34,8 @@ struct Bounds {
   bool operator==(const Bounds&) const = default;
 };
 
-// A part of a set that a loop nest can enumerate: the indices run over 0 .. range-1 each, the points
-// that meet all constraints count, and `point` gives the member of the set for each of them.
+// A part of a set that a loop nest can enumerate: the indices run over 0 .. range-1 each, the
+// points that meet all constraints count, and `point` gives the member of the set for each of them.
 // Different index points give different members.
 struct SetPiece {
   struct Index {
@@ -42,9 +43,9 @@ struct SetPiece {
     int64_t range = 1;  // > 1; a dim that has one value is a constant in `point`
     bool operator==(const Index&) const = default;
   };
-  std::vector<Index> indices;        // in the order of the dims they carry
-  std::vector<Affine> constraints;   // each >= 0, over the indices; none follows from the others
-  std::vector<Affine> point;         // one per dim of the set, over the indices
+  std::vector<Index> indices;       // in the order of the dims they carry
+  std::vector<Affine> constraints;  // each >= 0, over the indices; none follows from the others
+  std::vector<Affine> point;        // one per dim of the set, over the indices
   bool operator==(const SetPiece&) const = default;
 };
 
@@ -52,8 +53,8 @@ class IntegerSet {
  public:
   // All of Z^n. Names must differ. Rank 0: the set of the one empty point.
   explicit IntegerSet(std::vector<std::string> dims = {});
-  // lower <= dim <= upper for each dim; an empty interval makes the set empty; the lowest and highest
-  // int64 mean "no limit" on that side.
+  // lower <= dim <= upper for each dim; an empty interval makes the set empty; the lowest and
+  // highest int64 mean "no limit" on that side.
   static IntegerSet box(const std::vector<std::pair<std::string, Interval>>& dims);
   static IntegerSet empty(std::vector<std::string> dims);
 
@@ -91,13 +92,13 @@ class IntegerSet {
   // The set of what `names` (some of the dims, in the wanted order) can be.
   Result<IntegerSet> project_onto(const std::vector<std::string>& names) const;
 
-  // Those of `constraints` (each >= 0) that are needed: together with this set the result keeps exactly
-  // the points that all of them keep, and none of it follows from this set and the rest. The order is
-  // kept; what could not be decided stays.
+  // Those of `constraints` (each >= 0) that are needed: together with this set the result keeps
+  // exactly the points that all of them keep, and none of it follows from this set and the rest.
+  // The order is kept; what could not be decided stays.
   std::vector<Affine> needed(const std::vector<Affine>& constraints) const;
 
-  // The set cut into disjoint pieces, each point in exactly one and once. A box gives one piece without
-  // constraints; an empty set none. out_of_range if the set is infinite.
+  // The set cut into disjoint pieces, each point in exactly one and once. A box gives one piece
+  // without constraints; an empty set none. out_of_range if the set is infinite.
   Result<std::vector<SetPiece>> pieces() const;
 
   // "{ [x, y] : x >= 0; 9 - x >= 0 } or …", for messages and tests.

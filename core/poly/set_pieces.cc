@@ -2,10 +2,10 @@
 // Cuts a set into pieces that a loop nest enumerates, and counts points with them.
 //
 // Each disjoint part is rewritten in coordinates t of its own: z = A t + b for the dims and
-// existentials z. Equalities are solved over the integers (column operations of determinant +-1 until
-// one variable of the row is left, which is then a constant). Then, while it makes the box of the
-// coordinates smaller, a strip 0 <= f(t) <= c becomes a coordinate itself: i mod 3 = 1 or 2, that is
-// 1 <= i - 3 e <= 2, is enumerated by (e, w) with i = 3 e + w and not by (i, e).
+// existentials z. Equalities are solved over the integers (column operations of determinant +-1
+// until one variable of the row is left, which is then a constant). Then, while it makes the box of
+// the coordinates smaller, a strip 0 <= f(t) <= c becomes a coordinate itself: i mod 3 = 1 or 2,
+// that is 1 <= i - 3 e <= 2, is enumerated by (e, w) with i = 3 e + w and not by (i, e).
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -42,7 +42,8 @@ struct Chart {
   bool shear(size_t to, size_t by, int64_t factor) {
     return each_row([&](Row& row) {
       int64_t product = 0;
-      return !__builtin_mul_overflow(row[to], factor, &product) && !__builtin_add_overflow(row[by], product, &row[by]);
+      return !__builtin_mul_overflow(row[to], factor, &product) &&
+             !__builtin_add_overflow(row[by], product, &row[by]);
     });
   }
   // t[variable] becomes the constant `value` and leaves.
@@ -62,7 +63,8 @@ struct Chart {
 Status solve(Chart& chart, bool* possible) {
   *possible = true;
   while (!chart.equalities.empty()) {
-    // Column steps of Euclid's algorithm on the last equality; later variables (existentials) go first.
+    // Column steps of Euclid's algorithm on the last equality; later variables (existentials) go
+    // first.
     while (true) {
       const Row& row = chart.equalities.back();
       size_t pivot = chart.width;
@@ -126,23 +128,30 @@ Result<std::vector<Interval>> coordinate_ranges(const Chart& chart) {
 }
 
 // g f + r + c >= 0 where r alone cannot carry the sum over a multiple of g is f + k >= 0: after
-// i = 4 q + w with 0 <= w < 4 the rule 4 q - 8 b + w >= 0 is q - 2 b >= 0. False if a number does not fit.
+// i = 4 q + w with 0 <= w < 4 the rule 4 q - 8 b + w >= 0 is q - 2 b >= 0. False if a number does
+// not fit.
 bool tighten(Chart& chart, const std::vector<Interval>& ranges) {
   for (Row& row : chart.inequalities) {
     std::set<int64_t, std::greater<>> divisors;
     for (size_t i = 0; i < chart.width; ++i)
-      if (row[i] != 0 && row[i] != std::numeric_limits<int64_t>::min() && std::abs(row[i]) > 1) divisors.insert(std::abs(row[i]));
+      if (row[i] != 0 && row[i] != std::numeric_limits<int64_t>::min() && std::abs(row[i]) > 1)
+        divisors.insert(std::abs(row[i]));
     for (int64_t divisor : divisors) {
       __int128 lower = row.back(), upper = row.back();  // of r + c
       for (size_t i = 0; i < chart.width; ++i) {
         if (row[i] % divisor == 0) continue;
-        __int128 a = static_cast<__int128>(row[i]) * ranges[i].lower, b = static_cast<__int128>(row[i]) * ranges[i].upper;
-        if (__builtin_add_overflow(lower, std::min(a, b), &lower) || __builtin_add_overflow(upper, std::max(a, b), &upper))
+        __int128 a = static_cast<__int128>(row[i]) * ranges[i].lower,
+                 b = static_cast<__int128>(row[i]) * ranges[i].upper;
+        if (__builtin_add_overflow(lower, std::min(a, b), &lower) ||
+            __builtin_add_overflow(upper, std::max(a, b), &upper))
           return false;
       }
-      auto floor_of = [&](__int128 value) { return value / divisor - (value % divisor < 0 ? 1 : 0); };
+      auto floor_of = [&](__int128 value) {
+        return value / divisor - (value % divisor < 0 ? 1 : 0);
+      };
       if (floor_of(lower) != floor_of(upper)) continue;
-      for (size_t i = 0; i < chart.width; ++i) row[i] = row[i] % divisor == 0 ? row[i] / divisor : 0;
+      for (size_t i = 0; i < chart.width; ++i)
+        row[i] = row[i] % divisor == 0 ? row[i] / divisor : 0;
       row.back() = static_cast<int64_t>(floor_of(lower));
       if (row.back() != floor_of(lower)) return false;
       break;
@@ -159,7 +168,8 @@ Status straighten(Chart& chart, const std::vector<Interval>& ranges, bool* chang
       const Row& lower = chart.inequalities[a];
       const Row& upper = chart.inequalities[b];
       bool opposite = true;
-      for (size_t i = 0; i < chart.width && opposite; ++i) opposite = lower[i] == -static_cast<__int128>(upper[i]);
+      for (size_t i = 0; i < chart.width && opposite; ++i)
+        opposite = lower[i] == -static_cast<__int128>(upper[i]);
       __int128 strip = static_cast<__int128>(lower.back()) + upper.back();
       if (!opposite || strip < 0) continue;
       size_t best = chart.width;
@@ -175,7 +185,8 @@ Status straighten(Chart& chart, const std::vector<Interval>& ranges, bool* chang
       Row strip_row = lower;
       int64_t sign = strip_row[best];
       for (size_t i = 0; i < chart.width; ++i)
-        if (i != best && strip_row[i] != 0 && !chart.shear(best, i, -sign * strip_row[i])) return too_large();
+        if (i != best && strip_row[i] != 0 && !chart.shear(best, i, -sign * strip_row[i]))
+          return too_large();
       if (sign < 0) chart.each_row([&](Row& row) { return row[best] = -row[best], true; });
       *changed = true;
       return {};
@@ -245,14 +256,17 @@ Result<std::optional<SetPiece>> IntegerSet::piece_of(const Part& part) const {
       shifts[names[t]] = Affine(lower);
       continue;
     }
-    if (__builtin_sub_overflow(upper, lower, &range) || __builtin_add_overflow(range, 1, &range)) return too_large();
+    if (__builtin_sub_overflow(upper, lower, &range) || __builtin_add_overflow(range, 1, &range))
+      return too_large();
     std::string base = carried[t] < rank() ? dims_[carried[t]] : "e";
     std::string name = base;
-    for (int i = 0; used.count(name) || (i > 0 && std::count(dims_.begin(), dims_.end(), name)); ++i)
+    for (int i = 0; used.count(name) || (i > 0 && std::count(dims_.begin(), dims_.end(), name));
+         ++i)
       name = fmt::format("{}_{}", base, i);
     used.insert(name);
     bool downward = carried[t] < rank() && chart.dims[carried[t]][t] < 0;
-    shifts[names[t]] = downward ? Affine(upper) - Affine::of(name) : Affine(lower) + Affine::of(name);
+    shifts[names[t]] =
+        downward ? Affine(upper) - Affine::of(name) : Affine(lower) + Affine::of(name);
     piece.indices.push_back({name, range});
     extent.emplace_back(name, Interval{0, range - 1});
   }
@@ -263,7 +277,8 @@ Result<std::optional<SetPiece>> IntegerSet::piece_of(const Part& part) const {
     for (size_t t = 0; t < chart.width; ++t) {
       const Affine& shift = shifts[names[t]];
       constant += static_cast<__int128>(row[t]) * shift.constant();
-      for (const auto& [name, coefficient] : shift.terms()) out->add_term(name, row[t] * coefficient);
+      for (const auto& [name, coefficient] : shift.terms())
+        out->add_term(name, row[t] * coefficient);
     }
     out->set_constant(static_cast<int64_t>(constant));
     return constant == out->constant();
@@ -280,7 +295,8 @@ Result<std::optional<SetPiece>> IntegerSet::piece_of(const Part& part) const {
     int64_t divisor = 0;
     for (const auto& [name, coefficient] : form.terms()) divisor = std::gcd(divisor, coefficient);
     Affine reduced(divisor > 1 ? floor_div(form.constant(), divisor) : form.constant());
-    for (const auto& [name, coefficient] : form.terms()) reduced.add_term(name, coefficient / std::max<int64_t>(divisor, 1));
+    for (const auto& [name, coefficient] : form.terms())
+      reduced.add_term(name, coefficient / std::max<int64_t>(divisor, 1));
     constraints.push_back(std::move(reduced));
   }
   piece.constraints = box(extent).needed(constraints);
@@ -289,11 +305,13 @@ Result<std::optional<SetPiece>> IntegerSet::piece_of(const Part& part) const {
 
 Result<std::vector<SetPiece>> IntegerSet::pieces() const {
   auto names_one_dim = [&](const Row& row) {
-    return std::count_if(row.begin(), row.end() - 1, [](int64_t coefficient) { return coefficient != 0; }) <= 1;
+    return std::count_if(row.begin(), row.end() - 1,
+                         [](int64_t coefficient) { return coefficient != 0; }) <= 1;
   };
-  bool is_box = parts_.size() == 1 && parts_[0].existentials == 0 &&
-                std::all_of(parts_[0].equalities.begin(), parts_[0].equalities.end(), names_one_dim) &&
-                std::all_of(parts_[0].inequalities.begin(), parts_[0].inequalities.end(), names_one_dim);
+  bool is_box =
+      parts_.size() == 1 && parts_[0].existentials == 0 &&
+      std::all_of(parts_[0].equalities.begin(), parts_[0].equalities.end(), names_one_dim) &&
+      std::all_of(parts_[0].inequalities.begin(), parts_[0].inequalities.end(), names_one_dim);
   IntegerSet cut = *this;
   if (!is_box) {
     STRIA_ASSIGN(cut, SetSolver::disjoint(*this));
@@ -322,14 +340,16 @@ Result<int64_t> IntegerSet::count_points(int64_t limit) const {
     }
     if (constrained) {
       if (rows > kMaxRows)
-        return make_error(StatusCode::unknown, "a set is too large to count: more than {} rows", kMaxRows);
+        return make_error(StatusCode::unknown, "a set is too large to count: more than {} rows",
+                          kMaxRows);
       count = 0;
       std::map<std::string, int64_t> at;
       for (const SetPiece::Index& index : piece.indices) at[index.name] = 0;
       const SetPiece::Index& last = piece.indices.back();
       for (int64_t row = 0; row < static_cast<int64_t>(rows); ++row) {
         int64_t rest = row;
-        for (size_t i = depth - 1; i-- > 0; rest /= piece.indices[i].range) at[piece.indices[i].name] = rest % piece.indices[i].range;
+        for (size_t i = depth - 1; i-- > 0; rest /= piece.indices[i].range)
+          at[piece.indices[i].name] = rest % piece.indices[i].range;
         at[last.name] = 0;
         int64_t lower = 0, upper = last.range - 1;
         for (const Affine& form : piece.constraints) {

@@ -16,8 +16,8 @@
 namespace stria {
 namespace {
 
-// An operation of the solver (a pivot, a cut) costs up to the square of the number of variables; this
-// many units take about a second on a slow core. What compilers ask takes a thousandth of it.
+// An operation of the solver (a pivot, a cut) costs up to the square of the number of variables;
+// this many units take about a second on a slow core. What compilers ask takes a thousandth of it.
 constexpr unsigned long kWorkBudget = 10'000'000;
 
 struct Free {
@@ -37,7 +37,8 @@ bool to_int64(isl_val* value, int64_t* out) {
   if (!value || isl_val_is_int(value) != isl_bool_true) return false;
   Owned<isl_val> low(isl_val_int_from_si(isl_val_get_ctx(value), INT64_MIN));
   Owned<isl_val> high(isl_val_int_from_si(isl_val_get_ctx(value), INT64_MAX));
-  if (isl_val_lt(value, low.get()) != isl_bool_false || isl_val_gt(value, high.get()) != isl_bool_false)
+  if (isl_val_lt(value, low.get()) != isl_bool_false ||
+      isl_val_gt(value, high.get()) != isl_bool_false)
     return false;
   *out = isl_val_get_num_si(value);
   return true;
@@ -59,10 +60,12 @@ class SetSolver::Context {
   // Why the last call gave nothing.
   Status failure() const {
     if (isl_ctx_last_error(context_.get()) == isl_error_quota)
-      return make_error(StatusCode::unknown, "a question about an integer set needs more than {} solver operations",
+      return make_error(StatusCode::unknown,
+                        "a question about an integer set needs more than {} solver operations",
                         isl_ctx_get_max_operations(context_.get()));
     const char* message = isl_ctx_last_error_msg(context_.get());
-    return internal_error("the integer set solver failed: {}", message ? message : "no reason given");
+    return internal_error("the integer set solver failed: {}",
+                          message ? message : "no reason given");
   }
 
   Owned<isl_set> build(const IntegerSet& set) const {
@@ -70,10 +73,11 @@ class SetSolver::Context {
     Owned<isl_set> out(isl_set_empty(isl_space_copy(space)));
     for (const IntegerSet::Part& part : set.parts_) {
       unsigned columns = static_cast<unsigned>(set.rank() + part.existentials + 1);
-      isl_ctx_set_max_operations(get(), std::min(isl_ctx_get_max_operations(get()), kWorkBudget / columns / columns));
+      isl_ctx_set_max_operations(
+          get(), std::min(isl_ctx_get_max_operations(get()), kWorkBudget / columns / columns));
       isl_basic_set* basic = isl_basic_set_from_constraint_matrices(
-          isl_space_copy(space), matrix(part.equalities, columns), matrix(part.inequalities, columns),
-          isl_dim_set, isl_dim_div, isl_dim_cst, isl_dim_param);
+          isl_space_copy(space), matrix(part.equalities, columns),
+          matrix(part.inequalities, columns), isl_dim_set, isl_dim_div, isl_dim_cst, isl_dim_param);
       out.reset(isl_set_union(out.release(), isl_set_from_basic_set(basic)));
     }
     isl_space_free(space);
@@ -82,7 +86,8 @@ class SetSolver::Context {
 
   // With `functional`, rows that tie each existential to its floor are added (they may be absent
   // where the solver keeps the definition apart).
-  Result<IntegerSet> read(isl_set* set, const std::vector<std::string>& dims, bool functional) const {
+  Result<IntegerSet> read(isl_set* set, const std::vector<std::string>& dims,
+                          bool functional) const {
     if (!set) return failure();
     IntegerSet out = IntegerSet::empty(dims);
     Owned<isl_basic_set_list> list(isl_set_get_basic_set_list(set));
@@ -94,14 +99,17 @@ class SetSolver::Context {
       if (existentials < 0) return failure();
       IntegerSet::Part part;
       part.existentials = static_cast<size_t>(existentials);
-      STRIA_RETURN_IF_ERROR(read_rows(isl_basic_set_equalities_matrix(basic.get(), isl_dim_set, isl_dim_div,
-                                                                      isl_dim_cst, isl_dim_param),
-                                      &part.equalities));
-      STRIA_RETURN_IF_ERROR(read_rows(isl_basic_set_inequalities_matrix(basic.get(), isl_dim_set, isl_dim_div,
-                                                                        isl_dim_cst, isl_dim_param),
-                                      &part.inequalities));
+      STRIA_RETURN_IF_ERROR(
+          read_rows(isl_basic_set_equalities_matrix(basic.get(), isl_dim_set, isl_dim_div,
+                                                    isl_dim_cst, isl_dim_param),
+                    &part.equalities));
+      STRIA_RETURN_IF_ERROR(
+          read_rows(isl_basic_set_inequalities_matrix(basic.get(), isl_dim_set, isl_dim_div,
+                                                      isl_dim_cst, isl_dim_param),
+                    &part.inequalities));
       if (functional)
-        for (int div = 0; div < existentials; ++div) STRIA_RETURN_IF_ERROR(add_floor(basic.get(), div, dims.size(), &part));
+        for (int div = 0; div < existentials; ++div)
+          STRIA_RETURN_IF_ERROR(add_floor(basic.get(), div, dims.size(), &part));
       out.parts_.push_back(std::move(part));
     }
     return out;
@@ -112,15 +120,18 @@ class SetSolver::Context {
     isl_aff* out = isl_aff_zero_on_domain(isl_local_space_from_space(space));
     for (size_t d = 0; d < set.rank(); ++d)
       if (int64_t coefficient = affine.coefficient(set.dims_[d]))
-        out = isl_aff_set_coefficient_val(out, isl_dim_in, static_cast<int>(d), isl_val_int_from_si(get(), coefficient));
-    return Owned<isl_aff>(isl_aff_set_constant_val(out, isl_val_int_from_si(get(), affine.constant())));
+        out = isl_aff_set_coefficient_val(out, isl_dim_in, static_cast<int>(d),
+                                          isl_val_int_from_si(get(), coefficient));
+    return Owned<isl_aff>(
+        isl_aff_set_constant_val(out, isl_val_int_from_si(get(), affine.constant())));
   }
 
  private:
   // A number was wanted and did not come: out of the range of int64, or the call failed.
   Status no_number() const {
     if (isl_ctx_last_error(get()) != isl_error_none) return failure();
-    return make_error(StatusCode::out_of_range, "a number of an integer set does not fit in 64 bits");
+    return make_error(StatusCode::out_of_range,
+                      "a number of an integer set does not fit in 64 bits");
   }
 
   isl_mat* matrix(const std::vector<IntegerSet::Row>& rows, unsigned columns) const {
@@ -162,9 +173,12 @@ class SetSolver::Context {
     bool fits = to_int64(denominator.get(), &modulus) &&
                 scaled(isl_aff_get_constant_val(floor.get()), &row.back());
     for (size_t d = 0; d < rank; ++d)
-      fits = fits && scaled(isl_aff_get_coefficient_val(floor.get(), isl_dim_in, static_cast<int>(d)), &row[d]);
+      fits =
+          fits && scaled(isl_aff_get_coefficient_val(floor.get(), isl_dim_in, static_cast<int>(d)),
+                         &row[d]);
     for (int e = 0; e < div; ++e)
-      fits = fits && scaled(isl_aff_get_coefficient_val(floor.get(), isl_dim_div, e), &row[rank + static_cast<size_t>(e)]);
+      fits = fits && scaled(isl_aff_get_coefficient_val(floor.get(), isl_dim_div, e),
+                            &row[rank + static_cast<size_t>(e)]);
     row[rank + static_cast<size_t>(div)] = -modulus;
     IntegerSet::Row upper = row;
     for (int64_t& number : upper) fits = fits && !__builtin_sub_overflow(0, number, &number);
@@ -192,12 +206,18 @@ Result<Bounds> SetSolver::bounds(const IntegerSet& set, const Affine& affine) {
   Owned<isl_aff> form = context.form(set, affine);
   Bounds out;
   for (bool upper : {false, true}) {
-    Owned<isl_val> value(upper ? isl_set_max_val(built.get(), form.get()) : isl_set_min_val(built.get(), form.get()));
+    Owned<isl_val> value(upper ? isl_set_max_val(built.get(), form.get())
+                               : isl_set_min_val(built.get(), form.get()));
     if (!value || isl_val_is_nan(value.get()) != isl_bool_false) return context.failure();
-    if (isl_val_is_infty(value.get()) == isl_bool_true || isl_val_is_neginfty(value.get()) == isl_bool_true) continue;
+    if (isl_val_is_infty(value.get()) == isl_bool_true ||
+        isl_val_is_neginfty(value.get()) == isl_bool_true)
+      continue;
     int64_t number = 0;
     if (!to_int64(value.get(), &number))
-      return isl_ctx_last_error(context.get()) != isl_error_none ? context.failure() : make_error(StatusCode::out_of_range, "a bound of {} does not fit in 64 bits", affine.to_string());
+      return isl_ctx_last_error(context.get()) != isl_error_none
+                 ? context.failure()
+                 : make_error(StatusCode::out_of_range, "a bound of {} does not fit in 64 bits",
+                              affine.to_string());
     (upper ? out.upper : out.lower) = number;
   }
   return out;

@@ -2,9 +2,9 @@
 // The verifier's rules that need ranges and integer sets: every executed load and store, under all
 // enclosing constraints, lies inside its allocation; points of parallel indices do not race.
 //
-// All forms are rewritten over the indices that vary: one variable for each index of range other than
-// 1, counted from 0 and named by its block's depth ("x@2"), so that equal names of different blocks
-// stay apart. Intervals decide first, integer sets what they leave open.
+// All forms are rewritten over the indices that vary: one variable for each index of range other
+// than 1, counted from 0 and named by its block's depth ("x@2"), so that equal names of different
+// blocks stay apart. Intervals decide first, integer sets what they leave open.
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -26,7 +26,8 @@ constexpr size_t kTerms = 64;
 bool is_small(const Affine& form) {
   auto small = [](int64_t n) { return n > -kLimit && n < kLimit; };
   if (!small(form.constant())) return false;
-  return std::all_of(form.terms().begin(), form.terms().end(), [&](const auto& term) { return small(term.second); });
+  return std::all_of(form.terms().begin(), form.terms().end(),
+                     [&](const auto& term) { return small(term.second); });
 }
 
 // The form with each name replaced; nullopt if a number gets too large. Every name must be known.
@@ -37,7 +38,8 @@ std::optional<Affine> compose(const Affine& form, const std::map<std::string, Af
     const Affine& value = values.at(name);
     int64_t product = 0;
     bool overflow = __builtin_mul_overflow(value.constant(), factor, &product);
-    for (const auto& [inner, coefficient] : value.terms()) overflow |= __builtin_mul_overflow(coefficient, factor, &product);
+    for (const auto& [inner, coefficient] : value.terms())
+      overflow |= __builtin_mul_overflow(coefficient, factor, &product);
     if (overflow) return std::nullopt;
     Affine scaled = value * factor;
     if (!is_small(scaled)) return std::nullopt;
@@ -72,10 +74,12 @@ struct Access {
   std::vector<int64_t> extent;  // elements from `start` per dimension
   bool writes = false;
   std::optional<Aggregation> agg;
-  std::string into;   // the refinement's name, for messages
+  std::string into;  // the refinement's name, for messages
 };
 
-std::string plain_name(const std::string& variable) { return variable.substr(0, variable.find('@')); }
+std::string plain_name(const std::string& variable) {
+  return variable.substr(0, variable.find('@'));
+}
 
 IntegerSet points_of(const Level& level) {
   std::vector<std::pair<std::string, Interval>> dims;
@@ -93,17 +97,21 @@ class AccessCheck {
  public:
   AccessCheck(Findings& findings, VerifyReport& report) : findings_(findings), report_(report) {}
 
-  void block(const Place& place, const LevelPtr& outer, const std::map<std::string, View>& outer_views, const Box& outer_box) {
+  void block(const Place& place, const LevelPtr& outer,
+             const std::map<std::string, View>& outer_views, const Box& outer_box) {
     if (findings_.full()) return;
     const Block& block = *place.block;
-    if (std::any_of(block.idxs.begin(), block.idxs.end(), [](const Index& i) { return i.range == 0; })) return;
+    if (std::any_of(block.idxs.begin(), block.idxs.end(),
+                    [](const Index& i) { return i.range == 0; }))
+      return;
     auto level = std::make_shared<Level>();
     level->outer = outer;
     level->depth = place.depth;
     Box box = outer_box;
     indices(block, *level, box);
     std::map<std::string, View> views;
-    for (const Refinement& ref : block.refs) views[ref.into] = view(ref, place.depth, *level, outer_views);
+    for (const Refinement& ref : block.refs)
+      views[ref.into] = view(ref, place.depth, *level, outer_views);
 
     std::vector<std::string> parallel = parallel_variables(block, place.depth, *level);
     if (!parallel.empty()) open_.emplace_back();
@@ -147,7 +155,8 @@ class AccessCheck {
     if (level.outer) level.exact &= level.outer->exact;
   }
 
-  static View view(const Refinement& ref, int depth, const Level& level, const std::map<std::string, View>& outer) {
+  static View view(const Refinement& ref, int depth, const Level& level,
+                   const std::map<std::string, View>& outer) {
     View view;
     if (ref.dir == RefDir::none) {
       view = {&ref, depth, std::vector<Affine>(ref.shape.rank()), true};
@@ -168,19 +177,24 @@ class AccessCheck {
     return view;
   }
 
-  static std::vector<std::string> parallel_variables(const Block& block, int depth, const Level& level) {
+  static std::vector<std::string> parallel_variables(const Block& block, int depth,
+                                                     const Level& level) {
     std::vector<std::string> found;
     for (const Index& index : block.idxs) {
       if (index.range == 1 || !level.forms.count(index.name)) continue;
-      bool located = std::any_of(block.location.path.begin(), block.location.path.end(), [&](const LocationUnit& unit) {
-        return std::any_of(unit.units.begin(), unit.units.end(), [&](const Affine& form) { return form.uses(index.name); });
-      });
-      if (located || block.tags.has("parallel")) found.push_back(fmt::format("{}@{}", index.name, depth));
+      bool located = std::any_of(
+          block.location.path.begin(), block.location.path.end(), [&](const LocationUnit& unit) {
+            return std::any_of(unit.units.begin(), unit.units.end(),
+                               [&](const Affine& form) { return form.uses(index.name); });
+          });
+      if (located || block.tags.has("parallel"))
+        found.push_back(fmt::format("{}@{}", index.name, depth));
     }
     return found;
   }
 
-  void accesses(const Place& place, const LevelPtr& level, const std::map<std::string, View>& views, const Box& box) {
+  void accesses(const Place& place, const LevelPtr& level, const std::map<std::string, View>& views,
+                const Box& box) {
     const Block& block = *place.block;
     std::set<std::tuple<std::string, bool>> done;
     auto touch = [&](const std::string& name, bool writes, bool element) {
@@ -201,10 +215,11 @@ class AccessCheck {
     }
   }
 
-  void unknown(const Place& place, const Refinement& ref, const std::string& question, const Status& why) {
+  void unknown(const Place& place, const Refinement& ref, const std::string& question,
+               const Status& why) {
     ++report_.unknown_accesses;
-    report_.warnings.push_back(
-        fmt::format("{}: refinement `{}`: undecided whether {} ({})", place.path(), print_line(ref), question, why.message()));
+    report_.warnings.push_back(fmt::format("{}: refinement `{}`: undecided whether {} ({})",
+                                           place.path(), print_line(ref), question, why.message()));
   }
 
   void inside(const Place& place, const Refinement& ref, const Access& access, const Box& box) {
@@ -233,15 +248,19 @@ class AccessCheck {
     if (!points) ++report_.proved_by_box;
   }
 
-  void outside(const Place& place, const Refinement& ref, const Access& access, size_t dim, const IntegerSet& points) {
+  void outside(const Place& place, const Refinement& ref, const Access& access, size_t dim,
+               const IntegerSet& points) {
     const Affine& start = (*access.view.start)[dim];
     Result<Bounds> bounds = points.bounds(start);
     std::string reach = "leaves";
     if (bounds.ok() && bounds->lower && bounds->upper)
-      reach = fmt::format("runs over {} to {}, outside of", *bounds->lower, *bounds->upper + access.extent[dim] - 1);
-    findings_.add(place, ref,
-                  fmt::format("an executed {} {} dimension {} of '{}', 0 to {}", access.writes ? "store" : "load", reach,
-                              dim, access.view.allocation->into, access.view.allocation->shape.dims[dim].size - 1));
+      reach = fmt::format("runs over {} to {}, outside of", *bounds->lower,
+                          *bounds->upper + access.extent[dim] - 1);
+    findings_.add(
+        place, ref,
+        fmt::format("an executed {} {} dimension {} of '{}', 0 to {}",
+                    access.writes ? "store" : "load", reach, dim, access.view.allocation->into,
+                    access.view.allocation->shape.dims[dim].size - 1));
   }
 
   // --- races ------------------------------------------------------------------------------------
@@ -253,7 +272,8 @@ class AccessCheck {
       for (size_t b = a; b < all.size(); ++b) {
         const Access& first = all[a];
         const Access& second = all[b];
-        if (first.view.allocation != second.view.allocation || first.view.depth >= place.depth) continue;
+        if (first.view.allocation != second.view.allocation || first.view.depth >= place.depth)
+          continue;
         if (!first.writes && !second.writes) continue;
         if (first.writes && second.writes && first.agg && first.agg == second.agg) continue;
         const std::string& name = first.view.allocation->into;
@@ -263,21 +283,22 @@ class AccessCheck {
         told.insert(name);
         std::vector<std::string> names;
         for (const std::string& variable : parallel) names.push_back(plain_name(variable));
-        std::string what = fmt::format("different points of its parallel indices {} {} one element of '{}'",
-                                       join(names, ", "),
-                                       first.writes && second.writes ? "write" : "read and write", name);
+        std::string what = fmt::format(
+            "different points of its parallel indices {} {} one element of '{}'", join(names, ", "),
+            first.writes && second.writes ? "write" : "read and write", name);
         if (apart.ok()) {
           findings_.add(place, what + (first.agg || second.agg ? "" : " without an aggregation"));
         } else {
           ++report_.unknown_accesses;
-          report_.warnings.push_back(fmt::format("{}: undecided whether {} ({})", place.path(), what, apart.status().message()));
+          report_.warnings.push_back(fmt::format("{}: undecided whether {} ({})", place.path(),
+                                                 what, apart.status().message()));
         }
       }
   }
 
   // Whether accesses of different parallel points never meet.
-  Result<bool> points_apart(const std::vector<std::string>& parallel, const Level& level, const Access& a,
-                            const Access& b) {
+  Result<bool> points_apart(const std::vector<std::string>& parallel, const Level& level,
+                            const Access& a, const Access& b) {
     const Status large(StatusCode::unknown, "its numbers are too large");
     if (!a.view.start || !b.view.start || !a.level->exact || !b.level->exact) return large;
     if (apart_by_strides(parallel, level, a, b)) return true;
@@ -288,20 +309,24 @@ class AccessCheck {
       for (const auto& variable : at->variables) shared.insert(variable.first);
     std::map<std::string, Interval> dims;
     std::vector<Affine> constraints;
-    auto copy = [&](const std::string& name, char mark) { return shared.count(name) ? name : name + mark; };
+    auto copy = [&](const std::string& name, char mark) {
+      return shared.count(name) ? name : name + mark;
+    };
     auto add = [&](const Access& access, char mark) {
       for (const Level* at = access.level.get(); at; at = at->outer.get()) {
         for (const auto& [name, range] : at->variables) dims[copy(name, mark)] = range;
         for (const Affine& form : at->constraints)
-          constraints.push_back(form.rename([&](const std::string& name) { return copy(name, mark); }));
+          constraints.push_back(
+              form.rename([&](const std::string& name) { return copy(name, mark); }));
       }
     };
     add(a, 'a');
     add(b, 'b');
     std::vector<Affine> distance;  // start of b - start of a
     for (size_t i = 0; i < a.view.start->size(); ++i)
-      distance.push_back((*b.view.start)[i].rename([&](const std::string& name) { return copy(name, 'b'); }) -
-                         (*a.view.start)[i].rename([&](const std::string& name) { return copy(name, 'a'); }));
+      distance.push_back((*b.view.start)[i].rename([&](const std::string& name) {
+        return copy(name, 'b');
+      }) - (*a.view.start)[i].rename([&](const std::string& name) { return copy(name, 'a'); }));
     IntegerSet meeting = IntegerSet::box({dims.begin(), dims.end()});
     for (const Affine& form : constraints) meeting.add_ge(form);
     for (size_t i = 0; i < distance.size(); ++i) {
@@ -321,10 +346,10 @@ class AccessCheck {
     return true;
   }
 
-  // A dimension whose step along one parallel index is larger than all else in it can vary tells the
-  // points of that index apart; then that index counts as equal in the other dimensions.
-  static bool apart_by_strides(const std::vector<std::string>& parallel, const Level& level, const Access& a,
-                               const Access& b) {
+  // A dimension whose step along one parallel index is larger than all else in it can vary tells
+  // the points of that index apart; then that index counts as equal in the other dimensions.
+  static bool apart_by_strides(const std::vector<std::string>& parallel, const Level& level,
+                               const Access& a, const Access& b) {
     std::set<std::string> open(parallel.begin(), parallel.end());
     std::set<std::string> shared;
     for (const Level* at = level.outer.get(); at; at = at->outer.get())
@@ -362,7 +387,8 @@ class AccessCheck {
             high += std::max(x, y);
           }
         };
-        if (form_a.terms().size() + form_b.terms().size() > kTerms) continue;  // sums stay within 128 bits
+        if (form_a.terms().size() + form_b.terms().size() > kTerms)
+          continue;  // sums stay within 128 bits
         vary(a, -1);
         vary(b, 1);
         if (low > -step && high < step) open.erase(widest);
@@ -381,7 +407,8 @@ class AccessCheck {
 
   Findings& findings_;
   VerifyReport& report_;
-  std::vector<std::vector<Access>> open_;  // accesses inside each enclosing block with parallel indices
+  std::vector<std::vector<Access>>
+      open_;  // accesses inside each enclosing block with parallel indices
 };
 
 }  // namespace

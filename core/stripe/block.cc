@@ -20,7 +20,8 @@ void collect_scalars(const Statement& stmt, std::set<std::string>& names) {
   if (auto* s = std::get_if<Load>(&stmt.op)) names.insert(s->into);
   if (auto* s = std::get_if<LoadIndex>(&stmt.op)) names.insert(s->into);
   if (auto* s = std::get_if<Constant>(&stmt.op)) names.insert(s->into);
-  if (auto* s = std::get_if<Intrinsic>(&stmt.op)) names.insert(s->outputs.begin(), s->outputs.end());
+  if (auto* s = std::get_if<Intrinsic>(&stmt.op))
+    names.insert(s->outputs.begin(), s->outputs.end());
 }
 
 }  // namespace
@@ -133,13 +134,15 @@ const Refinement* Block::find_ref(std::string_view into) const {
   return const_cast<Block*>(this)->find_ref(into);
 }
 
-std::map<std::string, Interval> Block::index_box(const std::map<std::string, Interval>& outer) const {
+std::map<std::string, Interval> Block::index_box(
+    const std::map<std::string, Interval>& outer) const {
   std::map<std::string, Interval> box;
   for (const Index& index : idxs) {
     Interval start{0, 0};
     if (index.affine) start = interval_of(*index.affine, outer);
     int64_t upper = 0;
-    if (__builtin_add_overflow(start.upper, std::max<int64_t>(index.range, 0) - 1, &upper)) upper = std::numeric_limits<int64_t>::max();
+    if (__builtin_add_overflow(start.upper, std::max<int64_t>(index.range, 0) - 1, &upper))
+      upper = std::numeric_limits<int64_t>::max();
     box[index.name] = {start.lower, upper};
   }
   return box;
@@ -158,6 +161,8 @@ std::string Block::fresh_name(std::string_view base) const {
 Block* Program::main() { return tagged<Program, Block>(*this, "main"); }
 const Block* Program::main() const { return tagged<const Program, const Block>(*this, "main"); }
 Block* Program::prologue() { return tagged<Program, Block>(*this, "prologue"); }
-const Block* Program::prologue() const { return tagged<const Program, const Block>(*this, "prologue"); }
+const Block* Program::prologue() const {
+  return tagged<const Program, const Block>(*this, "prologue");
+}
 
 }  // namespace stria::stripe

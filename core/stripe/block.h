@@ -6,13 +6,17 @@
 // * A block runs its statements once per integer point of its index box that meets all constraints.
 //   Points of an index run in parallel if the block is tagged #parallel or the index occurs in the
 //   block's location; over the other indices the block is a loop in lexicographic order.
-// * Statements of a point run in order, except in a block tagged #deps, where `deps` alone order them.
-// * A refinement is a view: its base is the parent view's base + sum(parent stride * access). `none`
+// * Statements of a point run in order, except in a block tagged #deps, where `deps` alone order
+// them.
+// * A refinement is a view: its base is the parent view's base + sum(parent stride * access).
+// `none`
 //   allocates; such memory lives for one point of its block.
-// * Stores into a refinement with an aggregation combine. The outermost refinement of a chain with an
+// * Stores into a refinement with an aggregation combine. The outermost refinement of a chain with
+// an
 //   aggregation decides the start: `out` starts each written element from the identity, `inout`
 //   continues from what is there. Elements that are not written keep their content.
-// * Affine forms name only the block's own indices; an index with `affine` has range 1 (or runs from
+// * Affine forms name only the block's own indices; an index with `affine` has range 1 (or runs
+// from
 //   it) over the parent's indices and so brings an outer value in.
 #pragma once
 
@@ -96,8 +100,8 @@ struct BitFieldForm {
   bool operator==(const BitFieldForm&) const = default;
 };
 
-// One step of a location path: a unit of the hardware model and which instance(s) of it. An index of
-// the block that occurs in `units` runs in parallel over those instances.
+// One step of a location path: a unit of the hardware model and which instance(s) of it. An index
+// of the block that occurs in `units` runs in parallel over those instances.
 struct LocationUnit {
   std::string name;
   std::vector<Affine> units;
@@ -144,9 +148,9 @@ struct Refinement {
   TensorShape shape;
   std::optional<Aggregation> agg;
   Location location;
-  int64_t offset_bytes = 0;  // only for allocations: place in its location's arena
+  int64_t offset_bytes = 0;        // only for allocations: place in its location's arena
   std::optional<Swizzle> swizzle;  // only for allocations
-  bool is_const = false;  // holds the same bytes in every run of a binding
+  bool is_const = false;           // holds the same bytes in every run of a binding
   Tags tags;
   bool operator==(const Refinement&) const = default;
 
@@ -154,7 +158,8 @@ struct Refinement {
   Affine flat_access() const;
 };
 
-// An index variable: 0 .. range-1, or affine .. affine+range-1 with `affine` over the parent's indices.
+// An index variable: 0 .. range-1, or affine .. affine+range-1 with `affine` over the parent's
+// indices.
 struct Index {
   std::string name;
   int64_t range = 1;
@@ -190,7 +195,8 @@ struct Constant {
   Scalar value;
   bool operator==(const Constant& other) const;  // bitwise: NaN equals NaN, -0.0 is not 0.0
 };
-// $outputs = name.type($inputs): operands are converted to what the builtin's record asks for `type`.
+// $outputs = name.type($inputs): operands are converted to what the builtin's record asks for
+// `type`.
 struct Intrinsic {
   std::string name;
   DataType type = DataType::fp32;
@@ -218,7 +224,7 @@ struct Statement {
 
   Statement() = default;
   Statement(Operation operation) : op(std::move(operation)) {}  // NOLINT: meant to convert
-  Statement(Block block);                                        // NOLINT: meant to convert
+  Statement(Block block);                                       // NOLINT: meant to convert
   Block* block();
   const Block* block() const;
 };
@@ -238,9 +244,10 @@ struct Block {
   const Index* find_index(std::string_view index_name) const;
   Refinement* find_ref(std::string_view into);
   const Refinement* find_ref(std::string_view into) const;
-  // Inclusive ranges of the block's indices as seen from `outer`, the ranges of the parent's indices
-  // (needed only where an index has an affine). Upper limits saturate.
-  std::map<std::string, Interval> index_box(const std::map<std::string, Interval>& outer = {}) const;
+  // Inclusive ranges of the block's indices as seen from `outer`, the ranges of the parent's
+  // indices (needed only where an index has an affine). Upper limits saturate.
+  std::map<std::string, Interval> index_box(
+      const std::map<std::string, Interval>& outer = {}) const;
   // A name "base", "base_0", "base_1", … that no refinement, index or scalar of the block has.
   std::string fresh_name(std::string_view base) const;
 };
@@ -248,10 +255,10 @@ struct Block {
 inline constexpr int kTextMajor = 0;
 inline constexpr int kTextMinor = 1;
 
-// The entry block is tagged #program; its allocations are the program's tensors. Its statement tagged
-// #main holds the kernels; an optional one tagged #prologue, before it, reads constants only. The
-// inputs of the program are main's `in` refinements (and prologue's), its outputs main's `out` and
-// `inout` ones, both in printed order.
+// The entry block is tagged #program; its allocations are the program's tensors. Its statement
+// tagged #main holds the kernels; an optional one tagged #prologue, before it, reads constants
+// only. The inputs of the program are main's `in` refinements (and prologue's), its outputs main's
+// `out` and `inout` ones, both in printed order.
 struct Program {
   Block entry;
   bool operator==(const Program&) const = default;

@@ -12,7 +12,8 @@ namespace {
 using Wide = __int128;
 
 bool fits_int64(Wide value) {
-  return value >= std::numeric_limits<int64_t>::min() && value <= std::numeric_limits<int64_t>::max();
+  return value >= std::numeric_limits<int64_t>::min() &&
+         value <= std::numeric_limits<int64_t>::max();
 }
 
 int hex_digit(char c) {
@@ -84,12 +85,15 @@ bool Cursor::fail(const std::string& message) {
     found = "the end of the text";
   } else {
     constexpr size_t kShown = 40;
-    std::string prefix = token.kind == TokenKind::scalar ? "$" : token.kind == TokenKind::tag ? "#" : "";
+    std::string prefix = token.kind == TokenKind::scalar ? "$"
+                         : token.kind == TokenKind::tag  ? "#"
+                                                         : "";
     std::string text = prefix + std::string(token.text.substr(0, kShown));
     found = "'" + text + (token.text.size() > kShown ? "…'" : "'");
   }
   fail_at(span, message + ", found " + found);
-  // Whatever else is missing at the end of the text, or behind a last token cut short, is the same mistake.
+  // Whatever else is missing at the end of the text, or behind a last token cut short, is the same
+  // mistake.
   if (token.kind == TokenKind::end || peek(1).kind == TokenKind::end) stop();
   return false;
 }
@@ -190,13 +194,16 @@ bool Cursor::read_literal(DataType type, Scalar& out) {
     if (!read_real(type, negative, value)) return false;
     out = Scalar::of_float(type, value);
     bool overflow = out.f - out.f != 0 && value - value == 0;
-    if (overflow) return fail_at(span, fmt::format("{} cannot hold a number this large", name_of(type)));
+    if (overflow)
+      return fail_at(span, fmt::format("{} cannot hold a number this large", name_of(type)));
     return true;
   }
   uint64_t magnitude = 0;
-  if (!read_magnitude(magnitude, fmt::format("a constant of type {}", name_of(type)), false)) return false;
+  if (!read_magnitude(magnitude, fmt::format("a constant of type {}", name_of(type)), false))
+    return false;
   if (!fits_type(type, negative, magnitude))
-    return fail_at(span, fmt::format("{} cannot hold {}{}", name_of(type), negative ? "-" : "", magnitude));
+    return fail_at(
+        span, fmt::format("{} cannot hold {}{}", name_of(type), negative ? "-" : "", magnitude));
   out = Scalar::of_int(type, static_cast<int64_t>(negative ? -magnitude : magnitude));
   return true;
 }
@@ -220,7 +227,8 @@ bool Cursor::read_text(std::string& out) {
       out += '\t';
     } else if (c == '"' || c == '\\') {
       out += c;
-    } else if (c == 'x' && i + 2 < text.size() && hex_digit(text[i + 1]) >= 0 && hex_digit(text[i + 2]) >= 0) {
+    } else if (c == 'x' && i + 2 < text.size() && hex_digit(text[i + 1]) >= 0 &&
+               hex_digit(text[i + 2]) >= 0) {
       out += static_cast<char>(16 * hex_digit(text[i + 1]) + hex_digit(text[i + 2]));
       i += 2;
     } else {
@@ -246,7 +254,8 @@ bool Cursor::read_value(TagValue& out) {
   }
   const Token& number = token.is("-") ? peek(1) : token;
   bool real = number.is_name("inf") || number.is_name("nan") ||
-              (number.kind == TokenKind::number && number.text.find_first_of(".eE") != std::string_view::npos);
+              (number.kind == TokenKind::number &&
+               number.text.find_first_of(".eE") != std::string_view::npos);
   if (real) {
     bool negative = accept("-");
     double value = 0;
@@ -263,8 +272,10 @@ bool Cursor::read_value(TagValue& out) {
 bool Cursor::read_tags(Tags& out) {
   while (peek().kind == TokenKind::tag) {
     std::string name(peek().text);
-    if (out.has(name)) return fail_at(peek().span, fmt::format("the tag '#{}' stands here twice", name));
-    if (!is_identifier(name)) return fail_at(peek().span, fmt::format("a tag begins with a letter, '#{}' does not", name));
+    if (out.has(name))
+      return fail_at(peek().span, fmt::format("the tag '#{}' stands here twice", name));
+    if (!is_identifier(name))
+      return fail_at(peek().span, fmt::format("a tag begins with a letter, '#{}' does not", name));
     advance();
     TagValue value;
     if (accept("=") && !read_value(value)) return false;
@@ -293,20 +304,23 @@ bool Cursor::read_affine(Affine& out) {
     bool number = peek().kind == TokenKind::number;
     if (number) {
       if (!read_magnitude(magnitude, "a coefficient", false)) return false;
-      if (!fits_int64(factor * magnitude)) return fail_at(span, "a number in this form is beyond the limits of i64");
+      if (!fits_int64(factor * magnitude))
+        return fail_at(span, "a number in this form is beyond the limits of i64");
     }
     if (!number || accept("*")) {
       if (peek().kind != TokenKind::name) return fail("expected an index name or a number");
       name = peek().text;
       advance();
-      if (!number && accept("*") && !read_magnitude(magnitude, "a coefficient", false)) return false;
+      if (!number && accept("*") && !read_magnitude(magnitude, "a coefficient", false))
+        return false;
     }
     Wide& target = name.empty() ? constant : terms[name];
     target += factor * magnitude;
     if (!fits_int64(target)) return fail_at(span, "a sum in this form is beyond the limits of i64");
   }
   out = Affine(static_cast<int64_t>(constant));
-  for (const auto& [name, coefficient] : terms) out.add_term(name, static_cast<int64_t>(coefficient));
+  for (const auto& [name, coefficient] : terms)
+    out.add_term(name, static_cast<int64_t>(coefficient));
   return true;
 }
 
@@ -353,12 +367,16 @@ bool Cursor::read_bit_form(BitFieldForm& out) {
       return fail("expected a bit field such as d0[2+:3], three bits of dimension 0 from bit 2");
     advance();
     int64_t low = 0, bits = 0;
-    if (!expect("[", "before the bits of a dimension") || !read_integer(low, "the lowest bit")) return false;
-    if (!expect("+", "after the lowest bit (as in d0[2+:3])") || !expect(":", "after '+'")) return false;
+    if (!expect("[", "before the bits of a dimension") || !read_integer(low, "the lowest bit"))
+      return false;
+    if (!expect("+", "after the lowest bit (as in d0[2+:3])") || !expect(":", "after '+'"))
+      return false;
     SourceSpan bits_span = peek().span;
     if (!read_integer(bits, "the number of bits")) return false;
     if (low < 0 || low > 62 || bits < 1 || bits > 62)
-      return fail_at(bits_span, fmt::format("a bit field of {} bits from bit {}: bits 0 to 62 there are", bits, low));
+      return fail_at(
+          bits_span,
+          fmt::format("a bit field of {} bits from bit {}: bits 0 to 62 there are", bits, low));
     if (!expect("]", "after the bits of a dimension")) return false;
     field.dim = dim;
     field.low_bit = static_cast<int>(low);

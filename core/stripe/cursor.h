@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the small parts that Stripe statements are made of (numbers, forms, tags, types, locations) from
-// a list of tokens; used by the parser only. Each read_… returns false after reporting what was wrong,
-// with the cursor at the token that did not fit.
+// Reads the small parts that Stripe statements are made of (numbers, forms, tags, types, locations)
+// from a list of tokens; used by the parser only. Each read_… returns false after reporting what
+// was wrong, with the cursor at the token that did not fit.
 #pragma once
 
 #include <string>
@@ -16,7 +16,8 @@ namespace stria::stripe {
 
 class Cursor {
  public:
-  Cursor(const TokenList& list, Diagnostics& diagnostics) : list_(&list), diagnostics_(&diagnostics) {}
+  Cursor(const TokenList& list, Diagnostics& diagnostics)
+      : list_(&list), diagnostics_(&diagnostics) {}
 
   const Token& peek(size_t ahead = 0) const;
   size_t position() const { return at_; }

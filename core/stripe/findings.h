@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of the verifier share: the list of broken rules and the parts themselves, in the order
-// in which they may run (each assumes that those before it found nothing). Used by the verifier only.
+// What the parts of the verifier share: the list of broken rules and the parts themselves, in the
+// order in which they may run (each assumes that those before it found nothing). Used by the
+// verifier only.
 #pragma once
 
 #include <string>
@@ -31,8 +32,8 @@ class Findings {
 // Names, scopes, types, ranks, directions, aggregations, numbers: everything but integer sets.
 void check_structure(const Program& program, const VerifyOptions& options, Findings& findings);
 
-// What depends on ranges and order: units inside their counts, dependencies sufficient in #deps blocks,
-// arenas of a #placed program disjoint.
+// What depends on ranges and order: units inside their counts, dependencies sufficient in #deps
+// blocks, arenas of a #placed program disjoint.
 void check_order(const Program& program, const VerifyOptions& options, Findings& findings);
 
 // Executed loads and stores inside their allocations; no race between points of parallel indices.

@@ -30,8 +30,10 @@ bool same_dims(const Refinement& a, const Refinement& b) {
 }  // namespace
 
 std::vector<Interval> footprint(const Refinement& ref, const std::map<std::string, Interval>& box) {
-  bool runs = std::none_of(box.begin(), box.end(), [](const auto& range) { return range.second.empty(); });
-  bool touches = runs && std::none_of(ref.shape.dims.begin(), ref.shape.dims.end(), [](const Dim& d) { return d.size <= 0; });
+  bool runs =
+      std::none_of(box.begin(), box.end(), [](const auto& range) { return range.second.empty(); });
+  bool touches = runs && std::none_of(ref.shape.dims.begin(), ref.shape.dims.end(),
+                                      [](const Dim& d) { return d.size <= 0; });
   std::vector<Interval> part;
   for (size_t i = 0; i < ref.access.size() && i < ref.shape.dims.size(); ++i) {
     if (!touches) {
@@ -47,7 +49,8 @@ std::vector<Interval> footprint(const Refinement& ref, const std::map<std::strin
 TensorShape exterior_shape(const Refinement& ref, const std::map<std::string, Interval>& box) {
   TensorShape shape{ref.shape.type, {}};
   std::vector<Interval> part = footprint(ref, box);
-  for (size_t i = 0; i < part.size(); ++i) shape.dims.push_back({extent(part[i]), ref.shape.dims[i].stride});
+  for (size_t i = 0; i < part.size(); ++i)
+    shape.dims.push_back({extent(part[i]), ref.shape.dims[i].stride});
   return shape;
 }
 
@@ -61,14 +64,15 @@ int64_t footprint_bytes(const Refinement& ref, const std::map<std::string, Inter
   return bytes;
 }
 
-Overlap overlap(const Refinement& a, const std::map<std::string, Interval>& box_a, const Refinement& b,
-                const std::map<std::string, Interval>& box_b) {
+Overlap overlap(const Refinement& a, const std::map<std::string, Interval>& box_a,
+                const Refinement& b, const std::map<std::string, Interval>& box_b) {
   if (a.from != b.from) return Overlap::disjoint;
   std::vector<Interval> part_a = footprint(a, box_a);
   std::vector<Interval> part_b = footprint(b, box_b);
   for (size_t i = 0; i < part_a.size() && i < part_b.size(); ++i) {
     int64_t lower = std::max(part_a[i].lower, part_b[i].lower);
-    if (part_a[i].empty() || part_b[i].empty() || lower > std::min(part_a[i].upper, part_b[i].upper))
+    if (part_a[i].empty() || part_b[i].empty() ||
+        lower > std::min(part_a[i].upper, part_b[i].upper))
       return Overlap::disjoint;
   }
   return same_dims(a, b) && box_a == box_b ? Overlap::same : Overlap::partial;

@@ -36,7 +36,8 @@ class Lexer {
   char peek(size_t ahead) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
 
   void push(TokenKind kind, size_t begin, size_t text_begin) {
-    list_.tokens.push_back({kind, text_.substr(text_begin, at_ - text_begin), {begin, at_}, line_start_});
+    list_.tokens.push_back(
+        {kind, text_.substr(text_begin, at_ - text_begin), {begin, at_}, line_start_});
   }
 
   void next() {
@@ -116,16 +117,20 @@ class Lexer {
   void stray() {
     size_t begin = at_;
     auto starts_token = [](char c) {
-      return is_word(c) || is_blank(c) || std::string_view("\n$#\":,;(){}[]<>=+-*/.@").find(c) != std::string_view::npos;
+      return is_word(c) || is_blank(c) ||
+             std::string_view("\n$#\":,;(){}[]<>=+-*/.@").find(c) != std::string_view::npos;
     };
     do {
       ++at_;
     } while (at_ < text_.size() && !starts_token(text_[at_]));
     // At most 8 bytes, and no part of a character.
     size_t shown = std::min<size_t>(at_ - begin, 8);
-    for (int i = 0; i < 3 && begin + shown < at_ && (static_cast<unsigned char>(text_[begin + shown]) & 0xC0) == 0x80; ++i)
+    for (int i = 0; i < 3 && begin + shown < at_ &&
+                    (static_cast<unsigned char>(text_[begin + shown]) & 0xC0) == 0x80;
+         ++i)
       --shown;
-    diagnostics_.error({begin, at_}, fmt::format("'{}' means nothing in Stripe", text_.substr(begin, shown)));
+    diagnostics_.error({begin, at_},
+                       fmt::format("'{}' means nothing in Stripe", text_.substr(begin, shown)));
   }
 
   std::string_view text_;

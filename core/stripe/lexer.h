@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts Stripe text into tokens; used by the parser only. Comments are kept apart, because only those in
-// a block's head mean something.
+// Cuts Stripe text into tokens; used by the parser only. Comments are kept apart, because only
+// those in a block's head mean something.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verifier's rules about what runs before what: enough dependencies in #deps blocks, and in a
-// #placed program disjoint arena ranges for allocations that are alive together. Also units inside the
-// counts of the hardware model, which needs the ranges of indices.
+// #placed program disjoint arena ranges for allocations that are alive together. Also units inside
+// the counts of the hardware model, which needs the ranges of indices.
 #include <algorithm>
 #include <functional>
 
@@ -12,8 +12,8 @@
 namespace stria::stripe {
 namespace {
 
-// Which statements of a block certainly run before which: by position, in a #deps block by the paths of
-// its dependencies.
+// Which statements of a block certainly run before which: by position, in a #deps block by the
+// paths of its dependencies.
 class Order {
  public:
   explicit Order(const Block& block) : by_deps_(block.tags.has("deps")) {
@@ -74,7 +74,8 @@ std::vector<Touch> touches(const Place& place) {
       auto box = inner->index_box(place.box);
       for (const Refinement& ref : inner->refs)
         if (ref.dir != RefDir::none)
-          all.push_back({i, block.find_ref(ref.from), footprint(ref, box), ref.dir != RefDir::in, ref.agg});
+          all.push_back(
+              {i, block.find_ref(ref.from), footprint(ref, box), ref.dir != RefDir::in, ref.agg});
     }
   }
   return all;
@@ -101,7 +102,9 @@ void check_deps(const Place& place, Findings& findings) {
   auto use = [&](size_t i, const std::string& name) {
     auto at = defined.find(name);
     if (at != defined.end() && !order.runs_before(at->second, i))
-      findings.add(place, i, fmt::format("it uses ${} of statement {} without waiting for it", name, at->second));
+      findings.add(
+          place, i,
+          fmt::format("it uses ${} of statement {} without waiting for it", name, at->second));
   };
   for (size_t i = 0; i < block.stmts.size(); ++i) {
     const Operation& op = block.stmts[i].op;
@@ -114,7 +117,8 @@ void check_deps(const Place& place, Findings& findings) {
       for (const std::string& name : s->outputs) defined[name] = i;
     }
   }
-  // Only touches of one tensor can conflict: those of the parent's tensor, or of one's own allocation.
+  // Only touches of one tensor can conflict: those of the parent's tensor, or of one's own
+  // allocation.
   std::map<std::string, std::vector<Touch>> by_tensor;
   for (Touch& touch : touches(place)) {
     const Refinement& ref = *touch.ref;
@@ -123,29 +127,34 @@ void check_deps(const Place& place, Findings& findings) {
   for (const auto& [tensor, list] : by_tensor)
     for (size_t b = 0; b < list.size(); ++b)
       for (size_t a = 0; a < b; ++a) {
-        if (list[a].statement == list[b].statement || order.runs_before(list[a].statement, list[b].statement)) continue;
+        if (list[a].statement == list[b].statement ||
+            order.runs_before(list[a].statement, list[b].statement))
+          continue;
         if (!conflict(list[a], list[b])) continue;
         findings.add(place, list[b].statement,
                      fmt::format("it {} '{}', which statement {} {}, without waiting for it",
-                                 list[b].writes ? "writes" : "reads", list[b].ref->into, list[a].statement,
-                                 list[a].writes ? "writes" : "reads"));
+                                 list[b].writes ? "writes" : "reads", list[b].ref->into,
+                                 list[a].statement, list[a].writes ? "writes" : "reads"));
         if (findings.full()) return;
       }
 }
 
-// --- arenas -------------------------------------------------------------------------------------------
+// --- arenas
+// -------------------------------------------------------------------------------------------
 
 struct Arena {
   const Refinement* ref = nullptr;
   const Place* owner = nullptr;
   std::string location;
-  int64_t begin = 0, end = 0;      // bytes
-  std::vector<size_t> users;       // statements of the owner that touch it
+  int64_t begin = 0, end = 0;  // bytes
+  std::vector<size_t> users;   // statements of the owner that touch it
 };
 
 std::vector<size_t> users_of(const Block& block, const std::string& name) {
   std::vector<size_t> users;
-  auto has = [&](const std::vector<std::string>& names) { return std::find(names.begin(), names.end(), name) != names.end(); };
+  auto has = [&](const std::vector<std::string>& names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
   for (size_t i = 0; i < block.stmts.size(); ++i) {
     const Statement& stmt = block.stmts[i];
     bool used = false;
@@ -153,7 +162,8 @@ std::vector<size_t> users_of(const Block& block, const std::string& name) {
     if (auto* s = std::get_if<Store>(&stmt.op)) used = s->into == name;
     if (auto* s = std::get_if<Special>(&stmt.op)) used = has(s->inputs) || has(s->outputs);
     if (const Block* inner = stmt.block())
-      used = std::any_of(inner->refs.begin(), inner->refs.end(), [&](const Refinement& r) { return r.from == name; });
+      used = std::any_of(inner->refs.begin(), inner->refs.end(),
+                         [&](const Refinement& r) { return r.from == name; });
     if (used) users.push_back(i);
   }
   return users;
@@ -169,7 +179,8 @@ class ArenaCheck {
     size_t outer = live_.size();
     for (const Refinement& ref : block.refs) {
       if (ref.dir != RefDir::none) continue;
-      Arena arena{&ref, &place, to_string(ref.location), ref.offset_bytes, 0, users_of(block, ref.into)};
+      Arena arena{
+          &ref, &place, to_string(ref.location), ref.offset_bytes, 0, users_of(block, ref.into)};
       int64_t copies = std::max<int64_t>(1, block.tags.integer("pipeline").value_or(1));
       int64_t bytes = 0;
       if (__builtin_mul_overflow(ref.shape.span_bytes(), copies, &bytes) ||
@@ -177,16 +188,19 @@ class ArenaCheck {
         findings_.add(place, ref, "its arena ends beyond 2^63 bytes");
         return;
       }
-      // What encloses is alive if the statement that this block is lies in its lifetime; the entry's
-      // tensors always are.
+      // What encloses is alive if the statement that this block is lies in its lifetime; the
+      // entry's tensors always are.
       for (size_t i = 0; i < live_.size(); ++i) {
         const Arena& other = live_[i];
         bool together = i < outer ? true : alive_together(order, arena, other, place.depth == 0);
         if (!together || other.location != arena.location) continue;
         if (arena.begin >= other.end || other.begin >= arena.end) continue;
-        findings_.add(place, ref,
-                      fmt::format("its bytes {} to {} of '{}' are also those of '{}' ({} to {}), which is alive then",
-                                  arena.begin, arena.end - 1, arena.location, other.ref->into, other.begin, other.end - 1));
+        findings_.add(
+            place, ref,
+            fmt::format(
+                "its bytes {} to {} of '{}' are also those of '{}' ({} to {}), which is alive then",
+                arena.begin, arena.end - 1, arena.location, other.ref->into, other.begin,
+                other.end - 1));
       }
       live_.push_back(std::move(arena));
     }
@@ -194,7 +208,9 @@ class ArenaCheck {
     for (size_t i = 0; i < block.stmts.size(); ++i) {
       const Block* inner = block.stmts[i].block();
       if (!inner) continue;
-      std::erase_if(live_, [&](const Arena& arena) { return arena.owner == &place && place.depth > 0 && !alive_at(order, arena, i); });
+      std::erase_if(live_, [&](const Arena& arena) {
+        return arena.owner == &place && place.depth > 0 && !alive_at(order, arena, i);
+      });
       this->block({&place, inner, i, place.depth + 1, inner->index_box(place.box)});
       live_ = saved;
     }
@@ -202,7 +218,8 @@ class ArenaCheck {
   }
 
  private:
-  // Alive from the first to the last user: dead at statement i only if all users run before or after it.
+  // Alive from the first to the last user: dead at statement i only if all users run before or
+  // after it.
   static bool alive_at(const Order& order, const Arena& arena, size_t i) {
     auto before = [&](size_t u) { return u != i && order.runs_before(u, i); };
     auto after = [&](size_t u) { return u != i && order.runs_before(i, u); };
@@ -225,9 +242,10 @@ class ArenaCheck {
   std::vector<Arena> live_;  // of the enclosing blocks and this one
 };
 
-// A block's points queue for the units that its location names, so that an index there may have more
-// values than there are units; a number or a memory's unit must exist.
-void check_units(const Place& place, const Location& location, bool queues, const VerifyOptions& options,
+// A block's points queue for the units that its location names, so that an index there may have
+// more values than there are units; a number or a memory's unit must exist.
+void check_units(const Place& place, const Location& location, bool queues,
+                 const VerifyOptions& options,
                  const std::function<void(const std::string&)>& report) {
   for (const LocationUnit& unit : location.path) {
     auto known = options.units->find(unit.name);
@@ -236,8 +254,8 @@ void check_units(const Place& place, const Location& location, bool queues, cons
       if (queues && !form.is_constant()) continue;
       Interval range = interval_of(form, place.box);
       if (range.lower < 0 || range.upper >= known->second)
-        report(fmt::format("'{}[{}]' is unit {} to {}, the hardware model has {}", unit.name, form.to_string(),
-                           range.lower, range.upper, known->second));
+        report(fmt::format("'{}[{}]' is unit {} to {}, the hardware model has {}", unit.name,
+                           form.to_string(), range.lower, range.upper, known->second));
     }
   }
 }
@@ -248,11 +266,14 @@ void check_order(const Program& program, const VerifyOptions& options, Findings&
   visit_blocks(program.entry, [&](const Place& place) {
     if (findings.full()) return;
     if (place.block->tags.has("deps")) check_deps(place, findings);
-    bool runs = std::none_of(place.box.begin(), place.box.end(), [](const auto& range) { return range.second.empty(); });
+    bool runs = std::none_of(place.box.begin(), place.box.end(),
+                             [](const auto& range) { return range.second.empty(); });
     if (!options.units || !runs) return;
-    check_units(place, place.block->location, true, options, [&](const std::string& m) { findings.add(place, m); });
+    check_units(place, place.block->location, true, options,
+                [&](const std::string& m) { findings.add(place, m); });
     for (const Refinement& ref : place.block->refs)
-      check_units(place, ref.location, false, options, [&](const std::string& m) { findings.add(place, ref, m); });
+      check_units(place, ref.location, false, options,
+                  [&](const std::string& m) { findings.add(place, ref, m); });
   });
   if (!program.entry.tags.has("placed") || !findings.empty()) return;
   Place place;

@@ -28,7 +28,10 @@ DataType wider(DataType a, DataType b) {
 class Parser {
  public:
   explicit Parser(const SourceText& source)
-      : source_(source), diagnostics_(source), list_(read(source, diagnostics_)), cursor_(list_, diagnostics_) {}
+      : source_(source),
+        diagnostics_(source),
+        list_(read(source, diagnostics_)),
+        cursor_(list_, diagnostics_) {}
 
   Result<Program> run() {
     if (diagnostics_.has_errors()) return diagnostics_.status();
@@ -39,7 +42,8 @@ class Parser {
     if (!diagnostics_.has_errors()) {
       if (!root.stmts[0].block() || !root.stmts[0].deps.empty())
         return make_error(StatusCode::invalid_argument,
-                          "{}: a program is one block, `0: #program block [] (…) {{ … }}`", source_.name);
+                          "{}: a program is one block, `0: #program block [] (…) {{ … }}`",
+                          source_.name);
       if (!cursor_.at_end()) cursor_.fail("expected nothing after the program's block");
     }
     STRIA_RETURN_IF_ERROR(diagnostics_.status());
@@ -58,18 +62,21 @@ class Parser {
     int major = 0, minor = 0;
     const char* end = token.text.data() + token.text.size();
     auto first = std::from_chars(token.text.data(), end, major);
-    bool good = token.kind == TokenKind::number && first.ec == std::errc() && first.ptr != end && *first.ptr == '.';
+    bool good = token.kind == TokenKind::number && first.ec == std::errc() && first.ptr != end &&
+                *first.ptr == '.';
     if (good) {
       auto second = std::from_chars(first.ptr + 1, end, minor);
       good = second.ec == std::errc() && second.ptr == end;
     }
     if (!good) {
-      cursor_.fail(fmt::format("expected the version, as in 'stripe {}.{}'", kTextMajor, kTextMinor));
+      cursor_.fail(
+          fmt::format("expected the version, as in 'stripe {}.{}'", kTextMajor, kTextMinor));
       return diagnostics_.status();
     }
     if (major != kTextMajor || minor > kTextMinor) {
-      cursor_.fail_at(token.span, fmt::format("the text is Stripe {}.{}, this build reads Stripe {}.{}", major,
-                                              minor, kTextMajor, kTextMinor));
+      cursor_.fail_at(token.span,
+                      fmt::format("the text is Stripe {}.{}, this build reads Stripe {}.{}", major,
+                                  minor, kTextMajor, kTextMinor));
       return diagnostics_.status(StatusCode::incompatible);
     }
     cursor_.advance();
@@ -103,7 +110,8 @@ class Parser {
     if (!cursor_.read_integer(number, "the statement's number")) return false;
     int64_t expected = static_cast<int64_t>(parent.stmts.size()) - 1;
     if (number != expected)
-      return cursor_.fail_at(span, fmt::format("this statement is number {} of its block, not {}", expected, number));
+      return cursor_.fail_at(
+          span, fmt::format("this statement is number {} of its block, not {}", expected, number));
     if (cursor_.accept("[") && !deps(stmt)) return false;
     if (!cursor_.expect(":", "after the statement's number")) return false;
     if (!cursor_.read_tags(stmt.tags)) return false;
@@ -125,7 +133,8 @@ class Parser {
     } else {
       std::string hint;
       if (token.kind == TokenKind::name) hint = did_you_mean(token.text, {"block", "special"});
-      return cursor_.fail("expected a statement: $x = …, NAME = store($x), special … or block […]" + hint);
+      return cursor_.fail("expected a statement: $x = …, NAME = store($x), special … or block […]" +
+                          hint);
     }
     while (good && cursor_.accept(";")) {
     }
@@ -144,12 +153,15 @@ class Parser {
 
   bool store(Statement& stmt) {
     Store op;
-    if (!cursor_.read_name(op.into, "a refinement") || !cursor_.expect("=", "after the refinement")) return false;
+    if (!cursor_.read_name(op.into, "a refinement") || !cursor_.expect("=", "after the refinement"))
+      return false;
     if (!cursor_.peek().is_name("store"))
       return cursor_.fail(fmt::format("expected store($x){}: a scalar on the left is written ${}",
                                       did_you_mean(cursor_.peek().text, {"store"}), op.into));
     cursor_.advance();
-    if (!cursor_.expect("(", "after 'store'") || !cursor_.read_scalar(op.from, "the scalar to store")) return false;
+    if (!cursor_.expect("(", "after 'store'") ||
+        !cursor_.read_scalar(op.from, "the scalar to store"))
+      return false;
     stmt.op = std::move(op);
     return cursor_.expect(")", "after the scalar to store");
   }
@@ -172,7 +184,8 @@ class Parser {
       Constant op;
       DataType type;
       cursor_.advance();
-      if (!cursor_.read_type(type) || !cursor_.expect(")", "after the constant's type")) return false;
+      if (!cursor_.read_type(type) || !cursor_.expect(")", "after the constant's type"))
+        return false;
       if (!cursor_.read_literal(type, op.value)) return false;
       op.into = outputs[0];
       types[op.into] = type;
@@ -205,7 +218,8 @@ class Parser {
   bool intrinsic(Statement& stmt, std::vector<std::string> outputs, TypeMap& types) {
     Intrinsic op;
     const SourceSpan span = cursor_.peek().span;
-    if (!cursor_.read_name(op.name, "load(NAME), load_index.TYPE(…), (TYPE)number or an intrinsic")) return false;
+    if (!cursor_.read_name(op.name, "load(NAME), load_index.TYPE(…), (TYPE)number or an intrinsic"))
+      return false;
     bool typed = cursor_.accept(".");
     if (typed && !cursor_.read_type(op.type)) return false;
     if (!cursor_.expect("(", "after the intrinsic's name")) return false;
@@ -235,7 +249,9 @@ class Parser {
       widest = widest ? wider(*widest, at->second) : at->second;
     }
     if (!widest)
-      return cursor_.fail_at(span, fmt::format("the operands of '{0}' do not tell its type: write {0}.TYPE(…)", op.name));
+      return cursor_.fail_at(
+          span,
+          fmt::format("the operands of '{0}' do not tell its type: write {0}.TYPE(…)", op.name));
     op.type = *widest;
     return true;
   }
@@ -243,7 +259,8 @@ class Parser {
   bool special(Statement& stmt) {
     Special op;
     cursor_.advance();
-    if (!cursor_.read_name(op.name, "the special's name") || !cursor_.expect("(", "after the special's name"))
+    if (!cursor_.read_name(op.name, "the special's name") ||
+        !cursor_.expect("(", "after the special's name"))
       return false;
     bool outputs = false;
     while (!cursor_.accept(")")) {
@@ -276,12 +293,15 @@ class Parser {
 
   bool block(Block& block, int depth) {
     if (depth >= kMaxDepth) {
-      cursor_.fail_at(cursor_.peek().span, fmt::format("blocks are nested deeper than the limit of {}", kMaxDepth));
+      cursor_.fail_at(cursor_.peek().span,
+                      fmt::format("blocks are nested deeper than the limit of {}", kMaxDepth));
       cursor_.stop();
       return false;
     }
     cursor_.advance();
-    if (!cursor_.read_location(block.location) || !cursor_.expect("[", "before the block's indices")) return false;
+    if (!cursor_.read_location(block.location) ||
+        !cursor_.expect("[", "before the block's indices"))
+      return false;
     while (!cursor_.accept("]")) {
       if (!index(block)) return false;
       cursor_.accept(",");
@@ -301,8 +321,8 @@ class Parser {
     return true;
   }
 
-  // The comment on the line of the '(' is the name; whole-line comments before the first constraint or
-  // refinement are the block's comments.
+  // The comment on the line of the '(' is the name; whole-line comments before the first constraint
+  // or refinement are the block's comments.
   void comments(Block& block) {
     size_t next = cursor_.position();
     auto& all = list_.comments;
@@ -320,9 +340,12 @@ class Parser {
 
   bool index(Block& block) {
     Index index;
-    if (!cursor_.read_tags(index.tags) || !cursor_.read_name(index.name, "an index as in x:16")) return false;
+    if (!cursor_.read_tags(index.tags) || !cursor_.read_name(index.name, "an index as in x:16"))
+      return false;
     bool ranged = cursor_.accept(":");
-    if (ranged && !cursor_.read_integer(index.range, fmt::format("the range of index '{}'", index.name))) return false;
+    if (ranged &&
+        !cursor_.read_integer(index.range, fmt::format("the range of index '{}'", index.name)))
+      return false;
     if (!ranged && !cursor_.peek().is("="))
       return cursor_.fail(fmt::format("expected ':' and the range of index '{}'", index.name));
     if (cursor_.accept("=")) {
@@ -337,12 +360,15 @@ class Parser {
     const Token& token = cursor_.peek();
     const Token& next = cursor_.peek(1);
     if (token.kind == TokenKind::tag) return refinement(block);
-    bool two_names = token.kind == TokenKind::name && (next.kind == TokenKind::name || next.is("<"));
+    bool two_names =
+        token.kind == TokenKind::name && (next.kind == TokenKind::name || next.is("<"));
     if (two_names) return refinement(block);
-    if (token.kind != TokenKind::name && token.kind != TokenKind::number && !token.is("-") && !token.is("+"))
+    if (token.kind != TokenKind::name && token.kind != TokenKind::number && !token.is("-") &&
+        !token.is("+"))
       return cursor_.fail("expected a constraint (… >= 0) or a refinement (none, in, out, inout)");
     Affine form;
-    if (!cursor_.read_affine(form) || !cursor_.expect(">=", "after a constraint's form")) return false;
+    if (!cursor_.read_affine(form) || !cursor_.expect(">=", "after a constraint's form"))
+      return false;
     const Token& zero = cursor_.peek();
     if (zero.kind != TokenKind::number || zero.text != "0")
       return cursor_.fail("a constraint reads `form >= 0`: expected 0");
@@ -368,17 +394,23 @@ class Parser {
     }
     if (cursor_.peek().is_name("new") && cursor_.peek(1).is("@")) {
       if (ref.dir != RefDir::none)
-        return cursor_.fail(fmt::format("an allocation's direction is none, not {}", name_of(ref.dir)));
+        return cursor_.fail(
+            fmt::format("an allocation's direction is none, not {}", name_of(ref.dir)));
       cursor_.advance();
       cursor_.advance();
       if (!cursor_.read_integer(ref.offset_bytes, "the allocation's offset", true)) return false;
     } else if (ref.dir == RefDir::none) {
-      return cursor_.fail("expected new@0x00000000: a refinement with direction none is an allocation");
+      return cursor_.fail(
+          "expected new@0x00000000: a refinement with direction none is an allocation");
     }
-    if (!cursor_.read_location(ref.location) || !cursor_.read_name(ref.into, "the refinement's name")) return false;
+    if (!cursor_.read_location(ref.location) ||
+        !cursor_.read_name(ref.into, "the refinement's name"))
+      return false;
     if (ref.dir != RefDir::none) ref.from = ref.into;
-    if (cursor_.accept("=") && !cursor_.read_name(ref.from, "the parent's name for it")) return false;
-    if (!cursor_.read_affines(ref.access, fmt::format("the access of '{}'", ref.into))) return false;
+    if (cursor_.accept("=") && !cursor_.read_name(ref.from, "the parent's name for it"))
+      return false;
+    if (!cursor_.read_affines(ref.access, fmt::format("the access of '{}'", ref.into)))
+      return false;
     bool aggregated = cursor_.accept(":");
     bool typed = false;
     if (aggregated && !aggregation(ref, typed)) return false;
@@ -407,7 +439,9 @@ class Parser {
     while (!cursor_.accept(")")) {
       Dim dim;
       if (!cursor_.read_integer(dim.size, "a size")) return false;
-      if (!cursor_.expect(":", "between size and stride") || !cursor_.read_integer(dim.stride, "a stride")) return false;
+      if (!cursor_.expect(":", "between size and stride") ||
+          !cursor_.read_integer(dim.stride, "a stride"))
+        return false;
       ref.shape.dims.push_back(dim);
       cursor_.accept(",");
     }
@@ -422,10 +456,12 @@ class Parser {
     for (int64_t& n : number) {
       SourceSpan span = cursor_.peek().span;
       if (!cursor_.read_integer(n, "a number of swizzle(bits, base, shift)")) return false;
-      if (n < 0 || n > 62) return cursor_.fail_at(span, fmt::format("{} is not a number of bits from 0 to 62", n));
+      if (n < 0 || n > 62)
+        return cursor_.fail_at(span, fmt::format("{} is not a number of bits from 0 to 62", n));
       cursor_.accept(",");
     }
-    ref.swizzle = Swizzle{static_cast<int>(number[0]), static_cast<int>(number[1]), static_cast<int>(number[2])};
+    ref.swizzle = Swizzle{static_cast<int>(number[0]), static_cast<int>(number[1]),
+                          static_cast<int>(number[2])};
     return cursor_.expect(")", "after swizzle(bits, base, shift");
   }
 
@@ -438,7 +474,8 @@ class Parser {
       const Token& token = cursor_.peek();
       if (token.is("{")) ++open;
       if (token.is("}") && --open < 0) return;
-      bool numbered = token.kind == TokenKind::number && (cursor_.peek(1).is(":") || cursor_.peek(1).is("["));
+      bool numbered =
+          token.kind == TokenKind::number && (cursor_.peek(1).is(":") || cursor_.peek(1).is("["));
       if (open == 0 && token.first_on_line && numbered) return;
     }
   }

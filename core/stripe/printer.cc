@@ -98,8 +98,12 @@ std::string block_head(const Block& block) {
 }
 
 struct LineVisitor {
-  std::string operator()(const Load& s) const { return fmt::format("${} = load({})", s.into, s.from); }
-  std::string operator()(const Store& s) const { return fmt::format("{} = store(${})", s.into, s.from); }
+  std::string operator()(const Load& s) const {
+    return fmt::format("${} = load({})", s.into, s.from);
+  }
+  std::string operator()(const Store& s) const {
+    return fmt::format("{} = store(${})", s.into, s.from);
+  }
   std::string operator()(const LoadIndex& s) const {
     return fmt::format("${} = load_index.{}({})", s.into, name_of(s.type), s.from.to_string());
   }
@@ -107,7 +111,8 @@ struct LineVisitor {
     return fmt::format("${} = ({}){}", s.into, name_of(s.value.type), to_string(s.value));
   }
   std::string operator()(const Intrinsic& s) const {
-    return fmt::format("{} = {}.{}({})", outputs_text(s.outputs), s.name, name_of(s.type), scalar_list(s.inputs));
+    return fmt::format("{} = {}.{}({})", outputs_text(s.outputs), s.name, name_of(s.type),
+                       scalar_list(s.inputs));
   }
   std::string operator()(const Special& s) const { return special_text(s); }
   std::string operator()(const Box<Block>& s) const { return block_head(*s); }
@@ -120,7 +125,8 @@ class Printer {
     out_ += fmt::format("{}", number);
     if (!stmt.deps.empty()) {
       out_ += "[";
-      for (size_t i = 0; i < stmt.deps.size(); ++i) out_ += fmt::format("{}{}", i ? ", " : "", stmt.deps[i]);
+      for (size_t i = 0; i < stmt.deps.size(); ++i)
+        out_ += fmt::format("{}{}", i ? ", " : "", stmt.deps[i]);
       out_ += "]";
     }
     out_ += ": " + tags_text(stmt.tags);
@@ -135,7 +141,8 @@ class Printer {
     out_ += block_head(block) + " (";
     if (!block.name.empty()) out_ += " // " + block.name;
     out_ += "\n";
-    for (const std::string& comment : block.comments) line(depth + 2, comment.empty() ? "//" : "// " + comment);
+    for (const std::string& comment : block.comments)
+      line(depth + 2, comment.empty() ? "//" : "// " + comment);
     for (const Affine& form : block.constraints) line(depth + 2, form.to_string() + " >= 0");
     for (const Refinement& ref : block.refs) line(depth + 2, print_line(ref));
     line(depth, ") {");
@@ -145,7 +152,9 @@ class Printer {
 
   std::string take() { return std::move(out_); }
   void append(std::string_view text) { out_ += text; }
-  static std::string print_line_untagged(const Statement& stmt) { return std::visit(LineVisitor{}, stmt.op); }
+  static std::string print_line_untagged(const Statement& stmt) {
+    return std::visit(LineVisitor{}, stmt.op);
+  }
 
  private:
   void indent(int depth) { out_.append(static_cast<size_t>(2 * depth), ' '); }
@@ -178,7 +187,8 @@ std::string to_string(const Location& location) {
 std::string print_line(const Refinement& ref) {
   std::string out = tags_text(ref.tags) + std::string(name_of(ref.dir));
   if (ref.is_const) out += " const";
-  if (ref.dir == RefDir::none) out += fmt::format(" new@0x{:08x}", static_cast<uint64_t>(ref.offset_bytes));
+  if (ref.dir == RefDir::none)
+    out += fmt::format(" new@0x{:08x}", static_cast<uint64_t>(ref.offset_bytes));
   out += angled(ref.location) + " " + ref.into;
   if (!ref.from.empty() && ref.from != ref.into) out += " = " + ref.from;
   out += "[" + list_text(ref.access) + "]";
@@ -188,7 +198,8 @@ std::string print_line(const Refinement& ref) {
     out += fmt::format("{}{}:{}", i ? ", " : "", ref.shape.dims[i].size, ref.shape.dims[i].stride);
   out += ")";
   if (ref.swizzle)
-    out += fmt::format(" swizzle({}, {}, {})", ref.swizzle->bits, ref.swizzle->base, ref.swizzle->shift);
+    out += fmt::format(" swizzle({}, {}, {})", ref.swizzle->bits, ref.swizzle->base,
+                       ref.swizzle->shift);
   return out;
 }
 

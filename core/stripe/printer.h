@@ -13,8 +13,8 @@ namespace stria::stripe {
 // First line "stripe 0.1", then the entry block. Ends with a newline.
 std::string print(const Program& program);
 
-// The block as statement 0 without the first line, as it would stand alone in a file: the parser reads
-// it as a program whose entry it is.
+// The block as statement 0 without the first line, as it would stand alone in a file: the parser
+// reads it as a program whose entry it is.
 std::string print(const Block& block);
 
 // One statement without its number, dependencies and line break: "$O1 = mul.i32($I, $K1)". A block

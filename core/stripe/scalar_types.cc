@@ -17,7 +17,8 @@ std::map<std::string, DataType> scalar_types(const Block& block) {
     } else if (auto* s = std::get_if<Constant>(&stmt.op)) {
       types[s->into] = s->value.type;
     } else if (auto* s = std::get_if<Intrinsic>(&stmt.op)) {
-      for (const std::string& name : s->outputs) types[name] = intrinsic_result_type(s->name, s->type);
+      for (const std::string& name : s->outputs)
+        types[name] = intrinsic_result_type(s->name, s->type);
     }
   }
   return types;

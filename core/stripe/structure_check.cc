@@ -49,15 +49,16 @@ bool written_before(const Block& block, size_t position, const std::string& name
   return false;
 }
 
-// Whether a block that views something as `ref` (inout) reads it before it has written it: decided by the
-// first statement that touches it.
+// Whether a block that views something as `ref` (inout) reads it before it has written it: decided
+// by the first statement that touches it.
 bool reads_first(const Block& block, const Refinement& ref) {
   auto among = [&](const std::vector<std::string>& names) {
     return std::find(names.begin(), names.end(), ref.into) != names.end();
   };
   for (const Statement& stmt : block.stmts) {
     if (auto* s = std::get_if<Load>(&stmt.op); s && s->from == ref.into) return true;
-    if (auto* s = std::get_if<Store>(&stmt.op); s && s->into == ref.into) return ref.agg.has_value();
+    if (auto* s = std::get_if<Store>(&stmt.op); s && s->into == ref.into)
+      return ref.agg.has_value();
     if (auto* s = std::get_if<Special>(&stmt.op)) {
       if (among(s->inputs)) return true;
       if (among(s->outputs)) return false;
@@ -68,7 +69,8 @@ bool reads_first(const Block& block, const Refinement& ref) {
     for (const Refinement& view : inner->refs) {
       if (view.from != ref.into) continue;
       touched = true;
-      if (view.dir == RefDir::in || (view.dir == RefDir::inout && reads_first(*inner, view))) return true;
+      if (view.dir == RefDir::in || (view.dir == RefDir::inout && reads_first(*inner, view)))
+        return true;
     }
     if (touched) return false;
   }
@@ -76,7 +78,8 @@ bool reads_first(const Block& block, const Refinement& ref) {
 }
 
 bool is_one_element(const Refinement& ref) {
-  return std::all_of(ref.shape.dims.begin(), ref.shape.dims.end(), [](const Dim& dim) { return dim.size == 1; });
+  return std::all_of(ref.shape.dims.begin(), ref.shape.dims.end(),
+                     [](const Dim& dim) { return dim.size == 1; });
 }
 
 std::string agg_text(const std::optional<Aggregation>& agg) {
@@ -101,10 +104,12 @@ class StructureCheck {
       names_of(form, block, "an index", [&](const std::string& m) {
         findings_.add(place, fmt::format("constraint `{} >= 0`: {}", form.to_string(), m));
       });
-    location(block.location, block, 0, false, [&](const std::string& m) { findings_.add(place, m); });
+    location(block.location, block, 0, false,
+             [&](const std::string& m) { findings_.add(place, m); });
     std::set<std::string> seen;
     for (const Refinement& ref : block.refs) {
-      if (!seen.insert(ref.into).second) findings_.add(place, ref, fmt::format("'{}' is made twice in this block", ref.into));
+      if (!seen.insert(ref.into).second)
+        findings_.add(place, ref, fmt::format("'{}' is made twice in this block", ref.into));
       refinement(place, ref, part);
     }
     statements(place, part);
@@ -115,7 +120,8 @@ class StructureCheck {
   void names_of(const Affine& form, const Block& block, std::string_view what, Report report) {
     for (const auto& [name, coefficient] : form.terms())
       if (!block.find_index(name))
-        report(fmt::format("'{}' is not {} of block '{}'{}", name, what, block.name, did_you_mean(name, index_names(block))));
+        report(fmt::format("'{}' is not {} of block '{}'{}", name, what, block.name,
+                           did_you_mean(name, index_names(block))));
   }
 
   void texts(const Place& place) {
@@ -123,15 +129,18 @@ class StructureCheck {
     if (has_control(block.name) || trim(block.name) != block.name)
       findings_.add(place, "the block's name holds a line break or begins or ends with a blank");
     for (const std::string& comment : block.comments)
-      if (has_control(comment)) findings_.add(place, fmt::format("the comment '{}' holds a line break", comment));
+      if (has_control(comment))
+        findings_.add(place, fmt::format("the comment '{}' holds a line break", comment));
   }
 
   void tags(const Place& place, const Tags& tags, std::string_view what) {
     for (const Tag& tag : tags.all())
-      if (!is_identifier(tag.name)) findings_.add(place, fmt::format("{} has the tag '{}', which is no name", what, tag.name));
+      if (!is_identifier(tag.name))
+        findings_.add(place, fmt::format("{} has the tag '{}', which is no name", what, tag.name));
     if (const TagValue* depth = tags.find("pipeline")) {
       auto* number = std::get_if<int64_t>(depth);
-      if (!number || *number < 1) findings_.add(place, "#pipeline needs a number of points of at least 1");
+      if (!number || *number < 1)
+        findings_.add(place, "#pipeline needs a number of points of at least 1");
     }
   }
 
@@ -140,44 +149,60 @@ class StructureCheck {
     std::set<std::string> seen;
     int64_t own = 0;
     for (const Index& index : block.idxs) {
-      if (!is_identifier(index.name)) findings_.add(place, fmt::format("index '{}' is no name", index.name));
-      if (!seen.insert(index.name).second) findings_.add(place, fmt::format("index '{}' is made twice", index.name));
-      if (index.range < 0) findings_.add(place, fmt::format("index '{}' has the negative range {}", index.name, index.range));
+      if (!is_identifier(index.name))
+        findings_.add(place, fmt::format("index '{}' is no name", index.name));
+      if (!seen.insert(index.name).second)
+        findings_.add(place, fmt::format("index '{}' is made twice", index.name));
+      if (index.range < 0)
+        findings_.add(place,
+                      fmt::format("index '{}' has the negative range {}", index.name, index.range));
       tags(place, index.tags, fmt::format("index '{}'", index.name));
       bool passed = index.affine && index.range == 1;
       own += !passed;
       if (!index.affine) continue;
       if (!place.parent) {
         if (!index.affine->is_constant())
-          findings_.add(place, fmt::format("index '{}' of the outermost block has no outer indices to name", index.name));
+          findings_.add(
+              place, fmt::format("index '{}' of the outermost block has no outer indices to name",
+                                 index.name));
         continue;
       }
       names_of(*index.affine, *place.parent->block, "an index", [&](const std::string& m) {
-        findings_.add(place, fmt::format("index `{}:{} = {}`: {}", index.name, index.range, index.affine->to_string(), m));
+        findings_.add(place, fmt::format("index `{}:{} = {}`: {}", index.name, index.range,
+                                         index.affine->to_string(), m));
       });
     }
     if (block.tags.has("vector") && own != 1)
-      findings_.add(place, fmt::format("a #vector block has one index beside those passed from outside, this has {}", own));
+      findings_.add(
+          place,
+          fmt::format("a #vector block has one index beside those passed from outside, this has {}",
+                      own));
   }
 
   template <typename Report>
-  void location(const Location& location, const Block& block, size_t rank, bool of_ref, Report report) {
+  void location(const Location& location, const Block& block, size_t rank, bool of_ref,
+                Report report) {
     for (const LocationUnit& unit : location.path) {
-      if (!is_identifier(unit.name)) report(fmt::format("the unit '{}' of its location is no name", unit.name));
+      if (!is_identifier(unit.name))
+        report(fmt::format("the unit '{}' of its location is no name", unit.name));
       if (options_.units && !options_.units->count(unit.name)) {
         std::vector<std::string> known;
         for (const auto& [name, count] : *options_.units) known.push_back(name);
-        report(fmt::format("the hardware model has no unit '{}'{}", unit.name, did_you_mean(unit.name, known)));
+        report(fmt::format("the hardware model has no unit '{}'{}", unit.name,
+                           did_you_mean(unit.name, known)));
       }
       for (const Affine& form : unit.units) names_of(form, block, "an index", report);
-      if (!of_ref && !unit.owners.empty()) report("only a refinement's location has owners, not a block's");
+      if (!of_ref && !unit.owners.empty())
+        report("only a refinement's location has owners, not a block's");
       for (const auto& [name, form] : unit.owners) {
         if (!is_identifier(name)) report(fmt::format("the owner '{}' is no name", name));
         for (const BitField& field : form.fields) {
           if (field.dim < 0 || static_cast<size_t>(field.dim) >= rank)
-            report(fmt::format("d{} is not a dimension of a refinement of rank {}", field.dim, rank));
+            report(
+                fmt::format("d{} is not a dimension of a refinement of rank {}", field.dim, rank));
           if (field.bits < 1 || field.bits > 62 || field.low_bit < 0 || field.low_bit > 62)
-            report(fmt::format("a bit field of {} bits from bit {}: bits 0 to 62 there are", field.bits, field.low_bit));
+            report(fmt::format("a bit field of {} bits from bit {}: bits 0 to 62 there are",
+                               field.bits, field.low_bit));
         }
       }
     }
@@ -190,7 +215,8 @@ class StructureCheck {
     tags(place, ref.tags, fmt::format("refinement '{}'", ref.into));
     size_t rank = ref.shape.rank();
     if (ref.access.size() != rank)
-      report(fmt::format("its access has {} forms, its shape {} dimensions", ref.access.size(), rank));
+      report(
+          fmt::format("its access has {} forms, its shape {} dimensions", ref.access.size(), rank));
     for (const Affine& form : ref.access) names_of(form, block, "an index", report);
     for (const Dim& dim : ref.shape.dims)
       if (dim.size < 0) report(fmt::format("the size {} is negative", dim.size));
@@ -208,41 +234,49 @@ class StructureCheck {
 
   template <typename Report>
   void allocation(const Refinement& ref, Report report) {
-    if (!ref.from.empty()) report(fmt::format("an allocation (none) views nothing, not '{}'", ref.from));
-    if (ref.agg) report("an allocation has no aggregation; give it to the refinements that write it");
+    if (!ref.from.empty())
+      report(fmt::format("an allocation (none) views nothing, not '{}'", ref.from));
+    if (ref.agg)
+      report("an allocation has no aggregation; give it to the refinements that write it");
     for (const Affine& form : ref.access)
-      if (!(form == Affine())) report(fmt::format("an allocation's access is 0, not {}", form.to_string()));
+      if (!(form == Affine()))
+        report(fmt::format("an allocation's access is 0, not {}", form.to_string()));
     if (ref.offset_bytes < 0) report(fmt::format("the offset {} is negative", ref.offset_bytes));
     if (!placed_ && ref.offset_bytes != 0)
-      report(fmt::format("the offset is {} bytes, but the program is not tagged #placed", ref.offset_bytes));
+      report(fmt::format("the offset is {} bytes, but the program is not tagged #placed",
+                         ref.offset_bytes));
     if (ref.swizzle) {
       const Swizzle& s = *ref.swizzle;
       if (s.bits < 0 || s.base < 0 || s.shift < 0 || s.bits + s.base > 62 || s.bits + s.shift > 62)
         report(fmt::format("swizzle({}, {}, {}) reaches beyond bit 62", s.bits, s.base, s.shift));
     }
-    // Elements must not share storage: from the smallest stride up, each dimension steps over all that
-    // the smaller ones span.
+    // Elements must not share storage: from the smallest stride up, each dimension steps over all
+    // that the smaller ones span.
     std::vector<Dim> dims;
     for (const Dim& dim : ref.shape.dims) {
       if (dim.size <= 0) return;
       if (dim.size > 1) dims.push_back(dim);
     }
-    std::sort(dims.begin(), dims.end(), [](const Dim& a, const Dim& b) { return a.stride < b.stride; });
+    std::sort(dims.begin(), dims.end(),
+              [](const Dim& a, const Dim& b) { return a.stride < b.stride; });
     int64_t span = 1;
     for (const Dim& dim : dims) {
       if (dim.stride < span) {
-        report(fmt::format("the stride {} makes elements share storage: the dimensions below it span {} elements",
-                           dim.stride, span));
+        report(fmt::format(
+            "the stride {} makes elements share storage: the dimensions below it span {} elements",
+            dim.stride, span));
         return;
       }
       int64_t step = 0;
-      if (__builtin_mul_overflow(dim.size - 1, dim.stride, &step) || __builtin_add_overflow(span, step, &span)) {
+      if (__builtin_mul_overflow(dim.size - 1, dim.stride, &step) ||
+          __builtin_add_overflow(span, step, &span)) {
         report("the allocation spans more than 2^63 elements");
         return;
       }
     }
     int64_t bytes = 0;
-    if (__builtin_mul_overflow(span, byte_size(ref.shape.type), &bytes)) report("the allocation spans more than 2^63 bytes");
+    if (__builtin_mul_overflow(span, byte_size(ref.shape.type), &bytes))
+      report("the allocation spans more than 2^63 bytes");
   }
 
   template <typename Report>
@@ -257,31 +291,38 @@ class StructureCheck {
     if (ref.offset_bytes != 0) report("only an allocation has an offset");
     if (ref.swizzle) report("only an allocation has a swizzle");
     if (ref.shape.type != parent->shape.type)
-      report(fmt::format("its type is {}, that of '{}' around it {}", name_of(ref.shape.type), ref.from, name_of(parent->shape.type)));
+      report(fmt::format("its type is {}, that of '{}' around it {}", name_of(ref.shape.type),
+                         ref.from, name_of(parent->shape.type)));
     if (ref.shape.rank() != parent->shape.rank()) {
-      report(fmt::format("its rank is {}, that of '{}' around it {}", ref.shape.rank(), ref.from, parent->shape.rank()));
+      report(fmt::format("its rank is {}, that of '{}' around it {}", ref.shape.rank(), ref.from,
+                         parent->shape.rank()));
     } else {
       for (size_t i = 0; i < ref.shape.rank(); ++i)
         if (ref.shape.dims[i].stride != parent->shape.dims[i].stride)
-          report(fmt::format("the stride of dimension {} is {}, that of '{}' around it {}", i, ref.shape.dims[i].stride,
-                             ref.from, parent->shape.dims[i].stride));
+          report(fmt::format("the stride of dimension {} is {}, that of '{}' around it {}", i,
+                             ref.shape.dims[i].stride, ref.from, parent->shape.dims[i].stride));
     }
     direction(place, ref, *parent, report);
     bool writes = ref.dir == RefDir::out || ref.dir == RefDir::inout;
     if (!writes && ref.agg) report("only what is written (out, inout) has an aggregation");
     if (writes && parent->agg && ref.agg != parent->agg)
-      report(fmt::format("its aggregation is {}, that of '{}' around it {}", agg_text(ref.agg), ref.from, agg_text(parent->agg)));
-    if (ref.is_const && !parent->is_const) report(fmt::format("it is const, but '{}' around it is not", ref.from));
-    if (writes && parent->is_const && part == Part::main) report(fmt::format("'{}' is const and cannot be written in #main", ref.from));
+      report(fmt::format("its aggregation is {}, that of '{}' around it {}", agg_text(ref.agg),
+                         ref.from, agg_text(parent->agg)));
+    if (ref.is_const && !parent->is_const)
+      report(fmt::format("it is const, but '{}' around it is not", ref.from));
+    if (writes && parent->is_const && part == Part::main)
+      report(fmt::format("'{}' is const and cannot be written in #main", ref.from));
     if (!writes && part == Part::prologue && place.depth == 1 && !parent->is_const)
       report(fmt::format("the prologue reads constants only, and '{}' is not const", ref.from));
   }
 
   template <typename Report>
-  void direction(const Place& place, const Refinement& ref, const Refinement& parent, Report report) {
+  void direction(const Place& place, const Refinement& ref, const Refinement& parent,
+                 Report report) {
     bool writes = ref.dir == RefDir::out || ref.dir == RefDir::inout;
     if (writes && parent.dir == RefDir::in)
-      report(fmt::format("direction {}: '{}' around it is an input (in)", name_of(ref.dir), ref.from));
+      report(
+          fmt::format("direction {}: '{}' around it is an input (in)", name_of(ref.dir), ref.from));
     if (ref.dir == RefDir::out) return;
     // Inside a running aggregation the outermost refinement says what it starts from.
     if (ref.agg && parent.agg) return;
@@ -289,14 +330,16 @@ class StructureCheck {
     reading(*place.parent, place.position, parent, report);
   }
 
-  // A read at statement `position` of what holds nothing yet is an error: an output or an allocation
-  // must have been written by an earlier statement. The caller fills the entry's allocations.
+  // A read at statement `position` of what holds nothing yet is an error: an output or an
+  // allocation must have been written by an earlier statement. The caller fills the entry's
+  // allocations.
   template <typename Report>
   void reading(const Place& place, size_t position, const Refinement& ref, Report report) {
     bool starts_empty = ref.dir == RefDir::out || (ref.dir == RefDir::none && place.parent);
     if (starts_empty && !written_before(*place.block, position, ref.into))
-      report(fmt::format("it reads '{}' ({}), which no earlier statement of block '{}' writes", ref.into,
-                         ref.dir == RefDir::out ? "out" : "an allocation", place.block->name));
+      report(fmt::format("it reads '{}' ({}), which no earlier statement of block '{}' writes",
+                         ref.into, ref.dir == RefDir::out ? "out" : "an allocation",
+                         place.block->name));
   }
 
   void statements(const Place& place, Part part) {
@@ -315,7 +358,8 @@ class StructureCheck {
         this->block({&place, inner, i, place.depth + 1, {}}, inner_part);
         continue;
       }
-      if (part == Part::entry) report("the #program block holds the blocks #prologue and #main only");
+      if (part == Part::entry)
+        report("the #program block holds the blocks #prologue and #main only");
       simple(place, stmt, i, scalars, report);
     }
   }
@@ -325,18 +369,21 @@ class StructureCheck {
     std::set<int64_t> seen;
     for (int64_t dep : stmt.deps) {
       if (dep < 0 || dep >= static_cast<int64_t>(position))
-        report(fmt::format("it depends on statement {}; only earlier ones, 0 to {}, can be waited for", dep,
-                           static_cast<int64_t>(position) - 1));
+        report(
+            fmt::format("it depends on statement {}; only earlier ones, 0 to {}, can be waited for",
+                        dep, static_cast<int64_t>(position) - 1));
       if (!seen.insert(dep).second) report(fmt::format("it depends on statement {} twice", dep));
     }
   }
 
   template <typename Report>
-  void simple(const Place& place, const Statement& stmt, size_t position, std::set<std::string>& scalars, Report report) {
+  void simple(const Place& place, const Statement& stmt, size_t position,
+              std::set<std::string>& scalars, Report report) {
     const Block& block = *place.block;
     auto use = [&](const std::string& name) {
       if (!scalars.count(name))
-        report(fmt::format("${} has no value here{}", name, did_you_mean(name, {scalars.begin(), scalars.end()})));
+        report(fmt::format("${} has no value here{}", name,
+                           did_you_mean(name, {scalars.begin(), scalars.end()})));
     };
     auto define = [&](const std::string& name) {
       if (!is_identifier(name)) report(fmt::format("'{}' is no name", name));
@@ -344,20 +391,25 @@ class StructureCheck {
     };
     auto find = [&](const std::string& name) {
       const Refinement* ref = block.find_ref(name);
-      if (!ref) report(fmt::format("block '{}' has no refinement '{}'{}", block.name, name, did_you_mean(name, ref_names(block))));
+      if (!ref)
+        report(fmt::format("block '{}' has no refinement '{}'{}", block.name, name,
+                           did_you_mean(name, ref_names(block))));
       return ref;
     };
     auto read = [&](const std::string& name, bool element) {
       const Refinement* ref = find(name);
       if (!ref) return;
-      if (element && !is_one_element(*ref)) report(fmt::format("the view '{}' holds more than the one element to load", name));
+      if (element && !is_one_element(*ref))
+        report(fmt::format("the view '{}' holds more than the one element to load", name));
       reading(place, position, *ref, report);
     };
     auto write = [&](const std::string& name, bool element) {
       const Refinement* ref = find(name);
       if (!ref) return;
-      if (element && !is_one_element(*ref)) report(fmt::format("the view '{}' holds more than the one element to store", name));
-      if (ref->dir == RefDir::in) report(fmt::format("'{}' is an input (in) and cannot be written", name));
+      if (element && !is_one_element(*ref))
+        report(fmt::format("the view '{}' holds more than the one element to store", name));
+      if (ref->dir == RefDir::in)
+        report(fmt::format("'{}' is an input (in) and cannot be written", name));
     };
     if (auto* s = std::get_if<Load>(&stmt.op)) {
       read(s->from, true);
@@ -367,7 +419,8 @@ class StructureCheck {
       write(s->into, true);
     } else if (auto* s = std::get_if<LoadIndex>(&stmt.op)) {
       names_of(s->from, block, "an index", report);
-      if (!is_integer(s->type)) report(fmt::format("an index is an integer, not {}", name_of(s->type)));
+      if (!is_integer(s->type))
+        report(fmt::format("an index is an integer, not {}", name_of(s->type)));
       define(s->into);
     } else if (auto* s = std::get_if<Constant>(&stmt.op)) {
       define(s->into);
@@ -398,8 +451,10 @@ class StructureCheck {
       return;
     }
     if (op.inputs.size() != static_cast<size_t>(known->second.operands))
-      report(fmt::format("'{}' takes {} operands, not {}", op.name, known->second.operands, op.inputs.size()));
-    if (op.outputs.size() != 1) report(fmt::format("'{}' has 1 result, not {}", op.name, op.outputs.size()));
+      report(fmt::format("'{}' takes {} operands, not {}", op.name, known->second.operands,
+                         op.inputs.size()));
+    if (op.outputs.size() != 1)
+      report(fmt::format("'{}' has 1 result, not {}", op.name, op.outputs.size()));
   }
 
   const VerifyOptions& options_;
@@ -419,12 +474,16 @@ void check_program(const Program& program, const Place& place, Findings& finding
     bool is_main = block->tags.has("main"), is_prologue = block->tags.has("prologue");
     mains += is_main;
     prologues += is_prologue;
-    if (is_main == is_prologue) findings.add(place, i, "a block of the program is tagged either #main or #prologue");
+    if (is_main == is_prologue)
+      findings.add(place, i, "a block of the program is tagged either #main or #prologue");
     if (is_prologue && mains > 0) findings.add(place, i, "the prologue comes before #main");
     if (!block->idxs.empty()) findings.add(place, i, "#main and #prologue have no indices");
   }
-  if (mains != 1) findings.add(place, fmt::format("a program has one block tagged #main, this has {}", mains));
-  if (prologues > 1) findings.add(place, fmt::format("a program has at most one block tagged #prologue, this has {}", prologues));
+  if (mains != 1)
+    findings.add(place, fmt::format("a program has one block tagged #main, this has {}", mains));
+  if (prologues > 1)
+    findings.add(place, fmt::format("a program has at most one block tagged #prologue, this has {}",
+                                    prologues));
 }
 
 }  // namespace

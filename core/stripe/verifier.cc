@@ -14,7 +14,8 @@ void Findings::add(const Place& place, const std::string& message) {
 
 void Findings::add(const Place& place, size_t statement, const std::string& message) {
   if (full()) return;
-  add(place, fmt::format("statement {} `{}`: {}", statement, print_line(place.block->stmts[statement]), message));
+  add(place, fmt::format("statement {} `{}`: {}", statement,
+                         print_line(place.block->stmts[statement]), message));
 }
 
 void Findings::add(const Place& place, const Refinement& ref, const std::string& message) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells whether a program obeys the rules of the IR. Runs after every pass in tests and debug builds,
-// and on every Stripe file read. Messages name the block's path, the statement or refinement, the value
-// and the rule. Thread-safe.
+// Tells whether a program obeys the rules of the IR. Runs after every pass in tests and debug
+// builds, and on every Stripe file read. Messages name the block's path, the statement or
+// refinement, the value and the rule. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct VerifyOptions {
   const std::map<std::string, IntrinsicSignature>* intrinsics = nullptr;
   // Units of the hardware model by name with their counts; null: any location passes. Borrowed.
   const std::map<std::string, int64_t>* units = nullptr;
-  // Prove that executed loads and stores lie inside their allocations and that parallel points do not
-  // race. Needs integer sets; the rest of the rules is linear in the program's size.
+  // Prove that executed loads and stores lie inside their allocations and that parallel points do
+  // not race. Needs integer sets; the rest of the rules is linear in the program's size.
   bool accesses = true;
 };
 
@@ -39,6 +39,7 @@ struct VerifyReport {
 
 // Ok, or invalid_argument with one line per broken rule (20 at most). `report`, if given, is filled
 // either way.
-Status verify(const Program& program, const VerifyOptions& options = {}, VerifyReport* report = nullptr);
+Status verify(const Program& program, const VerifyOptions& options = {},
+              VerifyReport* report = nullptr);
 
 }  // namespace stria::stripe

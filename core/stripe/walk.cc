@@ -15,9 +15,11 @@ void visit_const(const Block& block, Place place, const std::function<void(const
       visit_const(*child, {&place, nullptr, i, place.depth + 1, {}}, visit);
 }
 
-void visit_mutable(Block& block, Place place, const std::function<void(Block&, const Place&)>& visit) {
+void visit_mutable(Block& block, Place place,
+                   const std::function<void(Block&, const Place&)>& visit) {
   place.block = &block;
-  std::map<std::string, Interval> outer = place.parent ? place.parent->box : std::map<std::string, Interval>();
+  std::map<std::string, Interval> outer =
+      place.parent ? place.parent->box : std::map<std::string, Interval>();
   place.box = block.index_box(outer);
   visit(block, place);
   place.box = block.index_box(outer);  // the visit may have changed the indices

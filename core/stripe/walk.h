@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Visiting the blocks of a program with what a pass needs to know of the place: path, parent and the
-// ranges of the indices; and a program's and a kernel's interface: which tensors go in and out, in
-// which order. The order of kernel arguments is part of the plugin boundary, so it is made here only.
+// Visiting the blocks of a program with what a pass needs to know of the place: path, parent and
+// the ranges of the indices; and a program's and a kernel's interface: which tensors go in and out,
+// in which order. The order of kernel arguments is part of the plugin boundary, so it is made here
+// only.
 #pragma once
 
 #include <functional>
@@ -19,26 +20,28 @@ struct Place {
   const Block* block = nullptr;
   size_t position = 0;  // of the block among its parent's statements
   int depth = 0;        // 0 for the root of the visit
-  // Inclusive ranges of the block's own indices over everything that encloses it (constraints ignored).
+  // Inclusive ranges of the block's own indices over everything that encloses it (constraints
+  // ignored).
   std::map<std::string, Interval> box;
 
   // "layer_test7/main/kernel_0/1": names, and positions for blocks without one. For messages.
   std::string path() const;
 };
 
-// Calls `visit` for `root` and every block below it, a parent before its children, in program order.
+// Calls `visit` for `root` and every block below it, a parent before its children, in program
+// order.
 void visit_blocks(const Block& root, const std::function<void(const Place&)>& visit);
 
-// The same for changing: `visit` may change the block it is given, its statements included; the blocks
-// found in it afterwards are visited next. It must not change enclosing blocks.
+// The same for changing: `visit` may change the block it is given, its statements included; the
+// blocks found in it afterwards are visited next. It must not change enclosing blocks.
 void visit_blocks(Block& root, const std::function<void(Block&, const Place&)>& visit);
 
 // Every block below and including `root` whose tags include all of `tags` (none: every block). The
 // pointers die with any change of a block that holds them.
 std::vector<Block*> blocks_with_tags(Block& root, const std::vector<std::string>& tags);
 
-// The refinements of a kernel block in the order of its arguments: `out` and `inout` in printed order,
-// then `in` in printed order.
+// The refinements of a kernel block in the order of its arguments: `out` and `inout` in printed
+// order, then `in` in printed order.
 std::vector<const Refinement*> kernel_arguments(const Block& kernel);
 
 // A program's tensors in the order the caller passes them; refinements of the block #main (and, for

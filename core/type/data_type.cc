@@ -6,8 +6,8 @@
 namespace stria {
 
 const std::vector<std::string>& data_type_names() {
-  static const std::vector<std::string> names = {"bool", "i8",  "i16",  "i32",  "i64",  "u8", "u16",
-                                                 "u32",  "u64", "fp16", "bf16", "fp32", "fp64"};
+  static const std::vector<std::string> names = {
+      "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "fp16", "bf16", "fp32", "fp64"};
   return names;
 }
 

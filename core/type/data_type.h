@@ -43,8 +43,8 @@ bool is_integer(DataType type);
 bool is_signed_integer(DataType type);
 bool is_unsigned_integer(DataType type);
 
-// The type a sum or product of elements of `type` is kept in while it grows: i32 for i8 and i16, u32
-// for u8 and u16, fp32 for fp16 and bf16, otherwise the type itself.
+// The type a sum or product of elements of `type` is kept in while it grows: i32 for i8 and i16,
+// u32 for u8 and u16, fp32 for fp16 and bf16, otherwise the type itself.
 DataType accumulation_type(DataType type);
 // The type arithmetic on `type` is done in: fp32 for fp16 and bf16 (storage types), else itself.
 DataType compute_type(DataType type);

@@ -29,8 +29,8 @@ uint16_t encode(double value, int mantissa, int min_exponent, int max_exponent) 
   uint32_t bits = static_cast<uint32_t>(scaled);
   if (bits < (1u << mantissa)) return sign | static_cast<uint16_t>(bits);  // subnormal
   bits -= 1u << mantissa;
-  return sign | static_cast<uint16_t>((static_cast<uint32_t>(exponent - min_exponent + 1) << mantissa) |
-                                      bits);
+  return sign | static_cast<uint16_t>(
+                    (static_cast<uint32_t>(exponent - min_exponent + 1) << mantissa) | bits);
 }
 
 double decode(uint16_t bits, int mantissa, int min_exponent) {

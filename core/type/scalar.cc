@@ -15,13 +15,15 @@ namespace {
 template <typename T>
 T read(const void* data, int64_t index) {
   T value;
-  std::memcpy(&value, static_cast<const char*>(data) + index * static_cast<int64_t>(sizeof(T)), sizeof(T));
+  std::memcpy(&value, static_cast<const char*>(data) + index * static_cast<int64_t>(sizeof(T)),
+              sizeof(T));
   return value;
 }
 
 template <typename T>
 void write(void* data, int64_t index, T value) {
-  std::memcpy(static_cast<char*>(data) + index * static_cast<int64_t>(sizeof(T)), &value, sizeof(T));
+  std::memcpy(static_cast<char*>(data) + index * static_cast<int64_t>(sizeof(T)), &value,
+              sizeof(T));
 }
 
 int64_t saturate(double value, DataType to) {
@@ -35,7 +37,8 @@ int64_t saturate(double value, DataType to) {
     return static_cast<int64_t>(static_cast<uint64_t>(value));
   }
   const double limit = std::ldexp(1.0, bits - 1);
-  const int64_t max = bits == 64 ? std::numeric_limits<int64_t>::max() : (int64_t{1} << (bits - 1)) - 1;
+  const int64_t max =
+      bits == 64 ? std::numeric_limits<int64_t>::max() : (int64_t{1} << (bits - 1)) - 1;
   if (value >= limit) return max;
   if (value < -limit) return -max - 1;
   return static_cast<int64_t>(value);
@@ -90,9 +93,12 @@ Scalar convert(const Scalar& value, DataType to) {
                      ? f < 0x1p64 && static_cast<uint64_t>(f) == static_cast<uint64_t>(value.i)
                      : f < 0x1p63 && static_cast<int64_t>(f) == value.i;
     if (!exact) {
-      double toward = value.type == DataType::u64
-                          ? (f >= 0x1p64 || static_cast<uint64_t>(f) > static_cast<uint64_t>(value.i) ? -HUGE_VAL : HUGE_VAL)
-                          : (f >= 0x1p63 || static_cast<int64_t>(f) > value.i ? -HUGE_VAL : HUGE_VAL);
+      double toward =
+          value.type == DataType::u64
+              ? (f >= 0x1p64 || static_cast<uint64_t>(f) > static_cast<uint64_t>(value.i)
+                     ? -HUGE_VAL
+                     : HUGE_VAL)
+              : (f >= 0x1p63 || static_cast<int64_t>(f) > value.i ? -HUGE_VAL : HUGE_VAL);
       double other = std::nextafter(f, toward);
       int64_t bits;
       std::memcpy(&bits, &f, sizeof bits);

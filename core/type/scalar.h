@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One typed value as the interpreter and the builtins' reference functions hold it, and the rules of
-// conversion between types that every device obeys.
+// One typed value as the interpreter and the builtins' reference functions hold it, and the rules
+// of conversion between types that every device obeys.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace stria {
 
-// Integers and bool sit in `i`, sign- or zero-extended to 64 bits (u64 as its bit pattern); floats in
-// `f`, always exactly representable in `type`. Plain value.
+// Integers and bool sit in `i`, sign- or zero-extended to 64 bits (u64 as its bit pattern); floats
+// in `f`, always exactly representable in `type`. Plain value.
 struct Scalar {
   DataType type = DataType::fp32;
   union {
@@ -32,8 +32,8 @@ struct Scalar {
 };
 
 // Conversion rules: integer to integer wraps; to bool is != 0; bool is 0 or 1; integer to float
-// rounds once, ties to even; float to integer truncates toward zero, saturates, NaN gives 0; float to
-// float rounds once.
+// rounds once, ties to even; float to integer truncates toward zero, saturates, NaN gives 0; float
+// to float rounds once.
 Scalar convert(const Scalar& value, DataType to);
 
 // `f` rounded to the nearest number of float type `type`, as double.

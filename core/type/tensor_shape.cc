@@ -39,12 +39,16 @@ TensorShape dense_shape(DataType type, const std::vector<int64_t>& sizes) {
 Status check_sizes(DataType type, const std::vector<int64_t>& sizes, std::string_view what) {
   int64_t bytes = byte_size(type);
   for (int64_t size : sizes) {
-    if (size < 0) return invalid_argument("{} has the negative size {} in [{}]", what, size, fmt::join(sizes, ", "));
+    if (size < 0)
+      return invalid_argument("{} has the negative size {} in [{}]", what, size,
+                              fmt::join(sizes, ", "));
   }
-  // Without the zeros, so that [0, huge, huge] is refused like [1, huge, huge]: strides need room too.
+  // Without the zeros, so that [0, huge, huge] is refused like [1, huge, huge]: strides need room
+  // too.
   for (int64_t size : sizes) {
     if (size != 0 && __builtin_mul_overflow(bytes, size, &bytes))
-      return invalid_argument("{} of {}[{}] needs more than 2^63 bytes", what, name_of(type), fmt::join(sizes, ", "));
+      return invalid_argument("{} of {}[{}] needs more than 2^63 bytes", what, name_of(type),
+                              fmt::join(sizes, ", "));
   }
   return Status();
 }

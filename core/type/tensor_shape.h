@@ -34,7 +34,8 @@ struct TensorShape {
 // Row-major strides, last dimension contiguous.
 TensorShape dense_shape(DataType type, const std::vector<int64_t>& sizes);
 
-// Ok if all sizes are >= 0 and the dense tensor's bytes fit in int64; `what` names it in the message.
+// Ok if all sizes are >= 0 and the dense tensor's bytes fit in int64; `what` names it in the
+// message.
 Status check_sizes(DataType type, const std::vector<int64_t>& sizes, std::string_view what);
 
 // "fp32[2, 3]", "i8[]".

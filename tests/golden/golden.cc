@@ -68,7 +68,8 @@ class GoldenTest : public testing::Test {
                           << "tools/golden_update.sh writes it";
     size_t begin = input.size() + kLine.size();
     EXPECT_EQ(file->substr(begin), output)
-        << path_ << ": above is what the file expects, then what came out. If the new output is right, "
+        << path_
+        << ": above is what the file expects, then what came out. If the new output is right, "
         << "run tools/golden_update.sh and read the diff.";
   }
 
@@ -104,8 +105,8 @@ int run_stage(int argc, char** argv, const std::string& folder, Stage stage) {
   std::sort(files.begin(), files.end());
   for (const fs::path& path : files) {
     std::string name = fs::relative(path, root).replace_extension().string();
-    testing::RegisterTest("Golden", (folder + "/" + name).c_str(), nullptr, nullptr, path.c_str(), 1,
-                          [=]() -> GoldenTest* { return new GoldenTest(path, name, stage); });
+    testing::RegisterTest("Golden", (folder + "/" + name).c_str(), nullptr, nullptr, path.c_str(),
+                          1, [=]() -> GoldenTest* { return new GoldenTest(path, name, stage); });
   }
   return RUN_ALL_TESTS();
 }

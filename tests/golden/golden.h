@@ -8,7 +8,8 @@
 //     // ----
 //     expected output …
 //
-// tools/golden_update.sh (or STRIA_UPDATE_GOLDEN=1) rewrites the part below the line; read the diff.
+// tools/golden_update.sh (or STRIA_UPDATE_GOLDEN=1) rewrites the part below the line; read the
+// diff.
 #pragma once
 
 #include <functional>
@@ -21,10 +22,10 @@
 namespace stria::golden {
 
 struct Case {
-  std::string name;   // path below the stage's folder, without ".test"
-  std::string run;    // what follows "// RUN:", lines joined by a line break, trimmed
-  SourceText input;   // everything above the line "// ----", the head included (comments to every
-                      // language here), so that messages have the file's own line numbers
+  std::string name;  // path below the stage's folder, without ".test"
+  std::string run;   // what follows "// RUN:", lines joined by a line break, trimmed
+  SourceText input;  // everything above the line "// ----", the head included (comments to every
+                     // language here), so that messages have the file's own line numbers
   // Value of the word "key=value" in `run`, or `otherwise`.
   std::string option(std::string_view key, std::string_view otherwise = "") const;
 };

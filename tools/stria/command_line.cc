@@ -112,8 +112,8 @@ void define(CLI::App* app, OptOptions& options) {
       "tile");
 }
 
-// The first word that looks like an option of `app` and is none, said with the nearest one; "" if there
-// is no such word. CLI11 complains of what is missing before it looks at what is wrong.
+// The first word that looks like an option of `app` and is none, said with the nearest one; "" if
+// there is no such word. CLI11 complains of what is missing before it looks at what is wrong.
 std::string unknown_option(const CLI::App& app, int count, const char* const* arguments) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options())
@@ -171,8 +171,8 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
     const CLI::App* used = app.get_subcommands().empty() ? &app : app.get_subcommands()[0];
     std::string what = unknown_option(*used, count, arguments);
     if (what.empty()) what = error.what();
-    out.text = "stria: " + what + "\nTry: stria " +
-               (used == &app ? "" : used->get_name() + " ") + "--help\n";
+    out.text = "stria: " + what + "\nTry: stria " + (used == &app ? "" : used->get_name() + " ") +
+               "--help\n";
     out.code = ExitCode::usage;
     return out;
   }

@@ -65,9 +65,9 @@ Outcome check_settings(const TemplateSettings& settings, const SourceText& hw,
     if (files.empty())
       return Outcome(ExitCode::usage,
                      invalid_argument("--set {}=… needs --hw or --pipeline", name));
-    return Outcome(ExitCode::usage, not_found("--set: no parameter '{}' in {}{}", name,
-                                              join(files, " or "),
-                                              did_you_mean(name, {known.begin(), known.end()})));
+    return Outcome(ExitCode::usage,
+                   not_found("--set: no parameter '{}' in {}{}", name, join(files, " or "),
+                             did_you_mean(name, {known.begin(), known.end()})));
   }
   return Outcome();
 }

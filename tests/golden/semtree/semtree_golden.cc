@@ -16,7 +16,8 @@ stria::Result<std::string> build_all(const stria::golden::Case& test) {
   std::string out;
   for (const stria::stripe::Statement& statement : main->stmts) {
     if (!statement.block()) continue;
-    STRIA_ASSIGN(stria::semtree::Function function, stria::semtree::build(*statement.block(), *main, options));
+    STRIA_ASSIGN(stria::semtree::Function function,
+                 stria::semtree::build(*statement.block(), *main, options));
     out += stria::semtree::print(function);
   }
   return out;
@@ -24,4 +25,6 @@ stria::Result<std::string> build_all(const stria::golden::Case& test) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return stria::golden::run_stage(argc, argv, "semtree", build_all); }
+int main(int argc, char** argv) {
+  return stria::golden::run_stage(argc, argv, "semtree", build_all);
+}

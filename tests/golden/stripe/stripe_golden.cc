@@ -10,11 +10,15 @@ stria::Result<std::string> round_trip(const stria::golden::Case& test) {
   STRIA_ASSIGN(stria::stripe::Program program, stria::stripe::parse(test.input));
   std::string text = stria::stripe::print(program);
   STRIA_ASSIGN(stria::stripe::Program again, stria::stripe::parse({"printed text", text}));
-  if (!(again == program)) return stria::internal_error("the printed text reads as another program:\n{}", text);
-  if (stria::stripe::print(again) != text) return stria::internal_error("printing is not canonical:\n{}", text);
+  if (!(again == program))
+    return stria::internal_error("the printed text reads as another program:\n{}", text);
+  if (stria::stripe::print(again) != text)
+    return stria::internal_error("printing is not canonical:\n{}", text);
   return text;
 }
 
 }  // namespace
 
-int main(int argc, char** argv) { return stria::golden::run_stage(argc, argv, "stripe", round_trip); }
+int main(int argc, char** argv) {
+  return stria::golden::run_stage(argc, argv, "stripe", round_trip);
+}

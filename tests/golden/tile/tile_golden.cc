@@ -10,7 +10,8 @@ stria::Result<std::string> canonical(const stria::golden::Case& test) {
   STRIA_ASSIGN(stria::tile::Program program, stria::tile::parse(test.input));
   std::string text = stria::tile::print(program);
   STRIA_ASSIGN(stria::tile::Program again, stria::tile::parse({"printed text", text}));
-  if (!(again == program)) return stria::internal_error("the printed text reads as another program:\n{}", text);
+  if (!(again == program))
+    return stria::internal_error("the printed text reads as another program:\n{}", text);
   return text;
 }
 

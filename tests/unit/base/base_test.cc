@@ -35,16 +35,16 @@ TEST(StatusDeathTest, ABrokenAssumptionExitsWithFour) {
 TEST(Diagnostic, ShowsTheLineAndACaret) {
   SourceText source{"f.tile", "first\nO = A +\tBx;\nlast"};
   Diagnostic d{Severity::error, {14, 16}, "no tensor 'Bx'"};
-  EXPECT_EQ(render(source, d),
-            "f.tile:2:9: error: no tensor 'Bx'\n  O = A + Bx;\n          ^~\n");
+  EXPECT_EQ(render(source, d), "f.tile:2:9: error: no tensor 'Bx'\n  O = A + Bx;\n          ^~\n");
   EXPECT_EQ(render(source, {Severity::error, {999, 999}, "end"}),
             "f.tile:3:5: error: end\n  last\n      ^\n");
 }
 
 TEST(Diagnostic, ControlBytesAreShownEscaped) {
   SourceText source{"f", "a\x1b\x7f\xff\xc3\xa9 B\xc2\x9b"};
-  EXPECT_EQ(render(source, {Severity::error, {7, 8}, "no 'B\x1b'"}),
-            "f:1:8: error: no 'B\\x1b'\n  a\\x1b\\x7f\\xff\xc3\xa9 B\\xc2\\x9b\n                 ^\n");
+  EXPECT_EQ(
+      render(source, {Severity::error, {7, 8}, "no 'B\x1b'"}),
+      "f:1:8: error: no 'B\\x1b'\n  a\\x1b\\x7f\\xff\xc3\xa9 B\\xc2\\x9b\n                 ^\n");
   EXPECT_TRUE(render(source, {Severity::error, {1, 2}, "x"}).ends_with("\n   ^~~~\n"));
 }
 
@@ -76,7 +76,8 @@ TEST(Text, NearestName) {
   EXPECT_EQ(nearest_name("simgoid", {"sqrt", "sigmoid"}), "sigmoid");
   EXPECT_EQ(nearest_name("zzz", {"sqrt", "sigmoid"}), "");
   EXPECT_EQ(nearest_name("LOG", {"A", "log"}), "log");
-  for (const char* name : {"", "b", "Q", "CC"}) EXPECT_EQ(nearest_name(name, {"A", "B", "C"}), "") << name;
+  for (const char* name : {"", "b", "Q", "CC"})
+    EXPECT_EQ(nearest_name(name, {"A", "B", "C"}), "") << name;
   EXPECT_EQ(nearest_name("Q", {"QQ"}), "");
   EXPECT_EQ(did_you_mean("lgo", {"log"}), ", did you mean 'log'?");
 }

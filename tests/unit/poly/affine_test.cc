@@ -18,7 +18,8 @@ TEST(Affine, AlgebraAndSubstitution) {
   Affine form = Affine::of("x", 3) - Affine::of("x", 3);
   EXPECT_TRUE(form.is_constant());
   Affine g = Affine::of("x", 2) + Affine::of("y");
-  EXPECT_EQ(g.substitute({{"x", Affine::of("xo", 4) + Affine::of("xi")}}).to_string(), "2*xi + 8*xo + y");
+  EXPECT_EQ(g.substitute({{"x", Affine::of("xo", 4) + Affine::of("xi")}}).to_string(),
+            "2*xi + 8*xo + y");
   EXPECT_EQ(g.evaluate({{"x", 5}, {"y", -1}}), 9);
   g += g;
   EXPECT_EQ(g.to_string(), "4*x + 2*y");

@@ -75,7 +75,9 @@ Points enumerate(const IntegerSet& set) {
 
 struct Random {
   std::mt19937 engine;
-  int64_t in(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(engine); }
+  int64_t in(int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(engine);
+  }
 };
 
 const std::vector<std::string> kNames = {"x", "y", "z"};
@@ -106,7 +108,8 @@ std::pair<IntegerSet, Points> random_set(Random& random, size_t rank) {
     for (const Point& p : cube(rank, -4, 4)) {
       auto values = named(dims, p);
       bool inside = true;
-      for (size_t d = 0; d < rank; ++d) inside = inside && box[d].second.lower <= p[d] && p[d] <= box[d].second.upper;
+      for (size_t d = 0; d < rank; ++d)
+        inside = inside && box[d].second.lower <= p[d] && p[d] <= box[d].second.upper;
       for (const Affine& form : ge) inside = inside && form.evaluate(values) >= 0;
       for (const Affine& form : eq) inside = inside && form.evaluate(values) == 0;
       if (inside) points.insert(p);
@@ -150,12 +153,15 @@ TEST(IntegerSet, AgreesWithEnumeration) {
     EXPECT_EQ(enumerate(set), points);
     EXPECT_EQ(*set.count_points(10000), static_cast<int64_t>(points.size()));
     if (points.size() > 1) {
-      EXPECT_EQ(set.count_points(static_cast<int64_t>(points.size()) - 1).status().code(), StatusCode::out_of_range);
+      EXPECT_EQ(set.count_points(static_cast<int64_t>(points.size()) - 1).status().code(),
+                StatusCode::out_of_range);
     }
 
     Points rest, both;
-    std::set_difference(points.begin(), points.end(), others.begin(), others.end(), std::inserter(rest, rest.end()));
-    std::set_intersection(points.begin(), points.end(), others.begin(), others.end(), std::inserter(both, both.end()));
+    std::set_difference(points.begin(), points.end(), others.begin(), others.end(),
+                        std::inserter(rest, rest.end()));
+    std::set_intersection(points.begin(), points.end(), others.begin(), others.end(),
+                          std::inserter(both, both.end()));
     EXPECT_EQ(enumerate(*set.subtract(other)), rest);
     EXPECT_EQ(enumerate(*set.intersect(other)), both);
     EXPECT_EQ(*set.is_subset_of(other), rest.empty());
@@ -295,7 +301,8 @@ IntegerSet same_position(const std::vector<int64_t>& left, const std::vector<int
   for (const auto* sizes : {&left, &right}) {
     int64_t stride = sizes == &left ? 1 : -1;
     for (size_t d = sizes->size(); d-- > 0; stride *= (*sizes)[d]) {
-      box.emplace_back(fmt::format("{}{}", sizes == &left ? "a" : "b", d), Interval{0, (*sizes)[d] - 1});
+      box.emplace_back(fmt::format("{}{}", sizes == &left ? "a" : "b", d),
+                       Interval{0, (*sizes)[d] - 1});
       difference.add_term(box.back().first, stride);
     }
   }
@@ -306,13 +313,19 @@ IntegerSet same_position(const std::vector<int64_t>& left, const std::vector<int
 
 TEST(IntegerSet, NestedDivisionsNeedNoConstraints) {
   using Sizes = std::vector<int64_t>;
-  for (const auto& [left, right] : std::vector<std::pair<Sizes, Sizes>>{
-           {{6}, {2, 3}}, {{2, 3}, {6}}, {{2, 6}, {4, 3}}, {{4, 6}, {2, 2, 3, 2}}, {{2, 3, 4}, {6, 4}}, {{24}, {2, 3, 4}},
-           {{100, 60}, {10, 200, 3}}}) {
+  for (const auto& [left, right] :
+       std::vector<std::pair<Sizes, Sizes>>{{{6}, {2, 3}},
+                                            {{2, 3}, {6}},
+                                            {{2, 6}, {4, 3}},
+                                            {{4, 6}, {2, 2, 3, 2}},
+                                            {{2, 3, 4}, {6, 4}},
+                                            {{24}, {2, 3, 4}},
+                                            {{100, 60}, {10, 200, 3}}}) {
     auto pieces = same_position(left, right).pieces();
     ASSERT_TRUE(pieces.ok()) << pieces.status().to_string();
     ASSERT_EQ(pieces->size(), 1u);
-    EXPECT_TRUE((*pieces)[0].constraints.empty()) << testing::PrintToString(left) << testing::PrintToString(right);
+    EXPECT_TRUE((*pieces)[0].constraints.empty())
+        << testing::PrintToString(left) << testing::PrintToString(right);
     int64_t volume = 1, count = 1;
     for (const auto& index : (*pieces)[0].indices) volume *= index.range;
     for (int64_t size : left) count *= size;
@@ -364,10 +377,12 @@ TEST(IntegerSet, HalfOpenAndCoupledBounds) {
 
 TEST(IntegerSet, NumbersBeyond64BitsAreErrorsNotAnswers) {
   IntegerSet set = IntegerSet::box({{"x", {0, INT64_MAX / 2}}, {"y", {0, INT64_MAX / 2}}});
-  EXPECT_EQ(set.bounds(Affine::of("x", 4) + Affine::of("y")).status().code(), StatusCode::out_of_range);
+  EXPECT_EQ(set.bounds(Affine::of("x", 4) + Affine::of("y")).status().code(),
+            StatusCode::out_of_range);
   EXPECT_TRUE(*set.implies(Affine::of("x", 4) + Affine::of("y")));
   set.add_ge(Affine::of("x") + Affine::of("y") - 5);
-  EXPECT_EQ(set.bounds(Affine::of("x", 4) + Affine::of("y")).status().code(), StatusCode::out_of_range);
+  EXPECT_EQ(set.bounds(Affine::of("x", 4) + Affine::of("y")).status().code(),
+            StatusCode::out_of_range);
 }
 
 TEST(IntegerSet, AHardQuestionEndsWithUnknown) {

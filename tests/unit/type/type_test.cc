@@ -45,7 +45,9 @@ TEST(Half, ExhaustiveRoundTripAndTies) {
 }
 
 TEST(Scalar, ConversionRules) {
-  auto to_int = [](double f, DataType t) { return convert(Scalar::of_float(DataType::fp64, f), t).i; };
+  auto to_int = [](double f, DataType t) {
+    return convert(Scalar::of_float(DataType::fp64, f), t).i;
+  };
   EXPECT_EQ(to_int(-1.9, DataType::i32), -1);
   EXPECT_EQ(to_int(300, DataType::i8), 127);
   EXPECT_EQ(to_int(-300, DataType::u8), 0);

@@ -185,12 +185,9 @@ void copy_transposed(const char* from, T* to, const std::vector<int64_t>& sizes,
 void transpose(const char* from, HostTensor& to) {
   const int64_t count = to.element_count();
   switch (byte_size(to.type())) {
-    case 1:
-      return copy_transposed(from, reinterpret_cast<uint8_t*>(to.data()), to.sizes(), count);
-    case 2:
-      return copy_transposed(from, reinterpret_cast<uint16_t*>(to.data()), to.sizes(), count);
-    case 4:
-      return copy_transposed(from, reinterpret_cast<uint32_t*>(to.data()), to.sizes(), count);
+    case 1: return copy_transposed(from, reinterpret_cast<uint8_t*>(to.data()), to.sizes(), count);
+    case 2: return copy_transposed(from, reinterpret_cast<uint16_t*>(to.data()), to.sizes(), count);
+    case 4: return copy_transposed(from, reinterpret_cast<uint32_t*>(to.data()), to.sizes(), count);
     default:
       return copy_transposed(from, reinterpret_cast<uint64_t*>(to.data()), to.sizes(), count);
   }

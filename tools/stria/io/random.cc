@@ -66,14 +66,10 @@ Direction direction(double v) {
   }
   sine *= x;
   switch (quarter & 3) {
-    case 0:
-      return {cosine, sine};
-    case 1:
-      return {-sine, cosine};
-    case 2:
-      return {-cosine, -sine};
-    default:
-      return {sine, -cosine};
+    case 0: return {cosine, sine};
+    case 1: return {-sine, cosine};
+    case 2: return {-cosine, -sine};
+    default: return {sine, -cosine};
   }
 }
 
@@ -108,30 +104,14 @@ Result<HostTensor> random_tensor(DataType type, const std::vector<int64_t>& size
     case DataType::boolean:
       for (int64_t i = 0; i < count; ++i) data[i] = static_cast<std::byte>(word(key, i) >> 63);
       break;
-    case DataType::i8:
-      fill_integers<int8_t>(data, count, key, -8);
-      break;
-    case DataType::i16:
-      fill_integers<int16_t>(data, count, key, -8);
-      break;
-    case DataType::i32:
-      fill_integers<int32_t>(data, count, key, -8);
-      break;
-    case DataType::i64:
-      fill_integers<int64_t>(data, count, key, -8);
-      break;
-    case DataType::u8:
-      fill_integers<uint8_t>(data, count, key, 0);
-      break;
-    case DataType::u16:
-      fill_integers<uint16_t>(data, count, key, 0);
-      break;
-    case DataType::u32:
-      fill_integers<uint32_t>(data, count, key, 0);
-      break;
-    case DataType::u64:
-      fill_integers<uint64_t>(data, count, key, 0);
-      break;
+    case DataType::i8: fill_integers<int8_t>(data, count, key, -8); break;
+    case DataType::i16: fill_integers<int16_t>(data, count, key, -8); break;
+    case DataType::i32: fill_integers<int32_t>(data, count, key, -8); break;
+    case DataType::i64: fill_integers<int64_t>(data, count, key, -8); break;
+    case DataType::u8: fill_integers<uint8_t>(data, count, key, 0); break;
+    case DataType::u16: fill_integers<uint16_t>(data, count, key, 0); break;
+    case DataType::u32: fill_integers<uint32_t>(data, count, key, 0); break;
+    case DataType::u64: fill_integers<uint64_t>(data, count, key, 0); break;
     case DataType::fp16:
       fill_normal(reinterpret_cast<uint16_t*>(data), count, key, fp16_from_double);
       break;

@@ -77,12 +77,10 @@ Result<TensorSource> parse_tensor_source(std::string_view text) {
 Result<HostTensor> read_tensor(const TensorSource& source, const std::vector<int64_t>& sizes,
                                DataType type, std::string_view what) {
   switch (source.kind) {
-    case TensorSource::Kind::npy:
-      return read_npy(source.path, source.type.has_value());
+    case TensorSource::Kind::npy: return read_npy(source.path, source.type.has_value());
     case TensorSource::Kind::png:
       return read_png(source.path, source.type.value_or(DataType::fp32));
-    case TensorSource::Kind::random:
-      return random_tensor(type, sizes, source.seed, what);
+    case TensorSource::Kind::random: return random_tensor(type, sizes, source.seed, what);
   }
   return internal_error("tensor source of kind {}", static_cast<int>(source.kind));
 }
