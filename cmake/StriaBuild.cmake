@@ -62,12 +62,16 @@ function(stria_room name)
   endforeach()
 endfunction()
 
-# stria_plugin(NAME SOURCES … ROOMS room… PRIVATE target…)
-# build/<preset>/lib/stria/plugins/NAME/ with the shared object (one exported symbol), plugin.json,
-# hw/ and passes/, laid out as an installed plugin is.
+# stria_plugin(NAME SOURCES … ROOMS room… PRIVATE target… [FOLDER folder])
+# build/<preset>/FOLDER/NAME/ with the shared object (one exported symbol), plugin.json, hw/ and
+# passes/, laid out as an installed plugin is. FOLDER is lib/stria/plugins unless given: plugins of
+# the tests live elsewhere.
 function(stria_plugin name)
-  cmake_parse_arguments(PLUGIN "" "" "SOURCES;ROOMS;PRIVATE" ${ARGN})
-  set(out ${CMAKE_BINARY_DIR}/lib/stria/plugins/${name})
+  cmake_parse_arguments(PLUGIN "" "FOLDER" "SOURCES;ROOMS;PRIVATE" ${ARGN})
+  if(NOT PLUGIN_FOLDER)
+    set(PLUGIN_FOLDER lib/stria/plugins)
+  endif()
+  set(out ${CMAKE_BINARY_DIR}/${PLUGIN_FOLDER}/${name})
   add_library(stria_plugin_${name} MODULE ${PLUGIN_SOURCES})
   set_target_properties(stria_plugin_${name} PROPERTIES
     OUTPUT_NAME stria_${name} LIBRARY_OUTPUT_DIRECTORY ${out})

@@ -60,6 +60,10 @@ std::filesystem::path built_plugin(const std::string& name) {
   return std::filesystem::path(STRIA_BINARY_DIR) / "lib/stria/plugins" / name;
 }
 
+std::filesystem::path built_test_plugin(const std::string& name) {
+  return std::filesystem::path(STRIA_BINARY_DIR) / "lib/stria/test_plugins" / name;
+}
+
 TemporaryFolder::TemporaryFolder() {
   std::string name = (std::filesystem::temp_directory_path() / "stria_hal_XXXXXX").string();
   path_ = ::mkdtemp(name.data());

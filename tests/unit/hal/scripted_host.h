@@ -28,6 +28,8 @@ std::shared_ptr<Host> scripted_host(std::shared_ptr<const Script> script, unsign
 
 // build/<preset>/lib/stria/plugins/NAME.
 std::filesystem::path built_plugin(const std::string& name);
+// build/<preset>/lib/stria/test_plugins/NAME.
+std::filesystem::path built_test_plugin(const std::string& name);
 
 // A folder of its own that goes with the object.
 class TemporaryFolder {

@@ -1,197 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device as unlike the helper's defaults as can be: memory of its own that the host sees only
-// through copies, two queues with a thread each, and works that end in random order. It is made of
-// overrides alone, so it shows that the boundary and the helper hold for such hardware.
+// The plugin `slow_device` through the boundary: memory that the host sees only through copies, several
+// queues, works that end in random order. Events alone keep graphs of works right on it.
 #include <gtest/gtest.h>
 
-#include <condition_variable>
 #include <cstring>
-#include <mutex>
 #include <random>
-#include <thread>
 
 #include "scripted_host.h"
 #include "stria/hal/device.h"
-#include "stria/sdk/plugin.h"
+#include "stria/hal/plugin.h"
 
 namespace stria::hal {
 namespace {
 
-// One queue: whatever is in it runs next, at random.
-class Queue {
- public:
-  explicit Queue(unsigned seed) : random_(seed), thread_([this] { work(); }) {}
-  ~Queue() {
-    {
-      std::lock_guard lock(mutex_);
-      stop_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-  }
-  void push(std::function<void()> job) {
-    {
-      std::lock_guard lock(mutex_);
-      jobs_.push_back(std::move(job));
-    }
-    changed_.notify_all();
-  }
-
- private:
-  void work() {
-    std::unique_lock lock(mutex_);
-    while (true) {
-      changed_.wait(lock, [&] { return stop_ || !jobs_.empty(); });
-      if (jobs_.empty()) return;
-      std::swap(jobs_[random_() % jobs_.size()], jobs_.back());
-      std::function<void()> job = std::move(jobs_.back());
-      jobs_.pop_back();
-      lock.unlock();
-      job();
-      job = nullptr;
-      lock.lock();
-    }
-  }
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<std::function<void()>> jobs_;
-  std::mt19937 random_;
-  bool stop_ = false;
-  std::thread thread_;
-};
-
-// The host gets copies, never the memory.
-class FarBuffer final : public sdk::Buffer {
- public:
-  FarBuffer(const sdk::Host& host, uint64_t bytes) : Buffer(bytes), host_(host), far_(bytes) {}
-  std::byte* data() override { return far_.data(); }
-  void* map(uint64_t offset, uint64_t bytes, bool current, sdk::Waits waits,
-            sdk::Ref<sdk::Event>* done) override {
-    auto copy =
-        std::make_unique<Copy>(Copy{offset, std::vector<std::byte>(bytes, std::byte{0xee})});
-    Copy* raw = copy.get();
-    void* memory = raw->bytes.data();
-    {
-      std::lock_guard lock(mutex_);
-      copies_[memory] = std::move(copy);
-    }
-    sdk::Ref<FarBuffer> self(this);
-    *done = !current ? sdk::when_done(host_, host_.tracker(), waits)
-                     : sdk::schedule(host_, host_.tracker(), waits, [self, raw] {
-                         std::memcpy(raw->bytes.data(), self->far_.data() + raw->offset,
-                                     raw->bytes.size());
-                       });
-    return memory;
-  }
-  sdk::Ref<sdk::Event> unmap(void* memory) override {
-    std::shared_ptr<Copy> copy;
-    {
-      std::lock_guard lock(mutex_);
-      auto at = copies_.find(memory);
-      if (at == copies_.end())
-        throw sdk::Error(STRIA_INVALID_ARGUMENT, "this address is not mapped");
-      copy = std::move(at->second);
-      copies_.erase(at);
-    }
-    sdk::Ref<FarBuffer> self(this);
-    return sdk::schedule(host_, host_.tracker(), {}, [self, copy] {
-      std::memcpy(self->far_.data() + copy->offset, copy->bytes.data(), copy->bytes.size());
-    });
-  }
-
- private:
-  struct Copy {
-    uint64_t offset;
-    std::vector<std::byte> bytes;
-  };
-  const sdk::Host& host_;
-  std::vector<std::byte> far_;
-  std::mutex mutex_;
-  std::map<void*, std::unique_ptr<Copy>> copies_;
-};
-
-class QueueExecutor final : public sdk::Executor {
- public:
-  QueueExecutor(const sdk::Host& host, std::shared_ptr<Queue> queue)
-      : Executor(host), queue_(std::move(queue)) {}
-  sdk::Ref<sdk::Event> launch(const sdk::Ref<sdk::Kernel>& kernel,
-                              std::vector<sdk::Argument> arguments, sdk::Waits waits) override {
-    struct Job {
-      Queue* queue;  // of the executor; its thread must not be the one that ends it
-      sdk::Ref<sdk::Kernel> kernel;
-      std::vector<sdk::Argument> arguments;
-      sdk::Ref<sdk::Tracker> tracker;
-      sdk::Ref<sdk::Event> done;
-    };
-    auto done = sdk::make<sdk::Event>(host());
-    tracker()->add();
-    auto* job = new Job{queue_.get(), kernel, std::move(arguments), tracker(), done};
-    sdk::when_done(host(), tracker(), waits)
-        ->on_done(
-            [](void* state, const stria_error* error) {
-              std::shared_ptr<Job> job(static_cast<Job*>(state));
-              if (error) {
-                job->done->signal(sdk::outcome_of(error));
-                job->tracker->remove();
-                return;
-              }
-              job->queue->push([job] {
-                const uint64_t begin = sdk::now_ns();
-                std::vector<stria_memory> memory;
-                for (sdk::Argument& argument : job->arguments)
-                  memory.push_back(
-                      {argument.buffer->data() + argument.offset, argument.buffer->size()});
-                sdk::Outcome outcome =
-                    sdk::outcome_of_call([&] { job->kernel->run(memory.data(), memory.size()); });
-                job->done->signal(outcome, begin, sdk::now_ns());
-                job->tracker->remove();
-              });
-            },
-            job);
-    return done;
-  }
-
- private:
-  std::shared_ptr<Queue> queue_;
-};
-
-class SlowDevice final : public sdk::Device {
- public:
-  SlowDevice(const sdk::Host& host, sdk::DeviceInfo info)
-      : Device(host, std::move(info)),
-        queues_{std::make_shared<Queue>(1), std::make_shared<Queue>(2)} {}
-  sdk::Ref<sdk::Executor> create_executor(std::string_view) override {
-    return sdk::make<QueueExecutor>(host(), queues_[next_++ % 2]);
-  }
-  sdk::Ref<sdk::Buffer> allocate(uint64_t bytes, std::string_view) override {
-    return sdk::make<FarBuffer>(host(), bytes);
-  }
-
- private:
-  std::shared_ptr<Queue> queues_[2];
-  std::atomic<unsigned> next_{0};
-};
-
-class SlowDriver final : public sdk::Driver {
- public:
-  using Driver::Driver;
-  std::vector<sdk::DeviceInfo> enumerate() override {
-    sdk::DeviceInfo info;
-    info.kind = "slow";
-    return {info};
-  }
-  sdk::Ref<sdk::Device> open(const sdk::DeviceInfo& info, std::string_view) override {
-    return sdk::make<SlowDevice>(host(), info);
-  }
-};
-
-stria_error* slow_query(const stria_host_info* host, stria_plugin_info* info) {
-  return sdk::query<SlowDriver>(host, info, "slow", "1.0.0");
-}
-
 constexpr uint64_t kBytes = sizeof(uint64_t);
 
-TEST(SlowDevice, RandomProgramsOverTwoQueuesComputeTheSame) {
+TEST(SlowDevice, RandomGraphsOverTwoExecutorsComputeTheSame) {
   auto script = std::make_shared<Script>();
   ArgumentInfo out{"R", Direction::out, kBytes, {}}, a{"A", Direction::in, kBytes, {}}, b = a;
   (*script)["add"] = {{out, a, b}, [](std::span<const stria_memory> memory) {
@@ -202,16 +26,10 @@ TEST(SlowDevice, RandomProgramsOverTwoQueuesComputeTheSame) {
   (*script)["fail"] = {{out, a, b}, [](std::span<const stria_memory>) {
                          return make_error(StatusCode::device_lost, "gone");
                        }};
-  Manifest manifest;
-  manifest.id = "slow";
-  manifest.version = "1.0.0";
-  manifest.abi = {STRIA_ABI_MAJOR, STRIA_ABI_MINOR, STRIA_ABI_MINOR};
-  manifest.stripe = {STRIA_STRIPE_MAJOR, STRIA_STRIPE_MINOR, STRIA_STRIPE_MINOR};
-  manifest.devices = {{"slow", "hw/slow.json", "passes/slow.json"}};
-  LoadResult loaded = adopt_plugin(manifest, slow_query, scripted_host(script, 2));
+  LoadResult loaded = load_plugin(built_test_plugin("slow_device"), scripted_host(script, 2));
   ASSERT_TRUE(loaded.status().ok()) << loaded.status().to_string();
   {
-    Device device = *loaded.plugin.open("0");
+    Device device = *loaded.plugin.open("slow");
     Executor queues[2] = {*device.create_executor(), *device.create_executor()};
     Compiler compiler = *device.create_compiler();
     Build build = *compiler.build("add\nfail");
@@ -276,6 +94,96 @@ TEST(SlowDevice, RandomProgramsOverTwoQueuesComputeTheSame) {
     EXPECT_EQ(queues[0].submit(foreign).status().code(), StatusCode::invalid_argument);
   }
   EXPECT_TRUE(loaded.plugin.shutdown().ok());
+}
+
+// Copies, fills and mapped ranges of one buffer, in random order of completion, with waits that leave
+// one meaning.
+TEST(SlowDevice, CopiesFillsAndMappingsKeepTheOrderOfTheirWaits) {
+  LoadResult loaded = load_plugin(built_test_plugin("slow_device"), scripted_host(nullptr, 2));
+  ASSERT_TRUE(loaded.status().ok()) << loaded.status().to_string();
+  {
+    Device device = *loaded.plugin.open("slow");
+    Executor executor = *device.create_executor();
+    std::mt19937 random(7);
+    constexpr uint64_t kSize = 256;
+    for (int round = 0; round < 20; ++round) {
+      Buffer buffers[2] = {*device.allocate(kSize), *device.allocate(kSize)};
+      std::vector<uint8_t> expected[2] = {std::vector<uint8_t>(kSize), std::vector<uint8_t>(kSize)};
+      std::byte zero{0};
+      std::vector<Event> last;  // all works wait for the one before
+      for (Buffer& buffer : buffers)
+        last = {*executor.fill(buffer, 0, kSize, {&zero, 1}, last)};
+      for (int step = 0; step < 30; ++step) {
+        const uint64_t from = random() % kSize, to = random() % kSize;
+        const uint64_t bytes = random() % (kSize - std::max(from, to) + 1);
+        const size_t b = random() % 2;
+        const auto value = static_cast<uint8_t>(random());
+        if (step % 3 == 0) {
+          std::byte pattern{value};
+          last = {*executor.fill(buffers[b], to, bytes, {&pattern, 1}, last)};
+          std::fill_n(expected[b].begin() + static_cast<int64_t>(to), bytes, value);
+        } else if (step % 3 == 1) {
+          last = {*executor.copy(buffers[b], from, buffers[1 - b], to, bytes, last)};
+          std::copy_n(expected[b].begin() + static_cast<int64_t>(from), bytes,
+                      expected[1 - b].begin() + static_cast<int64_t>(to));
+        } else {
+          Mapping mapping = *buffers[b].map_current(last, to, bytes);
+          ASSERT_TRUE(mapping.ready().wait().ok());
+          for (uint64_t i = 0; i < bytes; ++i) {
+            ASSERT_EQ(static_cast<uint8_t>(mapping.data()[i]), expected[b][to + i]) << round;
+            mapping.data()[i] = std::byte{static_cast<uint8_t>(value + i)};
+            expected[b][to + i] = static_cast<uint8_t>(value + i);
+          }
+          last = {*mapping.unmap()};
+        }
+      }
+      for (size_t b : {0, 1}) {
+        Mapping mapping = *buffers[b].map_current(last);
+        ASSERT_TRUE(mapping.ready().wait().ok());
+        ASSERT_EQ(std::memcmp(mapping.data(), expected[b].data(), kSize), 0) << round;
+      }
+    }
+    Buffer buffer = *device.allocate(kSize);
+    Mapping first = *buffer.map_discard({}, 0, 16);
+    Mapping second = *buffer.map_discard({}, 16, 16);
+    EXPECT_TRUE(first.data() + 16 <= second.data() || second.data() + 16 <= first.data());
+  }
+  EXPECT_TRUE(loaded.plugin.shutdown().ok());
+}
+
+// A chain of works that fail, or that are over before their start has returned, is walked, not
+// recursed: the stack does not grow with it.
+TEST(SlowDevice, AFailureTravelsAlongALongChain) {
+  LoadResult loaded = load_plugin(built_test_plugin("slow_device"), scripted_host(nullptr, 2));
+  ASSERT_TRUE(loaded.status().ok()) << loaded.status().to_string();
+  {
+    Device device = *loaded.plugin.open("slow");
+    Executor executor = *device.create_executor();
+    Buffer buffer = *device.allocate(8);
+    Event open = *device.create_event();
+    Event last = open;
+    std::byte pattern{1};
+    for (int i = 0; i < 100'000; ++i) last = *executor.fill(buffer, 0, 8, {&pattern, 1}, {&last, 1});
+    ASSERT_TRUE(open.signal(Status(StatusCode::data_loss, "torn")).ok());
+    EXPECT_EQ(last.wait().to_string(), "data_loss: torn");
+    EXPECT_TRUE(executor.drain().ok());
+    EXPECT_EQ(last.signal().code(), StatusCode::failed_precondition);  // not the host's to end
+  }
+  EXPECT_TRUE(loaded.plugin.shutdown().ok());
+}
+
+TEST(SlowDevice, OptionsAreChecked) {
+  auto verdict = [](const char* options) {
+    LoadOptions load;
+    load.driver_options = options;
+    LoadResult loaded =
+        load_plugin(built_test_plugin("slow_device"), scripted_host(nullptr, 2), load);
+    if (loaded.status().ok()) (void)loaded.plugin.shutdown();
+    return loaded.status().to_string();
+  };
+  EXPECT_EQ(verdict(R"({"seed": 5, "queues": 1, "delay_us": 0, "memory_bytes": 64})"), "ok");
+  EXPECT_NE(verdict(R"({"sead": 5})").find("no driver option 'sead'"), std::string::npos);
+  EXPECT_NE(verdict(R"({"queues": 0})").find("'queues' is 0"), std::string::npos);
 }
 
 }  // namespace

@@ -3,14 +3,16 @@
 // the host's worker threads, and in which a failure travels to everything that depends on it.
 //
 //   Ref<Event> done = schedule(host, host.tracker(), waits, [=] { … });   // throws Error to fail
-//   Ref<Event> open = make<Event>(host);   …   open->signal();            // from a driver's
-//   callback
+//   Ref<Event> done = start_when(host, host.tracker(), waits, [=](const Ref<StartedWork>& work) {
+//     …   // hand it to a queue; at its end: work->finish(outcome, begin_ns, end_ns)
+//   });
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -51,7 +53,7 @@ inline uint64_t now_ns() {
   return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
 
-// An event that somebody signals: the host, or a driver's callback. Thread-safe. Dropped
+// An event that somebody signals: the host, or what ends a work. Thread-safe. Dropped
 // unsignalled it fails with STRIA_CANCELLED.
 class Event : public Object {
  public:
@@ -81,6 +83,8 @@ class Event : public Object {
   // Marks `event` done, and everything that is done with it: dependants of a failure, and light
   // works. What becomes ready to run goes to `ready`.
   inline static void settle(Event& event, Outcome outcome, WorkList& ready);
+  // Fails an event that nobody can end any more.
+  inline void cancel(const char* why);
   // Gives the works to the host's threads.
   inline static void post_all(const Host& host, WorkList& ready);
   virtual bool help() { return false; }
@@ -126,7 +130,9 @@ class Event : public Object {
 class Work : public Event {
  public:
   ~Work() override {
-    if (!done()) tracker_->remove();  // it could not even be started
+    if (done()) return;
+    cancel("work was dropped before it was done");
+    tracker_->remove();
   }
   bool is_work() const override { return true; }
 
@@ -138,6 +144,20 @@ class Work : public Event {
   }
   virtual void run() = 0;     // throws Error to fail
   virtual void forget() = 0;  // drops what the work holds; after run, or instead of it
+  // Light works and failed waits: what happens when the waits are over. False if the work goes on.
+  virtual bool waits_ended(Outcome& outcome) {
+    outcome = execute();
+    return true;
+  }
+  // The failure of the first failed wait in list order, null if there is none.
+  const Outcome& cause() const { return cause_; }
+  // Ends a work that went on after its waits.
+  void end(Outcome outcome) {
+    WorkList ready;
+    settle(*this, std::move(outcome), ready);
+    post_all(host(), ready);
+    tracker_->remove();
+  }
 
   // Starts the work when `waits` are over. Called once.
   void start(Waits waits) {
@@ -201,7 +221,9 @@ class Work : public Event {
 
   // Ends a work whose waits are over and that needs no worker.
   static void end_all(const Ref<Work>& work, WorkList& ready) {
-    settle(*work, work->execute(), ready);
+    Outcome outcome;
+    if (!work->waits_ended(outcome)) return;
+    settle(*work, std::move(outcome), ready);
     work->tracker_->remove();
   }
 
@@ -286,7 +308,9 @@ inline void Event::settle(Event& event, Outcome outcome, WorkList& ready) {
   event.mark_done(std::move(outcome), over, ready);
   // A list, not recursion: chains of dependants may be long.
   while (Ref<Work> work = over.pop()) {
-    work->mark_done(work->execute(), over, ready);
+    Outcome outcome;
+    if (!work->waits_ended(outcome)) continue;
+    work->mark_done(std::move(outcome), over, ready);
     work->tracker_->remove();
   }
 }
@@ -308,13 +332,14 @@ inline bool Event::signal(Outcome outcome, uint64_t begin_ns, uint64_t end_ns) {
   return true;
 }
 
-inline Event::~Event() {
-  if (done()) return;
+inline void Event::cancel(const char* why) {
   WorkList ready;
-  settle(*this,
-         std::make_shared<Failure>(Failure{
-             STRIA_CANCELLED, "an event was dropped before it was signalled", 0, {}, {}, {}}),
-         ready);
+  settle(*this, std::make_shared<Failure>(Failure{STRIA_CANCELLED, why, 0, {}, {}, {}}), ready);
+  post_all(host_, ready);
+}
+
+inline Event::~Event() {
+  if (!done()) cancel("an event was dropped before it was signalled");
 }
 
 inline bool Event::wait(uint64_t timeout_ns) {
@@ -376,6 +401,65 @@ Ref<Event> schedule(const Host& host, const Ref<Tracker>& tracker, Waits waits, 
 inline Ref<Event> when_done(const Host& host, const Ref<Tracker>& tracker, Waits waits) {
   auto nothing = [] {};
   auto work = make<BodyWork<decltype(nothing)>>(host, tracker, true, nothing);
+  work->begin(waits);
+  return work;
+}
+
+// Work that something else than the host's threads does: a queue of the device, a driver's callback.
+// Whoever ends it calls finish, once; dropped unfinished it fails with STRIA_CANCELLED.
+class StartedWork : public Work {
+ public:
+  // begin and end: when the work itself ran, 0: not at all. Thread-safe.
+  void finish(Outcome outcome, uint64_t begin_ns = 0, uint64_t end_ns = 0) {
+    if (finished_.exchange(true)) return;
+    early_ = std::move(outcome);
+    set_times(begin_ns, end_ns);
+    // While it is being started, who starts it also ends it: no recursion along a chain of works
+    // that are done before their start has returned.
+    if (phase_.exchange(kFinished) == kHandedOn) end(std::move(early_));
+  }
+
+ protected:
+  StartedWork(const Host& host, Ref<Tracker> tracker) : Work(host, std::move(tracker), true) {}
+  bool waits_ended(Outcome& outcome) override {
+    outcome = cause();
+    if (!outcome) outcome = outcome_of_call([this] { run(); });
+    forget();
+    if (outcome && !finished_.exchange(true)) return true;
+    int expected = kStarting;
+    if (phase_.compare_exchange_strong(expected, kHandedOn)) return false;
+    outcome = std::move(early_);
+    return true;
+  }
+
+ private:
+  static constexpr int kStarting = 0, kHandedOn = 1, kFinished = 2;
+  std::atomic<int> phase_{kStarting};
+  std::atomic<bool> finished_{false};
+  Outcome early_;
+};
+
+template <typename Start>
+class BodyStartedWork final : public StartedWork {
+ public:
+  BodyStartedWork(const Host& host, Ref<Tracker> tracker, Start start_body)
+      : StartedWork(host, std::move(tracker)), start_(std::move(start_body)) {}
+  void begin(Waits waits) { start(waits); }
+
+ protected:
+  void run() override { (*start_)(Ref<StartedWork>(this)); }
+  void forget() override { start_.reset(); }
+
+ private:
+  std::optional<Start> start_;
+};
+
+// Calls start(const Ref<StartedWork>&) once when `waits` are over and well, on whatever thread ended
+// the last of them: it hands the work on and returns soon, or throws Error to fail. Counted in
+// `tracker` until the work is finished.
+template <typename Start>
+Ref<Event> start_when(const Host& host, const Ref<Tracker>& tracker, Waits waits, Start start) {
+  auto work = make<BodyStartedWork<Start>>(host, tracker, std::move(start));
   work->begin(waits);
   return work;
 }
