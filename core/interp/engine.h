@@ -77,7 +77,9 @@ class Engine {
 
   bool load(Frame& frame, const StmtPlan& stmt);
   bool store(Frame& frame, const StmtPlan& stmt);
-  bool aggregate(Frame& frame, const StmtPlan& stmt, const Value& value);
+  bool store_chosen(Frame& frame, const StmtPlan& stmt, const Value& value);
+  void blur(Frame& frame, const StmtPlan& stmt);
+  bool aggregate(Frame& frame, const StmtPlan& stmt, int64_t offset, const Value& value);
   bool whole_view(Frame& frame, const StmtPlan& stmt);
   Value element(const View& view, DataType type, int64_t offset) const;
   bool put(Frame& frame, int ref, int64_t offset, const Value& value);

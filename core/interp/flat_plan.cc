@@ -55,6 +55,7 @@ bool FlatPlanMaker::is_leaf() const {
     stores |= stmt.op == Op::store;
     if (stmt.op == Op::load || stmt.op == Op::store) {
       const RefPlan& ref = block_.refs[static_cast<size_t>(stmt.ref)];
+      if (!stmt.chosen.empty()) return false;
       if (ref.out_of_range != OutOfRange::error) return false;
       if (stmt.op == Op::store && ref.agg && !column_combine(*ref.agg)) return false;
       if (stmt.op == Op::load && ref.agg) return false;

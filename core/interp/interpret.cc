@@ -10,6 +10,7 @@ Events& Events::operator+=(const Events& other) {
   division_by_zero += other.division_by_zero;
   conversion_overflow += other.conversion_overflow;
   clamped_reads += other.clamped_reads;
+  dropped_writes += other.dropped_writes;
   return *this;
 }
 

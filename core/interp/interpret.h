@@ -34,7 +34,8 @@ struct TensorArg {
 struct Events {
   int64_t division_by_zero = 0;     // integer div or mod with a zero divisor
   int64_t conversion_overflow = 0;  // float to integer: NaN, or saturated
-  int64_t clamped_reads = 0;        // loads that #clamp or #zero_fill moved into range
+  int64_t clamped_reads = 0;   // loads moved into range: #clamp, #zero_fill, chosen coordinates
+  int64_t dropped_writes = 0;  // stores whose chosen coordinate is outside the view
   Events& operator+=(const Events& other);
   bool operator==(const Events&) const = default;
 };

@@ -80,6 +80,8 @@ class PlanMaker {
   Status indices(const Block& in, Scope& scope, Scope* parent);
   Status ref(const Refinement& in, Scope& scope, const Scope* parent);
   Status aggregation(const Refinement& in, RefPlan& out, const Scope& scope, const Scope* parent);
+  Status choices(const stripe::ChosenCoordinates& at, const RefPlan& ref, const Scope& scope,
+                 std::vector<Choice>& out);
   Status op(const stripe::Load& in, Scope& scope, StmtPlan& out);
   Status op(const stripe::Store& in, Scope& scope, StmtPlan& out);
   Status op(const stripe::LoadIndex& in, Scope& scope, StmtPlan& out);
@@ -171,6 +173,10 @@ Status PlanMaker::aggregation(const Refinement& in, RefPlan& out, const Scope& s
                             text(*outer));
   out.agg = in.agg;
   out.opens_aggregation = in.agg && !outer;
+  out.from_identity =
+      out.opens_aggregation
+          ? in.dir == RefDir::out
+          : outer && parent->plan->refs[static_cast<size_t>(out.parent)].from_identity;
   if (out.opens_aggregation) {
     out.aggregation = plan_.aggregation_count++;
     scope.plan->aggregations.push_back(static_cast<int>(scope.plan->refs.size()));
@@ -241,10 +247,37 @@ Status PlanMaker::ref(const Refinement& in, Scope& scope, const Scope* parent) {
   return {};
 }
 
+Status PlanMaker::choices(const stripe::ChosenCoordinates& at, const RefPlan& ref,
+                          const Scope& scope, std::vector<Choice>& out) {
+  if (at.empty()) return {};
+  if (at.size() != ref.shape.rank())
+    return invalid_argument("block {}: {} has {} dimensions, but {} coordinates are given",
+                            scope.plan->name, ref.name, ref.shape.rank(), at.size());
+  for (size_t d = 0; d < at.size(); ++d) {
+    if (at[d].empty()) continue;
+    STRIA_ASSIGN(const int slot, find(scope.scalars, at[d], "scalar", scope));
+    const DataType type = scope.plan->scalars[static_cast<size_t>(slot)];
+    if (!is_integer(type))
+      return invalid_argument("block {}: ${} is {}; a coordinate of {} is an integer",
+                              scope.plan->name, at[d], name_of(type), ref.name);
+    out.push_back({slot, ref.shape.dims[d].size, ref.shape.dims[d].stride});
+  }
+  return {};
+}
+
 Status PlanMaker::op(const stripe::Load& in, Scope& scope, StmtPlan& out) {
   out.op = Op::load;
   STRIA_ASSIGN(out.ref, find(scope.refs, in.from, "refinement", scope));
-  out.type = scope.plan->refs[static_cast<size_t>(out.ref)].shape.type;
+  const RefPlan& ref = scope.plan->refs[static_cast<size_t>(out.ref)];
+  out.type = ref.shape.type;
+  STRIA_RETURN_IF_ERROR(choices(in.at, ref, scope, out.chosen));
+  for (const Choice& choice : out.chosen)
+    if (choice.size == 0)
+      return invalid_argument("block {}: the view {} has no element to clamp a coordinate to",
+                              scope.plan->name, in.from);
+  if (!out.chosen.empty() && ref.out_of_range != OutOfRange::error)
+    return invalid_argument("block {}: {} clamps already; no scalar chooses its coordinates",
+                            scope.plan->name, in.from);
   STRIA_ASSIGN(out.into, define(scope, in.into, out.type));
   return {};
 }
@@ -258,6 +291,11 @@ Status PlanMaker::op(const stripe::Store& in, Scope& scope, StmtPlan& out) {
   if (ref.dir == RefDir::in)
     return invalid_argument("block {}: store into {}, which is only read", scope.plan->name,
                             in.into);
+  STRIA_RETURN_IF_ERROR(choices(in.at, ref, scope, out.chosen));
+  if (!out.chosen.empty() && ref.agg && ref.from_identity)
+    return invalid_argument(
+        "block {}: the aggregation of {} starts at its identity, but a scalar chooses the element",
+        scope.plan->name, in.into);
   out.type = ref.agg ? ref.agg->type : ref.shape.type;
   if (ref.agg) out.builtin = find_builtin(stripe::name_of(ref.agg->op));
   out.operand_types[0] = out.type;

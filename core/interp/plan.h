@@ -38,11 +38,19 @@ struct RefPlan {
   OutOfRange out_of_range = OutOfRange::error;
   std::optional<stripe::Aggregation> agg;  // of the chain
   bool opens_aggregation = false;          // the outermost of its chain
+  bool from_identity = false;              // of the chain: its outermost is `out`
   int aggregation = -1;  // opens_aggregation: which running aggregation of the run
   int allocation = -1;   // dir none: which allocation of the run
 };
 
 enum class Op : uint8_t { load, store, load_index, constant, intrinsic, block, zero, copy };
+
+// A coordinate of a view that a scalar chooses, in elements of its dimension.
+struct Choice {
+  int scalar = -1;     // of integer type
+  int64_t size = 0;    // of the view's dimension
+  int64_t stride = 0;  // elements of the allocation
+};
 
 struct StmtPlan {
   Op op = Op::load;
@@ -59,6 +67,7 @@ struct StmtPlan {
   DataType operand_types[3] = {};
   const Builtin* builtin = nullptr;
   Scalar constant;
+  std::vector<Choice> chosen;  // load, store
 };
 
 struct BlockPlan {

@@ -156,6 +156,8 @@ bool is_plain(const BlockPlan& block) {
   for (const StmtPlan& stmt : block.stmts) {
     if (stmt.op == Op::block || stmt.op == Op::zero || stmt.op == Op::copy) return false;
     if (stmt.op == Op::store && !stored.insert(stmt.ref).second) return false;
+    // Which points write an element is known only after all their coordinates are.
+    if (stmt.op == Op::store && !stmt.chosen.empty()) return false;
   }
   for (const RefPlan& ref : block.refs)
     if (ref.out_of_range != OutOfRange::error) return false;
@@ -238,6 +240,10 @@ bool Sampler::add_kernel(const std::vector<int>& tensors, const std::vector<int6
     }
   // A kernel that loads what it stores must do so at the same element: its points then need no
   // order.
+  for (const StmtPlan& load : block.stmts)
+    if (load.op == Op::load && !load.chosen.empty() &&
+        written.count(kernel.tensors[static_cast<size_t>(load.ref)]))
+      return false;
   for (const StmtPlan& load : block.stmts)
     if (load.op == Op::load && written.count(kernel.tensors[static_cast<size_t>(load.ref)]))
       for (const StmtPlan& store : block.stmts) {
@@ -383,7 +389,8 @@ bool Sampler::point(const Kernel& kernel, int position, const Point& at) {
     BoundedValue out;
     if (stmt.op == Op::load) {
       const auto slot = static_cast<size_t>(stmt.ref);
-      const int64_t offset = kernel.bases[slot] + form(plan.refs[slot].offset_form);
+      int64_t offset = kernel.bases[slot] + form(plan.refs[slot].offset_form);
+      offset += clamped_offset(stmt, scalars.data(), events_);
       const Tensor& tensor = tensors_[static_cast<size_t>(kernel.tensors[slot])];
       if (offset < tensor.lowest || offset >= tensor.end) {
         status_ = invalid_argument(
@@ -392,6 +399,8 @@ bool Sampler::point(const Kernel& kernel, int position, const Point& at) {
         return false;
       }
       if (!value(kernel.tensors[slot], offset, position, out)) return false;
+      for (const Choice& choice : stmt.chosen)
+        depend(out, scalars[static_cast<size_t>(choice.scalar)]);
     } else if (stmt.op == Op::load_index) {
       out =
           exactly<BoundedValue>(convert(Scalar::of_int(DataType::i64, form(stmt.form)), stmt.type));

@@ -44,21 +44,76 @@ bool Engine<kBounds>::load(Frame& frame, const StmtPlan& stmt) {
       return true;
     }
   }
-  if (!view.buffer->holds(view.offset))
-    return fail(frame, stmt.ref, view.offset, "load outside the allocation");
-  frame.scalars[static_cast<size_t>(stmt.into)] = element(view, stmt.type, view.offset);
+  const int64_t offset = view.offset + clamped_offset(stmt, frame.scalars.data(), events_);
+  if (!view.buffer->holds(offset))
+    return fail(frame, stmt.ref, offset, "load outside the allocation");
+  Value value = element(view, stmt.type, offset);
+  for (const Choice& choice : stmt.chosen)
+    depend(value, frame.scalars[static_cast<size_t>(choice.scalar)]);
+  frame.scalars[static_cast<size_t>(stmt.into)] = value;
   return true;
 }
 
 template <bool kBounds>
 bool Engine<kBounds>::store(Frame& frame, const StmtPlan& stmt) {
   const View& view = frame.views[static_cast<size_t>(stmt.ref)];
-  if (!view.buffer->holds(view.offset))
-    return fail(frame, stmt.ref, view.offset, "store outside the allocation");
   const Value value =
       converted(frame.scalars[static_cast<size_t>(stmt.from[0])], stmt.operand_types[0], events_);
-  if (view.aggregating) return aggregate(frame, stmt, value);
+  if (!stmt.chosen.empty()) return store_chosen(frame, stmt, value);
+  if (!view.buffer->holds(view.offset))
+    return fail(frame, stmt.ref, view.offset, "store outside the allocation");
+  if (view.aggregating) return aggregate(frame, stmt, view.offset, value);
   return put(frame, stmt.ref, view.offset, value);
+}
+
+// A store whose coordinates scalars choose.
+template <bool kBounds>
+bool Engine<kBounds>::store_chosen(Frame& frame, const StmtPlan& stmt, const Value& value) {
+  const View& view = frame.views[static_cast<size_t>(stmt.ref)];
+  int64_t offset = view.offset;
+  bool inside = true;
+  [[maybe_unused]] bool undecided = false;
+  for (const Choice& choice : stmt.chosen) {
+    const Value& at = frame.scalars[static_cast<size_t>(choice.scalar)];
+    if (at.poison)
+      return fail(frame, stmt.ref, view.offset,
+                  "a value that was never written chooses the element");
+    if constexpr (kBounds) undecided |= at.x.undecided;
+    inside = inside && side_of(at.typed, choice.size) == 0;
+    if (inside) offset += choice.stride * at.typed.i;
+  }
+  if (!inside) ++events_.dropped_writes;
+  if (inside && !view.buffer->holds(offset))
+    return fail(frame, stmt.ref, offset, "store outside the allocation");
+  if (inside) {
+    if (!(view.aggregating ? aggregate(frame, stmt, offset, value)
+                           : put(frame, stmt.ref, offset, value)))
+      return false;
+  }
+  if constexpr (kBounds)
+    if (undecided) blur(frame, stmt);
+  return true;
+}
+
+// Another device may have stored to any element of the view.
+template <bool kBounds>
+void Engine<kBounds>::blur(Frame& frame, const StmtPlan& stmt) {
+  const View& view = frame.views[static_cast<size_t>(stmt.ref)];
+  std::vector<int64_t> at(stmt.chosen.size(), 0);
+  for (;;) {
+    int64_t offset = view.offset;
+    for (size_t i = 0; i < at.size(); ++i) offset += at[i] * stmt.chosen[i].stride;
+    if (view.buffer->holds(offset)) {
+      const int64_t element = offset - view.buffer->lowest;
+      view.buffer->bounded[element].undecided = true;
+      // A sum that has not started takes it from there.
+      if (view.aggregating && !view.aggregating->sums.empty())
+        view.aggregating->sums[static_cast<size_t>(element)].undecided = true;
+    }
+    size_t i = at.size();
+    while (i > 0 && ++at[i - 1] >= stmt.chosen[i - 1].size) at[--i] = 0;
+    if (i == 0) return;
+  }
 }
 
 template <bool kBounds>
@@ -74,11 +129,12 @@ bool Engine<kBounds>::put(Frame& frame, int ref, int64_t offset, const Value& va
 }
 
 template <bool kBounds>
-bool Engine<kBounds>::aggregate(Frame& frame, const StmtPlan& stmt, const Value& value) {
+bool Engine<kBounds>::aggregate(Frame& frame, const StmtPlan& stmt, int64_t offset,
+                                const Value& value) {
   const View& view = frame.views[static_cast<size_t>(stmt.ref)];
   Aggregating& running = *view.aggregating;
   Buffer& buffer = *view.buffer;
-  const int64_t offset = view.offset, at = offset - buffer.lowest;
+  const int64_t at = offset - buffer.lowest;
   const bool is_sum = kBounds && running.agg.op == stripe::AggOp::add && is_float(running.agg.type);
   Value current;
   if ((running.is_direct() && !kBounds) || running.has_started(offset)) {

@@ -45,6 +45,35 @@ Value converted(const Value& from, DataType to, Events& events) {
   return out;
 }
 
+// The scalar's value, which may be beyond int64, compared with 0 .. size - 1: -1 below, 1 above.
+inline int side_of(const Scalar& coordinate, int64_t size) {
+  if (is_unsigned_integer(coordinate.type))
+    return static_cast<uint64_t>(coordinate.i) >= static_cast<uint64_t>(size) ? 1 : 0;
+  return coordinate.i < 0 ? -1 : coordinate.i >= size ? 1 : 0;
+}
+
+// Elements from the view's base to the chosen element of a load.
+template <typename Value>
+int64_t clamped_offset(const StmtPlan& stmt, const Value* scalars, Events& events) {
+  int64_t offset = 0;
+  bool clamped = false;
+  for (const Choice& choice : stmt.chosen) {
+    const Scalar& at = scalars[static_cast<size_t>(choice.scalar)].typed;
+    const int side = side_of(at, choice.size);
+    clamped |= side != 0;
+    offset += choice.stride * (side < 0 ? 0 : side > 0 ? choice.size - 1 : at.i);
+  }
+  events.clamped_reads += clamped;
+  return offset;
+}
+
+// `value` was found at a place that `choice` named.
+template <typename Value>
+void depend(Value& value, const Value& choice) {
+  value.poison |= choice.poison;
+  if constexpr (kHasBounds<Value>) value.x.undecided |= choice.x.undecided;
+}
+
 // The intrinsic on the block's scalars.
 template <typename Value>
 Value call(const StmtPlan& stmt, const Value* scalars, Events& events) {

@@ -26,8 +26,11 @@ std::string why_not(const Block& block, const Refinement& buffer) {
   bool stored = false;
   for (const Statement& stmt : block.stmts) {
     if (!stmt.deps.empty() || block.tags.has("deps")) return "its block is ordered by dependencies";
-    if (auto* store = std::get_if<stripe::Store>(&stmt.op))
-      stored = stored || store->into == buffer.into;
+    auto* store = std::get_if<stripe::Store>(&stmt.op);
+    if (store && store->into == buffer.into) {
+      if (!store->at.empty()) return "a scalar decides whether it is stored";
+      stored = true;
+    }
     if (auto* load = std::get_if<stripe::Load>(&stmt.op);
         load && load->from == buffer.into && !stored)
       return "it is loaded before it is stored";
@@ -99,7 +102,12 @@ class Scalarizer {
       auto to = renamed.find(scalar);
       if (to != renamed.end()) scalar = to->second;
     };
-    if (auto* store = std::get_if<stripe::Store>(&stmt.op)) rename(store->from);
+    if (auto* load = std::get_if<stripe::Load>(&stmt.op))
+      for (std::string& name : load->at) rename(name);
+    if (auto* store = std::get_if<stripe::Store>(&stmt.op)) {
+      for (std::string& name : store->at) rename(name);
+      rename(store->from);
+    }
     if (auto* op = std::get_if<stripe::Intrinsic>(&stmt.op))
       for (std::string& input : op->inputs) rename(input);
   }

@@ -104,6 +104,10 @@ System gather(const Block& host, const std::vector<const Block*>& chain, const s
       system.access[d] += ref->access[d].substitute(forms);
     view = ref->into;
   }
+  for (const stripe::Statement& stmt : chain.back()->stmts)
+    if (auto* store = std::get_if<stripe::Store>(&stmt.op);
+        store && store->into == view && !store->at.empty())
+      system.reason = "a scalar chooses the element";
   for (const Index& index : chain.back()->idxs)
     if (!index.affine) system.innermost.push_back(forms.at(index.name));
   return system;

@@ -197,20 +197,22 @@ class AccessCheck {
                 const Box& box) {
     const Block& block = *place.block;
     std::set<std::tuple<std::string, bool>> done;
-    auto touch = [&](const std::string& name, bool writes, bool element) {
+    // Loads, stores and specials touch the whole view: one element, or those that a scalar chooses
+    // from.
+    auto touch = [&](const std::string& name, bool writes) {
       const Refinement& ref = *block.find_ref(name);
       if (!done.insert({name, writes}).second) return;
       Access access{level, views.at(name), {}, writes, ref.agg, ref.into};
-      for (const Dim& dim : ref.shape.dims) access.extent.push_back(element ? 1 : dim.size);
+      for (const Dim& dim : ref.shape.dims) access.extent.push_back(dim.size);
       inside(place, ref, access, box);
       if (!open_.empty()) open_.back().push_back(std::move(access));
     };
     for (const Statement& stmt : block.stmts) {
-      if (auto* s = std::get_if<Load>(&stmt.op)) touch(s->from, false, true);
-      if (auto* s = std::get_if<Store>(&stmt.op)) touch(s->into, true, true);
+      if (auto* s = std::get_if<Load>(&stmt.op)) touch(s->from, false);
+      if (auto* s = std::get_if<Store>(&stmt.op)) touch(s->into, true);
       if (auto* s = std::get_if<Special>(&stmt.op)) {
-        for (const std::string& name : s->inputs) touch(name, false, false);
-        for (const std::string& name : s->outputs) touch(name, true, false);
+        for (const std::string& name : s->inputs) touch(name, false);
+        for (const std::string& name : s->outputs) touch(name, true);
       }
     }
   }

@@ -170,16 +170,23 @@ struct Index {
 
 struct Block;
 
-// $into = load(from)
+// Coordinates within a view that scalars choose: one name per dimension, "" where the view has one
+// element. Empty if no dimension is chosen.
+using ChosenCoordinates = std::vector<std::string>;
+
+// $into = load(from), $into = load(from[$at, 0]): a chosen coordinate is clamped to the view.
 struct Load {
   std::string from;
   std::string into;
+  ChosenCoordinates at = {};
   bool operator==(const Load&) const = default;
 };
 // into = store($from); the element is that of the refinement at this point; combined by its agg.
+// into[$at, 0] = store($from): nothing happens if a chosen coordinate is outside the view.
 struct Store {
   std::string from;
   std::string into;
+  ChosenCoordinates at = {};
   bool operator==(const Store&) const = default;
 };
 // $into = load_index(affine): i32 (i64 where the range needs it, as `type` says).

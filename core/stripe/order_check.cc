@@ -108,10 +108,16 @@ void check_deps(const Place& place, Findings& findings) {
   };
   for (size_t i = 0; i < block.stmts.size(); ++i) {
     const Operation& op = block.stmts[i].op;
-    if (auto* s = std::get_if<Load>(&op)) defined[s->into] = i;
+    if (auto* s = std::get_if<Load>(&op)) {
+      for (const std::string& name : s->at) use(i, name);
+      defined[s->into] = i;
+    }
     if (auto* s = std::get_if<LoadIndex>(&op)) defined[s->into] = i;
     if (auto* s = std::get_if<Constant>(&op)) defined[s->into] = i;
-    if (auto* s = std::get_if<Store>(&op)) use(i, s->from);
+    if (auto* s = std::get_if<Store>(&op)) {
+      for (const std::string& name : s->at) use(i, name);
+      use(i, s->from);
+    }
     if (auto* s = std::get_if<Intrinsic>(&op)) {
       for (const std::string& name : s->inputs) use(i, name);
       for (const std::string& name : s->outputs) defined[name] = i;

@@ -118,7 +118,11 @@ class Parser {
     const Token& token = cursor_.peek();
     const Token& next = cursor_.peek(1);
     bool good = false;
-    if (token.is_name("block") && (next.is("[") || next.is("<"))) {
+    // A refinement may be called `block`; its chosen coordinates are scalars and zeros.
+    const TokenKind inside = cursor_.peek(2).kind;
+    const bool chosen = next.is("[") && (!token.is_name("block") || inside == TokenKind::scalar ||
+                                         inside == TokenKind::number);
+    if (token.is_name("block") && (next.is("[") || next.is("<")) && !chosen) {
       Block block;
       block.tags = std::move(stmt.tags);
       stmt.tags = Tags();
@@ -128,7 +132,7 @@ class Parser {
       good = special(stmt);
     } else if (token.kind == TokenKind::scalar || token.is("(")) {
       good = assignment(stmt, parent, types);
-    } else if (token.kind == TokenKind::name && next.is("=")) {
+    } else if (token.kind == TokenKind::name && (next.is("=") || chosen)) {
       good = store(stmt);
     } else {
       std::string hint;
@@ -153,8 +157,8 @@ class Parser {
 
   bool store(Statement& stmt) {
     Store op;
-    if (!cursor_.read_name(op.into, "a refinement") || !cursor_.expect("=", "after the refinement"))
-      return false;
+    if (!cursor_.read_name(op.into, "a refinement") || !chosen_coordinates(op.at)) return false;
+    if (!cursor_.expect("=", "after the refinement")) return false;
     if (!cursor_.peek().is_name("store"))
       return cursor_.fail(fmt::format("expected store($x){}: a scalar on the left is written ${}",
                                       did_you_mean(cursor_.peek().text, {"store"}), op.into));
@@ -164,6 +168,24 @@ class Parser {
       return false;
     stmt.op = std::move(op);
     return cursor_.expect(")", "after the scalar to store");
+  }
+
+  // [$i, 0] behind a refinement's name, or nothing.
+  bool chosen_coordinates(ChosenCoordinates& at) {
+    if (!cursor_.accept("[")) return true;
+    do {
+      const Token& token = cursor_.peek();
+      if (token.kind == TokenKind::number && token.text == "0") {
+        at.emplace_back();
+        cursor_.advance();
+      } else if (token.kind != TokenKind::scalar) {
+        return cursor_.fail("expected a chosen coordinate: a scalar such as $x, or 0");
+      } else if (!cursor_.read_scalar(at.emplace_back(), "a coordinate")) {
+        return false;
+      }
+      cursor_.accept(",");
+    } while (!cursor_.accept("]"));
+    return true;
   }
 
   bool assignment(Statement& stmt, const Block& parent, TypeMap& types) {
@@ -196,7 +218,8 @@ class Parser {
       Load op;
       cursor_.advance();
       cursor_.advance();
-      if (!cursor_.read_name(op.from, "the refinement to load from")) return false;
+      if (!cursor_.read_name(op.from, "the refinement to load from") || !chosen_coordinates(op.at))
+        return false;
       op.into = outputs[0];
       if (const Refinement* ref = parent.find_ref(op.from)) types[op.into] = ref->shape.type;
       stmt.op = std::move(op);

@@ -97,12 +97,19 @@ std::string block_head(const Block& block) {
   return out + "]";
 }
 
+std::string chosen_text(const ChosenCoordinates& at) {
+  if (at.empty()) return "";
+  std::vector<std::string> list;
+  for (const std::string& name : at) list.push_back(name.empty() ? "0" : "$" + name);
+  return fmt::format("[{}]", fmt::join(list, ", "));
+}
+
 struct LineVisitor {
   std::string operator()(const Load& s) const {
-    return fmt::format("${} = load({})", s.into, s.from);
+    return fmt::format("${} = load({}{})", s.into, s.from, chosen_text(s.at));
   }
   std::string operator()(const Store& s) const {
-    return fmt::format("{} = store(${})", s.into, s.from);
+    return fmt::format("{}{} = store(${})", s.into, chosen_text(s.at), s.from);
   }
   std::string operator()(const LoadIndex& s) const {
     return fmt::format("${} = load_index.{}({})", s.into, name_of(s.type), s.from.to_string());

@@ -345,6 +345,7 @@ class StructureCheck {
   void statements(const Place& place, Part part) {
     const Block& block = *place.block;
     std::set<std::string> scalars;
+    const std::map<std::string, DataType> types = scalar_types(block);
     for (size_t i = 0; i < block.stmts.size() && !findings_.full(); ++i) {
       const Statement& stmt = block.stmts[i];
       auto report = [&](const std::string& m) { findings_.add(place, i, m); };
@@ -360,7 +361,7 @@ class StructureCheck {
       }
       if (part == Part::entry)
         report("the #program block holds the blocks #prologue and #main only");
-      simple(place, stmt, i, scalars, report);
+      simple(place, stmt, i, scalars, types, report);
     }
   }
 
@@ -378,7 +379,8 @@ class StructureCheck {
 
   template <typename Report>
   void simple(const Place& place, const Statement& stmt, size_t position,
-              std::set<std::string>& scalars, Report report) {
+              std::set<std::string>& scalars, const std::map<std::string, DataType>& types,
+              Report report) {
     const Block& block = *place.block;
     auto use = [&](const std::string& name) {
       if (!scalars.count(name))
@@ -396,27 +398,39 @@ class StructureCheck {
                            did_you_mean(name, ref_names(block))));
       return ref;
     };
-    auto read = [&](const std::string& name, bool element) {
+    auto one_element = [&](const Refinement& ref, const ChosenCoordinates& at,
+                           std::string_view what) {
+      if (!at.empty()) return chosen(ref, at, types, use, report);
+      if (!is_one_element(ref))
+        report(fmt::format("the view '{}' holds more than the one element to {}", ref.into, what));
+    };
+    auto read = [&](const std::string& name, const ChosenCoordinates* at) {
       const Refinement* ref = find(name);
       if (!ref) return;
-      if (element && !is_one_element(*ref))
-        report(fmt::format("the view '{}' holds more than the one element to load", name));
+      if (at) one_element(*ref, *at, "load");
+      if (at && !at->empty() && ref->shape.element_count() == 0)
+        report(fmt::format("the view '{}' has no element to clamp a chosen coordinate to", name));
       reading(place, position, *ref, report);
     };
-    auto write = [&](const std::string& name, bool element) {
+    auto write = [&](const std::string& name, const ChosenCoordinates* at) {
       const Refinement* ref = find(name);
       if (!ref) return;
-      if (element && !is_one_element(*ref))
-        report(fmt::format("the view '{}' holds more than the one element to store", name));
+      if (at) one_element(*ref, *at, "store");
+      if (at && !at->empty() && starts_from_identity(place, *ref))
+        report(
+            fmt::format("the aggregation of '{}' starts at its identity (out); where a scalar "
+                        "chooses the element it "
+                        "continues (inout)",
+                        name));
       if (ref->dir == RefDir::in)
         report(fmt::format("'{}' is an input (in) and cannot be written", name));
     };
     if (auto* s = std::get_if<Load>(&stmt.op)) {
-      read(s->from, true);
+      read(s->from, &s->at);
       define(s->into);
     } else if (auto* s = std::get_if<Store>(&stmt.op)) {
       use(s->from);
-      write(s->into, true);
+      write(s->into, &s->at);
     } else if (auto* s = std::get_if<LoadIndex>(&stmt.op)) {
       names_of(s->from, block, "an index", report);
       if (!is_integer(s->type))
@@ -432,9 +446,47 @@ class StructureCheck {
       if (!is_identifier(s->name)) report(fmt::format("'{}' is no name", s->name));
       for (const auto& [name, value] : s->params)
         if (!is_identifier(name)) report(fmt::format("the parameter '{}' is no name", name));
-      for (const std::string& name : s->inputs) read(name, false);
-      for (const std::string& name : s->outputs) write(name, false);
+      for (const std::string& name : s->inputs) read(name, nullptr);
+      for (const std::string& name : s->outputs) write(name, nullptr);
     }
+  }
+
+  // Whether the outermost refinement of the chain with the aggregation is `out`.
+  static bool starts_from_identity(const Place& place, const Refinement& ref) {
+    if (!ref.agg) return false;
+    const Refinement* outermost = &ref;
+    for (const Place* at = place.parent; at; at = at->parent) {
+      const Refinement* outer = at->block->find_ref(outermost->from);
+      if (!outer || !outer->agg) break;
+      outermost = outer;
+    }
+    return outermost->dir == RefDir::out;
+  }
+
+  // Coordinates that scalars choose: one for each dimension of the view that has more than one
+  // element.
+  template <typename Use, typename Report>
+  static void chosen(const Refinement& ref, const ChosenCoordinates& at,
+                     const std::map<std::string, DataType>& types, Use use, Report report) {
+    if (at.size() != ref.shape.rank())
+      return report(fmt::format("'{}' has {} dimensions, but {} coordinates are given", ref.into,
+                                ref.shape.rank(), at.size()));
+    bool any = false;
+    for (size_t d = 0; d < at.size(); ++d) {
+      if (at[d].empty()) {
+        if (ref.shape.dims[d].size != 1)
+          report(fmt::format(
+              "dimension {} of the view '{}' has {} elements, and no scalar chooses one", d,
+              ref.into, ref.shape.dims[d].size));
+        continue;
+      }
+      any = true;
+      use(at[d]);
+      auto type = types.find(at[d]);
+      if (type != types.end() && !is_integer(type->second))
+        report(fmt::format("${} is {}; a coordinate is an integer", at[d], name_of(type->second)));
+    }
+    if (!any) report(fmt::format("no scalar chooses a coordinate of '{}'", ref.into));
   }
 
   template <typename Report>

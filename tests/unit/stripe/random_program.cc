@@ -153,12 +153,19 @@ class Maker {
     return list;
   }
 
+  ChosenCoordinates chosen() {
+    ChosenCoordinates at;
+    if (chance(2))
+      for (size_t i = 1 + below(3); i > 0; --i) at.push_back(chance(3) ? "" : name());
+    return at;
+  }
+
   Statement statement(int depth) {
     if (depth < 4 && chance(3)) return block(depth + 1);
     Statement stmt;
     switch (below(6)) {
-      case 0: stmt.op = Load{name(), name()}; break;
-      case 1: stmt.op = Store{name(), name()}; break;
+      case 0: stmt.op = Load{name(), name(), chosen()}; break;
+      case 1: stmt.op = Store{name(), name(), chosen()}; break;
       case 2: stmt.op = LoadIndex{affine(), name(), type()}; break;
       case 3: stmt.op = Constant{name(), scalar()}; break;
       case 4: stmt.op = Intrinsic{pick({"mul", "cond", "in", "cmp_lt"}), type(), names(chance(3) ? 0 : 1 + below(3)), names(below(4))}; break;
