@@ -10,8 +10,6 @@
 #include <algorithm>
 #include <random>
 
-#include "stria/exec/arena.h"
-
 namespace stria::exec {
 namespace {
 
@@ -74,17 +72,6 @@ struct Maker {
   }
   Result<Plan> plan() const { return make_plan(program, kernels); }
 };
-
-TEST(Arena, PiecesAliveTogetherDoNotOverlap) {
-  std::vector<ArenaPiece> pieces = {{100, 0, 1}, {100, 1, 2}, {100, 2, 3}, {0, 0, 9}};
-  EXPECT_EQ(place_pieces(pieces, 64), 256u);
-  EXPECT_EQ(pieces[0].offset, pieces[2].offset);
-  EXPECT_NE(pieces[0].offset, pieces[1].offset);
-  EXPECT_EQ(peak_live_bytes(pieces, 64), 256u);
-  std::vector<ArenaPiece> none;
-  EXPECT_EQ(place_pieces(none, 64), 0u);
-  EXPECT_EQ(peak_live_bytes(none, 64), 0u);
-}
 
 TEST(Plan, AChainReusesTwoPlaces) {
   Maker m;
@@ -295,7 +282,7 @@ TEST(Plan, RandomProgramsInEveryAllowedOrder) {
   }
   EXPECT_GT(reused, 0u);
   RecordProperty("worst_arena_over_live", std::to_string(worst));
-  EXPECT_LE(worst, 1.25);
+  EXPECT_LE(worst, 1.1);
 }
 
 }  // namespace
