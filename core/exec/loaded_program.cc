@@ -1,39 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/exec/loaded_program.h"
 
-#include <map>
+#include <algorithm>
+#include <iterator>
 #include <mutex>
 
 namespace stria::exec {
 namespace {
 
-// Buffers of one size that runs borrow. A buffer comes back when its run is done, so that as many
-// are alive as runs have been under way at once.
-class ArenaPool {
+// Buffers of one size for runs: each goes to the next run once its last one is done, so that as
+// many are alive as runs have been under way at once.
+class ArenaPool final : public Reserve {
  public:
-  ArenaPool(hal::Device device, uint64_t bytes) : device_(std::move(device)), bytes_(bytes) {}
+  ArenaPool(DeviceMemory memory, uint64_t bytes, std::string program)
+      : memory_(std::move(memory)), bytes_(bytes), program_(std::move(program)) {}
 
   Result<hal::Buffer> take() {
     {
       std::lock_guard lock(mutex_);
-      if (!free_.empty()) {
-        hal::Buffer buffer = std::move(free_.back());
-        free_.pop_back();
+      for (Used& used : arenas_) {
+        if (!used.until.is_done()) continue;
+        std::swap(used, arenas_.back());
+        hal::Buffer buffer = std::move(arenas_.back().buffer);
+        arenas_.pop_back();
         return buffer;
       }
     }
-    return device_.allocate(bytes_);
+    return memory_.allocate(bytes_, fmt::format("temporaries of '{}'", program_),
+                            fmt::format("a run of '{}'", program_));
   }
-  void give(hal::Buffer buffer) {
+  void give(hal::Buffer buffer, hal::Event until) {
     std::lock_guard lock(mutex_);
-    free_.push_back(std::move(buffer));
+    arenas_.push_back({std::move(buffer), std::move(until)});
+  }
+  bool release() override {
+    std::vector<Used> idle;
+    std::lock_guard lock(mutex_);
+    auto first = std::partition(arenas_.begin(), arenas_.end(),
+                                [](const Used& used) { return !used.until.is_done(); });
+    idle.assign(std::move_iterator(first), std::move_iterator(arenas_.end()));
+    arenas_.erase(first, arenas_.end());
+    return !idle.empty();
   }
 
  private:
-  const hal::Device device_;
+  struct Used {
+    hal::Buffer buffer;
+    hal::Event until;
+  };
+  const DeviceMemory memory_;
   const uint64_t bytes_;
+  const std::string program_;
   std::mutex mutex_;
-  std::vector<hal::Buffer> free_;  // guarded by mutex_
+  std::vector<Used> arenas_;  // guarded by mutex_
 };
 
 Status check_arguments(const Plan& plan, const std::vector<size_t>& tensors,
@@ -53,7 +72,7 @@ struct RunNames {
 };
 
 struct LoadedProgram::State {
-  hal::Device device;
+  DeviceMemory memory;
   hal::Executor executor;
   hal::Library library;
   Plan plan;
@@ -115,10 +134,12 @@ Result<std::vector<KernelTime>> Run::times() const {
   return out;
 }
 
-Result<LoadedProgram> LoadedProgram::load(const hal::Device& device, const stripe::Program& program,
-                                          std::string_view text, std::string_view options) {
+Result<LoadedProgram> LoadedProgram::load(const DeviceMemory& memory,
+                                          const stripe::Program& program, std::string_view text,
+                                          std::string_view options) {
   auto state = std::make_shared<State>();
-  state->device = device;
+  state->memory = memory;
+  const hal::Device& device = memory.device();
   STRIA_ASSIGN(hal::Compiler compiler, device.create_compiler());
   STRIA_ASSIGN(hal::Build build, compiler.build(text, options));
   STRIA_RETURN_IF_ERROR(build.done.wait());
@@ -130,7 +151,9 @@ Result<LoadedProgram> LoadedProgram::load(const hal::Device& device, const strip
     STRIA_ASSIGN(hal::Kernel kernel, state->executor.prepare(state->library, i));
     state->kernels.push_back(std::move(kernel));
   }
-  state->main_arenas = std::make_shared<ArenaPool>(device, state->plan.main.arena_bytes);
+  state->main_arenas =
+      std::make_shared<ArenaPool>(memory, state->plan.main.arena_bytes, state->plan.program);
+  memory.add_reserve(state->main_arenas);
   auto names = std::make_shared<RunNames>();
   names->program = state->plan.program;
   names->device = device.plugin_id() + ":" + device.info().id;
@@ -144,7 +167,6 @@ Result<LoadedProgram> LoadedProgram::load(const hal::Device& device, const strip
 
 const Plan& LoadedProgram::plan() const { return state_->plan; }
 const hal::Library& LoadedProgram::library() const { return state_->library; }
-const hal::Device& LoadedProgram::device() const { return state_->device; }
 
 Result<Binding> LoadedProgram::bind(std::span<const hal::Argument> inputs, hal::Waits waits) const {
   const Plan& plan = state_->plan;
@@ -155,8 +177,14 @@ Result<Binding> LoadedProgram::bind(std::span<const hal::Argument> inputs, hal::
     std::vector<hal::Argument> memory(plan.tensors.size());
     for (size_t i = 0; i < plan.inputs.size(); ++i)
       if (plan.tensors[plan.inputs[i]].prologue_reads) memory[plan.inputs[i]] = inputs[i];
-    STRIA_ASSIGN(binding->derived, state_->device.allocate(plan.derived_bytes));
-    STRIA_ASSIGN(hal::Buffer arena, state_->device.allocate(plan.prologue.arena_bytes));
+    STRIA_ASSIGN(binding->derived, state_->memory.allocate(
+                                       plan.derived_bytes,
+                                       fmt::format("what '{}' made of its constants", plan.program),
+                                       fmt::format("a binding of '{}'", plan.program)));
+    STRIA_ASSIGN(hal::Buffer arena,
+                 state_->memory.allocate(plan.prologue.arena_bytes,
+                                         fmt::format("temporaries of '{}'", plan.program),
+                                         fmt::format("the prologue of '{}'", plan.program)));
     // Main's temporaries get a wrong place here, but no launch of the prologue names them.
     state_->place(TensorRole::temporary, arena, memory);
     state_->place(TensorRole::derived, binding->derived, memory);
@@ -188,16 +216,11 @@ Result<Run> Binding::run(std::span<const hal::Argument> inputs,
   Run run;
   run.names_ = program.names;
   auto done = program.executor.submit(program.launches(plan.main, memory), all_waits, &run.each_);
-  if (!done.ok()) {
-    if (arena.valid()) program.main_arenas->give(std::move(arena));
+  if (arena.valid()) program.main_arenas->give(std::move(arena), done.ok() ? *done : hal::Event());
+  if (!done.ok())
     return done.status().with_context(
         fmt::format("'{}' on {}", program.names->program, program.names->device));
-  }
   run.done_ = std::move(*done);
-  // If this cannot be arranged, the arena is simply not used again.
-  if (arena.valid())
-    (void)run.done_.on_done(
-        [pool = program.main_arenas, arena](const Status&) { pool->give(arena); });
   return run;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "stria/base/status.h"
+#include "stria/exec/device_memory.h"
 #include "stria/exec/plan.h"
 #include "stria/hal/device.h"
 #include "stria/stripe/block.h"
@@ -63,14 +64,13 @@ class Binding {
 class LoadedProgram {
  public:
   LoadedProgram() = default;
-  // Builds `text`, the printed form of `program`, on the device, waits for the build and readies
-  // all kernels. `options` is the JSON object that the plugin's compiler gets.
-  static Result<LoadedProgram> load(const hal::Device& device, const stripe::Program& program,
+  // Builds `text`, the printed form of `program`, on the device of `memory`, waits for the build
+  // and readies all kernels. `options` is the JSON object that the plugin's compiler gets.
+  static Result<LoadedProgram> load(const DeviceMemory& memory, const stripe::Program& program,
                                     std::string_view text, std::string_view options = "{}");
 
   const Plan& plan() const;
   const hal::Library& library() const;
-  const hal::Device& device() const;
 
   // Starts the prologue, if there is one, after `waits`. One argument per plan().inputs; only those
   // with `prologue_reads` are looked at, the others may be empty.

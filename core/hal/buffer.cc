@@ -11,9 +11,11 @@ struct Buffer::State {
   std::shared_ptr<DeviceState> device;
   stria_buffer* handle;
   uint64_t bytes;
+  std::shared_ptr<const void> companion;
 
-  State(std::shared_ptr<DeviceState> owner, stria_buffer* buffer, uint64_t size)
-      : device(std::move(owner)), handle(buffer), bytes(size) {
+  State(std::shared_ptr<DeviceState> owner, stria_buffer* buffer, uint64_t size,
+        std::shared_ptr<const void> other)
+      : device(std::move(owner)), handle(buffer), bytes(size), companion(std::move(other)) {
     device->plugin->count(Noun::buffer);
   }
   ~State() {
@@ -22,8 +24,10 @@ struct Buffer::State {
   }
 };
 
-Buffer::Buffer(std::shared_ptr<DeviceState> device, stria_buffer* handle, uint64_t bytes)
-    : state_(std::make_shared<const State>(std::move(device), handle, bytes)) {}
+Buffer::Buffer(std::shared_ptr<DeviceState> device, stria_buffer* handle, uint64_t bytes,
+               std::shared_ptr<const void> companion)
+    : state_(
+          std::make_shared<const State>(std::move(device), handle, bytes, std::move(companion))) {}
 
 uint64_t Buffer::size() const { return state_ ? state_->bytes : 0; }
 stria_buffer* Buffer::handle() const { return state_ ? state_->handle : nullptr; }

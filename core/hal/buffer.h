@@ -35,8 +35,9 @@ class Buffer {
   // Same allocation?
   bool operator==(const Buffer& other) const { return state_ == other.state_; }
 
-  // Takes over `handle`.
-  Buffer(std::shared_ptr<DeviceState> device, stria_buffer* handle, uint64_t bytes);
+  // Takes over `handle`; `companion` goes after it.
+  Buffer(std::shared_ptr<DeviceState> device, stria_buffer* handle, uint64_t bytes,
+         std::shared_ptr<const void> companion = nullptr);
 
  private:
   friend class Mapping;

@@ -368,7 +368,8 @@ Result<Executor> Device::create_executor(std::string_view options) const {
   return executor;
 }
 
-Result<Buffer> Device::allocate(uint64_t bytes, std::string_view memory) const {
+Result<Buffer> Device::allocate(uint64_t bytes, std::string_view memory,
+                                std::shared_ptr<const void> companion) const {
   if (!state_) return no_object("device");
   const PluginState& plugin = *state_->plugin;
   stria_buffer_params params{};
@@ -380,7 +381,7 @@ Result<Buffer> Device::allocate(uint64_t bytes, std::string_view memory) const {
                                     state_->handle,
                                     static_cast<const stria_buffer_params*>(&params), &handle));
   if (!handle) return plugin.gave_nothing("device.allocate");
-  return Buffer(state_, handle, bytes);
+  return Buffer(state_, handle, bytes, std::move(companion));
 }
 
 Result<Event> Device::create_event() const {

@@ -122,8 +122,10 @@ class Device {
   // `options` is a JSON object.
   Result<Executor> create_executor(std::string_view options = "{}") const;
   // Undefined contents; out_of_memory says how much was asked for. `memory` names a memory unit of
-  // the hardware model, empty for the main one.
-  Result<Buffer> allocate(uint64_t bytes, std::string_view memory = "") const;
+  // the hardware model, empty for the main one. `companion` lives as long as handles of the buffer
+  // do.
+  Result<Buffer> allocate(uint64_t bytes, std::string_view memory = "",
+                          std::shared_ptr<const void> companion = nullptr) const;
   // An event that the host signals.
   Result<Event> create_event() const;
 

@@ -50,6 +50,7 @@ Result<std::vector<size_t>> positions_of(const exec::Plan& plan, const std::vect
 struct Device::State {
   hal::Plugin plugin;
   hal::Device device;
+  exec::DeviceMemory memory;
   HardwareModel model;
   Pipeline pipeline;
   std::shared_ptr<std::mutex> order = std::make_shared<std::mutex>();
@@ -59,6 +60,7 @@ Result<Device> Device::open(const hal::Plugin& plugin, std::string_view device_i
   auto state = std::make_shared<State>();
   state->plugin = plugin;
   STRIA_ASSIGN(state->device, plugin.open(device_id));
+  state->memory = exec::DeviceMemory(state->device);
   const hal::DeviceInfo& info = state->device.info();
   STRIA_ASSIGN(std::filesystem::path hw, plugin.hw_model(info.kind));
   STRIA_ASSIGN(SourceText hw_text, read_source(hw));
@@ -80,7 +82,7 @@ const hal::Device& Device::hal() const { return state_->device; }
 
 Result<Tensor> Device::create_tensor(DataType type, std::vector<int64_t> sizes,
                                      std::string_view what) const {
-  return Tensor::create(state_->device, state_->order, type, std::move(sizes), what);
+  return Tensor::create(state_->memory, state_->order, type, std::move(sizes), what);
 }
 
 Result<Compilation> Device::specialize(Compilation compilation,
@@ -107,7 +109,7 @@ Result<Executable> Device::load(Compilation compilation, const CompileOptions& o
   const std::string json = fmt::format("{{\"fast_math\": {}, \"dump_source\": {}}}",
                                        options.fast_math, options.keep_stages);
   STRIA_ASSIGN(state->loaded,
-               exec::LoadedProgram::load(state_->device, c.device, c.device_text, json));
+               exec::LoadedProgram::load(state_->memory, c.device, c.device_text, json));
   state->inputs = infos_of(c.bound, c.bound.inputs);
   state->outputs = infos_of(c.bound, c.bound.outputs);
   const exec::Plan& plan = state->loaded.plan();

@@ -22,18 +22,19 @@ struct Tensor::State {
   std::mutex read;  // one read() at a time: mappings of one buffer must not overlap
 };
 
-Result<Tensor> Tensor::create(const hal::Device& device, std::shared_ptr<std::mutex> order,
+Result<Tensor> Tensor::create(const exec::DeviceMemory& memory, std::shared_ptr<std::mutex> order,
                               DataType type, std::vector<int64_t> sizes, std::string_view what) {
   STRIA_RETURN_IF_ERROR(check_sizes(type, sizes, what));
   Tensor tensor;
   tensor.state_ = std::make_shared<State>();
   State& state = *tensor.state_;
-  state.device = device;
+  state.device = memory.device();
   state.order = std::move(order);
   state.type = type;
   state.element_count = dense_shape(type, sizes).element_count();
   state.sizes = std::move(sizes);
-  auto buffer = device.allocate(tensor.byte_count());
+  auto buffer = memory.allocate(
+      tensor.byte_count(), fmt::format("{} {}", what, to_string(type, state.sizes)), "the caller");
   if (!buffer.ok()) return buffer.status().with_context(what);
   state.buffer = std::move(*buffer);
   return tensor;

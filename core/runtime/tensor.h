@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "stria/base/status.h"
+#include "stria/exec/device_memory.h"
 #include "stria/hal/device.h"
 #include "stria/runtime/event.h"
 #include "stria/type/host_tensor.h"
@@ -53,7 +54,7 @@ class Tensor {
 
   // Undefined contents. `order` is the one lock of the device under which work is started and
   // recorded.
-  static Result<Tensor> create(const hal::Device& device, std::shared_ptr<std::mutex> order,
+  static Result<Tensor> create(const exec::DeviceMemory& memory, std::shared_ptr<std::mutex> order,
                                DataType type, std::vector<int64_t> sizes, std::string_view what);
   Result<MappedTensor> map(bool current) const;
 

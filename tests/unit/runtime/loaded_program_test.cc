@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loaded programs on the plugin that interprets: constants bound once, temporaries, failures.
+// Loaded programs on the plugin that interprets and on one with far memory and shuffled queues:
+// constants bound once, temporaries, failures, memory that runs out.
 #include "stria/exec/loaded_program.h"
 
 #include <gmock/gmock.h>
@@ -64,16 +65,18 @@ constexpr const char* kPacked = R"(stripe 0.1
 }
 )";
 
-class LoadedProgramTest : public testing::Test {
+class LoadedProgramTest : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     RuntimeOptions options;
-    options.search.paths = {STRIA_BINARY_DIR "/lib/stria/plugins"};
+    options.search.paths = {STRIA_BINARY_DIR "/lib/stria/plugins",
+                            STRIA_BINARY_DIR "/lib/stria/test_plugins"};
     options.search.only_paths = true;
-    options.search.only_ids = {"reference"};
-    auto device = Runtime(options).open("reference");
+    options.search.only_ids = {GetParam()};
+    auto device = Runtime(options).open(GetParam());
     ASSERT_TRUE(device.ok()) << device.status().to_string();
     device_ = device->hal();
+    memory_ = exec::DeviceMemory(device_);
   }
   // `index` is where kernel 'square' reads T.
   exec::LoadedProgram load(const std::string& index) {
@@ -81,7 +84,7 @@ class LoadedProgramTest : public testing::Test {
     text.replace(text.find("INDEX"), 5, index);
     auto program = stripe::parse({"packed", text});
     EXPECT_TRUE(program.ok()) << program.status().to_string();
-    auto loaded = exec::LoadedProgram::load(device_, *program, text);
+    auto loaded = exec::LoadedProgram::load(memory_, *program, text);
     EXPECT_TRUE(loaded.ok()) << loaded.status().to_string();
     return *loaded;
   }
@@ -101,9 +104,10 @@ class LoadedProgramTest : public testing::Test {
     return values;
   }
   hal::Device device_;
+  exec::DeviceMemory memory_;
 };
 
-TEST_F(LoadedProgramTest, ConstantsAreBoundOnce) {
+TEST_P(LoadedProgramTest, ConstantsAreBoundOnce) {
   exec::LoadedProgram program = load("i");
   const hal::Argument a = buffer({1, 2, 3, 4}), w = buffer({1, 1, 0, 0}), r = buffer({0, 0, 0, 0});
   ASSERT_EQ(program.plan().inputs.size(), 2u);  // A, then W
@@ -122,7 +126,7 @@ TEST_F(LoadedProgramTest, ConstantsAreBoundOnce) {
   }
 }
 
-TEST_F(LoadedProgramTest, AFailureNamesItsKernel) {
+TEST_P(LoadedProgramTest, AFailureNamesItsKernel) {
   exec::LoadedProgram program = load("i + 1");  // beyond the end at i = 3
   const hal::Argument a = buffer({1, 2, 3, 4}), w = buffer({1, 1, 0, 0}), r = buffer({0, 0, 0, 0});
   auto binding = program.bind(std::vector{hal::Argument(), w});
@@ -130,10 +134,11 @@ TEST_F(LoadedProgramTest, AFailureNamesItsKernel) {
   ASSERT_TRUE(run.ok()) << run.status().to_string();
   Status status = run->wait();
   EXPECT_FALSE(status.ok());
-  EXPECT_THAT(status.message(), HasSubstr("kernel 'square' (2 of 2) of 'packed' on reference:"));
+  EXPECT_THAT(status.message(), HasSubstr(std::string("kernel 'square' (2 of 2) of 'packed' on ") +
+                                          GetParam() + ":"));
 }
 
-TEST_F(LoadedProgramTest, AFailedWaitStopsTheRun) {
+TEST_P(LoadedProgramTest, AFailedWaitStopsTheRun) {
   exec::LoadedProgram program = load("i");
   const hal::Argument a = buffer({1, 2, 3, 4}), w = buffer({1, 1, 0, 0}), r = buffer({7, 7, 7, 7});
   auto binding = program.bind(std::vector{hal::Argument(), w});
@@ -147,7 +152,7 @@ TEST_F(LoadedProgramTest, AFailedWaitStopsTheRun) {
   EXPECT_EQ(read(r), (std::vector<float>{7, 7, 7, 7}));
 }
 
-TEST_F(LoadedProgramTest, WrongNumbersOfArguments) {
+TEST_P(LoadedProgramTest, WrongNumbersOfArguments) {
   exec::LoadedProgram program = load("i");
   const hal::Argument a = buffer({1, 2, 3, 4});
   EXPECT_THAT(program.bind(std::vector{a}).status().message(),
@@ -157,9 +162,90 @@ TEST_F(LoadedProgramTest, WrongNumbersOfArguments) {
               HasSubstr("1 outputs, got 0"));
 }
 
-TEST_F(LoadedProgramTest, ABuildThatFailsSaysWhy) {
+TEST_P(LoadedProgramTest, ABuildThatFailsSaysWhy) {
   auto program = stripe::parse({"packed", kPacked});  // INDEX is no index
-  EXPECT_FALSE(program.ok() && exec::LoadedProgram::load(device_, *program, kPacked).ok());
+  EXPECT_FALSE(program.ok() && exec::LoadedProgram::load(memory_, *program, kPacked).ok());
+}
+
+INSTANTIATE_TEST_SUITE_P(Plugins, LoadedProgramTest, testing::Values("reference", "slow_device"),
+                         [](const auto& info) { return std::string(info.param); });
+
+// A device of 1 MiB.
+class SmallDeviceTest : public testing::Test {
+ protected:
+  static constexpr int64_t kElements = 50'000;  // 200,000 bytes
+  void SetUp() override {
+    RuntimeOptions options;
+    options.search.paths = {STRIA_BINARY_DIR "/lib/stria/test_plugins"};
+    options.search.only_paths = true;
+    options.search.driver_options["slow_device"] = R"({"memory_bytes": 1048576})";
+    auto device = Runtime(options).open("slow_device");
+    ASSERT_TRUE(device.ok()) << device.status().to_string();
+    device_ = *device;
+  }
+  Tensor tensor(const char* name) {
+    auto tensor = device_.create_tensor(DataType::fp32, {kElements}, name);
+    EXPECT_TRUE(tensor.ok()) << tensor.status().to_string();
+    return *tensor;
+  }
+  // A program with one temporary as large as its input.
+  Executable twice_squared() {
+    auto program = Program::from_tile(
+        {"test.tile",
+         "function twice_squared(A[N]) -> (R) { T = A + A; S[i : N] = +(T[i]); R = S * T; }"});
+    auto executable = device_.compile(*program, {{"A", {DataType::fp32, {kElements}}}});
+    EXPECT_TRUE(executable.ok()) << executable.status().to_string();
+    return *executable;
+  }
+  Device device_;
+};
+
+TEST_F(SmallDeviceTest, OutOfMemoryListsWhatIsAlive) {
+  Tensor a = tensor("A"), b = tensor("B"), c = tensor("C"), d = tensor("D");
+  auto small = device_.create_tensor(DataType::i8, {10}, "Small");
+  auto e = device_.create_tensor(DataType::fp32, {100'000}, "E");
+  ASSERT_EQ(e.status().code(), StatusCode::out_of_memory);
+  const std::string text = e.status().message();
+  EXPECT_THAT(text, HasSubstr("no memory for 400000 bytes for E fp32[100000]"));
+  EXPECT_THAT(text, HasSubstr("slow_device:slow, whose limit is 1048576 bytes"));
+  EXPECT_THAT(text, HasSubstr("5 buffers of 800010 bytes are alive"));
+  for (const char* name : {"A", "B", "C", "D"})
+    EXPECT_THAT(text, HasSubstr(std::string("\n  200000 bytes: ") + name +
+                                " fp32[50000], held by the caller"));
+  EXPECT_THAT(text, HasSubstr("and 1 smaller ones"));
+  EXPECT_THAT(text, HasSubstr("248566 of 1048576 are free"));
+  d = Tensor();
+  EXPECT_TRUE(device_.create_tensor(DataType::fp32, {100'000}, "E").ok());
+}
+
+TEST_F(SmallDeviceTest, ARunWithoutMemoryForItsTemporariesSaysSo) {
+  Executable program = twice_squared();
+  Tensor a = tensor("A"), r = tensor("R"), c = tensor("C"), d = tensor("D"), e = tensor("E");
+  auto run = program.run(std::vector{a}, std::vector{r});
+  ASSERT_EQ(run.status().code(), StatusCode::out_of_memory);
+  EXPECT_THAT(run.status().message(), HasSubstr("temporaries of 'twice_squared'"));
+  EXPECT_THAT(run.status().message(), HasSubstr("a run of 'twice_squared'"));
+  EXPECT_THAT(run.status().message(), HasSubstr("200000 bytes: C fp32[50000]"));
+  e = Tensor();
+  d = Tensor();
+  run = program.run(std::vector{a}, std::vector{r});
+  ASSERT_TRUE(run.ok()) << run.status().to_string();
+  EXPECT_TRUE(run->wait().ok());
+}
+
+TEST_F(SmallDeviceTest, TemporariesKeptForLaterRunsGiveWay) {
+  Executable program = twice_squared();
+  Tensor a = tensor("A"), r = tensor("R");
+  ASSERT_TRUE(a.write(std::string(kElements * 4, '\0')).ok());
+  for (int i = 0; i < 3; ++i) {
+    auto run = program.run(std::vector{a}, std::vector{r});
+    ASSERT_TRUE(run.ok()) << run.status().to_string();
+    ASSERT_TRUE(r.read().ok());
+  }
+  // 400,000 bytes are taken by tensors and at least as many by the temporaries of a run that is
+  // over.
+  auto large = device_.create_tensor(DataType::fp32, {150'000}, "Large");
+  EXPECT_TRUE(large.ok()) << large.status().to_string();
 }
 
 }  // namespace
