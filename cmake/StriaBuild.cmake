@@ -132,3 +132,13 @@ function(stria_test name)
       ASAN_OPTIONS=allocator_may_return_null=1 TSAN_OPTIONS=allocator_may_return_null=1)
   endif()
 endfunction()
+
+# stria_full_test(NAME TEST test ENVIRONMENT … TIMEOUT s)
+# The binary of stria_test(test) once more, made long by its environment variables. It belongs to the
+# full sweep: no run of ctest has it but `ctest -C full -L full`.
+function(stria_full_test name)
+  cmake_parse_arguments(FULL "" "TEST;TIMEOUT" "ENVIRONMENT" ${ARGN})
+  add_test(NAME ${name} CONFIGURATIONS full COMMAND ${FULL_TEST})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${FULL_TIMEOUT} LABELS full
+    ENVIRONMENT "${FULL_ENVIRONMENT}")
+endfunction()

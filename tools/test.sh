@@ -3,7 +3,7 @@
 # Installs what is missing, builds, and runs the release suite.
 #   tools/test.sh              release build, all tests
 #   tools/test.sh --sanitize   label `quick` under address + undefined and under thread sanitizers
-#   tools/test.sh --all        both of the above
+#   tools/test.sh --all        both of the above, and the full sweep: what takes minutes (label `full`)
 
 usage() { sed -n '3,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 mode=release
@@ -42,6 +42,10 @@ run_suite() {
 if [ "$mode" != sanitize ]; then
   build_preset release
   run_suite release
+fi
+if [ "$mode" = all ]; then
+  # Tests of the configuration `full`: no other run of ctest has them.
+  run_suite release -C full -L full
 fi
 if [ "$mode" != release ]; then
   for preset in asan tsan; do

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,37 +16,14 @@
 #include "stria/runtime/runtime.h"
 #include "stria/tile/bind.h"
 #include "stria/tile/parser.h"
+#include "case_tensors.h"
 #include "tile_case.h"
 
 namespace stria::differential {
 namespace {
 
-uint64_t number_from(const char* variable, uint64_t otherwise) {
-  const char* text = std::getenv(variable);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
-
 const uint64_t kPrograms = number_from("STRIA_DIFFERENTIAL_PROGRAMS", 300);
 const uint64_t kSeed = number_from("STRIA_DIFFERENTIAL_SEED", 1);
-
-InputTypes types_of(const GeneratedProgram& program) {
-  InputTypes types;
-  for (const GeneratedTensor& input : program.inputs) types[input.name] = {input.type, input.sizes};
-  return types;
-}
-
-HostTensor tensor_of(const GeneratedTensor& like, const std::vector<Scalar>* values) {
-  HostTensor tensor = HostTensor::create(like.type, like.sizes, like.name).value();
-  if (values)
-    for (size_t n = 0; n < values->size(); ++n) store_scalar(like.type, tensor.data(), static_cast<int64_t>(n), (*values)[n]);
-  return tensor;
-}
-
-const GeneratedTensor& tensor_named(const GeneratedProgram& program, const std::string& name) {
-  for (const GeneratedTensor& tensor : program.tensors)
-    if (tensor.name == name) return tensor;
-  STRIA_CHECK(false, "no tensor {}", name);
-}
 
 // The first wrong element of an output, or "".
 std::string first_mismatch(const GeneratedTensor& tensor, const std::vector<BruteValue>& expected, const void* data) {
@@ -58,10 +34,8 @@ std::string first_mismatch(const GeneratedTensor& tensor, const std::vector<Brut
 }
 
 std::string context(const GeneratedProgram& program) {
-  std::string shapes;
-  for (const GeneratedTensor& input : program.inputs) shapes += fmt::format("# {} {}\n", input.name, to_string(input.type, input.sizes));
-  return fmt::format("STRIA_DIFFERENTIAL_SEED={} STRIA_DIFFERENTIAL_PROGRAMS=1 differential_test\n{}{}", program.seed, shapes,
-                     program.tile_text());
+  return fmt::format("STRIA_DIFFERENTIAL_SEED={} STRIA_DIFFERENTIAL_PROGRAMS=1 differential_test\n{}",
+                     program.seed, listing(program));
 }
 
 class Coverage {

@@ -12,10 +12,13 @@ namespace {
 
 class Generator {
  public:
-  explicit Generator(uint64_t seed) : random_(seed) { program_.seed = seed; }
+  Generator(uint64_t seed, const GeneratorOptions& options) : options_(options), random_(seed) {
+    program_.seed = seed;
+    if (options_.main_type_percent > 0) main_type_ = any_type_of_all();
+  }
 
   GeneratedProgram run() {
-    int statements = pick(1, 4);
+    int statements = pick(options_.min_statements, options_.max_statements);
     for (int s = 0; s < statements; ++s) {
       // The first statement walks through all aggregations, combinations and types as seeds go up.
       if (s == 0 || chance(60)) contraction();
@@ -63,11 +66,16 @@ class Generator {
     std::vector<const GeneratedTensor*> fits;
     for (const GeneratedTensor& tensor : program_.tensors)
       if (tensor.type == type && tensor.sizes.size() == rank) fits.push_back(&tensor);
-    if (fits.empty() || !chance(60)) return nullptr;
+    if (fits.empty() || !chance(options_.reuse_percent)) return nullptr;
     return fits[static_cast<size_t>(pick(0, static_cast<int>(fits.size()) - 1))];
   }
 
-  DataType any_type() { return static_cast<DataType>(pick(0, kDataTypeCount - 1)); }
+  DataType any_type_of_all() { return static_cast<DataType>(pick(0, kDataTypeCount - 1)); }
+  DataType any_type() {
+    // No number is drawn if there is no main type: programs of the default options stay as they are.
+    if (options_.main_type_percent > 0 && chance(options_.main_type_percent)) return main_type_;
+    return any_type_of_all();
+  }
 
   std::string result_name() { return fmt::format("T{}", program_.tensors.size()); }
 
@@ -317,13 +325,17 @@ class Generator {
     program_.statements.emplace_back(std::move(statement));
   }
 
+  const GeneratorOptions options_;
   std::mt19937_64 random_;
+  DataType main_type_ = DataType::fp32;
   GeneratedProgram program_;
   std::set<std::string> read_;
 };
 
 }  // namespace
 
-GeneratedProgram generate(uint64_t seed) { return Generator(seed).run(); }
+GeneratedProgram generate(uint64_t seed, const GeneratorOptions& options) {
+  return Generator(seed, options).run();
+}
 
 }  // namespace stria::differential

@@ -72,8 +72,16 @@ struct GeneratedProgram {
   std::string tile_text() const;
 };
 
-// A legal program; the same seed gives the same one on every machine.
-GeneratedProgram generate(uint64_t seed);
+// What a program is like, beyond chance.
+struct GeneratorOptions {
+  int min_statements = 1;
+  int max_statements = 4;
+  int reuse_percent = 60;     // how often an operand is an earlier result, where one fits
+  int main_type_percent = 0;  // how often a statement has the program's main type: then more fit
+};
+
+// A legal program; the same seed and options give the same one on every machine.
+GeneratedProgram generate(uint64_t seed, const GeneratorOptions& options = {});
 
 // An element as the brute force knows it: integers exactly in `i`; floats as `f` with an absolute
 // error bound that a correct implementation stays within. `skip`: the value hangs on an undecided
