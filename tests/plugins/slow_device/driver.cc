@@ -21,11 +21,12 @@ Options parse(const std::string& text) {
                        : key == "memory_bytes" ? &options.memory_bytes
                                                : nullptr;
     if (target == nullptr)
-      throw sdk::Error(STRIA_INVALID_ARGUMENT, "no driver option '" + key + "'; there are seed, "
-                                               "queues, delay_us and memory_bytes");
+      throw sdk::Error(STRIA_INVALID_ARGUMENT, "no driver option '" + key +
+                                                   "'; there are seed, "
+                                                   "queues, delay_us and memory_bytes");
     if (!value.is_number_unsigned() || (key == "queues" && value == 0))
-      throw sdk::Error(STRIA_INVALID_ARGUMENT,
-                       "driver option '" + key + "' is " + value.dump() + ", not a positive number");
+      throw sdk::Error(STRIA_INVALID_ARGUMENT, "driver option '" + key + "' is " + value.dump() +
+                                                   ", not a positive number");
     *target = value.get<uint64_t>();
   }
   return options;

@@ -12,8 +12,8 @@ sdk::Ref<sdk::Event> SlowExecutor::launch(const sdk::Ref<sdk::Kernel>& kernel,
   return queued(host(), tracker(), queues_, waits, [kernel, arguments = std::move(arguments)] {
     std::vector<stria_memory> memory;
     for (const sdk::Argument& argument : arguments)
-      memory.push_back({argument.buffer->data() + argument.offset,
-                        argument.buffer->size() - argument.offset});
+      memory.push_back(
+          {argument.buffer->data() + argument.offset, argument.buffer->size() - argument.offset});
     kernel->run(memory.data(), memory.size());
   });
 }

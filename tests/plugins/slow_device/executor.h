@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work on the device: every launch, copy and fill goes to a queue of its own chance, so that even one
-// executor's works overlap and overtake each other.
+// Work on the device: every launch, copy and fill goes to a queue of its own chance, so that even
+// one executor's works overlap and overtake each other.
 #pragma once
 
 #include <vector>

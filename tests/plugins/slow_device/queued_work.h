@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work for the queues: `body()` runs on one of them some time after `waits` are over; what it throws
-// fails the event.
+// Work for the queues: `body()` runs on one of them some time after `waits` are over; what it
+// throws fails the event.
 #pragma once
 
 #include <memory>

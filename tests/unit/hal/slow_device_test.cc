@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin `slow_device` through the boundary: memory that the host sees only through copies, several
-// queues, works that end in random order. Events alone keep graphs of works right on it.
+// The plugin `slow_device` through the boundary: memory that the host sees only through copies,
+// several queues, works that end in random order. Events alone keep graphs of works right on it.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -96,8 +96,8 @@ TEST(SlowDevice, RandomGraphsOverTwoExecutorsComputeTheSame) {
   EXPECT_TRUE(loaded.plugin.shutdown().ok());
 }
 
-// Copies, fills and mapped ranges of one buffer, in random order of completion, with waits that leave
-// one meaning.
+// Copies, fills and mapped ranges of one buffer, in random order of completion, with waits that
+// leave one meaning.
 TEST(SlowDevice, CopiesFillsAndMappingsKeepTheOrderOfTheirWaits) {
   LoadResult loaded = load_plugin(built_test_plugin("slow_device"), scripted_host(nullptr, 2));
   ASSERT_TRUE(loaded.status().ok()) << loaded.status().to_string();
@@ -111,8 +111,7 @@ TEST(SlowDevice, CopiesFillsAndMappingsKeepTheOrderOfTheirWaits) {
       std::vector<uint8_t> expected[2] = {std::vector<uint8_t>(kSize), std::vector<uint8_t>(kSize)};
       std::byte zero{0};
       std::vector<Event> last;  // all works wait for the one before
-      for (Buffer& buffer : buffers)
-        last = {*executor.fill(buffer, 0, kSize, {&zero, 1}, last)};
+      for (Buffer& buffer : buffers) last = {*executor.fill(buffer, 0, kSize, {&zero, 1}, last)};
       for (int step = 0; step < 30; ++step) {
         const uint64_t from = random() % kSize, to = random() % kSize;
         const uint64_t bytes = random() % (kSize - std::max(from, to) + 1);
@@ -163,7 +162,8 @@ TEST(SlowDevice, AFailureTravelsAlongALongChain) {
     Event open = *device.create_event();
     Event last = open;
     std::byte pattern{1};
-    for (int i = 0; i < 100'000; ++i) last = *executor.fill(buffer, 0, 8, {&pattern, 1}, {&last, 1});
+    for (int i = 0; i < 100'000; ++i)
+      last = *executor.fill(buffer, 0, 8, {&pattern, 1}, {&last, 1});
     ASSERT_TRUE(open.signal(Status(StatusCode::data_loss, "torn")).ok());
     EXPECT_EQ(last.wait().to_string(), "data_loss: torn");
     EXPECT_TRUE(executor.drain().ok());

@@ -47,9 +47,8 @@ TEST_F(StartedWorkTest, IsDoneWhenItsDriverSaysSo) {
 
 TEST_F(StartedWorkTest, FailsWithWhatItsStartThrowsAndWithItsWaits) {
   auto gate = make<Event>(host_);
-  Ref<Event> thrown = after({gate.get()}, [](const Ref<StartedWork>&) {
-    throw Error(STRIA_DEVICE_LOST, "gone");
-  });
+  Ref<Event> thrown =
+      after({gate.get()}, [](const Ref<StartedWork>&) { throw Error(STRIA_DEVICE_LOST, "gone"); });
   bool started = false;
   Ref<Event> next = after({thrown.get()}, [&](const Ref<StartedWork>&) { started = true; });
   gate->signal();

@@ -405,8 +405,8 @@ inline Ref<Event> when_done(const Host& host, const Ref<Tracker>& tracker, Waits
   return work;
 }
 
-// Work that something else than the host's threads does: a queue of the device, a driver's callback.
-// Whoever ends it calls finish, once; dropped unfinished it fails with STRIA_CANCELLED.
+// Work that something else than the host's threads does: a queue of the device, a driver's
+// callback. Whoever ends it calls finish, once; dropped unfinished it fails with STRIA_CANCELLED.
 class StartedWork : public Work {
  public:
   // begin and end: when the work itself ran, 0: not at all. Thread-safe.
@@ -454,9 +454,9 @@ class BodyStartedWork final : public StartedWork {
   std::optional<Start> start_;
 };
 
-// Calls start(const Ref<StartedWork>&) once when `waits` are over and well, on whatever thread ended
-// the last of them: it hands the work on and returns soon, or throws Error to fail. Counted in
-// `tracker` until the work is finished.
+// Calls start(const Ref<StartedWork>&) once when `waits` are over and well, on whatever thread
+// ended the last of them: it hands the work on and returns soon, or throws Error to fail. Counted
+// in `tracker` until the work is finished.
 template <typename Start>
 Ref<Event> start_when(const Host& host, const Ref<Tracker>& tracker, Waits waits, Start start) {
   auto work = make<BodyStartedWork<Start>>(host, tracker, std::move(start));
