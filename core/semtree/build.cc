@@ -29,6 +29,13 @@ bool is_parallel(const Block& block, const Index& index) {
   return block.tags.has("parallel") || in_location(block.location, index.name);
 }
 
+// Whether lanes whose scalars choose the same coordinates still store to different elements.
+bool lanes_store_apart(const Refinement& ref, const stripe::ChosenCoordinates& at, const Index& lane) {
+  for (size_t d = 0; d < at.size() && d < ref.access.size(); ++d)
+    if (at[d].empty() && ref.access[d].uses(lane.name)) return true;
+  return false;
+}
+
 // Whether the block's points become the lanes of vector operations: a leaf, in which no lane can
 // overwrite what another stored unless all of them run.
 bool runs_as_lanes(const Block& block, const Index& lane, int max_lanes) {
@@ -39,6 +46,7 @@ bool runs_as_lanes(const Block& block, const Index& lane, int max_lanes) {
     if (statement.block() || std::holds_alternative<stripe::Special>(statement.op)) return false;
     auto* store = std::get_if<stripe::Store>(&statement.op);
     const Refinement* ref = store ? block.find_ref(store->into) : nullptr;
+    if (ref && !store->at.empty() && !lanes_store_apart(*ref, store->at, lane)) return false;
     if (masked && ref && !ref->agg && ref->dir != RefDir::none && !ref->flat_access().uses(lane.name)) return false;
   }
   return true;

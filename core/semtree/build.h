@@ -13,7 +13,8 @@
 // * #unroll blocks are written out point by point with their indices as constants.
 // * #vector blocks without inner blocks become vector operations: stride 1 is contiguous, 0 is one
 //   element for all lanes (a store with an aggregation reduces over the lanes), others gather and
-//   scatter; constraints on the lane are masks. Otherwise the tag changes nothing and lanes are a loop.
+//   scatter; constraints on the lane are masks. A coordinate that a scalar chooses is clamped (load) or
+//   tested (store), one for all lanes or, with lanes of scalars, each on its own. Otherwise the tag changes nothing and lanes are a loop.
 // * Allocations become arrays: in registers if located in the unit `register_unit` and every subscript
 //   is constant after unrolling, else on the stack.
 #pragma once

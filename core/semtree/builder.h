@@ -74,8 +74,19 @@ class Builder {
   Status intrinsic_call(Frame& frame, const stripe::Intrinsic& call, Body& out);
   // `zero` and `copy` of whole refinements, as the block of loops that they mean.
   Status special(Frame& frame, const stripe::Special& special, Body& out);
-  Status store_combined(Frame& frame, const View& view, const ExprRef& value, Body& out);
+  void store_element(Frame& frame, const View& view, const Place& p, const ExprRef& value, Body& out);
+  void store_combined(Frame& frame, const View& view, const Place& p, const ExprRef& value, Body& out);
   Place place(const View& view, const Frame& frame);
+  // A coordinate that a scalar chooses, as an element number of its dimension.
+  struct Choice {
+    ExprRef value;  // of any integer type
+    int64_t size = 0;
+    int64_t stride = 0;  // elements of memory
+  };
+  Result<std::vector<Choice>> choices(const Frame& frame, const View& view, const std::string& ref,
+                                      const stripe::ChosenCoordinates& at) const;
+  // Moves the place by the chosen elements, each within its dimension.
+  void move_place(Place& p, const std::vector<Choice>& choices, const Frame& frame, Body& out);
   ExprRef load_place(const Place& place, std::string_view hint, Body& out);
   ExprRef named(ExprRef expr, std::string_view hint, Body& out);
   Result<const View*> view_of(const Frame& frame, const std::string& name) const;

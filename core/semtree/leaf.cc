@@ -80,10 +80,78 @@ ExprRef Builder::load_place(const Place& p, std::string_view hint, Body& out) {
   return named(convert_to(compute_type(element), variable(var, type)), hint, out);
 }
 
+Result<std::vector<Builder::Choice>> Builder::choices(const Frame& frame, const View& view,
+                                                      const std::string& ref,
+                                                      const stripe::ChosenCoordinates& at) const {
+  std::vector<Choice> out;
+  const stripe::Refinement* whole = frame.block->find_ref(ref);
+  if (!at.empty() && (!whole || whole->shape.rank() != at.size()))
+    return invalid_argument("{} chooses {} coordinates of '{}'", name_of_block(*frame.block), at.size(), ref);
+  for (size_t d = 0; d < at.size(); ++d) {
+    if (at[d].empty()) continue;
+    STRIA_ASSIGN(Value value, scalar_of(frame, at[d]));
+    const Dim& dim = whole->shape.dims[d];
+    if (!is_integer(value.type) || dim.size < 0)
+      return invalid_argument("{}: '${}' cannot choose a coordinate of '{}'", name_of_block(*frame.block), at[d], ref);
+    out.push_back({value.expr, dim.size, dim.stride * view.scale});
+  }
+  return out;
+}
+
+namespace {
+
+// Whether a number of `type` can be above `limit` >= 0.
+bool may_exceed(DataType type, int64_t limit) {
+  const int bits = bit_width(type) - (is_signed_integer(type) ? 1 : 0);
+  return bits >= 63 || limit < (int64_t{1} << bits) - 1;
+}
+
+// The coordinate clamped to 0 .. size-1, in its own type.
+ExprRef clamped(ExprRef x, int64_t size) {
+  const DataType type = x->type.scalar;
+  if (is_signed_integer(type)) x = binary(Op::max, x, integer(type, 0));
+  return may_exceed(type, size - 1) ? binary(Op::min, x, integer(type, size - 1)) : x;
+}
+
+// Whether the coordinate is in 0 .. size-1; null if its type allows nothing else.
+ExprRef inside(const ExprRef& x, int64_t size) {
+  const DataType type = x->type.scalar;
+  ExprRef all;
+  if (is_signed_integer(type)) all = binary(Op::le, integer(type, 0), x);
+  if (may_exceed(type, size - 1)) {
+    ExprRef below = binary(Op::le, x, integer(type, size - 1));
+    all = all ? binary(Op::bit_and, all, below) : below;
+  }
+  return all;
+}
+
+}  // namespace
+
+void Builder::move_place(Place& p, const std::vector<Choice>& choices, const Frame& frame, Body& out) {
+  const DataType type = options_.index_type;
+  ExprRef moved;
+  for (const Choice& choice : choices) {
+    ExprRef term = binary(Op::mul, convert_to(type, choice.value), integer(type, choice.stride));
+    moved = moved ? binary(Op::add, moved, term) : term;
+  }
+  if (moved->type.lanes > 1) {
+    // Each lane goes its own way.
+    if (p.lanes > 1) moved = binary(Op::add, moved, binary(Op::mul, iota(type, p.lanes), integer(type, p.stride)));
+    p.lanes = frame.lanes;
+    p.stride = 1;
+    p.mask = frame.mask;
+  }
+  p.offset = named(p.offset ? binary(Op::add, moved, p.offset) : moved, "chosen", out);
+}
+
 Status Builder::load(Frame& frame, const stripe::Load& load, Body& out) {
   STRIA_ASSIGN(const View* view, view_of(frame, load.from));
+  STRIA_ASSIGN(std::vector<Choice> chosen, choices(frame, *view, load.from, load.at));
+  for (Choice& choice : chosen) choice.value = clamped(choice.value, choice.size);
+  Place p = place(*view, frame);
+  if (!chosen.empty()) move_place(p, chosen, frame, out);
   const DataType element = function_.element_type(view->memory);
-  frame.scalars[load.into] = {load_place(place(*view, frame), load.into, out), element};
+  frame.scalars[load.into] = {load_place(p, load.into, out), element};
   return {};
 }
 
@@ -124,13 +192,36 @@ Status Builder::intrinsic_call(Frame& frame, const stripe::Intrinsic& call, Body
 Status Builder::store(Frame& frame, const stripe::Store& store, Body& out) {
   STRIA_ASSIGN(const View* view, view_of(frame, store.into));
   STRIA_ASSIGN(Value value, scalar_of(frame, store.from));
-  if (view->agg) return store_combined(frame, *view, value.expr, out);
+  STRIA_ASSIGN(std::vector<Choice> chosen, choices(frame, *view, store.into, store.at));
   Place p = place(*view, frame);
-  ExprRef stored = convert_to(function_.element_type(view->memory), value.expr);
+  if (chosen.empty()) {
+    store_element(frame, *view, p, value.expr, out);
+    return {};
+  }
+  // What a scalar puts outside the view is not stored: a condition, or where lanes differ a mask.
+  ExprRef condition, mask;
+  for (const Choice& choice : chosen) {
+    if (choice.size == 0) return {};
+    ExprRef one = inside(choice.value, choice.size);
+    if (!one) continue;
+    ExprRef& all = one->type.lanes > 1 ? mask : condition;
+    all = all ? binary(Op::bit_and, all, one) : one;
+  }
+  Body then;
+  Body& body = condition ? then : out;
+  move_place(p, chosen, frame, body);
+  if (mask) p.mask = named(p.mask ? binary(Op::bit_and, p.mask, mask) : mask, "inside", body);
+  store_element(frame, *view, p, value.expr, body);
+  if (condition) append(out, {If{condition, std::move(then)}});
+  return {};
+}
+
+void Builder::store_element(Frame& frame, const View& view, const Place& p, const ExprRef& value, Body& out) {
+  if (view.agg) return store_combined(frame, view, p, value, out);
+  ExprRef stored = convert_to(function_.element_type(view.memory), value);
   // Of lanes that store to one element the last one is seen.
   stored = p.lanes == 1 ? last_lane(stored) : broadcast(stored, p.lanes);
-  out.push_back({Store{std::move(p), std::move(stored)}});
-  return {};
+  out.push_back({Store{p, std::move(stored)}});
 }
 
 Status Builder::special(Frame& frame, const stripe::Special& special, Body& out) {
@@ -173,10 +264,9 @@ Status Builder::special(Frame& frame, const stripe::Special& special, Body& out)
   return nested_block(loops, frame, out);
 }
 
-Status Builder::store_combined(Frame& frame, const View& view, const ExprRef& stored, Body& out) {
+void Builder::store_combined(Frame& frame, const View& view, const Place& p, const ExprRef& stored, Body& out) {
   const stripe::AggOp op = view.agg->op;
   const DataType type = view.agg->type, arithmetic = compute_type(type);
-  const Place p = place(view, frame);
   ExprRef value = convert_to(arithmetic, convert_to(type, stored));
   auto product = value->kind == ExprKind::variable ? products_.find(value->var) : products_.end();
   if (p.lanes == 1 && frame.lanes > 1) {
@@ -193,7 +283,6 @@ Status Builder::store_combined(Frame& frame, const View& view, const ExprRef& st
                     : combine(op, named(old, "sum", out), value);
   sum = convert_to(type, named(broadcast(sum, p.lanes), "sum", out));
   out.push_back({Store{p, convert_to(function_.element_type(p.memory), sum)}});
-  return {};
 }
 
 }  // namespace stria::semtree
