@@ -7,6 +7,7 @@
 #include "stria/passes/locate_block.h"
 #include "stria/passes/locate_memory.h"
 #include "stria/passes/order_indices.h"
+#include "stria/passes/own_rows.h"
 #include "stria/passes/prune.h"
 #include "stria/passes/scalarize.h"
 #include "stria/passes/split_border.h"

@@ -122,6 +122,21 @@ bool has_index_locations(const Block& block) {
                      [&](const Refinement& ref) { return names_index(ref.location); });
 }
 
+double work_of(const Block& block) {
+  double work = 0;
+  for (const stripe::Statement& stmt : block.stmts)
+    work += stmt.block() ? work_of(*stmt.block()) : 1;
+  for (const Index& index : block.idxs) work *= static_cast<double>(index.range);
+  return work;
+}
+
+bool stores_where_chosen(const Block& block) {
+  return std::any_of(block.stmts.begin(), block.stmts.end(), [](const stripe::Statement& stmt) {
+    auto* store = std::get_if<stripe::Store>(&stmt.op);
+    return store && !store->at.empty();
+  });
+}
+
 bool is_leaf(const Block& block) {
   return std::none_of(block.stmts.begin(), block.stmts.end(), [](const stripe::Statement& stmt) {
     return stmt.block() || std::holds_alternative<stripe::Special>(stmt.op);

@@ -63,6 +63,12 @@ VectorChoice choose_vector(const stripe::Block& block, const HardwareModel& mode
 // Bytes of the widest element type that the block's refinements, aggregations and statements use.
 int64_t widest_element_bytes(const stripe::Block& block);
 
+// Scalar statements that one run of the block executes, constraints ignored. Infinite at most.
+double work_of(const stripe::Block& block);
+
+// Does a scalar choose the element of one of the block's own stores?
+bool stores_where_chosen(const stripe::Block& block);
+
 // True if the block holds neither blocks nor specials.
 bool is_leaf(const stripe::Block& block);
 

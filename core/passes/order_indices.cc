@@ -19,11 +19,12 @@ struct Rank {
   int64_t stride = 0;
 };
 
-Rank rank_of(const std::vector<IndexRole>& roles, const Index& index) {
+Rank rank_of(const std::vector<IndexRole>& roles, const Index& index, bool rows_chosen) {
   for (const IndexRole& role : roles) {
     if (role.name != index.name) continue;
-    if (role.kind == IndexKind::output) return {2, role.output_stride};
-    return {1, role.input_stride};
+    // Where scalars choose the rows, what is left to walk through is the inside of one.
+    if (role.kind == IndexKind::output) return {rows_chosen ? 1 : 3, role.output_stride};
+    return {2, role.input_stride};
   }
   return {};
 }
@@ -43,9 +44,10 @@ Status order_indices(stripe::Program& program, const OrderIndicesOptions& option
       return Status();
     }
     std::vector<IndexRole> roles = index_roles(block);
+    const bool rows_chosen = stores_where_chosen(block);
     std::vector<Index> before = block.idxs;
     std::stable_sort(block.idxs.begin(), block.idxs.end(), [&](const Index& a, const Index& b) {
-      Rank ra = rank_of(roles, a), rb = rank_of(roles, b);
+      Rank ra = rank_of(roles, a, rows_chosen), rb = rank_of(roles, b, rows_chosen);
       return ra.group != rb.group ? ra.group > rb.group : ra.stride > rb.stride;
     });
     if (block.idxs != before) context.changed();

@@ -73,6 +73,12 @@ void split_ref(const Refinement& ref, const std::map<std::string, Cut>& cuts,
 
 }  // namespace
 
+int64_t even_size(int64_t size, int64_t range) {
+  for (int64_t candidate = size; 2 * candidate > size; --candidate)
+    if (range % candidate == 0) return candidate;
+  return size;
+}
+
 std::string bring_in(Block& inner, const std::string& outer_index) {
   for (const Index& index : inner.idxs) {
     std::string from;

@@ -28,6 +28,9 @@ namespace stria::passes {
 // to start at 0. Changes the order in which points run: the caller has made sure that they commute.
 void split_block(stripe::Block& block, const std::map<std::string, int64_t>& tile);
 
+// The largest divisor of `range` that is at most `size` and more than half of it, else `size`.
+int64_t even_size(int64_t size, int64_t range);
+
 // The name under which `inner`, a statement of the block that has index `outer_index`, knows its
 // value: an index of range 1 that is made if there is none.
 std::string bring_in(stripe::Block& inner, const std::string& outer_index);

@@ -14,22 +14,6 @@ namespace {
 using stripe::Block;
 using stripe::Index;
 
-// Scalar statements that one run of the block executes, constraints ignored. Saturates.
-double work_of(const Block& block) {
-  double work = 0;
-  for (const stripe::Statement& stmt : block.stmts)
-    work += stmt.block() ? work_of(*stmt.block()) : 1;
-  for (const Index& index : block.idxs) work *= static_cast<double>(index.range);
-  return work;
-}
-
-// The largest divisor of `range` that is at most `size` and more than half of it, else `size`.
-int64_t even_size(int64_t size, int64_t range) {
-  for (int64_t candidate = size; 2 * candidate > size; --candidate)
-    if (range % candidate == 0) return candidate;
-  return size;
-}
-
 // Points of each index in one part: outermost in the output first, until there are `parts` parts.
 std::map<std::string, int64_t> choose_parts(const Block& kernel, int64_t parts, int64_t enough) {
   std::vector<IndexRole> roles = index_roles(kernel);

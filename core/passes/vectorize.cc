@@ -91,12 +91,18 @@ class Vectorizer {
     if (overlaps && (vector.reduction || (aggregates && out->agg->type != out->shape.type)))
       return "different points of an output index write the same element";
 
-    if (aggregates && !overlaps) separate_reductions(leaf, vector);
+    // Nor is it known beforehand which elements a scalar chooses.
+    const bool chosen = stores_where_chosen(leaf);
+    if (chosen && (vector.reduction || (aggregates && out->agg->type != out->shape.type)))
+      return "a scalar chooses the element that it writes";
+
+    const bool in_memory = overlaps || chosen;  // running values stay where they are
+    if (aggregates && !in_memory) separate_reductions(leaf, vector);
     Block& inner = *single_chain(kernel_).back();
     // separate_reductions keeps names, so the choice still holds for the innermost block.
     Block& lanes = lanes_inside(inner, vector);
     lanes.tags.set("vector");
-    if (aggregates && !overlaps) return accumulate(name, vector);
+    if (aggregates && !in_memory) return accumulate(name, vector);
     context_.count("kernels_vectorized");
     return "";
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "stria/interp/interpret.h"
+#include "stria/passes/all_passes.h"
 #include "tile_case.h"
 #include "tile_program.h"
 
@@ -25,6 +27,8 @@ const std::map<std::string, std::string> kPipelines = {
         {"prune": {}}])"},
     {"vectorize", R"([{"vectorize": {"min_range": 2}}, {"unroll": {}}])"},
     {"thread", R"([{"thread": {"min_work": 1, "points_per_core": 1}}])"},
+    {"own rows", R"([{"order_indices": {}}, {"vectorize": {"min_range": 2}},
+        {"own_rows": {"min_work": 1, "points_per_core": 1}}, {"split_border": {}}, {"prune": {}}])"},
     {"agg_init", R"([{"agg_init": {}}])"},
     {"agg_init inside", R"([{"thread": {"min_work": 1, "points_per_core": 1}},
         {"autotile": {"reqs": ["kernel"], "scalar": {"output": [2], "reduction": 1}}}, {"agg_init": {}}])"},
@@ -71,10 +75,39 @@ TEST(Values, EveryPassKeepsThemOnRandomPrograms) {
   // A pass that never did anything was not tested.
   for (const char* must :
        {"autotile: blocks_tiled", "vectorize: kernels_vectorized",
-        "vectorize: reductions_vectorized", "thread: kernels_threaded", "split_border: loops_split",
-        "agg_init: identities_written", "agg_init: plain_stores",
+        "vectorize: reductions_vectorized", "thread: kernels_threaded", "own_rows: kernels_spread",
+        "split_border: loops_split", "agg_init: identities_written", "agg_init: plain_stores",
         "agg_init: running_values_widened", "prune: things_removed"})
     EXPECT_GT(counters[must], 0) << must;
+}
+
+TEST(Values, OwnedRowsSumInTheSameOrderForAnyNumberOfParts) {
+  const std::string text = "function (E, I, V) -> (R) { R = scatter(E, I, V); }";
+  auto program = make_program(text, {{"E", {DataType::fp32, {300, 5}}},
+                                     {"I", {DataType::i32, {300}}},
+                                     {"V", {DataType::fp32, {11}}}});
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+  const HardwareModel model = small_model(16, 8);
+  std::vector<uint8_t> first;
+  for (int parts = 1; parts <= 6; ++parts) {  // for each of 2 cores
+    auto steps = parse_pipeline({"pipeline", fmt::format(R"([{{"order_indices": {{}}}},
+            {{"own_rows": {{"min_work": 1, "points_per_core": {}}}}}])",
+                                                         parts)},
+                                {}, model, all_passes());
+    ASSERT_TRUE(steps.ok()) << steps.status().to_string();
+    stripe::Program spread = program->generic;
+    auto reports = run_pipeline(spread, *steps, model, {.verify_each = true});
+    ASSERT_TRUE(reports.ok()) << reports.status().to_string();
+    EXPECT_EQ(reports->back().counters.at("kernels_spread"), 1);
+    std::vector<uint8_t> result(11 * 5 * 4);
+    std::vector<interp::TensorArg> args;
+    for (TestTensor& input : program->inputs) args.push_back(input.arg());
+    args.push_back({"R", result.data(), dense_shape(DataType::fp32, {11, 5})});
+    Status status = interp::interpret(spread, args);
+    ASSERT_TRUE(status.ok()) << status.to_string();
+    if (parts == 1) first = result;
+    EXPECT_EQ(result, first) << parts;
+  }
 }
 
 }  // namespace
