@@ -17,6 +17,12 @@ Result<stripe::Program> lower(const tile::BoundProgram& program) {
             return lower_elementwise(lowering, statement, form);
           if constexpr (std::is_same_v<Form, tile::BoundReshape>)
             return lower_reshape(lowering, statement, form);
+          if constexpr (std::is_same_v<Form, tile::BoundGather>)
+            return lower_gather(lowering, statement, form);
+          if constexpr (std::is_same_v<Form, tile::BoundScatter>)
+            return lower_scatter(lowering, statement, form);
+          if constexpr (std::is_same_v<Form, tile::BoundPrng>)
+            return lower_prng(lowering, statement, form);
         },
         statement.form);
     STRIA_RETURN_IF_ERROR(status.with_context(statement.text));

@@ -72,5 +72,11 @@ Status lower_elementwise(Lowering& lowering, const tile::BoundStatement& stateme
                          const tile::BoundElementwise& elementwise);
 Status lower_reshape(Lowering& lowering, const tile::BoundStatement& statement,
                      const tile::BoundReshape& reshape);
+Status lower_gather(Lowering& lowering, const tile::BoundStatement& statement,
+                    const tile::BoundGather& gather);
+Status lower_scatter(Lowering& lowering, const tile::BoundStatement& statement,
+                     const tile::BoundScatter& scatter);
+Status lower_prng(Lowering& lowering, const tile::BoundStatement& statement,
+                  const tile::BoundPrng& prng);
 
 }  // namespace stria::lower_detail

@@ -16,8 +16,15 @@ struct SamePositions {
   std::vector<size_t> out_dims, in_dims;
 };
 
-std::vector<SamePositions> split(const std::vector<int64_t>& out, const std::vector<int64_t>& in) {
+std::vector<SamePositions> split(const std::vector<int64_t>& out, const std::vector<int64_t>& in,
+                                 bool all_elements) {
   std::vector<SamePositions> groups;
+  if (!all_elements) {
+    groups.emplace_back();
+    for (size_t d = 0; d < out.size(); ++d) groups[0].out_dims.push_back(d);
+    for (size_t d = 0; d < in.size(); ++d) groups[0].in_dims.push_back(d);
+    return groups;
+  }
   size_t o = 0, i = 0;
   while (o < out.size() || i < in.size()) {
     SamePositions group;
@@ -48,9 +55,11 @@ Status lower_reshape(Lowering& lowering, const tile::BoundStatement& statement,
   Names names;
   for (const std::string& name : out_names) names.fresh(name);
 
+  const bool all_elements =
+      lowering.shape(to).element_count() == lowering.shape(from).element_count();
   std::vector<SetPiece> pieces{SetPiece{}};
   std::vector<size_t> order;  // of the points' coordinates: dims of `out`, then of `in` behind them
-  for (const SamePositions& group : split(out.sizes, in.sizes)) {
+  for (const SamePositions& group : split(out.sizes, in.sizes, all_elements)) {
     std::vector<std::pair<std::string, Interval>> box;
     Affine difference;
     int64_t stride = 1;

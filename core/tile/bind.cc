@@ -106,6 +106,12 @@ const Entity* Binder::look_up(const Scope& scope, const std::string& name, Sourc
                             later.empty() ? did_you_mean(name, names) : later));
     return nullptr;
   }
+  if (at->second.kind == Entity::Kind::step) {
+    error(span, fmt::format("'{0}' is a step of random numbers, no tensor; take prng_value({0}) or "
+                            "prng_state({0})",
+                            name));
+    return nullptr;
+  }
   return at->second.kind == Entity::Kind::failed ? nullptr : &at->second;
 }
 
@@ -184,7 +190,7 @@ void Binder::check_functions() {
   for (const Function& function : program_.functions) {
     const std::string& name = function.name.text;
     SourceSpan span = name.empty() ? function.span : function.name.span;
-    if (find_builtin(name) != nullptr || name == "reshape" || name == "index" || name == "shape") {
+    if (find_builtin(name) != nullptr || find_special(name) != nullptr) {
       error(span, fmt::format("'{}' is a builtin function; choose another name", name));
     } else if (!functions_.emplace(name, &function).second) {
       error(span, name.empty() ? "only one function of a file may have no name"
@@ -305,8 +311,13 @@ bool Binder::bind_assignment(Scope& scope, const Statement& statement, const Ass
   const Name& target = assignment.targets[0];
   target_ = tensor_name(scope, target.text);
   TensorId id = -1;
-  if (value.kind == ExprKind::call && value.text == "reshape") {
-    id = bind_reshape(scope, value, target_, &statement);
+  const Special* special = value.kind == ExprKind::call ? find_special(value.text) : nullptr;
+  if (special != nullptr && value.text == "prng_step") {
+    std::optional<Entity> step = bind_step(scope, *special, value, target_, statement);
+    return step && define(scope, target, *step);
+  }
+  if (special != nullptr && makes_statement(*special)) {
+    id = bind_special(scope, *special, value, target_, &statement);
   } else {
     NodeList nodes;
     std::optional<Value> result = evaluate(scope, assignment.value, nodes);
@@ -379,6 +390,8 @@ std::vector<Entity> Binder::inline_call(Scope& scope, const Function& function, 
         error(name.span, fmt::format("output '{}' is an input; assign it to a new tensor", name.text));
       } else if (at == inner.names.end()) {
         error(name.span, fmt::format("output '{}' is never assigned", name.text));
+      } else if (at->second.kind == Entity::Kind::step) {
+        step_is_no_result(name);
       } else {
         results.push_back(at->second);
       }
@@ -402,6 +415,10 @@ void Binder::bind_outputs(Scope& scope) {
     }
     Entity entity = at->second;
     if (entity.kind == Entity::Kind::failed) continue;
+    if (entity.kind == Entity::Kind::step) {
+      step_is_no_result(name);
+      continue;
+    }
     if (entity.kind == Entity::Kind::constant) {
       TensorId id = constant_tensor(scope, entity.constant, type_beside(std::nullopt, {&entity.constant, 1}),
                                     name.text, entity.span);

@@ -12,14 +12,11 @@
 #include "stria/base/status.h"
 #include "stria/tile/ast.h"
 #include "stria/tile/bound.h"
+#include "stria/type/tensor_shape.h"
 
 namespace stria::tile {
 
-struct TensorType {
-  DataType type = DataType::fp32;
-  std::vector<int64_t> sizes;  // elements
-  bool operator==(const TensorType&) const = default;
-};
+using stria::TensorType;
 
 // The function a program starts with: `name`, or for "" the unnamed one, or the last.
 // not_found if there is no such function, with the nearest name.

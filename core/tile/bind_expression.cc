@@ -15,11 +15,10 @@ constexpr int kMaxDepth = 1500;
 
 // Known to users of Tile elsewhere; named so that the message is not "unknown".
 constexpr std::string_view kMissing[] = {
-    "gather",      "scatter",
-    "prng_step",   "prng_state",        "prng_value",      "broadcast",
-    "match",       "builtin_softmax",   "builtin_logsoftmax", "builtin_binary_crossentropy",
-    "reverse_grad", "simple_reduce",    "tuple",           "element",
-    "quantize"};
+    "broadcast",          "match",         "builtin_softmax",
+    "builtin_logsoftmax", "builtin_binary_crossentropy",
+    "reverse_grad",       "simple_reduce", "tuple",
+    "element",            "quantize"};
 
 const Expr& expr_at(const Scope& scope, ExprId id) { return scope.function->exprs[static_cast<size_t>(id)]; }
 
@@ -55,15 +54,6 @@ Value add_call(NodeList& nodes, std::string_view function, DataType operation, D
   node.operation_type = operation;
   node.type = type;
   node.args = std::move(args);
-  return add_node(nodes, std::move(node), std::move(sizes));
-}
-
-// The coordinate along the dimension `from_end` (-1 is the last); finish() makes it count from 0.
-Value add_index(NodeList& nodes, int from_end, std::vector<int64_t> sizes) {
-  BoundNode node;
-  node.kind = BoundNode::Kind::index;
-  node.type = DataType::i32;
-  node.axis = from_end;
   return add_node(nodes, std::move(node), std::move(sizes));
 }
 
@@ -110,13 +100,8 @@ std::optional<Value> Binder::evaluate_call(Scope& scope, const Expr& e, NodeList
     if (results[0].kind == Entity::Kind::constant) return constant_value(results[0].constant);
     return load(nodes, results[0].tensor);
   }
-  if (e.text == "reshape") {
-    TensorId id = bind_reshape(scope, e, temporary_name(), nullptr);
-    if (id < 0) return std::nullopt;
-    return load(nodes, id);
-  }
-  if (e.text == "index") return evaluate_index(scope, e, nodes);
-  if (e.text == "shape") return evaluate_shape(scope, e, nodes);
+  if (const Special* special = find_special(e.text))
+    return evaluate_special(scope, *special, e, nodes);
   const Builtin* builtin = find_builtin(e.text);
   if (builtin == nullptr) {
     unknown_function(e);
@@ -144,7 +129,7 @@ bool Binder::unknown_function(const Expr& e) {
   if (std::find(std::begin(kMissing), std::end(kMissing), e.text) != std::end(kMissing))
     return error(e.name_span, fmt::format("function '{}' is not supported", e.text));
   std::vector<std::string> names = builtin_names();
-  names.insert(names.end(), {"reshape", "index", "shape"});
+  for (const Special* special : all_specials()) names.emplace_back(special->name);
   for (const Function& function : program_.functions)
     if (!function.name.text.empty()) names.push_back(function.name.text);
   return error(e.name_span, fmt::format("there is no function '{}'{}", e.text, did_you_mean(e.text, names)));
@@ -239,66 +224,6 @@ std::optional<Value> Binder::evaluate_cast(const Builtin& builtin, const Expr& e
   return add_call(nodes, "ident", *type, *type, {args[0].node}, args[0].sizes);
 }
 
-// index(T, axis): the coordinate of every element of T along one dimension.
-std::optional<Value> Binder::evaluate_index(Scope& scope, const Expr& e, NodeList& nodes) {
-  if (e.args.size() != 2) {
-    error(e.name_span, fmt::format("'index' takes 2 arguments, index(T, axis), but {} given",
-                                   e.args.size() == 1 ? "1 is" : fmt::format("{} are", e.args.size())));
-    return std::nullopt;
-  }
-  NodeList unused;  // only the shape counts
-  std::optional<Value> value = evaluate(scope, e.args[0], unused);
-  std::optional<int64_t> axis = constant_integer(scope, e.args[1], "the axis");
-  if (!value || !axis) return std::nullopt;
-  int64_t rank = static_cast<int64_t>(value->sizes.size());
-  if (*axis < 0 || *axis >= rank) {
-    error(expr_at(scope, e.args[1]).span,
-          rank == 0 ? std::string("the tensor has no dimension to take the index of")
-                    : fmt::format("axis {} is out of range: the tensor has {} dimension{}, 0 to {}", *axis, rank,
-                                  rank == 1 ? "" : "s", rank - 1));
-    return std::nullopt;
-  }
-  int64_t size = value->sizes[static_cast<size_t>(*axis)];
-  if (size > std::numeric_limits<int32_t>::max()) {
-    error(e.name_span, fmt::format("dimension {} has {} elements, too many for an index of type i32", *axis, size));
-    return std::nullopt;
-  }
-  // A dimension of size 1 may be stretched; its index stays 0.
-  if (size == 1) {
-    Value out = add_constant(nodes, Scalar::of_int(DataType::i32, 0));
-    out.sizes = value->sizes;
-    return out;
-  }
-  return add_index(nodes, static_cast<int>(*axis - rank), value->sizes);
-}
-
-// shape(T): the sizes of T as a vector of i32.
-std::optional<Value> Binder::evaluate_shape(Scope& scope, const Expr& e, NodeList& nodes) {
-  if (e.args.size() != 1) {
-    error(e.name_span, fmt::format("'shape' takes 1 argument, but {} are given", e.args.size()));
-    return std::nullopt;
-  }
-  NodeList unused;
-  std::optional<Value> value = evaluate(scope, e.args[0], unused);
-  if (!value) return std::nullopt;
-  const std::vector<int64_t> sizes = {static_cast<int64_t>(value->sizes.size())};
-  Value out = add_constant(nodes, Scalar::of_int(DataType::i32, 0));
-  for (size_t i = 0; i < value->sizes.size(); ++i) {
-    Result<Scalar> size = to_scalar(Constant::of(value->sizes[i]), DataType::i32);
-    if (!size.ok()) {
-      error(e.name_span, size.status());
-      return std::nullopt;
-    }
-    int at = add_index(nodes, -1, sizes).node;
-    int axis = add_constant(nodes, Scalar::of_int(DataType::i32, static_cast<int64_t>(i))).node;
-    int here = add_call(nodes, "cmp_eq", DataType::i32, DataType::boolean, {at, axis}, sizes).node;
-    int number = add_constant(nodes, *size).node;
-    out = add_call(nodes, "cond", DataType::i32, DataType::i32, {here, number, out.node}, sizes);
-  }
-  out.sizes = sizes;
-  return out;
-}
-
 std::optional<int64_t> Binder::constant_integer(Scope& scope, ExprId id, std::string_view what) {
   NodeList unused;
   std::optional<Value> value = evaluate(scope, id, unused);
@@ -376,47 +301,6 @@ TensorId Binder::constant_tensor(Scope& scope, const Constant& constant, DataTyp
   Value value = add_constant(nodes, *scalar);
   return finish(scope, nullptr, std::move(nodes), value, name, fmt::format("{} = {}", name, constant.to_string()),
                 span);
-}
-
-TensorId Binder::bind_reshape(Scope& scope, const Expr& e, const std::string& name, const Statement* statement) {
-  if (e.args.empty()) {
-    error(e.name_span, "'reshape' is called as reshape(T, size, …), but 0 arguments are given");
-    return -1;
-  }
-  std::optional<Entity> from = operand(scope, e.args[0]);
-  if (!from) return -1;
-  if (from->kind == Entity::Kind::constant) {
-    error(expr_at(scope, e.args[0]).span, "'reshape' needs a tensor here");
-    return -1;
-  }
-  const DataType type = tensor(from->tensor).type;
-  std::vector<int64_t> sizes;
-  for (size_t i = 1; i < e.args.size(); ++i) {
-    std::optional<int64_t> size = constant_integer(scope, e.args[i], "a size");
-    if (!size) return -1;
-    sizes.push_back(*size);
-  }
-  if (Status s = check_sizes(type, sizes, fmt::format("tensor '{}'", name)); !s.ok()) {
-    error(e.name_span, s);
-    return -1;
-  }
-  const std::vector<int64_t>& old = tensor(from->tensor).sizes;
-  int64_t before = dense_shape(type, old).element_count();
-  int64_t after = dense_shape(type, sizes).element_count();
-  if (before != after) {
-    error(e.name_span, fmt::format("'reshape' keeps the number of elements: [{}] has {}, [{}] has {}",
-                                   fmt::join(old, ", "), before, fmt::join(sizes, ", "), after));
-    return -1;
-  }
-  BoundReshape reshape;
-  reshape.from = from->tensor;
-  reshape.out = add_tensor(name, type, std::move(sizes), e.span);
-  if (reshape.out < 0) return -1;
-  BoundStatement out;
-  out.form = reshape;
-  out.text = statement != nullptr ? print(*scope.function, *statement) : fmt::format("{} = reshape(…)", name);
-  out.span = statement != nullptr ? statement->span : e.span;
-  return add_statement(scope, statement, std::move(out)) ? reshape.out : -1;
 }
 
 }  // namespace stria::tile

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of one bind, shared by its three parts: functions and names (bind.cc), contractions
-// (bind_contraction.cc), elementwise expressions (bind_expression.cc).
+// The state of one bind, shared by its four parts: functions and names (bind.cc), contractions
+// (bind_contraction.cc), elementwise expressions (bind_expression.cc), other functions
+// (bind_special.cc).
 #pragma once
 
 #include <map>
@@ -13,6 +14,7 @@
 
 #include "stria/base/diagnostic.h"
 #include "stria/builtins/builtin.h"
+#include "stria/builtins/special.h"
 #include "stria/tile/ast.h"
 #include "stria/tile/bind.h"
 #include "stria/tile/bound.h"
@@ -27,16 +29,22 @@ struct Entity {
     failed,  // its statement had an error; uses of it are not reported again
     tensor,
     constant,
+    step,  // of random numbers: only prng_value and prng_state take something out of it
   };
   Kind kind = Kind::failed;
-  TensorId tensor = 0;
+  TensorId tensor = 0;  // step: the state after it
   Constant constant;
-  SourceSpan span;  // where it was made
+  SourceSpan span;           // where it was made
+  TensorId step_values = 0;  // step: BoundPrng::values
+  std::vector<int64_t> step_sizes;
 
-  static Entity failed(SourceSpan span) { return {Kind::failed, 0, {}, span}; }
-  static Entity of(TensorId tensor) { return {Kind::tensor, tensor, {}, {}}; }
-  static Entity of(const Constant& constant) { return {Kind::constant, 0, constant, {}}; }
+  static Entity failed(SourceSpan span) { return {Kind::failed, 0, {}, span, 0, {}}; }
+  static Entity of(TensorId tensor) { return {Kind::tensor, tensor, {}, {}, 0, {}}; }
+  static Entity of(const Constant& constant) { return {Kind::constant, 0, constant, {}, 0, {}}; }
 };
+
+// Whether the function makes a tensor by a statement of its own, not by nodes of an expression.
+bool makes_statement(const Special& special);
 
 // One function being bound: an entry or an inlined call.
 struct Scope {
@@ -86,6 +94,7 @@ class Binder {
                                   const std::vector<std::string>& names);
   const Function* find_function(std::string_view name) const;
 
+  bool step_is_no_result(const Name& name);
   // False (and an error) if the name is taken.
   bool define(Scope& scope, const Name& name, Entity entity);
   // nullptr if the name is unknown (reported) or failed (not reported).
@@ -139,8 +148,6 @@ class Binder {
                                         std::vector<Value> args, NodeList& nodes);
   std::optional<Value> evaluate_cast(const Builtin& builtin, const Expr& expr, std::vector<Value> args,
                                      NodeList& nodes);
-  std::optional<Value> evaluate_index(Scope& scope, const Expr& expr, NodeList& nodes);
-  std::optional<Value> evaluate_shape(Scope& scope, const Expr& expr, NodeList& nodes);
   // The integer that an expression of literals and dimensions is.
   std::optional<int64_t> constant_integer(Scope& scope, ExprId id, std::string_view what);
   // The value of an expression as a tensor (a temporary one if it is not a bare name) or a constant.
@@ -150,10 +157,39 @@ class Binder {
                   const std::string& name, std::string text, SourceSpan span);
   TensorId constant_tensor(Scope& scope, const Constant& constant, DataType type, const std::string& name,
                            SourceSpan span);
-  // A tensor called `name`; -1 if it failed.
-  TensorId bind_reshape(Scope& scope, const Expr& expr, const std::string& name, const Statement* statement);
   Value load(NodeList& nodes, TensorId tensor);
   bool unknown_function(const Expr& expr);
+
+  // ---- bind_special.cc: functions that are not elementwise ----
+  std::optional<Value> evaluate_special(Scope& scope, const Special& special, const Expr& expr,
+                                        NodeList& nodes);
+  // The call has as many arguments as the record says.
+  bool check_arguments(const Special& special, const Expr& expr);
+  // The trailing arguments; false if one is not an integer known beforehand.
+  bool bind_numbers(Scope& scope, const Special& special, const Expr& expr, SpecialCall& call);
+  // The record's rule; nullopt if it refuses the call (reported).
+  std::optional<TensorType> special_type(Scope& scope, const Special& special, const Expr& expr,
+                                         const SpecialCall& call);
+  // The tensors that the leading arguments are; false if one is none.
+  bool special_operands(Scope& scope, const Special& special, const Expr& expr,
+                        std::vector<TensorId>& operands, SpecialCall& call);
+  std::optional<Value> evaluate_index(const TensorType& type, int64_t axis, NodeList& nodes);
+  std::optional<Value> evaluate_shape(const std::vector<int64_t>& sizes, NodeList& nodes);
+  // A tensor called `name`, made by a statement of its own; -1 if it failed.
+  TensorId bind_special(Scope& scope, const Special& special, const Expr& expr,
+                        const std::string& name, const Statement* statement);
+  TensorId add_reshape(Scope& scope, TensorId from, std::vector<int64_t> sizes,
+                       const std::string& name, const Statement* statement, SourceSpan span,
+                       const std::string& text);
+  TensorId add_scatter(Scope& scope, const std::vector<TensorId>& operands, TensorType type,
+                       const std::string& name, const Statement* statement, SourceSpan span,
+                       const std::string& text);
+  // The step of random numbers that the argument of prng_value and prng_state names.
+  const Entity* find_step(Scope& scope, const Special& special, const Expr& expr);
+  TensorId bind_step_values(Scope& scope, const Entity& step, const std::string& name,
+                            const Statement* statement, SourceSpan span, const std::string& text);
+  std::optional<Entity> bind_step(Scope& scope, const Special& special, const Expr& expr,
+                                  const std::string& name, const Statement& statement);
 
   const Program& program_;
   const std::map<std::string, TensorType>& inputs_;

@@ -96,14 +96,40 @@ struct BoundElementwise {
   std::vector<BoundNode> nodes;  // arguments before their calls; never empty
 };
 
-// out = the elements of `from`, of which it has as many, in row-major order.
+// out = the first elements of `from`, in row-major order; `from` has as many, or, if both are not empty
+// and `out` has rank 1, more.
 struct BoundReshape {
   TensorId out = 0;
   TensorId from = 0;
 };
 
+// out[i…, d…] = from[index[i…] clamped to its rows, d…] (rule M13).
+struct BoundGather {
+  TensorId out = 0;
+  TensorId from = 0;
+  TensorId index = 0;
+};
+
+// out[r, d…] = sum of from[i…, d…] over the i… with index[i…] = r (rule M14). `out` is not narrower
+// than the sum.
+struct BoundScatter {
+  TensorId out = 0;
+  TensorId from = 0;
+  TensorId index = 0;
+};
+
+// Random numbers (rule M16). `values` has one row for each step of all streams; of the last row only
+// what makes up `count` numbers is written. Streams step as often as they write.
+struct BoundPrng {
+  TensorId state_out = 0;
+  TensorId values = 0;  // fp32 [ceil(count / streams), streams]
+  TensorId state = 0;
+  int64_t count = 0;
+};
+
 struct BoundStatement {
-  std::variant<BoundContraction, BoundElementwise, BoundReshape> form;
+  std::variant<BoundContraction, BoundElementwise, BoundReshape, BoundGather, BoundScatter, BoundPrng>
+      form;
   std::vector<Attribute> attributes;
   // Canonical text for comments: "O[n, x : N, X] = +(D[n, -1 + i + x] * K[i])".
   std::string text;

@@ -31,6 +31,13 @@ struct TensorShape {
   int64_t span_bytes() const { return span_elements() * byte_size(type); }
 };
 
+// What a program sees of a tensor: its layout is the compiler's business.
+struct TensorType {
+  DataType type = DataType::fp32;
+  std::vector<int64_t> sizes;  // elements
+  bool operator==(const TensorType&) const = default;
+};
+
 // Row-major strides, last dimension contiguous.
 TensorShape dense_shape(DataType type, const std::vector<int64_t>& sizes);
 

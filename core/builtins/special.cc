@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/builtins/special.h"
+
+namespace stria {
+namespace builtins {
+#define STRIA_SPECIAL(name) extern const Special name;
+#include "stria/builtins/all_specials.def"
+#undef STRIA_SPECIAL
+}  // namespace builtins
+
+namespace {
+
+constexpr const Special* kAll[] = {
+#define STRIA_SPECIAL(name) &builtins::name,
+#include "stria/builtins/all_specials.def"
+#undef STRIA_SPECIAL
+};
+
+}  // namespace
+
+std::span<const Special* const> all_specials() { return kAll; }
+
+const Special* find_special(std::string_view name) {
+  for (const Special* special : kAll)
+    if (special->name == name) return special;
+  return nullptr;
+}
+
+}  // namespace stria
