@@ -165,6 +165,11 @@ class Evaluator {
       out.values.resize(static_cast<size_t>(dense_shape(out.type, out.sizes).element_count()));
       if (const auto* c = std::get_if<GeneratedContraction>(&program.statements[s])) {
         contract(*c, out);
+      } else if (const auto* special = std::get_if<GeneratedSpecial>(&program.statements[s])) {
+        if (special->function == "gather") gather(*special, out);
+        if (special->function == "scatter") scatter(*special, out);
+        if (special->function == "index") index(*special, out);
+        if (special->function.starts_with("prng_")) random(*special, out);
       } else {
         const auto& e = std::get<GeneratedElementwise>(program.statements[s]);
         elementwise(e.value, out);
@@ -340,6 +345,74 @@ class Evaluator {
       if (!(partial < largest(type) / 2)) out.skip = true;
     }
     return out;
+  }
+
+  // What an index element says, which of 64 unsigned bits may be a huge number.
+  static double coordinate(const Tensor& index, size_t n) {
+    const int64_t i = index.values[n].i;
+    return index.type == DataType::u64 ? static_cast<double>(static_cast<uint64_t>(i)) : static_cast<double>(i);
+  }
+
+  void gather(const GeneratedSpecial& s, Tensor& out) {
+    const Tensor& data = tensors_.at(s.operands[0]);
+    const Tensor& index = tensors_.at(s.operands[1]);
+    const size_t row = data.values.size() / static_cast<size_t>(data.sizes[0]);
+    for (size_t n = 0; n < index.values.size(); ++n) {
+      const double last = static_cast<double>(data.sizes[0] - 1);
+      const auto at = static_cast<size_t>(std::min(std::max(coordinate(index, n), 0.0), last));
+      for (size_t d = 0; d < row; ++d) {
+        out.values[n * row + d] = data.values[at * row + d];
+        out.values[n * row + d].skip |= index.values[n].skip;
+      }
+    }
+  }
+
+  void scatter(const GeneratedSpecial& s, Tensor& out) {
+    const Tensor& from = tensors_.at(s.operands[0]);
+    const Tensor& index = tensors_.at(s.operands[1]);
+    const DataType type = compute_type(out.type);
+    const size_t row = out.values.size() / static_cast<size_t>(out.sizes[0]);
+    bool skip = false;
+    std::vector<std::vector<BruteValue>> terms(out.values.size());
+    for (size_t n = 0; n < index.values.size(); ++n) {
+      skip |= index.values[n].skip;
+      const double at = coordinate(index, n);
+      if (at < 0 || at >= static_cast<double>(out.sizes[0])) continue;
+      for (size_t d = 0; d < row; ++d)
+        terms[static_cast<size_t>(at) * row + d].push_back(converted(from.type, type, from.values[n * row + d]));
+    }
+    for (size_t e = 0; e < terms.size(); ++e) {
+      if (!terms[e].empty()) out.values[e] = converted(type, out.type, aggregate('+', type, terms[e]));
+      out.values[e].skip |= skip;
+    }
+  }
+
+  void index(const GeneratedSpecial& s, Tensor& out) {
+    size_t inside = 1;
+    for (size_t d = static_cast<size_t>(s.numbers[0]) + 1; d < out.sizes.size(); ++d)
+      inside *= static_cast<size_t>(out.sizes[d]);
+    const auto size = static_cast<size_t>(out.sizes[static_cast<size_t>(s.numbers[0])]);
+    for (size_t e = 0; e < out.values.size(); ++e) out.values[e].i = static_cast<int64_t>(e / inside % size);
+  }
+
+  void random(const GeneratedSpecial& s, Tensor& out) {
+    std::vector<uint32_t> state;
+    for (const BruteValue& word : tensors_.at(s.operands[0]).values) state.push_back(static_cast<uint32_t>(word.i));
+    size_t count = 1;
+    for (int64_t size : s.numbers) count *= static_cast<size_t>(size);
+    for (size_t p = 0; p < count; ++p) {
+      uint32_t* word = state.data() + p % 2048;
+      const auto step = [&](size_t w, int near, int back, int far, uint32_t mask) {
+        uint32_t& z = word[2048 * w];
+        z = ((z & mask) << far) ^ (((z << near) ^ z) >> back);
+      };
+      step(0, 13, 19, 12, ~uint32_t{1});
+      step(1, 2, 25, 4, ~uint32_t{7});
+      step(2, 3, 11, 17, ~uint32_t{15});
+      if (s.function == "prng_value") out.values[p].f = ((word[0] ^ word[2048] ^ word[4096]) >> 8) / 16777216.0;
+    }
+    if (s.function == "prng_state")
+      for (size_t e = 0; e < state.size(); ++e) out.values[e].i = state[e];
   }
 
   void elementwise(const GeneratedExpr& e, Tensor& out) {

@@ -62,6 +62,7 @@ class Coverage {
     for (const char* feature : {"strided", "skipping output", "negative coefficient", "written constraint", "default", "broadcast",
                                 "several outputs", "fractional", "two indices in a dimension", "offset"})
       want(feature);
+    for (const char* function : {"gather", "scatter", "index", "prng_value", "prng_state"}) want(function);
     return out;
   }
 

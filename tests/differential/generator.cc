@@ -21,7 +21,8 @@ class Generator {
     int statements = pick(options_.min_statements, options_.max_statements);
     for (int s = 0; s < statements; ++s) {
       // The first statement walks through all aggregations, combinations and types as seeds go up.
-      if (s == 0 || chance(60)) contraction();
+      if (s == 0 || chance(55)) contraction();
+      else if (chance(35)) special();
       else elementwise();
     }
     for (const GeneratedTensor& tensor : program_.tensors)
@@ -323,6 +324,73 @@ class Generator {
     statement.value = value;
     program_.tensors.push_back({statement.out, value.type, sizes});
     program_.statements.emplace_back(std::move(statement));
+  }
+
+  std::vector<int64_t> some_sizes(int most_rank, int most_size) {
+    std::vector<int64_t> sizes;
+    for (int d = pick(0, most_rank); d > 0; --d) sizes.push_back(pick(1, most_size));
+    return sizes;
+  }
+  DataType integer_type() {
+    DataType type;
+    do {
+      type = any_type_of_all();
+    } while (!is_integer(type));
+    return type;
+  }
+  std::string tensor_of(DataType type, const std::vector<int64_t>& sizes) {
+    for (const GeneratedTensor& tensor : program_.tensors)
+      if (tensor.type == type && tensor.sizes == sizes && chance(50)) return tensor.name;
+    return new_input(type, sizes).name;
+  }
+
+  void special() {
+    GeneratedSpecial s;
+    s.out = result_name();
+    GeneratedTensor out{s.out, DataType::fp32, {}};
+    const int choice = pick(0, 99);
+    const DataType type = any_type(), index = integer_type();
+    if (choice < 40) {
+      s.function = "gather";
+      std::vector<int64_t> data = some_sizes(2, 20), at = some_sizes(2, 9);
+      data.insert(data.begin(), pick(1, 9));
+      s.operands = {tensor_of(type, data), tensor_of(index, at)};
+      out = {s.out, type, at};
+      out.sizes.insert(out.sizes.end(), data.begin() + 1, data.end());
+    } else if (choice < 80) {
+      s.function = "scatter";
+      std::vector<int64_t> at = some_sizes(2, 9), row = some_sizes(2, 20), from = at;
+      from.insert(from.end(), row.begin(), row.end());
+      row.insert(row.begin(), pick(1, 9));
+      s.operands = {tensor_of(type, from), tensor_of(index, at), tensor_of(any_type(), {row[0]})};
+      const bool widens = type == DataType::boolean || is_integer(type);
+      out = {s.out, type == DataType::boolean ? DataType::i32 : widens ? accumulation_type(type) : type, row};
+    } else if (choice < 90) {
+      s.function = "index";
+      std::vector<int64_t> sizes = some_sizes(3, 9);
+      sizes.push_back(pick(1, 9));
+      s.operands = {tensor_of(type, sizes)};
+      s.numbers = {pick(0, static_cast<int>(sizes.size()) - 1)};
+      out = {s.out, DataType::i32, sizes};
+    } else {
+      s.function = chance(50) ? "prng_value" : "prng_state";
+      std::vector<int64_t> sizes = some_sizes(2, 70);
+      s.numbers = sizes;
+      // Any bits are a state, if not a good one.
+      GeneratedTensor state = new_input(DataType::u32, {3, 2048});
+      for (Scalar& word : program_.input_values.back()) word = Scalar::of_int(DataType::u32, static_cast<int64_t>(random_()));
+      s.operands = {state.name};
+      out = s.function == "prng_value" ? GeneratedTensor{s.out, DataType::fp32, sizes}
+                                       : GeneratedTensor{s.out, DataType::u32, {3, 2048}};
+    }
+    feature(s.function);
+    if (s.function == "gather" || s.function == "scatter") {
+      feature(fmt::format("{} {}", s.function, name_of(type)));
+      feature(fmt::format("chosen by {}", name_of(index)));
+    }
+    for (const std::string& name : s.operands) read_.insert(name);
+    program_.tensors.push_back(out);
+    program_.statements.emplace_back(std::move(s));
   }
 
   const GeneratorOptions options_;

@@ -53,6 +53,15 @@ struct GeneratedElementwise {
   GeneratedExpr value;
 };
 
+// out = function(operands…, numbers…): gather, scatter, index, or prng_value and prng_state of a step
+// of their own.
+struct GeneratedSpecial {
+  std::string out;
+  std::string function;
+  std::vector<std::string> operands;
+  std::vector<int64_t> numbers;
+};
+
 struct GeneratedTensor {
   std::string name;
   DataType type = DataType::fp32;
@@ -63,7 +72,7 @@ struct GeneratedProgram {
   uint64_t seed = 0;
   std::vector<GeneratedTensor> inputs;
   std::vector<std::vector<Scalar>> input_values;  // row-major, one per input
-  std::vector<std::variant<GeneratedContraction, GeneratedElementwise>> statements;
+  std::vector<std::variant<GeneratedContraction, GeneratedElementwise, GeneratedSpecial>> statements;
   std::vector<GeneratedTensor> tensors;  // assigned ones, in the order of their statements
   std::vector<std::string> outputs;      // the assigned tensors that no later statement reads
   // What the program exercises, counted once per program: "add/mul/fp32", "rank 3", "strided", …

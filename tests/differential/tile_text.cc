@@ -18,6 +18,15 @@ std::string text_of(const std::string& tensor, const std::vector<GeneratedForm>&
   return fmt::format("{}[{}]", tensor, fmt::join(parts, ", "));
 }
 
+std::string text_of(const GeneratedSpecial& s) {
+  std::vector<std::string> args = s.operands;
+  for (int64_t number : s.numbers) args.push_back(std::to_string(number));
+  if (!s.function.starts_with("prng_"))
+    return fmt::format("    {} = {}({});\n", s.out, s.function, fmt::join(args, ", "));
+  return fmt::format("    Step{0} = prng_step({1});\n    {0} = {2}(Step{0});\n", s.out, fmt::join(args, ", "),
+                     s.function);
+}
+
 std::string text_of(const GeneratedContraction& c) {
   std::vector<std::string> dims;
   for (const GeneratedForm& dim : c.out_dims) dims.push_back(text_of(dim));
@@ -70,6 +79,8 @@ std::string GeneratedProgram::tile_text() const {
   for (const auto& statement : statements) {
     if (const auto* c = std::get_if<GeneratedContraction>(&statement)) {
       text += fmt::format("    {};\n", text_of(*c));
+    } else if (const auto* s = std::get_if<GeneratedSpecial>(&statement)) {
+      text += text_of(*s);
     } else {
       const auto& e = std::get<GeneratedElementwise>(statement);
       text += fmt::format("    {} = {};\n", e.out, text_of(e.value));

@@ -26,17 +26,35 @@ std::string slurp(const fs::path& path) {
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-// Value of one element, and how it is stored.
+// Value of one element, and how it is stored: one entry for each type.
+struct Format {
+  const char* descr;
+  void (*append)(std::string& bytes, double value);
+  double (*element)(const char* at);
+};
 template <typename T>
-void append(std::string& bytes, double value) {
-  T number = static_cast<T>(value);
-  bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
+constexpr Format format(const char* descr) {
+  return {descr,
+          [](std::string& bytes, double value) {
+            const T number = static_cast<T>(value);
+            bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
+          },
+          [](const char* at) {
+            T number;
+            std::memcpy(&number, at, sizeof number);
+            return static_cast<double>(number);
+          }};
 }
-template <typename T>
-double element(const char* at) {
-  T number;
-  std::memcpy(&number, at, sizeof number);
-  return static_cast<double>(number);
+constexpr Format kFormats[] = {
+    format<_Float16>("<f2"), format<float>("<f4"),    format<double>("<f8"),
+    format<int8_t>("|i1"),   format<int16_t>("<i2"),  format<int32_t>("<i4"),
+    format<int64_t>("<i8"),  format<uint8_t>("|u1"),  format<uint16_t>("<u2"),
+    format<uint32_t>("<u4"), format<uint64_t>("<u8"), format<uint8_t>("|b1")};
+
+const Format& format_of(const std::string& descr) {
+  for (const Format& one : kFormats)
+    if (descr == one.descr) return one;
+  throw std::runtime_error("no type " + descr);
 }
 
 }  // namespace
@@ -108,18 +126,8 @@ std::string npy_bytes(const Array& array) {
   bytes += static_cast<char>(header.size() & 0xff);
   bytes += static_cast<char>(header.size() >> 8);
   bytes += header;
-  for (double value : array.values) {
-    if (array.descr == "<f4")
-      append<float>(bytes, value);
-    else if (array.descr == "<f8")
-      append<double>(bytes, value);
-    else if (array.descr == "<i4")
-      append<int32_t>(bytes, value);
-    else if (array.descr == "|i1")
-      append<int8_t>(bytes, value);
-    else
-      throw std::runtime_error("npy_bytes: " + array.descr);
-  }
+  const Format& type = format_of(array.descr);
+  for (double value : array.values) type.append(bytes, value);
   return bytes;
 }
 
@@ -144,19 +152,9 @@ Array parse_npy_bytes(const std::string& bytes) {
   const int64_t size = array.descr.back() - '0';
   if (static_cast<int64_t>(bytes.size() - 10 - length) != count * size)
     throw std::runtime_error("size");
-  for (int64_t i = 0; i < count; ++i) {
-    const char* at = bytes.data() + 10 + length + i * size;
-    if (array.descr == "<f4")
-      array.values.push_back(element<float>(at));
-    else if (array.descr == "<f8")
-      array.values.push_back(element<double>(at));
-    else if (array.descr == "<i4")
-      array.values.push_back(element<int32_t>(at));
-    else if (array.descr == "|b1")
-      array.values.push_back(element<uint8_t>(at));
-    else
-      throw std::runtime_error("parse_npy_bytes: " + array.descr);
-  }
+  const Format& type = format_of(array.descr);
+  for (int64_t i = 0; i < count; ++i)
+    array.values.push_back(type.element(bytes.data() + 10 + length + i * size));
   return array;
 }
 
