@@ -183,12 +183,46 @@ TEST(Bind, Reshape) {
   EXPECT_TRUE(std::holds_alternative<BoundReshape>(bound->statements[1].form));
   EXPECT_THAT(failure_of("function (D) -> (R) { R = reshape(D, 3); }", {{"D", fp32({5})}}),
               HasSubstr("'reshape' keeps the number of elements: [5] has 5, [3] has 3"));
-  EXPECT_THAT(failure_of("function (D) -> (R) { R = prng_step(D, 3); }", {{"D", fp32({5})}}),
-              HasSubstr("function 'prng_step' is not supported"));
-  EXPECT_THAT(failure_of("function (D, I) -> (R) { R = gather(D, I); }", {{"D", fp32({5})}, {"I", fp32({5})}}),
-              HasSubstr("t.tile:1:30: error: function 'gather' is not supported"));
-  EXPECT_THAT(failure_of("function (D, I) -> (R) { R = 1 + scatter(D, I, D); }", {{"D", fp32({5})}, {"I", fp32({5})}}),
-              HasSubstr("function 'scatter' is not supported"));
+}
+
+TEST(M13, GatherIsAStatementOfItsOwn) {
+  const Inputs inputs = {{"D", {DataType::bf16, {5, 4}}}, {"I", {DataType::u8, {3, 2}}}};
+  auto bound = bind_text("function (D, I) -> (R) { R = gather(D, I + 1) * 2; }", inputs);
+  ASSERT_TRUE(bound.ok()) << bound.status().message();
+  ASSERT_EQ(bound->statements.size(), 3u);
+  const auto& gather = std::get<BoundGather>(bound->statements[1].form);
+  EXPECT_EQ(bound->tensors[static_cast<size_t>(gather.out)].sizes, (std::vector<int64_t>{3, 2, 4}));
+  EXPECT_EQ(tensor_of(*bound, "R").type, DataType::bf16);
+  // The caret stands under the argument that is wrong.
+  EXPECT_THAT(failure_of("function (D, I) -> (R) { R = gather(D, D); }", inputs),
+              HasSubstr("test.tile:1:40: error: the index of 'gather' is of an integer type, not bf16"));
+}
+
+TEST(M14, ScatterKeepsNarrowSumsInAWideTensor) {
+  const Inputs inputs = {{"E", {DataType::fp16, {3, 4}}}, {"I", {DataType::i64, {3}}}, {"V", fp32({7})}};
+  auto bound = bind_text("function (E, I, V) -> (R) { R = scatter(E, I, V); }", inputs);
+  ASSERT_TRUE(bound.ok()) << bound.status().message();
+  const auto& scatter = std::get<BoundScatter>(bound->statements.at(0).form);
+  EXPECT_EQ(bound->tensors[static_cast<size_t>(scatter.out)].type, DataType::fp32);
+  EXPECT_EQ(tensor_of(*bound, "R").type, DataType::fp16);
+  EXPECT_EQ(tensor_of(*bound, "R").sizes, (std::vector<int64_t>{7, 4}));
+}
+
+TEST(M16, AStepIsNoTensor) {
+  const Inputs inputs = {{"S", {DataType::u32, {3, 2048}}}};
+  auto bound = bind_text("function (S) -> (R, N) { T = prng_step(S, 30, 100); R = prng_value(T); N = prng_state(T); }", inputs);
+  ASSERT_TRUE(bound.ok()) << bound.status().message();
+  const auto& prng = std::get<BoundPrng>(bound->statements.at(0).form);
+  EXPECT_EQ(prng.count, 3000);
+  EXPECT_EQ(bound->tensors[static_cast<size_t>(prng.values)].sizes, (std::vector<int64_t>{2, 2048}));
+  EXPECT_EQ(tensor_of(*bound, "R").sizes, (std::vector<int64_t>{30, 100}));
+  EXPECT_EQ(tensor_of(*bound, "N").type, DataType::u32);
+  for (const char* body : {"T = prng_step(S, 4); R = T;", "T = prng_step(S, 4); R = exp(T);",
+                           "T = prng_step(S, 4); R[i : 4] = +(T[i]);", "T = prng_step(S, 4); R = f(T);",
+                           "R = prng_step(S, 4);"})
+    EXPECT_THAT(failure_of("function f(X) -> (Y) { Y = X; }\nfunction (S) -> (R) { " + std::string(body) + " }", inputs),
+                HasSubstr("is a step of random numbers"))
+        << body;
 }
 
 TEST(Bind, AWrongRankIsOneError) {
@@ -239,8 +273,9 @@ TEST(Bind, EveryHouseProgramBinds) {
     ASSERT_TRUE(program.ok()) << program.status().message();
     Result<const Function*> entry = entry_function(*program, "");
     ASSERT_TRUE(entry.ok());
-    Inputs inputs;
+    Inputs inputs = shapes_in(text);
     for (const Parameter& p : (*entry)->parameters) {
+      if (inputs.count(p.name.text)) continue;
       std::vector<int64_t> sizes(p.has_dims ? p.dims.size() : 3, 9);
       // The windows of convolutions are smaller than what they slide over.
       for (size_t i = 0; i < p.dims.size(); ++i)

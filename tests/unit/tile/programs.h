@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "stria/base/file.h"
+#include "stria/base/text.h"
 #include "stria/tile/bind.h"
 #include "stria/tile/parser.h"
 
@@ -49,6 +50,21 @@ inline std::string domain_text(const BoundContraction& c) {
     out += fmt::format("{}{}:{}..{}", out.empty() ? "" : " ", index.name, index.range.lower, index.range.upper);
   for (const Affine& form : c.constraints) out += " | " + form.to_string();
   return c.empty ? "empty" : out;
+}
+
+// What lines "# shape A=2,3:i8" of a program say of its inputs; fp32 where no type stands.
+inline Inputs shapes_in(const std::string& text) {
+  Inputs out;
+  for (const std::string& line : split(text, '\n')) {
+    if (!line.starts_with("# shape ")) continue;
+    const std::vector<std::string> name = split(line.substr(8), '=');
+    const std::vector<std::string> parts = split(name.at(1), ':');
+    TensorType& type = out[name[0]];
+    if (parts.size() > 1) type.type = parse_data_type(parts[1]).value();
+    if (!parts[0].empty())
+      for (const std::string& size : split(parts[0], ',')) type.sizes.push_back(std::stoll(size));
+  }
+  return out;
 }
 
 // Every program of the house: files in the tests and demos, path -> text.
