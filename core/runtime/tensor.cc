@@ -55,17 +55,21 @@ void Tensor::add_events_before_read(std::vector<Event>& waits) const {
 }
 
 // Who overwrites a tensor waits for its users but does not share their fate: each open event is
-// replaced by one that is done when it is and never fails.
+// replaced by one that is done when it is and never fails. Whose fate is shared already, as its
+// event is among `waits`, needs no other; and readers, if there are any, have waited for the
+// writer.
 Status Tensor::add_events_before_write(std::vector<Event>& waits) const {
   auto add = [&](const Event& event) -> Status {
     if (!event.valid() || event.is_done()) return Status();
+    for (const Event& wait : waits)
+      if (wait.handle() == event.handle()) return Status();
     STRIA_ASSIGN(Event end, state_->device.create_event());
     // Signalling fails only if it was done before, which nobody else does.
     STRIA_RETURN_IF_ERROR(event.on_done([end](const Status&) { (void)end.signal(); }));
     waits.push_back(std::move(end));
     return Status();
   };
-  STRIA_RETURN_IF_ERROR(add(state_->writer));
+  if (state_->readers.empty()) return add(state_->writer);
   for (const Event& reader : state_->readers) STRIA_RETURN_IF_ERROR(add(reader));
   return Status();
 }
@@ -117,8 +121,8 @@ Result<HostTensor> Tensor::read() const {
   STRIA_ASSIGN(HostTensor host, HostTensor::create(type(), sizes(), "tensor"));
   std::lock_guard one_at_a_time(state_->read);
   STRIA_ASSIGN(Event ended, state_->device.create_event());
+  std::vector<Event> waits;
   auto copy = [&]() -> Status {
-    std::vector<Event> waits;
     {
       std::lock_guard lock(*state_->order);
       if (state_->mapped)
@@ -134,6 +138,8 @@ Result<HostTensor> Tensor::read() const {
     return done.wait();
   };
   Status status = copy();
+  // Who writes next waits for this reader alone, so it may not end before the last writer does.
+  if (!status.ok()) (void)hal::wait_all(waits);
   STRIA_RETURN_IF_ERROR(ended.signal());
   STRIA_RETURN_IF_ERROR(status);
   return host;
