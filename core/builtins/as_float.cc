@@ -2,11 +2,6 @@
 #include "stria/builtins/reference.h"
 
 namespace stria::builtins {
-namespace {
-
-Scalar cast(DataType type, const Scalar* x) { return convert(x[0], type); }
-
-}  // namespace
 
 extern const Builtin as_float;
 constinit const Builtin as_float = {
@@ -14,7 +9,7 @@ constinit const Builtin as_float = {
     .spelling = nullptr,
     .arity = 2,
     .types = TypeRule::cast,
-    .reference = cast,
+    .reference = reference::cast,
     .ulp = {0, 0},
     .gradient = derivative("DR"),
     .doc = "Conversion to a float of 16, 32 or 64 bits, rounded to nearest, ties to even.",

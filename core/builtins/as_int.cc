@@ -2,11 +2,6 @@
 #include "stria/builtins/reference.h"
 
 namespace stria::builtins {
-namespace {
-
-Scalar cast(DataType type, const Scalar* x) { return convert(x[0], type); }
-
-}  // namespace
 
 extern const Builtin as_int;
 constinit const Builtin as_int = {
@@ -14,7 +9,7 @@ constinit const Builtin as_int = {
     .spelling = nullptr,
     .arity = 2,
     .types = TypeRule::cast,
-    .reference = cast,
+    .reference = reference::cast,
     .ulp = {0, 0},
     .gradient = no_derivative("the result is no real number"),
     .doc =

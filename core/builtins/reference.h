@@ -50,6 +50,9 @@ Scalar bits(DataType type, const Scalar* x) {
   return Scalar::of_int(type, type == DataType::boolean ? result & 1 : result);
 }
 
+// The conversion that every as_… is.
+inline Scalar cast(DataType type, const Scalar* x) { return convert(x[0], type); }
+
 inline int64_t wrapping_add(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }

@@ -31,6 +31,18 @@ Status for_each_selected(stripe::Program& program, const std::vector<std::string
   return select(program.entry, nullptr, reqs, visit);
 }
 
+Status for_each_selected_inside(stripe::Program& program, const std::vector<std::string>& reqs,
+                                PassContext& context,
+                                const std::function<void(Block& block)>& visit) {
+  return for_each_selected(program, reqs, [&](Block& block, Block*) {
+    if (block.tags.has("program"))
+      context.skipped(block.name, "the program's tensors are its interface");
+    else
+      visit(block);
+    return Status();
+  });
+}
+
 Status for_each_kernel(stripe::Program& program, const std::vector<std::string>& reqs,
                        const std::function<Status(Block&, Block&)>& visit) {
   STRIA_RETURN_IF_ERROR(select_in(program.prologue(), reqs, visit));

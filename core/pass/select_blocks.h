@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "stria/base/status.h"
+#include "stria/pass/pass_context.h"
 #include "stria/stripe/block.h"
 
 namespace stria {
@@ -18,8 +19,14 @@ Status for_each_selected(
     stripe::Program& program, const std::vector<std::string>& reqs,
     const std::function<Status(stripe::Block& block, stripe::Block* parent)>& visit);
 
-// As above, but for the kernels: the blocks that are statements of #prologue and #main, and have
-// `reqs`.
+// As the first, for passes that change a block's buffers: those of the #program block are the
+// program's interface, and it is left alone and counted as skipped.
+Status for_each_selected_inside(stripe::Program& program, const std::vector<std::string>& reqs,
+                                PassContext& context,
+                                const std::function<void(stripe::Block& block)>& visit);
+
+// As the first, but for the kernels: the blocks that are statements of #prologue and #main, and
+// have `reqs`.
 Status for_each_kernel(
     stripe::Program& program, const std::vector<std::string>& reqs,
     const std::function<Status(stripe::Block& kernel, stripe::Block& parent)>& visit);

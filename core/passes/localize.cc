@@ -136,14 +136,8 @@ void describe(LocalizeOptions& options, OptionFields& fields) {
 }
 
 Status localize(stripe::Program& program, const LocalizeOptions& options, PassContext& context) {
-  return for_each_selected(program, options.reqs, [&](Block& block, Block*) {
-    // Buffers of the program itself are its interface.
-    if (block.tags.has("program"))
-      context.skipped(block.name, "the program's tensors are its interface");
-    else
-      Localizer(options, context).run(block);
-    return Status();
-  });
+  return for_each_selected_inside(program, options.reqs, context,
+                                  [&](Block& block) { Localizer(options, context).run(block); });
 }
 
 }  // namespace stria::passes

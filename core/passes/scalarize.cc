@@ -122,13 +122,8 @@ void describe(ScalarizeOptions& options, OptionFields& fields) {
 }
 
 Status scalarize(stripe::Program& program, const ScalarizeOptions& options, PassContext& context) {
-  return for_each_selected(program, options.reqs, [&](Block& block, Block*) {
-    if (block.tags.has("program"))
-      context.skipped(block.name, "the program's tensors are its interface");
-    else
-      Scalarizer(context).run(block);
-    return Status();
-  });
+  return for_each_selected_inside(program, options.reqs, context,
+                                  [&](Block& block) { Scalarizer(context).run(block); });
 }
 
 }  // namespace stria::passes
