@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <vector>
 
 namespace stria {
 namespace {
@@ -29,6 +30,62 @@ Status write_all(int descriptor, std::string_view bytes, const std::filesystem::
     bytes.remove_prefix(static_cast<size_t>(count));
   }
   return Status();
+}
+
+// A file whose bytes lie beside its target, or are still to be written if it has no name to rename
+// to.
+struct Staged {
+  std::filesystem::path path;
+  std::string temporary;   // empty: written directly
+  std::string_view bytes;  // for that
+};
+
+Result<Staged> stage(const std::filesystem::path& given, std::string_view bytes) {
+  struct stat info{};
+  bool exists = ::stat(given.c_str(), &info) == 0;
+  // Through a link, the file it names is replaced and not the link: /dev/stdout is a link, too.
+  std::error_code no_such;
+  std::filesystem::path path = given;
+  if (std::filesystem::is_symlink(given, no_such)) {
+    std::filesystem::path target = std::filesystem::weakly_canonical(given, no_such);
+    if (!no_such) path = target;
+  }
+  // What is open under a number has no name to rename to.
+  std::string text = std::filesystem::absolute(given, no_such).lexically_normal().string();
+  bool by_number = text.rfind("/dev/", 0) == 0 || text.rfind("/proc/", 0) == 0;
+  if (exists && S_ISDIR(info.st_mode)) return error_of(path, "write", EISDIR);
+  if (exists && ::access(path.c_str(), W_OK) != 0) return error_of(path, "write", errno);
+  if (exists && (by_number || !S_ISREG(info.st_mode))) return Staged{given, "", bytes};
+  std::string temporary = path.string() + ".XXXXXX";
+  int descriptor = ::mkstemp(temporary.data());
+  if (descriptor < 0) return error_of(path, "write", errno);
+  mode_t mask = ::umask(0);
+  ::umask(mask);
+  ::fchmod(descriptor, exists ? info.st_mode & 07777 : 0666 & ~mask);
+  Status status = write_all(descriptor, bytes, path);
+  if (::close(descriptor) != 0 && status.ok()) status = error_of(path, "write", errno);
+  if (!status.ok()) {
+    ::unlink(temporary.c_str());
+    return status;
+  }
+  return Staged{path, temporary, {}};
+}
+
+Status commit(const Staged& file) {
+  if (!file.temporary.empty()) {
+    if (::rename(file.temporary.c_str(), file.path.c_str()) == 0) return Status();
+    return error_of(file.path, "write", errno);
+  }
+  int descriptor = ::open(file.path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0) return error_of(file.path, "write", errno);
+  Status status = write_all(descriptor, file.bytes, file.path);
+  if (::close(descriptor) != 0 && status.ok()) status = error_of(file.path, "write", errno);
+  return status;
+}
+
+// After a commit there is nothing left to discard.
+void discard(const Staged& file) {
+  if (!file.temporary.empty()) ::unlink(file.temporary.c_str());
 }
 
 }  // namespace
@@ -61,39 +118,28 @@ Result<std::string> read_file(const std::filesystem::path& path, size_t max_byte
   return bytes;
 }
 
-Status write_file(const std::filesystem::path& given, std::string_view bytes) {
-  struct stat info{};
-  bool exists = ::stat(given.c_str(), &info) == 0;
-  // Through a link, the file it names is replaced and not the link: /dev/stdout is a link, too.
-  std::error_code no_such;
-  std::filesystem::path path = given;
-  if (std::filesystem::is_symlink(given, no_such)) {
-    std::filesystem::path target = std::filesystem::weakly_canonical(given, no_such);
-    if (!no_such) path = target;
+Status write_file(const std::filesystem::path& path, std::string_view bytes) {
+  STRIA_ASSIGN(Staged file, stage(path, bytes));
+  Status status = commit(file);
+  if (!status.ok()) discard(file);
+  return status;
+}
+
+Status write_files(std::span<const FileText> files) {
+  std::vector<Staged> staged;
+  Status status;
+  for (const FileText& file : files) {
+    auto next = stage(file.path, file.text);
+    if (!next.ok()) {
+      status = next.status();
+      break;
+    }
+    staged.push_back(std::move(*next));
   }
-  // What is open under a number has no name to rename to.
-  std::string text = std::filesystem::absolute(given, no_such).lexically_normal().string();
-  bool by_number = text.rfind("/dev/", 0) == 0 || text.rfind("/proc/", 0) == 0;
-  if (exists && S_ISDIR(info.st_mode)) return error_of(path, "write", EISDIR);
-  if (exists && (by_number || !S_ISREG(info.st_mode))) {
-    int descriptor = ::open(given.c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor < 0) return error_of(path, "write", errno);
-    Status status = write_all(descriptor, bytes, path);
-    if (::close(descriptor) != 0 && status.ok()) status = error_of(path, "write", errno);
-    return status;
+  for (const Staged& file : staged) {
+    if (status.ok()) status = commit(file);
+    if (!status.ok()) discard(file);
   }
-  if (exists && ::access(path.c_str(), W_OK) != 0) return error_of(path, "write", errno);
-  std::string temporary = path.string() + ".XXXXXX";
-  int descriptor = ::mkstemp(temporary.data());
-  if (descriptor < 0) return error_of(path, "write", errno);
-  mode_t mask = ::umask(0);
-  ::umask(mask);
-  ::fchmod(descriptor, exists ? info.st_mode & 07777 : 0666 & ~mask);
-  Status status = write_all(descriptor, bytes, path);
-  if (::close(descriptor) != 0 && status.ok()) status = error_of(path, "write", errno);
-  if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
-    status = error_of(path, "write", errno);
-  if (!status.ok()) ::unlink(temporary.c_str());
   return status;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -19,5 +20,13 @@ Result<std::string> read_file(const std::filesystem::path& path,
 // and a failed write leaves nothing behind. A link is followed. A target that is not a regular file
 // (/dev/null, a pipe) or that is open under a number (/dev/stdout) is written directly.
 Status write_file(const std::filesystem::path& path, std::string_view bytes);
+
+struct FileText {
+  std::filesystem::path path;
+  std::string text;
+};
+// Writes all of them or none: each as write_file does, but no target is touched before everything
+// has been written beside the targets.
+Status write_files(std::span<const FileText> files);
 
 }  // namespace stria

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/base/status.h"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 
+#include "stria/base/check_failed.h"
+
 namespace stria {
+namespace {
+
+std::atomic<void (*)()> check_failed_handler = nullptr;
+
+}  // namespace
 
 std::string_view name_of(StatusCode code) {
   switch (code) {
@@ -39,9 +47,12 @@ Status Status::with_context(std::string_view context) const {
   return Status(code_, fmt::format("{}: {}", context, message_));
 }
 
+void set_check_failed_handler(void (*handler)()) { check_failed_handler.store(handler); }
+
 void check_failed(const char* file, int line, const std::string& message) {
   std::fprintf(stderr, "%s:%d: broken assumption in stria: %s\n", file, line, message.c_str());
   std::fflush(stderr);
+  if (void (*handler)() = check_failed_handler.exchange(nullptr)) handler();
   // Not abort(): exit code 4 is what the commands promise for bugs of our own.
   std::_Exit(4);
 }

@@ -93,30 +93,50 @@ Status read(const json& value, const std::string& pointer, OptionRange, stripe::
   return {};
 }
 
-struct Describe {
-  // "integer, default 8"
-  std::string operator()(const bool* v) const {
-    return fmt::format("true or false, default {}", *v);
-  }
-  std::string operator()(const int64_t* v) const { return fmt::format("integer, default {}", *v); }
-  std::string operator()(const std::string* v) const {
-    return fmt::format("text, default \"{}\"", *v);
-  }
-  std::string operator()(const std::vector<std::string>* v) const {
-    return v->empty() ? "list of texts, default []"
-                      : fmt::format("list of texts, default [\"{}\"]", join(*v, "\", \""));
-  }
-  std::string operator()(const std::vector<int64_t>* v) const {
-    std::vector<std::string> parts;
-    for (int64_t n : *v) parts.push_back(std::to_string(n));
-    return fmt::format("list of integers, default [{}]", join(parts, ", "));
-  }
+Status read(const json& value, const std::string& pointer, OptionRange, JsonText& out) {
+  const bool list = out.kind == JsonText::Kind::list;
+  if (list ? !value.is_array() : !value.is_object())
+    return wrong(pointer, list ? "a list" : "an object", value);
+  out.text = value.dump();
+  return {};
+}
+
+// What each kind is called, and how its default is spelled.
+struct Kind {
+  std::string operator()(const bool*) const { return "true or false"; }
+  std::string operator()(const int64_t*) const { return "integer"; }
+  std::string operator()(const std::string*) const { return "text"; }
+  std::string operator()(const std::vector<std::string>*) const { return "list of texts"; }
+  std::string operator()(const std::vector<int64_t>*) const { return "list of integers"; }
   std::string operator()(const std::map<std::string, int64_t>*) const {
-    return "object of integers, default {}";
+    return "object of integers";
   }
-  std::string operator()(const stripe::Location*) const { return "location, default none"; }
+  std::string operator()(const JsonText* v) const {
+    return v->kind == JsonText::Kind::list ? "list" : "object";
+  }
+  std::string operator()(const stripe::Location*) const { return "location"; }
   std::string operator()(const OptionFields*) const { return "object"; }
 };
+
+struct Initial {
+  template <typename T>
+  std::string operator()(const T* v) const {
+    return json(*v).dump();
+  }
+  std::string operator()(const JsonText* v) const { return v->text; }
+  std::string operator()(const std::map<std::string, int64_t>* v) const {
+    return v->empty() ? "{}" : json(*v).dump();
+  }
+  std::string operator()(const stripe::Location*) const { return "none"; }
+  std::string operator()(const OptionFields*) const { return ""; }
+};
+
+// Numbers are 0 or more unless more is said.
+std::string limits_of(OptionRange range) {
+  if (range.upper != std::numeric_limits<int64_t>::max())
+    return fmt::format("{} to {}", range.lower, range.upper);
+  return range.lower == 0 ? "" : fmt::format("{} or more", range.lower);
+}
 
 }  // namespace
 
@@ -139,6 +159,9 @@ void OptionFields::add(const char* name, std::vector<int64_t>& value, const char
 void OptionFields::add(const char* name, std::map<std::string, int64_t>& value, const char* help,
                        OptionRange range) {
   fields_.push_back({name, help, range, &value, {}});
+}
+void OptionFields::add(const char* name, JsonText& value, const char* help) {
+  fields_.push_back({name, help, {}, &value, {}});
 }
 void OptionFields::add(const char* name, stripe::Location& value, const char* help) {
   fields_.push_back({name, help, {}, &value, {}});
@@ -190,15 +213,34 @@ Status OptionFields::bind(const json& object, const std::string& pointer) {
   return {};
 }
 
-std::string OptionFields::help(int indent) const {
-  std::string out;
+std::vector<OptionRow> OptionFields::rows(int depth) const {
+  std::vector<OptionRow> out;
   for (const Field& field : fields_) {
-    std::string choices =
-        field.choices.empty() ? "" : fmt::format("; one of {}", join(field.choices, ", "));
-    out += fmt::format("{:{}}{}: {}{}. {}\n", "", indent, field.name,
-                       std::visit(Describe(), field.target), choices, field.help);
-    if (auto* group = std::get_if<OptionFields*>(&field.target)) out += (*group)->help(indent + 2);
+    OptionRow row{.depth = depth,
+                  .name = field.name,
+                  .kind = std::visit(Kind(), field.target),
+                  .initial = std::visit(Initial(), field.target),
+                  .limits = "",
+                  .help = field.help};
+    if (!field.choices.empty())
+      row.limits = "one of " + join(field.choices, ", ");
+    else if (row.kind.find("integer") != std::string::npos)
+      row.limits = limits_of(field.range);
+    out.push_back(std::move(row));
+    if (auto* group = std::get_if<OptionFields*>(&field.target)) {
+      std::vector<OptionRow> inner = (*group)->rows(depth + 1);
+      out.insert(out.end(), inner.begin(), inner.end());
+    }
   }
+  return out;
+}
+
+std::string rows_as_text(const std::vector<OptionRow>& rows, int indent) {
+  std::string out;
+  for (const OptionRow& row : rows)
+    out += fmt::format("{:{}}{}: {}{}{}{}{}. {}\n", "", indent + 2 * row.depth, row.name, row.kind,
+                       row.initial.empty() ? "" : ", default ", row.initial,
+                       row.limits.empty() ? "" : "; ", row.limits, row.help);
   return out;
 }
 

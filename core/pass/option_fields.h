@@ -29,6 +29,25 @@ struct OptionRange {
   int64_t upper = std::numeric_limits<int64_t>::max();
 };
 
+// JSON that somebody else reads, kept as text.
+struct JsonText {
+  enum class Kind { object, list };
+  Kind kind = Kind::object;
+  std::string text = "{}";
+};
+
+// A field as help and reference page show it.
+struct OptionRow {
+  int depth = 0;        // of the group it is in, 0 outside
+  std::string name;     // "max_bytes"
+  std::string kind;     // "integer"
+  std::string initial;  // its default, as in JSON; "" for a group
+  std::string limits;   // "1 to 9", "one of keep, reuse", or ""
+  std::string help;
+};
+// One line per row: "max_bytes: integer, default 0; 0 to 9. largest buffer moved, in bytes".
+std::string rows_as_text(const std::vector<OptionRow>& rows, int indent);
+
 class OptionFields {
  public:
   // Each field's current value is its default; the struct must outlive this table.
@@ -42,6 +61,7 @@ class OptionFields {
   void add(const char* name, std::vector<int64_t>& value, const char* help, OptionRange range = {});
   void add(const char* name, std::map<std::string, int64_t>& value, const char* help,
            OptionRange range = {});
+  void add(const char* name, JsonText& value, const char* help);
   // {"name": "CONV"}, {"name": "CONV", "units": [1]} or a list of such.
   void add(const char* name, stripe::Location& value, const char* help);
   // An object of its own fields; describe them on the returned table.
@@ -51,8 +71,8 @@ class OptionFields {
   // and the nearest right name for an unknown key.
   Status bind(const nlohmann::json& object, const std::string& pointer);
 
-  // One line per field: name, kind, default, help.
-  std::string help(int indent = 2) const;
+  // In the order of add(); a group's fields follow it.
+  std::vector<OptionRow> rows(int depth = 0) const;
 
  private:
   struct Field {
@@ -60,7 +80,7 @@ class OptionFields {
     const char* help;
     OptionRange range;
     std::variant<bool*, int64_t*, std::string*, std::vector<std::string>*, std::vector<int64_t>*,
-                 std::map<std::string, int64_t>*, stripe::Location*, OptionFields*>
+                 std::map<std::string, int64_t>*, JsonText*, stripe::Location*, OptionFields*>
         target;
     std::vector<std::string> choices;  // of a text; none = any
   };

@@ -22,6 +22,8 @@ struct StepReport {
   int64_t changed = 0;  // of these, how many it changed
   std::map<std::string, int64_t> counters;  // "blocks_tiled" -> 3
   std::vector<std::string> notes;           // "kernel_0: skipped: …", in order
+  // What the verifier could not decide of the program after the step, if it looked; not errors.
+  std::vector<std::string> undecided;
   double milliseconds = 0;
   // "matched nothing", "2 matched, 1 changed; blocks_tiled 1", with the notes if `verbose`. No
   // time: the text is the same in every run.

@@ -44,14 +44,39 @@ Result<PipelineStep> parse_step(const json& entry, const std::string& pointer,
   }
   if (step.pass.empty()) return invalid_argument("{}: this step names no pass", pointer);
   if (step.name.empty()) step.name = step.pass;
+  step.json = entry.dump();
   return step;
 }
 
-Status verify_program(const stripe::Program& program, const HardwareModel& model) {
+// What could not be decided is noted in `undecided`.
+Status verify_program(const stripe::Program& program, const HardwareModel& model,
+                      const PipelineOptions& how, std::vector<std::string>& undecided) {
   std::map<std::string, int64_t> units = model.units();
   stripe::VerifyOptions options;
+  options.intrinsics = how.intrinsics;
   if (!units.empty()) options.units = &units;
-  return stripe::verify(program, options);
+  stripe::VerifyReport report;
+  Status status = stripe::verify(program, options, &report);
+  undecided = std::move(report.warnings);
+  return status;
+}
+
+// One step, and whether what it left is legal.
+Status run_step(const PipelineStep& step, const std::string& source, stripe::Program& program,
+                const HardwareModel& model, const PipelineOptions& options, PassContext& context) {
+  context.begin_step(step.name, step.pass);
+  auto begin = std::chrono::steady_clock::now();
+  Status status = step.run(program, context);
+  auto end = std::chrono::steady_clock::now();
+  context.report().milliseconds = std::chrono::duration<double, std::milli>(end - begin).count();
+  if (!status.ok())
+    return status.with_context(fmt::format("{}: step '{}' ({})", source, step.name, step.pass));
+  if (!options.verify_each) return Status();
+  if (Status legal = verify_program(program, model, options, context.report().undecided);
+      !legal.ok())
+    return internal_error("{}: the program that step '{}' ({}) made is not legal: {}", source,
+                          step.name, step.pass, legal.message());
+  return Status();
 }
 
 }  // namespace
@@ -96,6 +121,12 @@ Result<Pipeline> parse_pipeline(const SourceText& file, const TemplateSettings& 
   return pipeline;
 }
 
+std::string Pipeline::to_json(size_t begin, size_t end) const {
+  std::vector<std::string> entries;
+  for (size_t i = begin; i < end; ++i) entries.push_back(steps[i].json);
+  return fmt::format("[{}]", join(entries, ", "));
+}
+
 Result<std::vector<StepReport>> run_pipeline(stripe::Program& program, const Pipeline& pipeline,
                                              const HardwareModel& model,
                                              const PipelineOptions& options) {
@@ -106,25 +137,22 @@ Result<std::vector<StepReport>> run_pipeline(stripe::Program& program, const Pip
       return not_found("{} has no step '{}'{}", pipeline.source, options.stop_after,
                        did_you_mean(options.stop_after, names));
   }
-  if (options.verify_each)
-    if (Status status = verify_program(program, model); !status.ok())
+  if (options.verify_each) {
+    std::vector<std::string> undecided;  // reports are of steps only
+    if (Status status = verify_program(program, model, options, undecided); !status.ok())
       return status.with_context(fmt::format("{}: before the first step", pipeline.source));
+  }
   std::vector<StepReport> reports;
-  for (const PipelineStep& step : pipeline.steps) {
+  stripe::Program before;
+  for (size_t i = 0; i < pipeline.steps.size(); ++i) {
+    const PipelineStep& step = pipeline.steps[i];
+    if (options.on_failure) before = program;
     PassContext context(model);
-    context.begin_step(step.name, step.pass);
-    auto begin = std::chrono::steady_clock::now();
-    Status status = step.run(program, context);
-    auto end = std::chrono::steady_clock::now();
-    context.report().milliseconds = std::chrono::duration<double, std::milli>(end - begin).count();
-    if (!status.ok())
-      return status.with_context(
-          fmt::format("{}: step '{}' ({})", pipeline.source, step.name, step.pass));
-    if (options.verify_each)
-      if (Status verified = verify_program(program, model); !verified.ok())
-        return verified.with_context(
-            fmt::format("{}: the program that step '{}' ({}) made is not legal", pipeline.source,
-                        step.name, step.pass));
+    Status status = run_step(step, pipeline.source, program, model, options, context);
+    if (!status.ok()) {
+      if (options.on_failure) options.on_failure(i, before, status);
+      return status;
+    }
     reports.push_back(context.report());
     if (options.after_step)
       options.after_step(static_cast<int>(reports.size()) - 1, reports.back(), program);

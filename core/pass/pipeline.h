@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "stria/pass/option_fields.h"
 #include "stria/pass/pass_context.h"
 #include "stria/stripe/block.h"
+#include "stria/stripe/verifier.h"
 
 namespace stria {
 
@@ -28,8 +30,8 @@ struct PassInfo {
   // Binds the pass's options, found at `pointer` of the pipeline.
   std::function<Result<PassFunction>(const nlohmann::json& options, const std::string& pointer)>
       bind;
-  // The option table as text.
-  std::function<std::string()> help;
+  // The option table, with the defaults.
+  std::function<std::vector<OptionRow>()> options;
 };
 
 // Makes the registry's entry of a pass from its options struct, its field table and its function.
@@ -50,11 +52,11 @@ PassInfo make_pass_info(std::string name, std::string summary,
       return run(program, options, context);
     });
   };
-  info.help = [describe] {
+  info.options = [describe] {
     Options options;
     OptionFields fields;
     describe(options, fields);
-    return fields.help();
+    return fields.rows();
   };
   return info;
 }
@@ -62,12 +64,15 @@ PassInfo make_pass_info(std::string name, std::string summary,
 struct PipelineStep {
   std::string name;
   std::string pass;
+  std::string json;  // the step as rendered, without comments
   PassFunction run;
 };
 
 struct Pipeline {
   std::string source;  // the file's name, for messages
   std::vector<PipelineStep> steps;
+  // The steps in [begin, end) as a pipeline of their own, rendered.
+  std::string to_json(size_t begin, size_t end) const;
 };
 
 // Renders and reads a pipeline. An unknown pass or option, a wrong type or a number out of range is
@@ -84,15 +89,21 @@ inline constexpr bool kVerifyEachByDefault = false;
 struct PipelineOptions {
   // Verify before the first and after every step.
   bool verify_each = kVerifyEachByDefault;
+  // What the verifier knows of intrinsics (stripe::VerifyOptions). Borrowed; null: any passes.
+  const std::map<std::string, stripe::IntrinsicSignature>* intrinsics = nullptr;
   // Stop after the first step of this name; "" = run all. not_found if there is none.
   std::string stop_after;
   // Called after every step, in order.
   std::function<void(int position, const StepReport& report, const stripe::Program& program)>
       after_step;
+  // Called when a step fails, or leaves a program that is not legal, with the program as it was
+  // before that step. Set, it costs a copy of the program for each step.
+  std::function<void(size_t step, const stripe::Program& before, const Status& failure)> on_failure;
 };
 
 // Runs the steps on `program` in place and gives their reports. On failure `program` is what the
-// failed step left; the message names the step.
+// failed step left; the message names the step. `internal` for a program that a step left not
+// legal: passes work on every legal program.
 Result<std::vector<StepReport>> run_pipeline(stripe::Program& program, const Pipeline& pipeline,
                                              const HardwareModel& model,
                                              const PipelineOptions& options = {});

@@ -154,10 +154,12 @@ void describe_roles(RoleSizes& sizes, OptionFields& fields) {
   fields.add("vectors", sizes.vectors,
              "tile of the vector index, in vectors of the hardware; 0 = whole", {0, 1 << 20});
   fields.add("output", sizes.output,
-             "tiles of the other output indices with reuse, by rising output stride; 0 = whole");
+             "tiles of the other output indices with reuse, in points, by rising output stride; 0 "
+             "= whole");
   fields.add("other_output", sizes.other_output,
-             "tile of the output indices beyond that list or without reuse; 0 = whole");
-  fields.add("reduction", sizes.reduction, "tile of the other reduction indices; 0 = whole");
+             "tile of the output indices beyond that list or without reuse, in points; 0 = whole");
+  fields.add("reduction", sizes.reduction,
+             "tile of the other reduction indices, in points; 0 = whole");
 }
 
 }  // namespace
@@ -177,7 +179,7 @@ void describe(AutotileOptions& options, OptionFields& fields) {
              "shrink tiles of other output indices to equal parts of the range");
   fields.add("order", options.order, "order of the outer indices",
              std::vector<std::string>{"keep", "stride", "reuse"});
-  fields.add("min_range", options.min_range, "shortest vector index", {2});
+  fields.add("min_range", options.min_range, "shortest vector index, in points", {2});
 }
 
 Status autotile(stripe::Program& program, const AutotileOptions& options, PassContext& context) {

@@ -221,7 +221,7 @@ class Vectorizer {
 
 void describe(VectorizeOptions& options, OptionFields& fields) {
   fields.add("reqs", options.reqs, "tags that a kernel must have");
-  fields.add("min_range", options.min_range, "indices shorter than this are left scalar", {2});
+  fields.add("min_range", options.min_range, "indices of fewer points are left scalar", {2});
   fields.add("accumulator", options.accumulator, "location of running values; \"\" = none");
   fields.add("tile_set", options.tile_set,
              "tags for the blocks around lanes that loop over no reduction");

@@ -5,8 +5,10 @@
 
 #include "stria/base/file.h"
 #include "stria/pass/pipeline.h"
+#include "stria/pass/reproducer.h"
 #include "stria/passes/all_passes.h"
 #include "stria/runtime/executable_state.h"
+#include "stria/runtime/intrinsics.h"
 #include "stria/runtime/plugin_pass.h"
 #include "stria/stripe/printer.h"
 
@@ -87,13 +89,34 @@ Result<Tensor> Device::create_tensor(DataType type, std::vector<int64_t> sizes,
 
 Result<Compilation> Device::specialize(Compilation compilation,
                                        const CompileOptions& options) const {
-  PipelineOptions pipeline_options;
+  const Pipeline& pipeline = state_->pipeline;
+  PipelineOptions how;
+  how.intrinsics = &intrinsic_signatures();
   if (options.keep_stages)
-    pipeline_options.after_step = [&](int, const StepReport& report, const stripe::Program& after) {
+    how.after_step = [&](int, const StepReport& report, const stripe::Program& after) {
       compilation.add_stage(report.step, "stripe", stripe::print(after));
     };
+  auto reproducer = [&](size_t begin, size_t end, const stripe::Program& before) {
+    Reproducer out;
+    out.device = name();
+    out.fast_math = options.fast_math;
+    out.verify_each = how.verify_each;
+    out.pipeline = pipeline.to_json(begin, end);
+    out.hw = state_->model.to_string();
+    out.program = stripe::print(before);
+    return out;
+  };
+  if (options.recorder != nullptr) {
+    how.on_failure = [&](size_t step, const stripe::Program& before, const Status& failure) {
+      Reproducer failed = reproducer(step, step + 1, before);
+      failed.failure = failure.to_string();
+      options.recorder->failed(failed.to_string());
+    };
+    options.recorder->begin(reproducer(0, pipeline.steps.size(), compilation.generic).to_string());
+  }
   compilation.device = compilation.generic;
-  auto steps = run_pipeline(compilation.device, state_->pipeline, state_->model, pipeline_options);
+  auto steps = run_pipeline(compilation.device, pipeline, state_->model, how);
+  if (options.recorder != nullptr) options.recorder->end();
   if (!steps.ok())
     return steps.status().with_context(fmt::format("'{}' for {}", compilation.bound.name, name()));
   compilation.steps = std::move(*steps);
@@ -101,15 +124,37 @@ Result<Compilation> Device::specialize(Compilation compilation,
   return compilation;
 }
 
+Result<exec::LoadedProgram> Device::build(const stripe::Program& program, const std::string& text,
+                                          const CompileOptions& options) const {
+  const std::string json = fmt::format("{{\"fast_math\": {}, \"dump_source\": {}}}",
+                                       options.fast_math, options.keep_stages);
+  Reproducer reproducer;
+  if (options.recorder != nullptr) {
+    reproducer.device = name();
+    reproducer.fast_math = options.fast_math;
+    reproducer.build = true;
+    reproducer.hw = state_->model.to_string();
+    reproducer.program = text;
+    options.recorder->begin(reproducer.to_string());
+  }
+  auto loaded = exec::LoadedProgram::load(state_->memory, program, text, json);
+  if (options.recorder != nullptr) {
+    options.recorder->end();
+    reproducer.failure = loaded.status().to_string();
+    if (!loaded.ok()) options.recorder->failed(reproducer.to_string());
+  }
+  if (!loaded.ok())
+    return loaded.status().with_context(
+        fmt::format("the build of '{}' for {}", program.entry.name, name()));
+  return loaded;
+}
+
 Result<Executable> Device::load(Compilation compilation, const CompileOptions& options) const {
   auto state = std::make_shared<Executable::State>();
   state->order = state_->order;
   state->compilation = std::move(compilation);
   const Compilation& c = state->compilation;
-  const std::string json = fmt::format("{{\"fast_math\": {}, \"dump_source\": {}}}",
-                                       options.fast_math, options.keep_stages);
-  STRIA_ASSIGN(state->loaded,
-               exec::LoadedProgram::load(state_->memory, c.device, c.device_text, json));
+  STRIA_ASSIGN(state->loaded, build(c.device, c.device_text, options));
   state->inputs = infos_of(c.bound, c.bound.inputs);
   state->outputs = infos_of(c.bound, c.bound.outputs);
   const exec::Plan& plan = state->loaded.plan();

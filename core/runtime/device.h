@@ -11,6 +11,7 @@
 
 #include "stria/base/diagnostic.h"
 #include "stria/base/status.h"
+#include "stria/exec/loaded_program.h"
 #include "stria/hal/device.h"
 #include "stria/hal/plugin.h"
 #include "stria/hwmodel/hardware_model.h"
@@ -39,6 +40,9 @@ class Device {
 
   // Runs the device's pipeline over what lower_program made; nothing is built.
   Result<Compilation> specialize(Compilation compilation, const CompileOptions& options = {}) const;
+  // Builds device Stripe, which `text` is the print of.
+  Result<exec::LoadedProgram> build(const stripe::Program& program, const std::string& text,
+                                    const CompileOptions& options = {}) const;
   // Builds and loads a specialized program.
   Result<Executable> load(Compilation compilation, const CompileOptions& options = {}) const;
   // lower_program, specialize and load.

@@ -3,35 +3,29 @@
 
 #include <nlohmann/json.hpp>
 
-#include "stria/base/text.h"
-#include "stria/hwmodel/json_text.h"
+#include "stria/runtime/intrinsics.h"
 #include "stria/stripe/parser.h"
 #include "stria/stripe/printer.h"
+#include "stria/stripe/verifier.h"
 
 namespace stria {
 namespace {
 
 struct PluginPassOptions {
   std::string pass;
-  std::string options = "{}";  // JSON
+  JsonText options;
 };
 
+void describe(PluginPassOptions& options, OptionFields& fields) {
+  fields.add("pass", options.pass, "name of the plugin's pass; needed");
+  fields.add("options", options.options, "what that pass is given");
+}
+
 Result<PluginPassOptions> read_options(const nlohmann::json& json, const std::string& pointer) {
-  if (!json.is_object()) return invalid_argument("{}: plugin_pass takes an object", pointer);
   PluginPassOptions options;
-  for (const auto& [key, value] : json.items()) {
-    const std::string place = pointer_child(pointer, key);
-    if (key == "pass" && value.is_string()) {
-      options.pass = value.get<std::string>();
-    } else if (key == "options" && value.is_object()) {
-      options.options = value.dump();
-    } else if (key == "pass" || key == "options") {
-      return invalid_argument("{}: expected {}", place, key == "pass" ? "a text" : "an object");
-    } else {
-      return invalid_argument("{}: unknown key '{}'{}", place, key,
-                              did_you_mean(key, {"pass", "options"}));
-    }
-  }
+  OptionFields fields;
+  describe(options, fields);
+  STRIA_RETURN_IF_ERROR(fields.bind(json, pointer));
   if (options.pass.empty()) return invalid_argument("{}: plugin_pass needs a 'pass'", pointer);
   return options;
 }
@@ -41,11 +35,12 @@ Result<PluginPassOptions> read_options(const nlohmann::json& json, const std::st
 PassInfo make_plugin_pass(const hal::Device& device) {
   PassInfo info;
   info.name = "plugin_pass";
-  info.summary = "Hands the program to a pass of the device's plugin.";
-  info.help = [] {
-    return std::string(
-        "  pass     text    (needed)  name of the plugin's pass\n"
-        "  options  object  {}        its options\n");
+  info.summary = "hands the program to a pass of the device's plugin";
+  info.options = [] {
+    PluginPassOptions options;
+    OptionFields fields;
+    describe(options, fields);
+    return fields.rows();
   };
   info.bind = [device](const nlohmann::json& json,
                        const std::string& pointer) -> Result<PassFunction> {
@@ -55,10 +50,17 @@ PassInfo make_plugin_pass(const hal::Device& device) {
           STRIA_ASSIGN(hal::Compiler compiler, device.create_compiler());
           std::vector<hal::NamedText> notes;
           STRIA_ASSIGN(std::string text, compiler.transform(stripe::print(program), options.pass,
-                                                            options.options, &notes));
+                                                            options.options.text, &notes));
           auto changed =
               stripe::parse({"Stripe from the pass '" + options.pass + "'", std::move(text)});
           if (!changed.ok()) return changed.status();
+          // Whatever a plugin makes is checked, in every build: the passes behind it trust it.
+          stripe::VerifyOptions rules;
+          rules.intrinsics = &intrinsic_signatures();
+          if (Status legal = stripe::verify(*changed, rules); !legal.ok())
+            return make_error(StatusCode::incompatible,
+                              "the Stripe that the plugin's pass '{}' made is not legal: {}",
+                              options.pass, legal.message());
           for (const hal::NamedText& note : notes) context.note(note.name + ": " + note.text);
           context.matched();
           if (!(*changed == program)) context.changed();

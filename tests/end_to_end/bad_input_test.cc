@@ -118,6 +118,12 @@ TEST_F(BadInput, Outputs) {
          "compile matmul.tile --shape A=2,3 --shape B=3,2 --device reference --dump-dir stages "
          "-o /nonexistent/x.stripe",
          "/nonexistent/x.stripe");
+  // Nor is the result written if one of the stages cannot be.
+  const std::string dump = "compile matmul.tile --shape A=2,3 --shape B=3,2 --device reference ";
+  expect(1, dump + "--dump-dir a.npy/stages -o x.stripe", "a.npy/stages");
+  expect(1, dump + "--dump-dir /proc/stages -o x.stripe", "/proc/stages");
+  std::filesystem::create_directories(folder_.path("stages/01_lower.stripe"));
+  expect(1, dump + "--dump-dir stages -o x.stripe", "01_lower.stripe");
   expect(2, run + "--output C=c.txt", "c.txt");
   expect(2, run + "--output C=c.npy --output C=c.npy", "given twice");
   expect(2, run + "--output X=c.npy", "'X'");

@@ -80,6 +80,7 @@ Ended Folder::stria(const std::vector<std::string>& arguments) const {
   if (child == 0) {
     ::alarm(kSecondsAllowed);
     ::unsetenv("STRIA_PLUGIN_PATH");
+    if (!plugin_path_.empty()) ::setenv("STRIA_PLUGIN_PATH", plugin_path_.c_str(), 1);
     const int out_file = ::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     const int err_file = ::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     ::dup2(out_file, STDOUT_FILENO);
@@ -91,6 +92,7 @@ Ended Folder::stria(const std::vector<std::string>& arguments) const {
   ::waitpid(child, &status, 0);
   Ended ended;
   if (WIFEXITED(status)) ended.code = WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) ended.signal = WTERMSIG(status);
   ended.out = slurp(out);
   ended.err = slurp(err);
   fs::remove(out);

@@ -11,7 +11,8 @@
 namespace stria::end_to_end {
 
 struct Ended {
-  int code = -1;  // exit code; -1 if it did not end by itself
+  int code = -1;   // exit code; -1 if it did not end by itself
+  int signal = 0;  // that ended it, or 0
   std::string out, err;
 };
 
@@ -23,6 +24,8 @@ class Folder {
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
 
+  // Where `stria` looks for more plugins; "" is nowhere.
+  void set_plugin_path(const std::string& path) { plugin_path_ = path; }
   // Runs bin/stria with these arguments.
   Ended stria(const std::vector<std::string>& arguments) const;
   std::filesystem::path path(const std::string& name) const { return path_ / name; }
@@ -33,6 +36,7 @@ class Folder {
 
  private:
   std::filesystem::path path_;
+  std::string plugin_path_;
 };
 
 // Splits at blanks: "run a.tile --device reference".

@@ -109,6 +109,29 @@ TEST_F(Command, CheckAndProfile) {
   }
 }
 
+TEST_F(Command, AProfileOfSmallKernelsHasDigitsToShow) {
+  folder_.write("p.tile", "function (A[N]) -> (R) { R = A + A; }");
+  const std::string text =
+      out_of("run p.tile --device llvm_cpu --input A=random:1 --shape A=3 --profile");
+  EXPECT_THAT(text, HasSubstr(" µs "));
+  EXPECT_THAT(text, testing::Not(testing::ContainsRegex("kernel_0 +0\\.0 ")));
+}
+
+TEST_F(Command, AResultLargerThanMemoryIsRefusedWithItsPlace) {
+  folder_.write("p.tile",
+                "function (A[N]) -> (R, S) {\n  R = A;\n  S[i, j : N * N * N, N * N * N] = +(A[i + "
+                "j]);\n}\n");
+  for (const char* device : {"reference", "llvm_cpu"}) {
+    const Ended ended =
+        run(std::string("run p.tile --input A=random:1 --shape A=100 --device ") + device);
+    EXPECT_EQ(ended.code, 1);
+    EXPECT_THAT(ended.err,
+                AllOf(HasSubstr("p.tile:3:3: error: the result S is fp32[1000000, 1000000], "
+                                "4000000000000 bytes; "),
+                      HasSubstr("bytes of memory"), HasSubstr("^~~")));
+  }
+}
+
 TEST_F(Command, PicturesInAndOut) {
   folder_.write("invert.tile", "function (P[H, W, C]) -> (R) { R = 1 - P; }");
   folder_.write("p.npy", npy_bytes({"<f4", {1, 3, 1}, {0, 0.2, 2}}));
@@ -144,6 +167,46 @@ TEST_F(Command, OptOnTheStripeTopFile) {
   EXPECT_EQ(out_of("opt once.stripe"), once);
   // The same program as the slides spell it.
   EXPECT_EQ(out_of("opt " + folder + "stripe_top_slides.stripe"), once);
+}
+
+TEST_F(Command, OptExplainsEveryPass) {
+  const std::string help = out_of("opt --help");
+  EXPECT_THAT(help,
+              AllOf(HasSubstr("\n  autotile: splits blocks"),
+                    HasSubstr("\n    order: text, default \"keep\"; one of keep, stride, reuse."),
+                    HasSubstr("\n  vectorize: ")));
+  EXPECT_THAT(
+      out_of("opt --explain thread"),
+      AllOf(StartsWith("thread: spreads kernels"),
+            HasSubstr("\n  points_per_core: integer, default 8; 1 to 1048576. parts made")));
+  const Ended wrong = run("opt --explain treads");
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(
+      wrong.err,
+      HasSubstr("there is no pass 'treads', did you mean 'thread'? (the passes: agg_init,"));
+}
+
+TEST_F(Command, OptTellsInOneLineWhatIsUndecided) {
+  std::string views, loads;
+  for (const char* name : {"A", "B"}) {
+    views += std::string("      in ") + name + "[x, 0] fp32(1:16, 1:1)\n";
+    loads += std::string("      ") + (name[0] - 'A' == 0 ? "0" : "1") + ": $" + name + " = load(" +
+             name + ")\n";
+  }
+  folder_.write("p.stripe",
+                "stripe 0.1\n0: #program block [] (\n    none new@0x0 A[0, 0] fp32(4:16, 1:1)\n"
+                "    none new@0x0 B[0, 0] fp32(4:16, 1:1)\n) {\n  0: #main block [] (\n"
+                "      in A[0, 0] fp32(4:16, 1:1)\n      in B[0, 0] fp32(4:16, 1:1)\n  ) {\n"
+                "    0: block [x:4611686018427387904] (\n      3 - x >= 0\n" +
+                    views + "    ) {\n" + loads + "    }\n  }\n}\n");
+  folder_.write("p.json", R"([{"name": "only", "order_indices": {}}])");
+  const Ended ended = run("opt p.stripe --pipeline p.json");
+  EXPECT_EQ(ended.code, 0);
+  const std::string what = "2 things undecided, the first: ";
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("p.stripe: warning: " + what),
+                               HasSubstr("stria: warning: after step 'only': " + what)))
+      << ended.err;
+  EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 3) << ended.err;
 }
 
 TEST_F(Command, OptRunsAPipeline) {

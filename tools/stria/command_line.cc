@@ -40,6 +40,29 @@ void add_device(CLI::App* app, std::string& device) {
       ->required();
 }
 
+void add_repro_dir(CLI::App* app, std::string& folder) {
+  app->add_option(
+         "--repro-dir", folder,
+         "folder for stria-repro-HASH.stripe, which is written when a pass or a build fails "
+         "(default: the working directory)")
+      ->type_name("DIR");
+}
+
+// An option that stands alone: every other one is excluded.
+void add_run_repro(CLI::App* app, std::string& file) {
+  const std::vector<CLI::Option*> others = app->get_options();
+  CLI::Option* repro = app->add_option_function<std::string>(
+      "--run-repro",
+      [&file, others](const std::string& path) {
+        file = path;
+        for (CLI::Option* other : others) other->required(false);
+      },
+      "try a stria-repro-HASH.stripe again, and nothing else");
+  repro->type_name("FILE");
+  for (CLI::Option* other : others)
+    if (other != app->get_help_ptr()) repro->excludes(other);
+}
+
 void define(CLI::App* app, DevicesOptions& options) {
   app->add_flag("--json", options.json, "print JSON");
   app->footer("\nExamples:\n  stria devices\n  stria devices --json");
@@ -60,6 +83,8 @@ void define(CLI::App* app, RunOptions& options) {
       ->type_name("NAME");
   app->add_flag("--fast-math", options.fast_math,
                 "allow floats to be rounded otherwise than written");
+  add_repro_dir(app, options.repro_dir);
+  add_run_repro(app, options.run_repro);
   app->footer(
       std::string(kTensors) + kSelectors +
       "\n\nExamples:\n"
@@ -84,6 +109,7 @@ void define(CLI::App* app, CompileOptionsText& options) {
       ->type_name("NAME");
   app->add_flag("--fast-math", options.fast_math,
                 "allow floats to be rounded otherwise than written");
+  add_repro_dir(app, options.repro_dir);
   app->footer(
       std::string(kSelectors) +
       "\n\nExamples:\n"
@@ -94,7 +120,7 @@ void define(CLI::App* app, CompileOptionsText& options) {
 }
 
 void define(CLI::App* app, OptOptions& options) {
-  app->add_option("FILE", options.file, "a .stripe file")->required();
+  CLI::Option* file = app->add_option("FILE", options.file, "a .stripe file")->required();
   app->add_option("--pipeline", options.pipeline, "passes to run, a JSON file")
       ->type_name("P.json");
   app->add_option("--hw", options.hw, "hardware model, a JSON file")->type_name("H.json");
@@ -102,14 +128,27 @@ void define(CLI::App* app, OptOptions& options) {
   app->add_flag("--print-after-all", options.print_after_all, "print the program after every step");
   app->add_option("--stop-after", options.stop_after, "end behind the step of that name")
       ->type_name("STEP");
-  app->add_option("--explain", options.explain, "say on stderr what a pass is for and what it did")
+  // Option callbacks run before CLI11 looks for what is required.
+  app->add_option_function<std::string>(
+         "--explain",
+         [&options, file](const std::string& pass) {
+           options.explain = pass;
+           file->required(false);
+         },
+         "say what a pass is for; with FILE also, on stderr, what it did")
       ->type_name("PASS");
+  add_repro_dir(app, options.repro_dir);
+  add_run_repro(app, options.run_repro);
   app->footer(
-      "\nWithout --pipeline: parse, verify, print.\n\nExamples:\n"
-      "  stria opt program.stripe\n"
-      "  stria opt program.stripe --hw cpu.json --pipeline cpu_passes.json --print-after-all\n"
-      "  stria opt program.stripe --hw accel.json --set NUM_SRAM=8 --pipeline p.json --stop-after "
-      "tile");
+      std::string(
+          "\nWithout --pipeline: parse, verify, print.\n\nExamples:\n"
+          "  stria opt program.stripe\n"
+          "  stria opt program.stripe --hw cpu.json --pipeline cpu_passes.json --print-after-all\n"
+          "  stria opt program.stripe --hw accel.json --set NUM_SRAM=8 --pipeline p.json "
+          "--stop-after "
+          "tile\n"
+          "  stria opt --explain autotile\n\nPasses, each with its options:\n") +
+      passes_help());
 }
 
 // The first word that looks like an option of `app` and is none, said with the nearest one; "" if

@@ -6,6 +6,8 @@
 
 #include "open_device.h"
 #include "program_inputs.h"
+#include "report.h"
+#include "reproducer_file.h"
 #include "stria/base/file.h"
 
 namespace stria::command {
@@ -17,22 +19,24 @@ std::string file_name(const std::string& name) {
   return file.empty() || file == "." || file == ".." ? "source.txt" : file;
 }
 
-Status dump(const std::string& folder, const Compilation& compilation,
-            const std::vector<hal::NamedText>& sources) {
+// Writes `files`, some of them into `folder` (may be empty), which is made if it is not there. All
+// or nothing: a folder that was made for files that could not be written goes again.
+Status write_all(const std::vector<FileText>& files, const std::filesystem::path& folder) {
   std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return invalid_argument("cannot make the folder '{}': {}", folder, error.message());
-  for (const hal::NamedText& stage : compilation.stages)
-    STRIA_RETURN_IF_ERROR(write_file(std::filesystem::path(folder) / stage.name, stage.text));
-  for (const hal::NamedText& source : sources)
-    STRIA_RETURN_IF_ERROR(
-        write_file(std::filesystem::path(folder) / file_name(source.name), source.text));
-  return Status();
+  std::vector<std::filesystem::path> made;  // innermost first
+  for (std::filesystem::path missing = std::filesystem::absolute(folder / ".").parent_path();
+       !folder.empty() && !std::filesystem::exists(missing, error); missing = missing.parent_path())
+    made.push_back(missing);
+  if (!folder.empty()) std::filesystem::create_directories(folder, error);
+  Status status =
+      error ? invalid_argument("cannot make the folder '{}': {}", folder.string(), error.message())
+            : write_files(files);
+  if (!status.ok())
+    for (const std::filesystem::path& path : made) std::filesystem::remove(path, error);
+  return status;
 }
 
-}  // namespace
-
-Outcome compile(const CompileOptionsText& options) {
+Outcome compile_program(const CompileOptionsText& options, ReproducerFile& reproducer) {
   STRIA_OR_FAIL(std::vector<ShapeText> shapes, ExitCode::usage, parse_shapes(options.shapes));
   STRIA_FAIL_IF_ERROR(ExitCode::usage, parse_device_selector(options.device).status());
   STRIA_OR_FAIL(Program program, ExitCode::program,
@@ -48,27 +52,41 @@ Outcome compile(const CompileOptionsText& options) {
                                     program.name(), input.text(), input.name));
   }
   const CompileOptions how{.fast_math = options.fast_math,
-                           .keep_stages = !options.dump_dir.empty()};
+                           .keep_stages = !options.dump_dir.empty(),
+                           .recorder = &reproducer};
   STRIA_OR_FAIL(Compilation generic, ExitCode::program, lower_program(program, types, how));
   STRIA_FAIL_IF(check_input_names(program, "--shape", names));
   Device device;
   STRIA_FAIL_IF(open_device(options.device, device));
   STRIA_OR_FAIL(Compilation compilation, ExitCode::device,
                 device.specialize(std::move(generic), how));
+  print_undecided(compilation.steps);
   std::vector<hal::NamedText> sources;
   if (!options.dump_dir.empty()) {
     STRIA_OR_FAIL(Executable executable, ExitCode::device, device.load(compilation, how));
     STRIA_OR_FAIL(sources, ExitCode::device, executable.sources());
   }
-  // All is made before anything is written, and the result is written before the extra files: a
-  // result that cannot be written leaves nothing behind.
-  if (options.output != "-")
-    STRIA_FAIL_IF_ERROR(ExitCode::program, write_file(options.output, compilation.device_text));
-  if (!options.dump_dir.empty())
-    STRIA_FAIL_IF_ERROR(ExitCode::program, dump(options.dump_dir, compilation, sources));
+  // All is made before anything is written, and written all or not at all.
+  std::vector<FileText> files;
+  if (options.output != "-") files.push_back({options.output, compilation.device_text});
+  if (!options.dump_dir.empty()) {
+    const std::filesystem::path folder = options.dump_dir;
+    for (const hal::NamedText& stage : compilation.stages)
+      files.push_back({folder / stage.name, stage.text});
+    for (const hal::NamedText& source : sources)
+      files.push_back({folder / file_name(source.name), source.text});
+  }
+  STRIA_FAIL_IF_ERROR(ExitCode::program, write_all(files, options.dump_dir));
   if (options.output == "-")
     std::fwrite(compilation.device_text.data(), 1, compilation.device_text.size(), stdout);
   return Outcome();
+}
+
+}  // namespace
+
+Outcome compile(const CompileOptionsText& options) {
+  ReproducerFile reproducer(options.repro_dir);
+  return reproducer.around([&] { return compile_program(options, reproducer); });
 }
 
 }  // namespace stria::command

@@ -19,6 +19,7 @@ struct CompileOptionsText {
   std::string dump_dir;             // empty: none
   std::string output;
   bool fast_math = false;
+  std::string repro_dir;  // of reproducers; empty: the working directory
 };
 Outcome compile(const CompileOptionsText& options);
 

@@ -6,11 +6,16 @@
 #include <optional>
 #include <set>
 
+#include "replay_file.h"
+#include "report.h"
+#include "reproducer_file.h"
 #include "stria/base/file.h"
 #include "stria/base/text.h"
 #include "stria/hwmodel/hardware_model.h"
 #include "stria/pass/pipeline.h"
+#include "stria/pass/reproducer.h"
 #include "stria/passes/all_passes.h"
+#include "stria/runtime/intrinsics.h"
 #include "stria/stripe/parser.h"
 #include "stria/stripe/printer.h"
 #include "stria/stripe/verifier.h"
@@ -27,14 +32,16 @@ Status verify_program(const stripe::Program& program, const std::optional<Hardwa
                       const std::string& name) {
   std::map<std::string, int64_t> units;
   stripe::VerifyOptions options;
+  options.intrinsics = &intrinsic_signatures();
   if (model) {
     units = model->units();
     options.units = &units;
   }
   stripe::VerifyReport report;
   STRIA_RETURN_IF_ERROR(stripe::verify(program, options, &report).with_context(name));
-  for (const std::string& warning : report.warnings)
-    std::fprintf(stderr, "%s: warning: %s\n", name.c_str(), warning.c_str());
+  if (!report.warnings.empty())
+    std::fprintf(stderr, "%s: warning: %s\n", name.c_str(),
+                 describe_undecided(report.warnings).c_str());
   return Status();
 }
 
@@ -72,9 +79,51 @@ Outcome check_settings(const TemplateSettings& settings, const SourceText& hw,
   return Outcome();
 }
 
-}  // namespace
+// Runs the pipeline and prints what it is asked to print on the way.
+Outcome run_passes(const OptOptions& options, const Pipeline& pipeline, const HardwareModel& model,
+                   stripe::Program& program, ReproducerFile& file) {
+  PipelineOptions how;
+  how.verify_each = true;
+  how.intrinsics = &intrinsic_signatures();
+  how.stop_after = options.stop_after;
+  how.after_step = [&](int position, const StepReport& report, const stripe::Program& after) {
+    if (!options.explain.empty() && report.pass == options.explain)
+      std::fprintf(stderr, "step %d '%s': %s\n", position, report.step.c_str(),
+                   report.to_string(true).c_str());
+    if (options.print_after_all)
+      std::printf("// ---- after step %d '%s': %s\n%s\n", position, report.step.c_str(),
+                  report.to_string().c_str(), stripe::print(after).c_str());
+  };
+  auto reproducer = [&](size_t begin, size_t end, const stripe::Program& before) {
+    Reproducer out;
+    out.verify_each = true;
+    out.pipeline = pipeline.to_json(begin, end);
+    out.hw = model.to_string();
+    out.program = stripe::print(before);
+    return out;
+  };
+  how.on_failure = [&](size_t step, const stripe::Program& before, const Status& failure) {
+    Reproducer failed = reproducer(step, step + 1, before);
+    failed.failure = failure.to_string();
+    file.failed(failed.to_string());
+  };
+  file.begin(reproducer(0, pipeline.steps.size(), program).to_string());
+  auto reports = run_pipeline(program, pipeline, model, how);
+  file.end();
+  STRIA_FAIL_IF_ERROR(ExitCode::program, reports.status());
+  for (const StepReport& step : *reports)
+    if (step.matched == 0)
+      std::fprintf(stderr, "stria: step '%s' matched nothing\n", step.step.c_str());
+  print_undecided(*reports);
+  return Outcome();
+}
 
-Outcome opt(const OptOptions& options) {
+void print_help(const PassInfo& pass, std::FILE* to) {
+  std::fprintf(to, "%s: %s\noptions:\n%s", pass.name.c_str(), pass.summary.c_str(),
+               rows_as_text(pass.options(), 2).c_str());
+}
+
+Outcome opt_file(const OptOptions& options, ReproducerFile& file) {
   TemplateSettings settings;
   for (const std::string& text : options.settings)
     STRIA_FAIL_IF_ERROR(ExitCode::usage, add_setting(text, settings));
@@ -86,8 +135,8 @@ Outcome opt(const OptOptions& options) {
   if (!options.explain.empty()) {
     const PassInfo* pass = nullptr;
     STRIA_FAIL_IF(find_pass(passes, options.explain, pass));
-    std::fprintf(stderr, "%s: %s\noptions:\n%s", pass->name.c_str(), pass->summary.c_str(),
-                 pass->help().c_str());
+    print_help(*pass, options.file.empty() ? stdout : stderr);
+    if (options.file.empty()) return Outcome();
   }
   SourceText hw, steps;
   if (!options.hw.empty()) {
@@ -108,26 +157,26 @@ Outcome opt(const OptOptions& options) {
     const HardwareModel& used = model ? *model : model.emplace(empty_hardware_model());
     STRIA_OR_FAIL(Pipeline pipeline, ExitCode::program,
                   parse_pipeline(steps, settings, used, passes));
-    PipelineOptions how;
-    how.verify_each = true;
-    how.stop_after = options.stop_after;
-    how.after_step = [&](int position, const StepReport& report, const stripe::Program& after) {
-      if (!options.explain.empty() && report.pass == options.explain)
-        std::fprintf(stderr, "step %d '%s': %s\n", position, report.step.c_str(),
-                     report.to_string(true).c_str());
-      if (options.print_after_all)
-        std::printf("// ---- after step %d '%s': %s\n%s\n", position, report.step.c_str(),
-                    report.to_string().c_str(), stripe::print(after).c_str());
-    };
-    STRIA_OR_FAIL(std::vector<StepReport> reports, ExitCode::program,
-                  run_pipeline(program, pipeline, used, how));
-    for (const StepReport& step : reports)
-      if (step.matched == 0)
-        std::fprintf(stderr, "stria: step '%s' matched nothing\n", step.step.c_str());
+    STRIA_FAIL_IF(run_passes(options, pipeline, used, program, file));
     if (options.print_after_all) return Outcome();
   }
   std::fputs(stripe::print(program).c_str(), stdout);
   return Outcome();
+}
+
+}  // namespace
+
+Outcome opt(const OptOptions& options) {
+  if (!options.run_repro.empty()) return replay_file(options.run_repro, false);
+  ReproducerFile file(options.repro_dir);
+  return file.around([&] { return opt_file(options, file); });
+}
+
+std::string passes_help() {
+  std::string out;
+  for (const PassInfo& pass : passes::all_passes())
+    out += fmt::format("  {}: {}\n{}", pass.name, pass.summary, rows_as_text(pass.options(), 4));
+  return out;
 }
 
 }  // namespace stria::command

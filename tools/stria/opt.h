@@ -18,8 +18,13 @@ struct OptOptions {
   std::vector<std::string> settings;  // NAME=VALUE
   bool print_after_all = false;
   std::string stop_after;
-  std::string explain;  // name of a pass
+  std::string explain;    // name of a pass
+  std::string repro_dir;  // of reproducers; empty: the working directory
+  std::string run_repro;  // a reproducer to try again, and nothing else
 };
 Outcome opt(const OptOptions& options);
+
+// Every pass with its options, for --help.
+std::string passes_help();
 
 }  // namespace stria::command

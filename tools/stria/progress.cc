@@ -3,12 +3,12 @@
 
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
 
 namespace stria::command {
 
-Progress::Progress(std::string what) : what_(std::move(what)) {
+Progress::Progress(std::string what, std::chrono::milliseconds interval)
+    : what_(std::move(what)), interval_(interval) {
   if (::isatty(STDERR_FILENO)) thread_ = std::thread([this] { show(); });
 }
 
@@ -23,11 +23,15 @@ Progress::~Progress() {
 }
 
 void Progress::show() {
+  const auto begin = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
-  int seconds = 0;
-  while (!ended_.wait_for(lock, std::chrono::seconds(1), [this] { return end_; }))
-    std::fprintf(stderr, "\r%s … %d s", what_.c_str(), ++seconds);
-  if (seconds > 0) std::fputs("\r\x1b[K", stderr);
+  bool shown = false;
+  while (!ended_.wait_for(lock, interval_, [this] { return end_; })) {
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+    std::fprintf(stderr, "\r%s … %.0f s", what_.c_str(), time.count());
+    shown = true;
+  }
+  if (shown) std::fputs("\r\x1b[K", stderr);
 }
 
 }  // namespace stria::command

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A line on the terminal that says what takes so long. Nothing is shown when stderr is not a
-// terminal, or when the work is done within a second.
+// terminal, or when the work is done before the first `interval` is over.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <string>
@@ -12,7 +13,7 @@ namespace stria::command {
 
 class Progress {
  public:
-  explicit Progress(std::string what);
+  explicit Progress(std::string what, std::chrono::milliseconds interval = std::chrono::seconds(1));
   ~Progress();  // clears the line
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -20,6 +21,7 @@ class Progress {
  private:
   void show();
   const std::string what_;
+  const std::chrono::milliseconds interval_;
   std::mutex mutex_;
   std::condition_variable ended_;
   bool end_ = false;    // guarded by mutex_

@@ -2,6 +2,7 @@
 #include "report.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "stria/type/scalar.h"
 #include "stria/type/tensor_shape.h"
@@ -10,6 +11,7 @@ namespace stria::command {
 namespace {
 
 constexpr int64_t kShownValues = 8;
+constexpr double kShownAsMicroseconds = 1e-4;
 
 std::string rate(double operations, double seconds) {
   return operations > 0 && seconds > 0 ? fmt::format("{:.1f}", operations / seconds / 1e9) : "-";
@@ -46,20 +48,42 @@ std::string describe_profile(const Profile& profile,
     width = std::max(width, kernel.name.size());
     kernel_seconds += static_cast<double>(kernel.nanoseconds) * 1e-9;
   }
-  std::string out =
-      fmt::format("{:<{}}  {:>10}  {:>6}  {:>8}\n", "kernel", width, "ms", "share", "GFLOP/s");
+  // The unit in which the shortest kernel has digits to show.
+  double shortest = profile.wall_seconds;
+  for (const exec::KernelTime& kernel : profile.kernels)
+    shortest = std::min(shortest, static_cast<double>(kernel.nanoseconds) * 1e-9);
+  const bool micro = shortest < kShownAsMicroseconds;
+  const double scale = micro ? 1e6 : 1e3;
+  const int digits = micro ? 1 : 3;
+  // fmt counts µ as one column, as it is shown.
+  std::string out = fmt::format("{:<{}}  {:>10}  {:>6}  {:>8}\n", "kernel", width,
+                                micro ? "µs" : "ms", "share", "GFLOP/s");
   for (const exec::KernelTime& kernel : profile.kernels) {
     const double seconds = static_cast<double>(kernel.nanoseconds) * 1e-9;
     auto counted = operations.find(kernel.name);
-    out += fmt::format("{:<{}}  {:>10.3f}  {:>5.1f}%  {:>8}\n", kernel.name, width, seconds * 1e3,
-                       kernel_seconds > 0 ? 100 * seconds / kernel_seconds : 0.0,
-                       rate(counted == operations.end() ? 0 : counted->second, seconds));
+    out +=
+        fmt::format("{:<{}}  {:>10.{}f}  {:>5.1f}%  {:>8}\n", kernel.name, width, seconds * scale,
+                    digits, kernel_seconds > 0 ? 100 * seconds / kernel_seconds : 0.0,
+                    rate(counted == operations.end() ? 0 : counted->second, seconds));
   }
-  out += fmt::format("{:<{}}  {:>10.3f}  {:>6}  {:>8}\n", "run", width, profile.wall_seconds * 1e3,
-                     "", rate(all_operations, profile.wall_seconds));
+  out +=
+      fmt::format("{:<{}}  {:>10.{}f}  {:>6}  {:>8}\n", "run", width, profile.wall_seconds * scale,
+                  digits, "", rate(all_operations, profile.wall_seconds));
   out += fmt::format("median of {} run{}; compiled in {:.1f} ms", profile.runs,
                      profile.runs == 1 ? "" : "s", profile.compile_seconds * 1e3);
   return out;
+}
+
+std::string describe_undecided(const std::vector<std::string>& undecided) {
+  if (undecided.size() == 1) return undecided[0];
+  return fmt::format("{} things undecided, the first: {}", undecided.size(), undecided[0]);
+}
+
+void print_undecided(const std::vector<StepReport>& steps) {
+  for (const StepReport& step : steps)
+    if (!step.undecided.empty())
+      std::fprintf(stderr, "stria: warning: after step '%s': %s\n", step.step.c_str(),
+                   describe_undecided(step.undecided).c_str());
 }
 
 }  // namespace stria::command

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stria/exec/loaded_program.h"
+#include "stria/pass/pass_context.h"
 #include "stria/runtime/check.h"
 #include "stria/type/host_tensor.h"
 
@@ -26,9 +27,15 @@ struct Profile {
   double wall_seconds = 0;                // of one run, the median
   std::vector<exec::KernelTime> kernels;  // each the median over the runs
 };
-// A table: kernel, milliseconds, share, GFLOP/s (operations that kernel_operations counts; "-" for
-// a kernel it does not know), and a line for the whole run.
+// A table: kernel, time, share, GFLOP/s (operations that kernel_operations counts; "-" for a kernel
+// it does not know), and a line for the whole run. Times in ms, or all in µs if one is small.
 std::string describe_profile(const Profile& profile,
                              const std::map<std::string, double>& operations);
+
+// On stderr, a line for each step of a pipeline after which the verifier could not decide
+// something.
+void print_undecided(const std::vector<StepReport>& steps);
+// "3 accesses undecided, the first: …", or the one.
+std::string describe_undecided(const std::vector<std::string>& undecided);
 
 }  // namespace stria::command

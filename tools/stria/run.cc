@@ -8,7 +8,10 @@
 #include "open_device.h"
 #include "program_inputs.h"
 #include "progress.h"
+#include "replay_file.h"
 #include "report.h"
+#include "reproducer_file.h"
+#include "result_memory.h"
 #include "stria/runtime/check.h"
 
 namespace stria::command {
@@ -152,16 +155,14 @@ Outcome check_results(const Compilation& compilation, const std::vector<HostTens
   return Outcome(ExitCode::device, make_error(StatusCode::data_loss, "wrong results: {}", wrong));
 }
 
-}  // namespace
-
-Outcome run(const RunOptions& options) {
+Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
   Request request;
   STRIA_FAIL_IF(parse_request(options, request));
   const Clock::time_point parse_begin = Clock::now();
   STRIA_OR_FAIL(Program program, ExitCode::program,
                 Program::read(options.program, options.function));
   const double parse_seconds = seconds_since(parse_begin);
-  const CompileOptions how{.fast_math = options.fast_math};
+  const CompileOptions how{.fast_math = options.fast_math, .recorder = &reproducer};
   ReadInputs in;
   Compilation generic;
   double lower_seconds = 0;
@@ -169,10 +170,12 @@ Outcome run(const RunOptions& options) {
 
   Device device;
   STRIA_FAIL_IF(open_device(options.device, device));
+  STRIA_FAIL_IF(check_result_memory(program, generic.bound, device));
   Profile profile;
   const Clock::time_point compile_begin = Clock::now();
   STRIA_OR_FAIL(Compilation compilation, ExitCode::device,
                 device.specialize(std::move(generic), how));
+  print_undecided(compilation.steps);
   STRIA_OR_FAIL(Executable executable, ExitCode::device, device.load(std::move(compilation), how));
   profile.compile_seconds = parse_seconds + lower_seconds + seconds_since(compile_begin);
 
@@ -218,6 +221,14 @@ Outcome run(const RunOptions& options) {
         "%s\n",
         describe_profile(profile, kernel_operations(executable.compilation().generic)).c_str());
   return checked;
+}
+
+}  // namespace
+
+Outcome run(const RunOptions& options) {
+  if (!options.run_repro.empty()) return replay_file(options.run_repro, true);
+  ReproducerFile reproducer(options.repro_dir);
+  return reproducer.around([&] { return run_program(options, reproducer); });
 }
 
 }  // namespace stria::command

@@ -21,6 +21,8 @@ struct RunOptions {
   std::string check;                 // "", "all" or "sample:N"
   bool profile = false;
   bool fast_math = false;
+  std::string repro_dir;  // of reproducers; empty: the working directory
+  std::string run_repro;  // a reproducer to try again, and nothing else
 };
 Outcome run(const RunOptions& options);
 

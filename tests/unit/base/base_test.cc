@@ -111,5 +111,23 @@ TEST(File, FailedWriteLeavesNothing) {
   EXPECT_EQ(files, 1);
 }
 
+TEST(File, SeveralAreWrittenAllOrNone) {
+  const std::string folder = testing::TempDir() + "/stria_files_test";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  ASSERT_TRUE(write_file(folder + "/old", "old").ok());
+  const std::vector<FileText> bad = {
+      {folder + "/old", "new"}, {folder + "/x", "x"}, {folder + "/missing/y", "y"}};
+  EXPECT_EQ(write_files(bad).code(), StatusCode::not_found);
+  EXPECT_EQ(*read_file(folder + "/old"), "old");
+  EXPECT_FALSE(std::filesystem::exists(folder + "/x"));
+  EXPECT_TRUE(write_files(std::vector<FileText>{bad[0], bad[1]}).ok());
+  EXPECT_EQ(*read_file(folder + "/old"), "new");
+  EXPECT_EQ(*read_file(folder + "/x"), "x");
+  int files = 0;
+  for (auto& entry : std::filesystem::directory_iterator(folder)) files += entry.is_regular_file();
+  EXPECT_EQ(files, 2);
+}
+
 }  // namespace
 }  // namespace stria

@@ -169,7 +169,54 @@ TEST(Pipeline, VerifyEachNamesTheStepThatMadeAnIllegalProgram) {
   ASSERT_FALSE(result.ok());
   EXPECT_THAT(result.status().message(),
               HasSubstr("the program that step 'bad' (break) made is not legal"));
+  EXPECT_EQ(result.status().code(), StatusCode::internal);
   EXPECT_THAT(result.status().message(), HasSubstr("Nothing"));
+}
+
+TEST(Pipeline, AFailureIsToldWithTheProgramBeforeTheStep) {
+  auto steps = pipeline(
+      R"([{"name": "a", "mark": {"tag": "x"}}, {"name": "b", "mark": {"tag": "{{ "y" }}", "fail": true}}])");
+  ASSERT_TRUE(steps.ok());
+  HardwareModel model = empty_hardware_model();
+  stripe::Program program;
+  PipelineOptions options;
+  options.verify_each = false;
+  int failures = 0;
+  options.on_failure = [&](size_t step, const stripe::Program& before, const Status& failure) {
+    ++failures;
+    EXPECT_EQ(step, 1u);
+    EXPECT_TRUE(before.entry.tags.has("x"));
+    EXPECT_THAT(failure.message(), HasSubstr("told to fail"));
+    EXPECT_EQ(steps->to_json(step, step + 1), R"([{"mark":{"fail":true,"tag":"y"},"name":"b"}])");
+  };
+  EXPECT_FALSE(run_pipeline(program, *steps, model, options).ok());
+  EXPECT_EQ(failures, 1);
+}
+
+TEST(Pipeline, UnknownIntrinsicsAreSeen) {
+  auto program = stripe::parse({"p", R"(stripe 0.1
+0: #program block [] (
+    none new@0x00000000 A[0] fp32(1:1)
+) {
+  0: #main block [] (
+      inout A[0] fp32(1:1)
+  ) {
+    0: $a = load(A)
+    1: $b = frobnicate.fp32($a)
+    2: A = store($b)
+  }
+}
+)"});
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+  auto steps = pipeline(R"([{"mark": {}}])");
+  HardwareModel model = empty_hardware_model();
+  PipelineOptions options;
+  options.verify_each = true;
+  EXPECT_TRUE(run_pipeline(*program, *steps, model, options).ok());
+  const std::map<std::string, stripe::IntrinsicSignature> known = {{"add", {2}}};
+  options.intrinsics = &known;
+  EXPECT_THAT(run_pipeline(*program, *steps, model, options).status().message(),
+              HasSubstr("there is no intrinsic 'frobnicate'"));
 }
 
 TEST(AllPasses, AreSortedDescribedAndDocumented) {
@@ -182,12 +229,13 @@ TEST(AllPasses, AreSortedDescribedAndDocumented) {
     EXPECT_FALSE(all[i].summary.empty());
     EXPECT_TRUE(all[i].bind(nlohmann::json::object(), "").ok()) << all[i].name;
   }
-  auto help = std::find_if(all.begin(), all.end(), [](const PassInfo& p) {
-                return p.name == "autotile";
-              })->help();
+  auto help = rows_as_text(
+      std::find_if(all.begin(), all.end(), [](const PassInfo& p) { return p.name == "autotile"; })
+          ->options(),
+      2);
   EXPECT_THAT(help, HasSubstr("balance: true or false, default false."));
   EXPECT_THAT(help, HasSubstr("order: text, default \"keep\"; one of keep, stride, reuse."));
-  EXPECT_THAT(help, HasSubstr("    vectors: integer, default 0."));
+  EXPECT_THAT(help, HasSubstr("    vectors: integer, default 0; 0 to 1048576."));
 }
 
 TEST(AllPasses, ThePipelinesOfThePluginsLoad) {

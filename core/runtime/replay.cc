@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/runtime/replay.h"
+
+#include "stria/passes/all_passes.h"
+#include "stria/runtime/intrinsics.h"
+#include "stria/runtime/plugin_pass.h"
+#include "stria/stripe/parser.h"
+#include "stria/stripe/printer.h"
+
+namespace stria {
+
+Result<Replay> Replay::prepare(const SourceText& file, Reproducer reproducer,
+                               std::optional<Device> device) {
+  if (reproducer.needs_device() && !device)
+    return invalid_argument("{}: needs the device '{}'", file.name, reproducer.device);
+  Replay out;
+  STRIA_ASSIGN(out.model_, load_hardware_model({file.name + ": /hw", reproducer.hw}));
+  std::vector<PassInfo> passes = passes::all_passes();
+  if (device) passes.push_back(make_plugin_pass(device->hal()));
+  STRIA_ASSIGN(out.pipeline_, parse_pipeline({file.name + ": /pipeline", reproducer.pipeline}, {},
+                                             out.model_, passes));
+  out.pipeline_.source = file.name;
+  STRIA_ASSIGN(out.program_, stripe::parse(file));
+  out.reproducer_ = std::move(reproducer);
+  out.device_ = std::move(device);
+  return out;
+}
+
+Status Replay::verify() const {
+  const std::map<std::string, int64_t> units = model_.units();
+  stripe::VerifyOptions options;
+  options.intrinsics = &intrinsic_signatures();
+  if (!units.empty()) options.units = &units;
+  return stripe::verify(program_, options);
+}
+
+Status Replay::run() const {
+  PipelineOptions how;
+  how.verify_each = reproducer_.verify_each;
+  how.intrinsics = &intrinsic_signatures();
+  stripe::Program program = program_;
+  STRIA_RETURN_IF_ERROR(run_pipeline(program, pipeline_, model_, how).status());
+  if (!reproducer_.build) return Status();
+  return device_->build(program, stripe::print(program), {.fast_math = reproducer_.fast_math})
+      .status();
+}
+
+}  // namespace stria

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices that fail, each at one stage of a compilation.
+#include <csignal>
+#include <string>
+
+#include "stria/sdk/plugin.h"
+
+namespace stria::failing {
+
+constexpr const char* kKinds[] = {
+    "good",           // nothing fails
+    "generic_pass",   // a pass of stria, told of a unit that the model does not have
+    "plugin_pass",    // the plugin's pass, by its own account
+    "illegal_pass",   // the plugin's pass gives a program that is not legal
+    "crashing_pass",  // the process dies in the plugin's pass
+    "build",          // the build
+    "crashing_build"  // the process dies in the build, on a thread of its own
+};
+
+class FailingCompiler final : public sdk::Compiler {
+ public:
+  FailingCompiler(const sdk::Host& host, std::string kind) : host_(host), kind_(std::move(kind)) {}
+
+  sdk::Ref<sdk::Library> compile(std::string_view stripe, std::string_view options) override {
+    if (kind_ == "crashing_build") std::raise(SIGSEGV);
+    if (kind_ == "build")
+      throw sdk::Error(STRIA_UNSUPPORTED,
+                       "this device builds nothing, asked with " + std::string(options));
+    return sdk::make<sdk::InterpretedLibrary>(host_, stripe);
+  }
+
+  std::vector<sdk::NamedText> transform(std::string_view stripe, std::string_view pass,
+                                        std::string_view) override {
+    if (kind_ == "crashing_pass") std::abort();
+    if (kind_ == "plugin_pass")
+      throw sdk::Error(STRIA_UNSUPPORTED, "the pass '" + std::string(pass) + "' gives up");
+    std::string text(stripe);
+    // A name that nothing has.
+    if (const size_t store = text.rfind(" = store("); store != std::string::npos)
+      text.insert(store, "_nobody");
+    return {{"stripe", text}};
+  }
+
+ private:
+  const sdk::Host& host_;
+  const std::string kind_;
+};
+
+class FailingDevice final : public sdk::Device {
+ public:
+  using Device::Device;
+  sdk::Ref<sdk::Compiler> create_compiler() override {
+    return sdk::make<FailingCompiler>(host(), info().kind);
+  }
+};
+
+class FailingDriver final : public sdk::Driver {
+ public:
+  using Driver::Driver;
+  std::vector<sdk::DeviceInfo> enumerate() override {
+    std::vector<sdk::DeviceInfo> devices;
+    for (const char* kind : kKinds) {
+      sdk::DeviceInfo info;
+      info.id = info.kind = kind;
+      info.name = std::string("device that fails: ") + kind;
+      devices.push_back(info);
+    }
+    return devices;
+  }
+  sdk::Ref<sdk::Device> open(const sdk::DeviceInfo& info, std::string_view) override {
+    return sdk::make<FailingDevice>(host(), info);
+  }
+};
+
+}  // namespace stria::failing
+
+STRIA_PLUGIN(stria::failing::FailingDriver, "failing", "0.1.0")

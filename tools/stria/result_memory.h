@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Refuses results that no memory could hold, before anything is built or allocated for them.
+#pragma once
+
+#include "failure.h"
+#include "stria/runtime/device.h"
+
+namespace stria::command {
+
+// Program, with the place of the statement, if an output is larger than the memory of the device or
+// of the host, which it is read back to.
+Outcome check_result_memory(const Program& program, const tile::BoundProgram& bound,
+                            const Device& device);
+
+}  // namespace stria::command
