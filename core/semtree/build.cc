@@ -270,8 +270,9 @@ Status Builder::loop(const Index& index, Frame frame, const Frame& parent, const
     STRIA_RETURN_IF_ERROR(guarded(inside, body, [&](Body& inner) { return points(frame, parent, pending, inner); }));
   }
   const bool empty = body.empty();
-  Statement statement = nest_.close(name, var, std::move(lower), std::move(upper), std::move(body));
-  if (!empty) append(out, std::move(statement));
+  Body closed = nest_.close(name, var, std::move(lower), std::move(upper), std::move(body));
+  if (empty) return {};
+  for (Statement& statement : closed) append(out, std::move(statement));
   return {};
 }
 

@@ -14,6 +14,25 @@ void append_all(Body& to, Body&& from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
+// The variable that a Let or a Load assigns, else -1.
+int defined_by(const Statement& statement) {
+  if (auto* let = std::get_if<Let>(&statement.op)) return let->var;
+  if (auto* load = std::get_if<Load>(&statement.op)) return load->var;
+  return -1;
+}
+
+bool uses_any(const ExprRef& expr, const std::set<int>& vars) {
+  if (!expr) return false;
+  if (expr->kind == ExprKind::variable) return vars.count(expr->var) > 0;
+  return std::any_of(expr->args.begin(), expr->args.end(),
+                     [&](const ExprRef& arg) { return uses_any(arg, vars); });
+}
+bool uses_any(const Statement& definition, const std::set<int>& vars) {
+  if (auto* let = std::get_if<Let>(&definition.op)) return uses_any(let->value, vars);
+  const Place& place = std::get<Load>(definition.op).place;
+  return uses_any(place.offset, vars) || uses_any(place.mask, vars);
+}
+
 }  // namespace
 
 std::string LoopNest::unique_name(std::string_view hint) {
@@ -40,22 +59,61 @@ void LoopNest::bind(const std::string& name, int var, Interval range) {
   box_[name] = range;
 }
 
-Statement LoopNest::close(const std::string& name, int var, ExprRef lower, ExprRef upper, Body body) {
+Body LoopNest::close(const std::string& name, int var, ExprRef lower, ExprRef upper, Body body) {
   Level level = std::move(levels_.back());
   levels_.pop_back();
   names_.erase(name);
   box_.erase(name);
-  auto* only = body.size() == 1 ? std::get_if<If>(&body[0].op) : nullptr;
-  if (only && !uses_variable(only->condition, var)) {
-    Body inner = std::move(level.prologue);
-    append_all(inner, std::move(only->then));
-    If outside{std::move(only->condition), {}};
-    outside.then.push_back({For{var, std::move(lower), std::move(upper), std::move(inner)}});
-    return {std::move(outside)};
+  std::set<int> inside = {var};
+  for (const Statement& statement : level.prologue) inside.insert(defined_by(statement));
+  const bool runs = is_constant(lower) && is_constant(upper) && lower->value.i < upper->value.i;
+  Body out;
+  If* outside = nullptr;
+  if (turns_inside_out(body, std::move(inside), runs, out)) {
+    If last = std::move(std::get<If>(body.back().op));
+    body.pop_back();
+    append_all(body, std::move(last.then));
+    out.push_back({If{std::move(last.condition), {}}});
+    outside = &std::get<If>(out.back().op);
   }
   Body inner = std::move(level.prologue);
   append_all(inner, std::move(body));
-  return {For{var, std::move(lower), std::move(upper), std::move(inner)}};
+  For loop{var, std::move(lower), std::move(upper), std::move(inner)};
+  (outside ? outside->then : out).push_back({std::move(loop)});
+  return out;
+}
+
+bool LoopNest::turns_inside_out(Body& body, std::set<int> inside, bool runs, Body& before) const {
+  If* last = body.empty() ? nullptr : std::get_if<If>(&body.back().op);
+  if (!last) return false;
+  std::set<int> written;
+  walk(last->then, [&](const Statement& statement) {
+    if (auto* store = std::get_if<Store>(&statement.op)) written.insert(store->place.memory);
+  });
+  std::vector<bool> stays;
+  for (size_t i = 0; i + 1 < body.size(); ++i) {
+    const int var = defined_by(body[i]);
+    if (var < 0) return false;
+    const Load* load = std::get_if<Load>(&body[i].op);
+    // Before the loop a load needs a point that makes it, and memory that the loop leaves as it is.
+    stays.push_back(uses_any(body[i], inside) ||
+                    (load && (!runs || std::any_of(written.begin(), written.end(), [&](int memory) {
+                       return may_alias(memory, load->place.memory);
+                     }))));
+    if (stays.back()) inside.insert(var);
+  }
+  if (uses_any(last->condition, inside)) return false;
+  Body rest;
+  for (size_t i = 0; i < body.size(); ++i)
+    (i < stays.size() && !stays[i] ? before : rest).push_back(std::move(body[i]));
+  body = std::move(rest);
+  return true;
+}
+
+bool LoopNest::may_alias(int memory, int other) const {
+  if (!function_.is_param(memory) || !function_.is_param(other)) return memory == other;
+  return function_.params[static_cast<size_t>(memory)].alias_group ==
+         function_.params[static_cast<size_t>(other)].alias_group;
 }
 
 Body LoopNest::finish(Body body) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,9 +37,10 @@ class LoopNest {
   const std::map<std::string, Interval>& box() const { return box_; }
 
   void open() { levels_.emplace_back(); }
-  // Closes the innermost level: `body` preceded by the address parts that were placed there. A body that is
-  // a single condition independent of the loop is turned inside out.
-  Statement close(const std::string& name, int var, ExprRef lower, ExprRef upper, Body body);
+  // Closes the innermost level: `body` preceded by the address parts that were placed there. A body that
+  // ends in a condition independent of the loop, with nothing but definitions before it, is turned inside
+  // out: what the condition needs comes before it, the loop and the other definitions into it.
+  Body close(const std::string& name, int var, ExprRef lower, ExprRef upper, Body body);
   // At the end: what was placed outside all loops, then `body`.
   Body finish(Body body);
 
@@ -59,6 +61,11 @@ class LoopNest {
     Body prologue;
     std::map<std::vector<Affine::Term>, ExprRef> offsets;
   };
+
+  // Splits off the statements of `body` that may run once before the loop instead, if it can be turned
+  // inside out; `inside`: the variables that differ from point to point.
+  bool turns_inside_out(Body& body, std::set<int> inside, bool runs, Body& before) const;
+  bool may_alias(int memory, int other) const;
 
   Function& function_;
   std::vector<Level> levels_;
