@@ -100,8 +100,9 @@ std::vector<LiveBuffer> DeviceMemory::live() const {
     std::lock_guard lock(state_->ledger->mutex);
     buffers.assign(state_->ledger->buffers.begin(), state_->ledger->buffers.end());
   }
-  std::stable_sort(buffers.begin(), buffers.end(),
-                   [](const LiveBuffer& a, const LiveBuffer& b) { return a.bytes > b.bytes; });
+  std::sort(buffers.begin(), buffers.end(), [](const LiveBuffer& a, const LiveBuffer& b) {
+    return a.bytes != b.bytes ? a.bytes > b.bytes : a.name < b.name;
+  });
   return buffers;
 }
 
