@@ -145,6 +145,14 @@ Result<json> parse_json_template(const SourceText& source, const json& values) {
   return parse(rendered.text, Place(source, &rendered));
 }
 
+bool fits_json(const std::string& text) {
+  try {
+    return !json(text).dump().empty();
+  } catch (const json::type_error&) {
+    return false;
+  }
+}
+
 std::string pointer_child(const std::string& pointer, const std::string& step) {
   std::string out = pointer + "/";
   for (char c : step) {

@@ -18,6 +18,9 @@ Result<nlohmann::json> parse_json_text(const SourceText& source);
 // Renders `source` with `values` (an object of names), then parses.
 Result<nlohmann::json> parse_json_template(const SourceText& source, const nlohmann::json& values);
 
+// Whether JSON can hold the text: it is UTF-8.
+bool fits_json(const std::string& text);
+
 // A JSON pointer extended by one step: "/passes" + "0" -> "/passes/0", with ~ and / escaped.
 std::string pointer_child(const std::string& pointer, const std::string& step);
 

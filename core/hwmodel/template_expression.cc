@@ -18,17 +18,41 @@ using Kind = Expr::Kind;
 // The longest list that range() makes: templates describe machines, not data.
 constexpr int64_t kMaxRange = 1 << 20;
 
-// nullopt: not set, which `default` and `is defined` turn into a value.
-using Value = std::optional<json>;
+// Null: not set, which `default` and `is defined` turn into a value. A value that a name means, or
+// a part of it, is not copied.
+using Value = std::shared_ptr<const json>;
+
+Value made(json value) { return std::make_shared<const json>(std::move(value)); }
+
+// A text that is not UTF-8 (from a caller's settings: files are checked) is shown, not thrown.
+std::string json_print(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+// Steps that reading or copying all of a value takes; nullopt if lists are nested too deep for
+// functions that recurse.
+std::optional<uint64_t> weight_of(const json& value, int depth = 0) {
+  constexpr int kMaxNesting = 250;
+  if (value.is_string()) return 1 + value.get_ref<const std::string&>().size() / 4;
+  uint64_t weight = 1;
+  if (!value.is_structured()) return weight;
+  if (depth == kMaxNesting) return std::nullopt;
+  for (const json& entry : value) {
+    std::optional<uint64_t> inner = weight_of(entry, depth + 1);
+    if (!inner) return std::nullopt;
+    weight += *inner;
+  }
+  return weight;
+}
 
 class Evaluator {
  public:
-  Evaluator(const SourceText& source, const TemplateScope& scope)
-      : source_(source), scope_(scope) {}
+  Evaluator(const SourceText& source, const TemplateScope& scope, TemplateWork& work)
+      : source_(source), scope_(scope), work_(work) {}
 
-  Result<json> defined(const Expr& expr) {
+  Result<Value> defined(const Expr& expr) {
     STRIA_ASSIGN(Value value, evaluate(expr));
-    if (value) return *value;
+    if (value) return value;
     if (expr.kind == Kind::name)
       return fail(expr, fmt::format("'{}' is not set{}", expr.text,
                                     did_you_mean(expr.text, scope_.names())));
@@ -37,48 +61,60 @@ class Evaluator {
                             source_.text.substr(expr.span.begin, expr.span.end - expr.span.begin)));
   }
 
+  // For what reads all of `value`.
+  Status spend_on(const Expr& expr, const json& value) {
+    std::optional<uint64_t> weight = weight_of(value);
+    if (!weight) return fail(expr, "lists nested too deep", StatusCode::out_of_range);
+    return spend(expr, *weight);
+  }
+
  private:
-  Status fail(const Expr& expr, std::string message) const {
-    return Status(StatusCode::invalid_argument,
-                  render(source_, {Severity::error, expr.span, std::move(message)}));
+  Status fail(const Expr& expr, std::string message,
+              StatusCode code = StatusCode::invalid_argument) const {
+    return Status(code, render(source_, {Severity::error, expr.span, std::move(message)}));
+  }
+  Status spend(const Expr& expr, uint64_t steps) {
+    if (work_.spend(steps)) return {};
+    return fail(
+        expr,
+        fmt::format("the template's expressions take more than {} steps", TemplateWork::kMaxSteps),
+        StatusCode::out_of_range);
   }
 
   Result<Value> evaluate(const Expr& expr) {
+    STRIA_RETURN_IF_ERROR(spend(expr, 1));
     switch (expr.kind) {
-      case Kind::literal: return Value(*expr.value);
-      case Kind::name: {
-        const json* found = scope_.find(expr.text);
-        return found ? Value(*found) : Value();
-      }
+      case Kind::literal: return expr.value;
+      case Kind::name: return Value(Value(), scope_.find(expr.text));
       case Kind::attribute: {
         STRIA_ASSIGN(Value object, evaluate(expr.children[0]));
         if (!object) return Value();
         if (!object->is_object())
           return fail(expr, fmt::format("'.{}' needs an object, this is {}", expr.text,
                                         object->type_name()));
-        auto at = object->find(expr.text);
-        return at == object->end() ? Value() : Value(*at);
+        return part(object, expr.text);
       }
       case Kind::item: return item(expr);
       case Kind::call: return lift(call(expr));
       case Kind::filter: return filter(expr);
       case Kind::unary: return lift(unary(expr));
-      case Kind::binary: return lift(binary(expr));
+      case Kind::binary: return binary(expr);
       case Kind::conditional: {
-        STRIA_ASSIGN(json condition, defined(expr.children[1]));
-        return evaluate(expr.children[template_truth(condition) ? 0 : 2]);
+        STRIA_ASSIGN(Value condition, defined(expr.children[1]));
+        return evaluate(expr.children[template_truth(*condition) ? 0 : 2]);
       }
       case Kind::defined: {
         STRIA_ASSIGN(Value value, evaluate(expr.children[0]));
-        return Value(json(value.has_value()));
+        return made(value != nullptr);
       }
       case Kind::list: {
         json list = json::array();
         for (const Expr& child : expr.children) {
-          STRIA_ASSIGN(json entry, defined(child));
-          list.push_back(std::move(entry));
+          STRIA_ASSIGN(Value entry, defined(child));
+          STRIA_RETURN_IF_ERROR(spend_on(expr, *entry));
+          list.push_back(*entry);
         }
-        return Value(list);
+        return made(std::move(list));
       }
     }
     return fail(expr, "unknown kind of expression");
@@ -86,27 +122,37 @@ class Evaluator {
 
   static Result<Value> lift(Result<json> result) {
     if (!result.ok()) return result.status();
-    return Value(std::move(result).value());
+    return made(std::move(result).value());
+  }
+
+  static Value part(const Value& object, const std::string& name) {
+    auto at = object->find(name);
+    return at == object->end() ? Value() : Value(object, &*at);
+  }
+
+  // An integer of JSON may be larger than ours.
+  Result<int64_t> whole(const Expr& expr, const json& value) {
+    if (value.is_number_unsigned() && value.get<uint64_t>() > uint64_t{INT64_MAX})
+      return fail(expr, fmt::format("{} does not fit in 64 bits", value.get<uint64_t>()));
+    return value.get<int64_t>();
   }
 
   Result<Value> item(const Expr& expr) {
     STRIA_ASSIGN(Value container, evaluate(expr.children[0]));
     if (!container) return Value();
-    STRIA_ASSIGN(json key, defined(expr.children[1]));
-    if (container->is_object() && key.is_string()) {
-      auto at = container->find(key.get<std::string>());
-      return at == container->end() ? Value() : Value(*at);
-    }
-    if (container->is_array() && key.is_number_integer()) {
+    STRIA_ASSIGN(Value key, defined(expr.children[1]));
+    if (container->is_object() && key->is_string())
+      return part(container, key->get_ref<const std::string&>());
+    if (container->is_array() && key->is_number_integer()) {
       int64_t size = static_cast<int64_t>(container->size());
-      int64_t position = key.get<int64_t>();
-      if (position < 0) position += size;
+      STRIA_ASSIGN(int64_t written, whole(expr, *key));
+      int64_t position = written < 0 ? written + size : written;
       if (position < 0 || position >= size)
-        return fail(expr, fmt::format("item {} of a list of {}", key.get<int64_t>(), size));
-      return Value((*container)[static_cast<size_t>(position)]);
+        return fail(expr, fmt::format("item {} of a list of {}", written, size));
+      return Value(container, &(*container)[static_cast<size_t>(position)]);
     }
-    return fail(
-        expr, fmt::format("{} cannot be indexed with {}", container->type_name(), key.type_name()));
+    return fail(expr, fmt::format("{} cannot be indexed with {}", container->type_name(),
+                                  key->type_name()));
   }
 
   Result<json> call(const Expr& expr) {
@@ -120,10 +166,12 @@ class Evaluator {
       return fail(expr, "range takes 1 to 3 numbers");
     std::vector<int64_t> numbers;
     for (const Expr& child : expr.children) {
-      STRIA_ASSIGN(json number, defined(child));
-      if (!number.is_number_integer())
-        return fail(child, fmt::format("range needs integers, this is {}", template_print(number)));
-      numbers.push_back(number.get<int64_t>());
+      STRIA_ASSIGN(Value number, defined(child));
+      if (!number->is_number_integer())
+        return fail(child,
+                    fmt::format("range needs integers, this is {}", template_print(*number)));
+      STRIA_ASSIGN(int64_t whole_number, whole(child, *number));
+      numbers.push_back(whole_number);
     }
     int64_t from = numbers.size() == 1 ? 0 : numbers[0];
     int64_t to = numbers.size() == 1 ? numbers[0] : numbers[1];
@@ -133,27 +181,35 @@ class Evaluator {
     for (__int128 i = from; step > 0 ? i < to : i > to; i += step) {
       if (static_cast<int64_t>(list.size()) == kMaxRange)
         return fail(expr, fmt::format("range of more than {} numbers", kMaxRange));
+      STRIA_RETURN_IF_ERROR(spend(expr, 1));
       list.push_back(static_cast<int64_t>(i));
     }
     return list;
   }
 
   Result<json> unary(const Expr& expr) {
-    STRIA_ASSIGN(json value, defined(expr.children[0]));
-    if (expr.text == "not") return json(!template_truth(value));
-    if (value.is_number_integer()) return arithmetic(expr, "-", json(0), value);
-    if (value.is_number()) return json(-value.get<double>());
-    return fail(expr, fmt::format("'-' needs a number, this is {}", value.type_name()));
+    STRIA_ASSIGN(Value value, defined(expr.children[0]));
+    if (expr.text == "not") return json(!template_truth(*value));
+    if (value->is_number_integer()) return arithmetic(expr, "-", json(0), *value);
+    if (value->is_number()) return json(-value->get<double>());
+    return fail(expr, fmt::format("'-' needs a number, this is {}", value->type_name()));
   }
 
-  Result<json> binary(const Expr& expr) {
+  Result<Value> binary(const Expr& expr) {
     const std::string& op = expr.text;
-    STRIA_ASSIGN(json left, defined(expr.children[0]));
+    STRIA_ASSIGN(Value left, defined(expr.children[0]));
     // Python's rule: `and` and `or` give the operand that decides.
-    if (op == "or" && template_truth(left)) return left;
-    if (op == "and" && !template_truth(left)) return left;
-    STRIA_ASSIGN(json right, defined(expr.children[1]));
+    if (op == "or" && template_truth(*left)) return left;
+    if (op == "and" && !template_truth(*left)) return left;
+    STRIA_ASSIGN(Value right, defined(expr.children[1]));
     if (op == "or" || op == "and") return right;
+    return lift(combine(expr, *left, *right));
+  }
+
+  Result<json> combine(const Expr& expr, const json& left, const json& right) {
+    const std::string& op = expr.text;
+    STRIA_RETURN_IF_ERROR(spend_on(expr, left));
+    STRIA_RETURN_IF_ERROR(spend_on(expr, right));
     if (op == "==") return json(left == right);
     if (op == "!=") return json(left != right);
     if (op == "in") return contains(expr, left, right);
@@ -177,8 +233,12 @@ class Evaluator {
   Result<json> contains(const Expr& expr, const json& left, const json& right) {
     if (right.is_array()) return json(std::find(right.begin(), right.end(), left) != right.end());
     if (right.is_object() && left.is_string()) return json(right.contains(left.get<std::string>()));
-    if (right.is_string() && left.is_string())
-      return json(right.get<std::string>().find(left.get<std::string>()) != std::string::npos);
+    if (right.is_string() && left.is_string()) {
+      const auto& text = right.get_ref<const std::string&>();
+      const auto& piece = left.get_ref<const std::string&>();
+      STRIA_RETURN_IF_ERROR(spend(expr, text.size() * piece.size() / 64));
+      return json(text.find(piece) != std::string::npos);
+    }
     return fail(
         expr, fmt::format("'in' needs a list, an object or a text, this is {}", right.type_name()));
   }
@@ -188,7 +248,9 @@ class Evaluator {
     bool divides = op == "/" || op == "//" || op == "%";
     if (divides && right.get<double>() == 0) return fail(expr, "division by zero");
     if (op != "/" && left.is_number_integer() && right.is_number_integer()) {
-      __int128 a = left.get<int64_t>(), b = right.get<int64_t>(), result = 0;
+      STRIA_ASSIGN(__int128 a, whole(expr, left));
+      STRIA_ASSIGN(__int128 b, whole(expr, right));
+      __int128 result = 0;
       if (op == "+") result = a + b;
       if (op == "-") result = a - b;
       if (op == "*") result = a * b;
@@ -219,13 +281,15 @@ class Evaluator {
       if (value) return value;
       return evaluate(expr.children[1]);
     }
-    STRIA_ASSIGN(json value, defined(expr.children[0]));
+    STRIA_ASSIGN(Value value, defined(expr.children[0]));
+    STRIA_RETURN_IF_ERROR(spend_on(expr, *value));
     std::vector<json> arguments;
     for (size_t i = 1; i < expr.children.size(); ++i) {
-      STRIA_ASSIGN(json argument, defined(expr.children[i]));
-      arguments.push_back(std::move(argument));
+      STRIA_ASSIGN(Value argument, defined(expr.children[i]));
+      STRIA_RETURN_IF_ERROR(spend_on(expr, *argument));
+      arguments.push_back(*argument);
     }
-    return lift(apply_filter(expr, value, arguments));
+    return lift(apply_filter(expr, *value, arguments));
   }
 
   Result<json> apply_filter(const Expr& expr, const json& value,
@@ -237,7 +301,7 @@ class Evaluator {
     if (std::find(kNames.begin(), kNames.end(), name) == kNames.end())
       return fail(expr, fmt::format("unknown filter '{}'{}; there are {}", name,
                                     did_you_mean(name, kNames), join(kNames, ", ")));
-    if (name == "tojson") return json(value.dump());
+    if (name == "tojson") return json(json_print(value));
     if (name == "string") return json(template_print(value));
     if (name == "length") {
       if (value.is_string()) return json(static_cast<int64_t>(value.get<std::string>().size()));
@@ -247,9 +311,11 @@ class Evaluator {
     if (name == "join") {
       if (!value.is_array())
         return fail(expr, fmt::format("join needs a list, this is {}", value.type_name()));
+      std::string between = arguments.empty() ? "" : template_print(arguments[0]);
+      STRIA_RETURN_IF_ERROR(spend(expr, value.size() * (1 + between.size() / 4)));
       std::vector<std::string> parts;
       for (const json& part : value) parts.push_back(template_print(part));
-      return json(stria::join(parts, arguments.empty() ? "" : template_print(arguments[0])));
+      return json(stria::join(parts, between));
     }
     if (name == "min" || name == "max" || name == "sum") return fold(expr, value);
     return number_filter(expr, value);
@@ -297,6 +363,7 @@ class Evaluator {
 
   const SourceText& source_;
   const TemplateScope& scope_;
+  TemplateWork& work_;
 };
 
 }  // namespace
@@ -313,10 +380,13 @@ std::vector<std::string> TemplateScope::names() const {
   return names;
 }
 
-Result<json> evaluate_template_expression(const SourceText& source,
-                                          const TemplateExpression& expression,
-                                          const TemplateScope& scope) {
-  return Evaluator(source, scope).defined(expression);
+Result<Value> evaluate_template_expression(const SourceText& source,
+                                           const TemplateExpression& expression,
+                                           const TemplateScope& scope, TemplateWork& work) {
+  Evaluator evaluator(source, scope, work);
+  STRIA_ASSIGN(Value value, evaluator.defined(expression));
+  STRIA_RETURN_IF_ERROR(evaluator.spend_on(expression, *value));  // the caller prints or copies it
+  return value;
 }
 
 bool template_truth(const json& value) {
@@ -329,7 +399,7 @@ bool template_truth(const json& value) {
 std::string template_print(const json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number_float()) return float_text(value.get<double>());
-  return value.dump();
+  return json_print(value);
 }
 
 }  // namespace stria

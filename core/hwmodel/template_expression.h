@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -34,6 +35,7 @@ struct TemplateExpression {
   std::string text;
   std::shared_ptr<const nlohmann::json> value;
   std::vector<TemplateExpression> children;
+  int height = 1;  // longest way to a leaf, in nodes: readers recurse
 };
 
 // Parses source[begin, end) as one expression. Failures are rendered with file, line and column.
@@ -54,11 +56,28 @@ class TemplateScope {
   const nlohmann::json* values_;
 };
 
-// Value of the expression. A name that is not set is an error unless `default` or `is defined`
-// meets it.
-Result<nlohmann::json> evaluate_template_expression(const SourceText& source,
-                                                    const TemplateExpression& expression,
-                                                    const TemplateScope& scope);
+// What the expressions of one rendering may take together: a template of a few lines could double a
+// list until memory or patience ends. Counted in steps: each node evaluated, each entry and each
+// four bytes of text that is made or read as a whole.
+class TemplateWork {
+ public:
+  static constexpr uint64_t kMaxSteps = uint64_t{1} << 21;
+  // False once that is too much.
+  bool spend(uint64_t steps) {
+    spent_ = steps > kMaxSteps ? kMaxSteps + 1 : spent_ + steps;
+    return spent_ <= kMaxSteps;
+  }
+
+ private:
+  uint64_t spent_ = 0;  // at most twice the limit
+};
+
+// Value of the expression, never null: shared with the scope where it is a part of what a name
+// means, so valid only as long as that is unchanged. A name that is not set is an error unless
+// `default` or `is defined` meets it. out_of_range if `work` ends, or lists are nested too deep.
+Result<std::shared_ptr<const nlohmann::json>> evaluate_template_expression(
+    const SourceText& source, const TemplateExpression& expression, const TemplateScope& scope,
+    TemplateWork& work);
 
 // As Jinja's truth: false, 0, "", [], {} and null are false.
 bool template_truth(const nlohmann::json& value);

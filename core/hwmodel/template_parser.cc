@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "stria/hwmodel/json_text.h"
 #include "stria/hwmodel/template_expression.h"
 
 namespace stria {
@@ -13,6 +15,8 @@ using Kind = Expr::Kind;
 
 // Deeper expressions than this are refused: the parser and the evaluator recurse.
 constexpr int kMaxDepth = 40;
+// And operators, items and filters in a row.
+constexpr int kMaxHeight = 300;
 
 class Parser {
  public:
@@ -56,6 +60,7 @@ class Parser {
     expr.span = {begin, end};
     expr.text = std::move(text);
     expr.children = std::move(children);
+    for (const Expr& child : expr.children) expr.height = std::max(expr.height, child.height + 1);
     return expr;
   }
 
@@ -112,6 +117,7 @@ class Parser {
       if (op.empty()) return left;
       STRIA_ASSIGN(Expr right, binary(level + 1));
       left = node(Kind::binary, begin, at_, op, {std::move(left), std::move(right)});
+      STRIA_RETURN_IF_ERROR(check_height(left));
     }
   }
 
@@ -127,6 +133,7 @@ class Parser {
     }
     STRIA_ASSIGN(Expr value, primary());
     while (true) {
+      STRIA_RETURN_IF_ERROR(check_height(value));
       if (take(".")) {
         STRIA_ASSIGN(std::string name, word("an attribute name after '.'"));
         value = node(Kind::attribute, begin, at_, name, {std::move(value)});
@@ -144,6 +151,12 @@ class Parser {
         return value;
       }
     }
+  }
+
+  Status check_height(const Expr& expr) const {
+    if (expr.height <= kMaxHeight) return {};
+    return fail(expr.span.begin,
+                fmt::format("expression with more than {} operations in a row", kMaxHeight));
   }
 
   Status arguments(std::string_view close, std::vector<Expr>& into) {
@@ -212,6 +225,7 @@ class Parser {
     }
     if (at_ >= end_) return fail(begin, "the string is not closed");
     ++at_;
+    if (!fits_json(value)) return fail(begin, "the string is not UTF-8");
     return literal(begin, value);
   }
 

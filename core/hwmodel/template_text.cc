@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stria/base/text.h"
+#include "stria/hwmodel/json_text.h"
 #include "stria/hwmodel/template_expression.h"
 
 namespace stria {
@@ -15,8 +16,8 @@ using nlohmann::json;
 
 constexpr size_t kMaxOutput = size_t{64} << 20;
 constexpr int kMaxNesting = 40;
-// Pieces of a template that are rendered, each as often as its loops run: an empty loop body makes
-// no output.
+// Pieces of a template that are rendered, each as often as its loops run, and the rounds of loops:
+// an empty loop body makes no output.
 constexpr int64_t kMaxSteps = 1 << 18;
 
 struct Node {
@@ -238,13 +239,17 @@ class Renderer {
     return {};
   }
 
+  Status step(const Node& node) {
+    if (++steps_ <= kMaxSteps) return {};
+    return Status(
+        StatusCode::out_of_range,
+        render(source_, {Severity::error, node.span,
+                         fmt::format("the template takes more than {} steps", kMaxSteps)}));
+  }
+
   Status render_node(const Node& node, const TemplateScope* outer, const TemplateScope& scope,
                      json& names) {
-    if (++steps_ > kMaxSteps)
-      return Status(
-          StatusCode::out_of_range,
-          render(source_, {Severity::error, node.span,
-                           fmt::format("the template takes more than {} steps", kMaxSteps)}));
+    STRIA_RETURN_IF_ERROR(step(node));
     switch (node.kind) {
       case Node::Kind::text:
         return emit(
@@ -252,21 +257,21 @@ class Renderer {
             std::string_view(source_.text).substr(node.span.begin, node.span.end - node.span.begin),
             true);
       case Node::Kind::output: {
-        STRIA_ASSIGN(json value, evaluate_template_expression(source_, node.expression, scope));
-        return emit(node.span, template_print(value), false);
+        STRIA_ASSIGN(auto value, evaluate(node, scope));
+        return emit(node.span, template_print(*value), false);
       }
       case Node::Kind::set: {
-        STRIA_ASSIGN(json value, evaluate_template_expression(source_, node.expression, scope));
-        names[node.name] = std::move(value);
+        STRIA_ASSIGN(auto value, evaluate(node, scope));
+        names[node.name] =
+            json(*value);  // a copy first: the value may be a part of the name's old one
         return {};
       }
       case Node::Kind::loop: return loop(node, scope);
       case Node::Kind::branch: {
         bool taken = node.always;
         if (!taken) {
-          STRIA_ASSIGN(json condition,
-                       evaluate_template_expression(source_, node.expression, scope));
-          taken = template_truth(condition);
+          STRIA_ASSIGN(auto condition, evaluate(node, scope));
+          taken = template_truth(*condition);
         }
         for (const Node& child : taken ? node.body : node.otherwise)
           STRIA_RETURN_IF_ERROR(render_node(child, outer, scope, names));
@@ -277,19 +282,20 @@ class Renderer {
   }
 
   Status loop(const Node& node, const TemplateScope& scope) {
-    STRIA_ASSIGN(json list, evaluate_template_expression(source_, node.expression, scope));
-    if (list.is_object()) {
+    STRIA_ASSIGN(std::shared_ptr<const json> value, evaluate(node, scope));
+    if (value->is_object()) {
       json keys = json::array();
-      for (auto it = list.begin(); it != list.end(); ++it) keys.push_back(it.key());
-      list = std::move(keys);
+      for (auto it = value->begin(); it != value->end(); ++it) keys.push_back(it.key());
+      value = std::make_shared<const json>(std::move(keys));
     }
+    const json& list = *value;
     if (!list.is_array())
       return Status(
           StatusCode::invalid_argument,
           render(source_, {Severity::error, node.expression.span,
                            fmt::format("a loop needs a list, this is {}", list.type_name())}));
     for (size_t i = 0; i < list.size(); ++i) {
-      ++steps_;
+      STRIA_RETURN_IF_ERROR(step(node));
       json names = {{node.name, list[i]},
                     {"loop",
                      {{"index", i + 1},
@@ -302,7 +308,12 @@ class Renderer {
     return {};
   }
 
+  Result<std::shared_ptr<const json>> evaluate(const Node& node, const TemplateScope& scope) {
+    return evaluate_template_expression(source_, node.expression, scope, work_);
+  }
+
   const SourceText& source_;
+  TemplateWork work_;
   int64_t steps_ = 0;
 };
 
@@ -320,6 +331,7 @@ void collect_reads(const std::vector<Node>& nodes, std::set<std::string> own,
     if (node.kind == Node::Kind::text) continue;
     collect_reads(node.expression, own, reads);
     if (node.kind == Node::Kind::set) own.insert(node.name);
+    if (node.body.empty() && node.otherwise.empty()) continue;
     std::set<std::string> inside = own;
     if (node.kind == Node::Kind::loop) inside.insert({node.name, "loop"});
     collect_reads(node.body, inside, reads);
@@ -344,7 +356,9 @@ Status add_setting(std::string_view assignment, TemplateSettings& settings) {
   bool good = equals != std::string_view::npos && starts_with_letter(name);
   for (char c : name) good = good && (std::isalnum(static_cast<unsigned char>(c)) || c == '_');
   if (!good) return invalid_argument("a setting is written NAME=VALUE, this is '{}'", assignment);
-  settings[name] = std::string(assignment.substr(equals + 1));
+  std::string value(assignment.substr(equals + 1));
+  if (!fits_json(value)) return invalid_argument("the value of setting '{}' is not UTF-8", name);
+  settings[name] = std::move(value);
   return {};
 }
 

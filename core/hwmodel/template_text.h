@@ -25,7 +25,7 @@ namespace stria {
 // (8, 2.5, true, [1, 2], "x") and is a string otherwise.
 using TemplateSettings = std::map<std::string, std::string>;
 nlohmann::json settings_as_json(const TemplateSettings& settings);
-// "NUM_SRAM=8"; invalid_argument without '=' or with an empty or ill-formed name.
+// "NUM_SRAM=8"; invalid_argument without '=', with an ill-formed name or a value that is not UTF-8.
 Status add_setting(std::string_view assignment, TemplateSettings& settings);
 
 struct RenderedText {
@@ -46,7 +46,8 @@ struct RenderedText {
 // its parameters. Thread-safe.
 Result<std::set<std::string>> template_parameters(const SourceText& source);
 
-// `values` is an object of names. Output is limited to 64 MiB. Thread-safe.
+// `values` is an object of names. Output is limited to 64 MiB, the work and the values' sizes to
+// about a second's (template_expression.h); beyond that out_of_range. Thread-safe.
 Result<RenderedText> render_template(const SourceText& source, const nlohmann::json& values);
 
 }  // namespace stria

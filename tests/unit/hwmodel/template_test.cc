@@ -106,6 +106,54 @@ TEST(Template, OutputAndWorkAreLimited) {
       rendered(
           "{% for a in range(9999) %}{% for b in range(9999) %}{{ '' }}{% endfor %}{% endfor %}"),
       HasSubstr("more than 262144 steps"));
+  EXPECT_THAT(
+      rendered("{% for a in range(9999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"),
+      HasSubstr("more than 262144 steps"));
+}
+
+TEST(Template, ValuesCannotGrowWithoutEnd) {
+  auto times = [](int count, const std::string& text) {
+    std::string out;
+    for (int i = 0; i < count; ++i) out += text;
+    return out;
+  };
+  const char* steps = "the template's expressions take more than 2097152 steps";
+  EXPECT_THAT(rendered("{% set a = 'ab' %}" + times(60, "{% set a = a + a %}")), HasSubstr(steps));
+  EXPECT_THAT(rendered("{% set a = [1] %}" + times(60, "{% set a = [a, a] %}")), HasSubstr(steps));
+  EXPECT_THAT(rendered("{% set a = range(99999) | join('0123456789') %}"
+                       "{{ range(99999) | join(a) }}"),
+              HasSubstr(steps));
+  EXPECT_THAT(rendered("{% set a = range(99999) | join('a') %}{{ a in a + 'b' }}"),
+              HasSubstr(steps));
+  EXPECT_THAT(rendered("{% for i in range(9999) %}{% if range(99999) %}{% endif %}{% endfor %}"),
+              HasSubstr(steps));
+  EXPECT_THAT(rendered("{% set a = [] %}" + times(300, "{% set a = [a] %}")),
+              HasSubstr("lists nested too deep"));
+  EXPECT_THAT(rendered("{{ 1" + times(100000, " + 1") + " }}"),
+              HasSubstr("more than 300 operations in a row"));
+  EXPECT_THAT(rendered("{{ 1" + times(100000, " | int") + " }}"), HasSubstr("in a row"));
+  EXPECT_THAT(rendered("{{ a" + times(100000, "[0]") + " }}"), HasSubstr("in a row"));
+  EXPECT_EQ(rendered("{{ 1" + times(299, " + 1") + " }}"), "300");
+}
+
+TEST(Template, ANameKeepsItsValueWhileItIsSetFromAPartOfIt) {
+  EXPECT_EQ(rendered("{% set a = [1, [2]] %}{% set a = a[1] %}{% set a = a[0] %}{{ a }}"), "2");
+}
+
+TEST(Template, TextIsUtf8) {
+  EXPECT_THAT(rendered("{{ '\xff' | tojson }}"),
+              HasSubstr("t.json:1:4: error: the string is not UTF-8"));
+  EXPECT_EQ(rendered("{{ ['\xc2\xb5'] }}"), "[\"\xc2\xb5\"]");
+  TemplateSettings settings;
+  EXPECT_THAT(add_setting("N=\xff", settings).message(), HasSubstr("'N' is not UTF-8"));
+}
+
+TEST(Template, IntegersBeyond64BitsAreErrors) {
+  json values = {{"big", uint64_t{1} << 63}};
+  EXPECT_EQ(rendered("{{ big }}", values), "9223372036854775808");
+  for (const char* text : {"{{ big + 1 }}", "{{ -big }}", "{{ range(big) }}", "{{ [1][big] }}"})
+    EXPECT_THAT(rendered(text, values), HasSubstr("9223372036854775808 does not fit in 64 bits"))
+        << text;
 }
 
 TEST(Template, ParametersAreTheNamesReadFromOutside) {
