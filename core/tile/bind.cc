@@ -13,8 +13,9 @@ namespace {
 
 constexpr size_t kMaxErrors = 20;
 constexpr size_t kMaxCallDepth = 100;
-// Calls of calls can multiply without end.
+// Calls of calls can multiply without end, with statements and without (functions of numbers).
 constexpr size_t kMaxStatements = 200'000;
+constexpr size_t kMaxCalls = 500'000;
 
 std::string without_quote(std::string name) {
   if (!name.empty() && name.back() == '\'') name.pop_back();
@@ -341,6 +342,10 @@ std::vector<Entity> Binder::inline_call(Scope& scope, const Function& function, 
     error(call.name_span, scope.function == &function
                               ? fmt::format("'{}' calls itself: functions cannot be recursive", function.name.text)
                               : fmt::format("calls are nested more than {} deep", kMaxCallDepth));
+    return {};
+  }
+  if (++inlined_calls_ > kMaxCalls) {
+    error(call.name_span, fmt::format("the program makes more than {} calls once they are inlined", kMaxCalls));
     return {};
   }
   if (call.args.size() != function.parameters.size()) {

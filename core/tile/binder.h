@@ -197,6 +197,7 @@ class Binder {
   BoundProgram out_;
   std::unordered_map<std::string, const Function*> functions_;
   std::vector<std::pair<const Function*, SourceSpan>> calls_;  // being inlined, outermost first
+  size_t inlined_calls_ = 0;
   std::unordered_set<std::string> taken_;                      // names of tensors, and reserved ones
   std::unordered_map<std::string, int> next_suffix_;
   std::string target_;  // bound name of the output of the statement being bound

@@ -109,6 +109,10 @@ TEST(Bind, CallsThatMultiplyEndInAnError) {
   for (int i = 1; i < 60; ++i)
     text += fmt::format("function f{0}(A) -> (R) {{ B = f{1}(A); R = f{1}(B); }}\n", i, i - 1);
   EXPECT_THAT(failure_of(text, {{"A", fp32({})}}), HasSubstr("more than 200000 statements"));
+  std::string numbers = "function f0(A) -> (R) { R = 1; }\n";
+  for (int i = 1; i < 60; ++i)
+    numbers += fmt::format("function f{0}(A) -> (R) {{ B = f{1}(A); R = f{1}(B); }}\n", i, i - 1);
+  EXPECT_THAT(failure_of(numbers, {{"A", fp32({})}}), HasSubstr("more than 500000 calls"));
   std::string deep = "function f0(A) -> (R) { R = A + 1; }\n";
   for (int i = 1; i < 500; ++i) deep += fmt::format("function f{0}(A) -> (R) {{ R = f{1}(A) + 1; }}\n", i, i - 1);
   EXPECT_THAT(failure_of(deep, {{"A", fp32({})}}), HasSubstr("nested more than 100 deep"));
