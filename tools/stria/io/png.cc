@@ -67,6 +67,9 @@ bool read_info(ReadState& state) {
   if (setjmp(png_jmpbuf(state.png))) return false;
   png_set_read_fn(state.png, &state, on_read);
   png_set_user_limits(state.png, 0x7fffffff, 0x7fffffff);
+  // Texts, profiles and the like: nothing of them is used, and libpng would take the memory that a
+  // chunk claims before it looks whether the file has so much.
+  png_set_keep_unknown_chunks(state.png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
   png_set_crc_action(state.png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
   png_read_info(state.png, state.info);
   state.width = png_get_image_width(state.png, state.info);
