@@ -11,6 +11,7 @@
 #include "stria/hal/device_state.h"
 #include "stria/hal/sized.h"
 #include "stria/hal/trust.h"
+#include "stria/sdk/sanitizer.h"
 
 namespace stria::hal {
 namespace {
@@ -27,23 +28,13 @@ std::mutex& load_mutex() {
 constexpr VersionRange kHostAbi = {STRIA_ABI_MAJOR, STRIA_ABI_MINOR, STRIA_ABI_MINOR};
 constexpr VersionRange kHostStripe = {STRIA_STRIPE_MAJOR, STRIA_STRIPE_MINOR, STRIA_STRIPE_MINOR};
 
-constexpr stria_sanitizer kSanitizer =
-#if defined(__SANITIZE_ADDRESS__)
-    STRIA_SANITIZER_ADDRESS;
-#elif defined(__SANITIZE_THREAD__)
-    STRIA_SANITIZER_THREAD;
-#else
-    STRIA_SANITIZER_NONE;
-#endif
+using sdk::kSanitizer;
 
 std::string_view sanitizer_name(stria_sanitizer kind) {
   switch (kind) {
-    case STRIA_SANITIZER_NONE:
-      return "no sanitizer";
-    case STRIA_SANITIZER_ADDRESS:
-      return "the address sanitizer";
-    case STRIA_SANITIZER_THREAD:
-      return "the thread sanitizer";
+    case STRIA_SANITIZER_NONE: return "no sanitizer";
+    case STRIA_SANITIZER_ADDRESS: return "the address sanitizer";
+    case STRIA_SANITIZER_THREAD: return "the thread sanitizer";
   }
   return "an unknown sanitizer";
 }

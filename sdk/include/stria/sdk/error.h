@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <new>
@@ -17,6 +18,15 @@ namespace stria::sdk {
 inline stria_string to_c(std::string_view text) { return {text.data(), text.size()}; }
 inline std::string_view view_of(stria_string text) {
   return text.data ? std::string_view(text.data, text.size) : std::string_view();
+}
+
+// A struct of the host's as this header knows it: what a shorter one does not have is zero.
+template <typename T>
+T whole(const T* from) {
+  if (from->size >= sizeof(T)) return *from;
+  T out{};
+  std::memcpy(static_cast<void*>(&out), from, from->size);
+  return out;
 }
 
 // What went wrong. `code` is one of STRIA_INVALID_ARGUMENT … STRIA_INTERNAL.
@@ -77,15 +87,16 @@ inline stria_error* to_error(const Outcome& outcome) noexcept {
   return error ? error : out_of_memory_error();
 }
 
-inline Outcome outcome_of(const stria_error* error) {
-  if (!error) return nullptr;
+inline Outcome outcome_of(const stria_error* given) {
+  if (!given) return nullptr;
+  const stria_error error = whole(given);
   auto failure = std::make_shared<Failure>();
-  failure->code = error->code;
-  failure->message = view_of(error->message);
-  failure->native_code = error->native_code;
-  failure->native_message = view_of(error->native_message);
-  failure->place = view_of(error->place);
-  failure->suggestion = view_of(error->suggestion);
+  failure->code = error.code;
+  failure->message = view_of(error.message);
+  failure->native_code = error.native_code;
+  failure->native_message = view_of(error.native_message);
+  failure->place = view_of(error.place);
+  failure->suggestion = view_of(error.suggestion);
   return failure;
 }
 

@@ -18,6 +18,7 @@
 #include "stria/plugin.h"
 #include "stria/sdk/device.h"
 #include "stria/sdk/error.h"
+#include "stria/sdk/sanitizer.h"
 
 namespace stria::sdk {
 
@@ -61,11 +62,14 @@ struct Tables {
   // ---- driver
   static stria_error* create(const stria_driver_options* options, stria_driver** driver) {
     return slot([&] {
+      const stria_driver_options given = whole(options);
+      if (!given.services)
+        throw Error(STRIA_INCOMPATIBLE, "the host offers no services to the plugin");
       auto handle = std::make_unique<DriverHandle>();
-      handle->host = std::make_unique<Host>(*options->services);
+      handle->host = std::make_unique<Host>(*given.services);
       handle->driver =
-          std::make_unique<D>(*handle->host, DriverOptions{std::string(view_of(options->directory)),
-                                                           std::string(view_of(options->options))});
+          std::make_unique<D>(*handle->host, DriverOptions{std::string(view_of(given.directory)),
+                                                           std::string(view_of(given.options))});
       *driver = reinterpret_cast<stria_driver*>(handle.release());
     });
   }
@@ -120,8 +124,8 @@ struct Tables {
   static stria_error* allocate(stria_device* device, const stria_buffer_params* params,
                                stria_buffer** buffer) {
     return slot([&] {
-      *buffer =
-          give<stria_buffer>(as<Device>(device).allocate(params->bytes, view_of(params->memory)));
+      const stria_buffer_params given = whole(params);
+      *buffer = give<stria_buffer>(as<Device>(device).allocate(given.bytes, view_of(given.memory)));
     });
   }
   static stria_error* create_event(stria_device* device, stria_event** event) {
@@ -139,11 +143,12 @@ struct Tables {
     return slot([&] {
       auto& self = as<CompilerHandle>(compiler);
       const Host& host = self.device->host();
+      const stria_build_params given = whole(params);
       auto handle = make<LibraryHandle>();
       auto event = schedule(host, host.tracker(), waits_of(waits, wait_count),
                             [handle, device = self.device, compiler = self.compiler,
-                             stripe = std::string(view_of(params->stripe)),
-                             options = std::string(view_of(params->options))] {
+                             stripe = std::string(view_of(given.stripe)),
+                             options = std::string(view_of(given.options))] {
                               handle->library = compiler->compile(stripe, options);
                               if (!handle->library)
                                 throw Error(STRIA_INTERNAL, "the compiler made no library");
@@ -205,13 +210,13 @@ struct Tables {
                                               " arguments, not " + std::to_string(count));
     std::vector<Argument> out(count);
     for (uint64_t i = 0; i < count; ++i) {
-      auto* buffer = reinterpret_cast<Buffer*>(arguments[i]->buffer);
+      const stria_argument given = whole(arguments[i]);
+      auto* buffer = reinterpret_cast<Buffer*>(given.buffer);
       if (!buffer)
         throw Error(STRIA_INVALID_ARGUMENT,
                     "argument '" + info.arguments[i].name + "' has no buffer");
-      check_range(*buffer, arguments[i]->offset, info.arguments[i].bytes,
-                  info.arguments[i].name.c_str());
-      out[i] = {Ref<Buffer>(buffer), arguments[i]->offset};
+      check_range(*buffer, given.offset, info.arguments[i].bytes, info.arguments[i].name.c_str());
+      out[i] = {Ref<Buffer>(buffer), given.offset};
     }
     return out;
   }
@@ -222,8 +227,10 @@ struct Tables {
       auto& self = as<Executor>(executor);
       // All is checked before anything starts.
       std::vector<std::vector<Argument>> arguments(launch_count);
+      std::vector<stria_launch> given;
+      given.reserve(launch_count);
       for (uint64_t n = 0; n < launch_count; ++n) {
-        const stria_launch& launch = *launches[n];
+        const stria_launch& launch = given.emplace_back(whole(launches[n]));
         const auto& kernel = as<KernelHandle>(launch.kernel);
         if (kernel.executor.get() != &self)
           throw Error(STRIA_INVALID_ARGUMENT,
@@ -240,12 +247,12 @@ struct Tables {
       std::vector<Event*> list;
       for (uint64_t n = 0; n < launch_count; ++n) {
         list.clear();
-        for (uint64_t a = 0; a < launches[n]->after_count; ++a)
-          list.push_back(events[launches[n]->after[a]].get());
+        for (uint64_t a = 0; a < given[n].after_count; ++a)
+          list.push_back(events[given[n].after[a]].get());
         // What waits for an earlier launch waits for the batch's events through it.
         const Waits own = list.empty() ? outer : Waits{list.data(), list.size()};
         events[n] =
-            self.launch(as<KernelHandle>(launches[n]->kernel).kernel, std::move(arguments[n]), own);
+            self.launch(as<KernelHandle>(given[n].kernel).kernel, std::move(arguments[n]), own);
       }
       if (each)
         for (uint64_t n = 0; n < launch_count; ++n)
@@ -411,13 +418,6 @@ struct Tables {
       release<Event, stria_event>};
 };
 
-#if defined(__SANITIZE_ADDRESS__)
-inline constexpr stria_sanitizer kSanitizer = STRIA_SANITIZER_ADDRESS;
-#elif defined(__SANITIZE_THREAD__)
-inline constexpr stria_sanitizer kSanitizer = STRIA_SANITIZER_THREAD;
-#else
-inline constexpr stria_sanitizer kSanitizer = STRIA_SANITIZER_NONE;
-#endif
 #if defined(__OPTIMIZE__)
 inline constexpr uint8_t kDebug = 0;
 #else
@@ -466,8 +466,11 @@ stria_error* query(const stria_host_info* host, stria_plugin_info* plugin, std::
   out.buffer = &Tables<D>::buffer_table;
   out.event = &Tables<D>::event_table;
   Outcome outcome = outcome_of_call([&] {
-    out.abi_minor = common_minor("ABI", *host->abi, abi);
-    out.stripe_minor = common_minor("Stripe text", *host->stripe, stripe);
+    const stria_host_info given = whole(host);
+    if (!given.abi || !given.stripe)
+      throw Error(STRIA_INCOMPATIBLE, "the host does not say which versions it speaks");
+    out.abi_minor = common_minor("ABI", whole(given.abi), abi);
+    out.stripe_minor = common_minor("Stripe text", whole(given.stripe), stripe);
   });
   // The host's `size` and `next` stay.
   const void* next = plugin->next;
