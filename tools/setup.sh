@@ -15,6 +15,8 @@ build_packages=(
   libisl-dev libgmp-dev libboost-dev nlohmann-json3-dev libcli11-dev libfmt-dev libpng-dev
   libgtest-dev libgmock-dev
 )
+# Only for tools/test.sh --fuzz.
+fuzz_packages=(clang-19 libclang-rt-19-dev)
 
 # Installs the packages of "$@" that dpkg does not list as installed.
 install_packages() {

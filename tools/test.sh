@@ -3,13 +3,15 @@
 # Installs what is missing, builds, and runs the release suite.
 #   tools/test.sh              release build, all tests
 #   tools/test.sh --sanitize   label `quick` under address + undefined and under thread sanitizers
-#   tools/test.sh --all        both of the above, and the full sweep: what takes minutes (label `full`)
+#   tools/test.sh --fuzz       each fuzzer for 20 seconds (clang and libFuzzer)
+#   tools/test.sh --all        all of the above, and the full sweep: what takes minutes (label `full`)
 
-usage() { sed -n '3,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '3,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 mode=release
 case "${1:-}" in
   "") ;;
   --sanitize) mode=sanitize ;;
+  --fuzz) mode=fuzz ;;
   --all) mode=all ;;
   -h|--help) usage; exit 0 ;;
   *) echo "test.sh: unknown option '$1'" >&2; usage >&2; exit 2 ;;
@@ -39,7 +41,7 @@ run_suite() {
   return "$status"
 }
 
-if [ "$mode" != sanitize ]; then
+if [ "$mode" = release ] || [ "$mode" = all ]; then
   build_preset release
   run_suite release
 fi
@@ -47,7 +49,12 @@ if [ "$mode" = all ]; then
   # Tests of the configuration `full`: no other run of ctest has them.
   run_suite release -C full -L full
 fi
-if [ "$mode" != release ]; then
+if [ "$mode" = fuzz ] || [ "$mode" = all ]; then
+  install_packages "${fuzz_packages[@]}"
+  build_preset fuzz
+  run_suite fuzz
+fi
+if [ "$mode" = sanitize ] || [ "$mode" = all ]; then
   for preset in asan tsan; do
     build_preset "$preset"
     run_suite "$preset" -L quick
