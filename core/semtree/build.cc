@@ -3,6 +3,7 @@
 #include "stria/semtree/build.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <set>
 
@@ -38,8 +39,9 @@ bool lanes_store_apart(const Refinement& ref, const stripe::ChosenCoordinates& a
 
 // Whether the block's points become the lanes of vector operations: a leaf, in which no lane can
 // overwrite what another stored unless all of them run.
-bool runs_as_lanes(const Block& block, const Index& lane, int max_lanes) {
-  if (!block.tags.has("vector") || lane.range > max_lanes) return false;
+bool runs_as_lanes(const Block& block, const Index& lane, const BuildOptions& options) {
+  if (!block.tags.has("vector") || lane.range > options.max_lanes) return false;
+  if (options.only_powers_of_two_lanes && !std::has_single_bit(static_cast<uint64_t>(lane.range))) return false;
   const bool masked = std::any_of(block.constraints.begin(), block.constraints.end(),
                                   [&](const Affine& form) { return form.uses(lane.name); });
   for (const stripe::Statement& statement : block.stmts) {
@@ -55,12 +57,12 @@ bool runs_as_lanes(const Block& block, const Index& lane, int max_lanes) {
 // ceil(-rest / a) for a > 0, the first t with a * t + rest >= 0.
 ExprRef first_above(const LoopNest& nest, const Affine& rest, int64_t a, DataType type) {
   if (a == 1) return nest.value(-rest);
-  return binary(Op::sub, integer(type, 0), binary(Op::floor_div, nest.value(rest), integer(type, a)));
+  return exact(binary(Op::sub, integer(type, 0), binary(Op::floor_div, nest.value(rest), integer(type, a))));
 }
 // floor(rest / a) + 1 for a > 0, the first t with -a * t + rest < 0.
 ExprRef first_below(const LoopNest& nest, const Affine& rest, int64_t a, DataType type) {
   if (a == 1) return nest.value(rest + 1);
-  return binary(Op::add, binary(Op::floor_div, nest.value(rest), integer(type, a)), integer(type, 1));
+  return exact(binary(Op::add, binary(Op::floor_div, nest.value(rest), integer(type, a)), integer(type, 1)));
 }
 
 }  // namespace
@@ -223,7 +225,7 @@ Status Builder::points(const Frame& outer, const Frame& parent, std::vector<Affi
   if (!decide(frame, pending, conditions)) return {};
   return guarded(conditions, out, [&](Body& inner) -> Status {
     if (!next) return one_point(frame, parent, inner);
-    if (open_indices == 1 && runs_as_lanes(block, *next, options_.max_lanes))
+    if (open_indices == 1 && runs_as_lanes(block, *next, options_))
       return lanes(*next, frame, parent, pending, inner);
     if (!block.tags.has("unroll")) return loop(*next, frame, parent, pending, inner);
     const Affine start = next->affine ? next->affine->substitute(parent.indices) : Affine(0);

@@ -35,6 +35,7 @@ struct BuildOptions {
   int64_t stack_limit_bytes = 256 * 1024;       // of all allocations of a kernel outside registers
   int64_t unrolled_statement_limit = 1 << 17;   // statements of the function, unrolled ones counted each
   int max_lanes = 64;                           // wider #vector blocks run as loops
+  bool only_powers_of_two_lanes = false;        // so do those of 3, 5, 6, …
 };
 
 // `main` is the block that holds `kernel` (#main or #prologue). The program must have passed the

@@ -127,6 +127,13 @@ ExprRef binary(Op op, ExprRef a, ExprRef b, bool reassociate) {
                .args = {std::move(a), std::move(b)}});
 }
 
+ExprRef exact(ExprRef operation) {
+  if (operation->kind != ExprKind::operation || operation->exact) return operation;
+  Expr copy = *operation;
+  copy.exact = true;
+  return make(std::move(copy));
+}
+
 ExprRef fma(ExprRef a, ExprRef b, ExprRef c) {
   const int lanes = std::max({a->type.lanes, b->type.lanes, c->type.lanes});
   Type type{a->type.scalar, lanes};

@@ -14,6 +14,8 @@ ExprRef iota(DataType type, int lanes);
 ExprRef unary(Op op, ExprRef a);
 // Scalar operands of a vector operation are broadcast.
 ExprRef binary(Op op, ExprRef a, ExprRef b, bool reassociate = false);
+// The same integer operation, known not to wrap.
+ExprRef exact(ExprRef operation);
 ExprRef fma(ExprRef a, ExprRef b, ExprRef c);
 ExprRef select(ExprRef condition, ExprRef a, ExprRef b);
 ExprRef convert_to(DataType type, ExprRef a);

@@ -161,8 +161,8 @@ Status Builder::load_index(Frame& frame, const stripe::LoadIndex& load, Body& ou
   form.add_term(kLane, -a);
   ExprRef value = nest_.value(form);
   if (a != 0) {
-    ExprRef lanes = binary(Op::mul, iota(options_.index_type, frame.lanes), integer(options_.index_type, a));
-    value = binary(Op::add, value, lanes);
+    ExprRef lanes = exact(binary(Op::mul, iota(options_.index_type, frame.lanes), integer(options_.index_type, a)));
+    value = exact(binary(Op::add, value, lanes));
   }
   frame.scalars[load.into] = {named(convert_to(load.type, value), load.into, out), load.type};
   return {};

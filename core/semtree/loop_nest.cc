@@ -125,14 +125,14 @@ Body LoopNest::finish(Body body) {
 ExprRef LoopNest::value(const Affine& form) const {
   const DataType type = function_.index_type;
   ExprRef sum;
-  const auto add = [&](const ExprRef& term) { sum = sum ? binary(Op::add, sum, term) : term; };
-  const auto subtract = [&](const ExprRef& term) { sum = binary(Op::sub, sum ? sum : integer(type, 0), term); };
+  const auto add = [&](const ExprRef& term) { sum = sum ? exact(binary(Op::add, sum, term)) : term; };
+  const auto subtract = [&](const ExprRef& term) { sum = exact(binary(Op::sub, sum ? sum : integer(type, 0), term)); };
   // What is added first, so that the text has no leading minus where it can be helped.
   for (const auto& [name, coefficient] : form.terms())
-    if (coefficient > 0) add(binary(Op::mul, names_.at(name).value, integer(type, coefficient)));
+    if (coefficient > 0) add(exact(binary(Op::mul, names_.at(name).value, integer(type, coefficient))));
   if (form.constant() > 0) add(integer(type, form.constant()));
   for (const auto& [name, coefficient] : form.terms())
-    if (coefficient < 0) subtract(binary(Op::mul, names_.at(name).value, integer(type, -coefficient)));
+    if (coefficient < 0) subtract(exact(binary(Op::mul, names_.at(name).value, integer(type, -coefficient))));
   if (form.constant() < 0) subtract(integer(type, -form.constant()));
   return sum ? sum : integer(type, 0);
 }
@@ -161,7 +161,7 @@ ExprRef LoopNest::offset(const Affine& form) {
   for (const auto& [name, coefficient] : form.terms())
     (names_.at(name).level < deepest ? outer : here).add_term(name, coefficient);
   ExprRef sum = value(here);
-  if (ExprRef before = offset(outer)) sum = binary(Op::add, before, sum);
+  if (ExprRef before = offset(outer)) sum = exact(binary(Op::add, before, sum));
   if (sum->kind != ExprKind::variable) {
     int var = new_variable("o", {function_.index_type, 1});
     level.prologue.push_back({Let{var, sum}});

@@ -75,6 +75,8 @@ struct Expr {
   Op op = Op::add;
   // For add, mul and reduce of floats: one step of an aggregation, which may be regrouped.
   bool reassociate = false;
+  // Of integers: the result does not wrap. Index arithmetic, in which a wrap would be a wrong address.
+  bool exact = false;
   std::string callee;
   std::vector<ExprRef> args;
 };

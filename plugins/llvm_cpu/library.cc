@@ -14,7 +14,7 @@ CpuLibrary::CpuLibrary(const sdk::Host& host, std::shared_ptr<const CompiledKern
     info.name = kernel.name;
     info.part = kernel.in_prologue ? STRIA_PROLOGUE : STRIA_MAIN;
     info.statement = static_cast<uint64_t>(kernel.statement);
-    for (const KernelArgument& argument : kernel.arguments) {
+    for (const semtree::KernelArgument& argument : kernel.arguments) {
       sdk::ArgumentInfo to;
       to.name = argument.name;
       to.direction = argument.writable ? (argument.readable ? STRIA_INOUT : STRIA_OUT) : STRIA_IN;

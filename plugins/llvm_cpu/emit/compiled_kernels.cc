@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <deque>
 #include <thread>
 
 #include "emit/jit.h"
 #include "stria/semtree/build.h"
+#include "stria/semtree/kernels.h"
 #include "stria/semtree/print.h"
-#include "stria/stripe/verifier.h"
 
 namespace stria::llvm_cpu {
 namespace {
@@ -26,55 +25,24 @@ class Kernels : public CompiledKernels {
 };
 
 struct Job {
-  const stripe::Block* kernel = nullptr;
-  const stripe::Block* parent = nullptr;
+  semtree::KernelBlock kernel;
   std::string symbol;
   CompiledKernel result;
   Status status;
 };
 
-void list_arguments(const stripe::Block& kernel, const semtree::Function& function, CompiledKernel& out) {
-  std::vector<std::string> names;
-  for (bool inputs : {false, true})
-    for (const stripe::Refinement& ref : kernel.refs)
-      if (ref.dir != stripe::RefDir::none && (ref.dir == stripe::RefDir::in) == inputs) names.push_back(ref.from);
-  for (size_t i = 0; i < function.params.size(); ++i) {
-    const semtree::Parameter& param = function.params[i];
-    out.arguments.push_back({names[i], param.type, param.span * byte_size(param.type), param.writable, param.readable});
-  }
-}
-
-// A special that stands in main itself, as a kernel block: outputs, then inputs, whole.
-Result<stripe::Block> block_around(const stripe::Statement& statement, const stripe::Block& parent) {
-  auto* special = std::get_if<stripe::Special>(&statement.op);
-  if (!special) return invalid_argument("a statement of #main is neither a block nor a special");
-  stripe::Block block;
-  block.name = special->name;
-  for (const auto* names : {&special->outputs, &special->inputs}) {
-    for (const std::string& name : *names) {
-      const stripe::Refinement* ref = parent.find_ref(name);
-      if (!ref) return invalid_argument("special '{}' names '{}', which #main does not have", special->name, name);
-      stripe::Refinement view = *ref;
-      view.dir = names == &special->outputs ? stripe::RefDir::out : stripe::RefDir::in;
-      view.from = view.into;
-      std::fill(view.access.begin(), view.access.end(), Affine(0));
-      block.refs.push_back(std::move(view));
-    }
-  }
-  block.stmts.push_back(statement);
-  return block;
-}
-
 void compile(Jit& jit, const CompileOptions& options, Job& job) {
-  Result<semtree::Function> function = semtree::build(*job.kernel, *job.parent);
+  Result<semtree::Function> function = semtree::build(*job.kernel.block, *job.kernel.parent);
   if (!function) {
     job.status = function.status();
     return;
   }
   CompiledKernel& out = job.result;
-  out.name = job.kernel->name;
+  out.name = job.kernel.block->name;
+  out.in_prologue = job.kernel.in_prologue;
+  out.statement = job.kernel.statement;
   out.trip_count = function->trip_count;
-  list_arguments(*job.kernel, *function, out);
+  out.arguments = semtree::arguments_of(*job.kernel.block, *function);
   if (options.dump_semtree) out.semtree = semtree::print(*function);
   JitDump dump;
   job.status = jit.add(*function, job.symbol, &dump);
@@ -85,27 +53,13 @@ void compile(Jit& jit, const CompileOptions& options, Job& job) {
 }  // namespace
 
 Result<std::unique_ptr<CompiledKernels>> compile_kernels(const stripe::Program& program, const CompileOptions& options) {
-  // Text from elsewhere may be well-formed and still name what is not there.
-  stripe::VerifyOptions structure;
-  structure.accesses = false;
-  STRIA_RETURN_IF_ERROR(stripe::verify(program, structure));
+  STRIA_ASSIGN(const semtree::ProgramKernels program_kernels, semtree::kernels_of(program));
   std::vector<Job> jobs;
-  std::deque<stripe::Block> wrapped;  // kernels that are a single special
-  for (const stripe::Block* parent : {program.prologue(), program.main()}) {
-    if (!parent) continue;
-    for (size_t i = 0; i < parent->stmts.size(); ++i) {
-      Job job;
-      job.kernel = parent->stmts[i].block();
-      job.parent = parent;
-      job.symbol = fmt::format("kernel_{}", jobs.size());
-      job.result.in_prologue = parent == program.prologue();
-      job.result.statement = static_cast<int64_t>(i);
-      if (!job.kernel) {
-        STRIA_ASSIGN(wrapped.emplace_back(), block_around(parent->stmts[i], *parent));
-        job.kernel = &wrapped.back();
-      }
-      jobs.push_back(std::move(job));
-    }
+  for (const semtree::KernelBlock& kernel : program_kernels.kernels) {
+    Job job;
+    job.kernel = kernel;
+    job.symbol = fmt::format("kernel_{}", jobs.size());
+    jobs.push_back(std::move(job));
   }
   STRIA_ASSIGN(std::unique_ptr<Jit> jit,
                Jit::create({options.fast_math, options.dump_ir, options.dump_assembly}));
@@ -121,7 +75,7 @@ Result<std::unique_ptr<CompiledKernels>> compile_kernels(const stripe::Program& 
   for (std::thread& thread : threads) thread.join();
   std::vector<CompiledKernel> kernels;
   for (Job& job : jobs) {
-    if (!job.status.ok()) return job.status.with_context(fmt::format("kernel '{}'", job.kernel->name));
+    if (!job.status.ok()) return job.status.with_context(fmt::format("kernel '{}'", job.kernel.block->name));
     STRIA_ASSIGN(void* entry, jit->address(job.symbol));
     job.result.entry = reinterpret_cast<KernelEntry>(entry);
     kernels.push_back(std::move(job.result));

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "stria/base/status.h"
+#include "stria/semtree/kernels.h"
 #include "stria/stripe/block.h"
-#include "stria/type/data_type.h"
 
 namespace stria::llvm_cpu {
 
@@ -23,21 +23,13 @@ namespace stria::llvm_cpu {
 // most. Never fails and throws nothing.
 using KernelEntry = void (*)(void* const* args, int64_t first, int64_t last);
 
-struct KernelArgument {
-  std::string name;  // main's refinement
-  DataType type = DataType::fp32;
-  int64_t bytes = 0;      // from the base address to the end of the last element
-  bool writable = false;  // an `out` or `inout` refinement
-  bool readable = false;  // an `in` or `inout` refinement
-};
-
 struct CompiledKernel {
   std::string name;          // of the kernel block; may be empty
   bool in_prologue = false;  // a statement of #prologue, else of #main
   int64_t statement = 0;     // its position there
   KernelEntry entry = nullptr;
   int64_t trip_count = 1;  // parallel points; run [0, trip_count) in pieces of any size. May be 0.
-  std::vector<KernelArgument> arguments;  // out and inout in printed order, then in
+  std::vector<semtree::KernelArgument> arguments;  // out and inout in printed order, then in
   // Only what CompileOptions asked for, else "".
   std::string semtree;
   std::string ir;

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/semtree/c_printer.h"
+
+#include <algorithm>
+
+#include "stria/semtree/c_expression.h"
+
+namespace stria::semtree {
+namespace {
+
+class KernelPrinter {
+ public:
+  KernelPrinter(const Function& function, const Dialect& dialect, Speller& speller)
+      : function_(function), dialect_(dialect), speller_(speller), expressions_(function, dialect, speller) {}
+
+  std::string print(const std::string& symbol, int64_t group_points) {
+    const std::string offset = speller_.type_name({DataType::u64, 1});
+    std::string params;
+    for (size_t i = 0; i < function_.params.size(); ++i)
+      params += fmt::format("{}{}{}_base, const {} {}_at", i ? ", " : "", pointer(i), name(i), offset, name(i));
+    for (const std::string& note : function_.notes) out_ += fmt::format("// {}\n", note);
+    out_ += speller_.expand({dialect_.kernel, {}}, {}, {}, {std::to_string(group_points), symbol, params}) + "\n{\n";
+    for (size_t i = 0; i < function_.params.size(); ++i)
+      line(1, fmt::format("{}{} = {}_base + {}_at;", pointer(i), name(i), name(i), name(i)));
+    for (size_t i = 0; i < function_.arrays.size(); ++i) declare(static_cast<int>(function_.params.size() + i));
+    const Type index{function_.index_type, 1};
+    const std::string& point = expressions_.variable(function_.parallel_var);
+    line(1, fmt::format("const {} {} = ({}){};", expressions_.type(index), point, expressions_.type(index), dialect_.point));
+    if (function_.trip_count % group_points != 0) {
+      line(1, fmt::format("if ({} < {}) {{", point, function_.trip_count));
+      body(function_.body, 2);
+      line(1, "}");
+    } else {
+      body(function_.body, 1);
+    }
+    return out_ + "}\n";
+  }
+
+ private:
+  const std::string& name(size_t param) const { return expressions_.memory(static_cast<int>(param)); }
+
+  std::string pointer(size_t i) {
+    const Parameter& param = function_.params[i];
+    return fmt::format("{} {}{}* {}", dialect_.pointer_space, param.writable ? "" : "const ",
+                       speller_.memory_name(param.type), shares_written_memory(param) ? "" : dialect_.no_alias + " ");
+  }
+  bool shares_written_memory(const Parameter& param) const {
+    return std::any_of(function_.params.begin(), function_.params.end(), [&](const Parameter& other) {
+      return &other != &param && other.alias_group == param.alias_group && (other.writable || param.writable);
+    });
+  }
+
+  void declare(int memory) {
+    const Array& array = function_.array(memory);
+    const std::string& name = expressions_.memory(memory);
+    if (!array.in_registers) {
+      line(1, fmt::format("{} {}[{}];", speller_.memory_name(array.type), name, array.count));
+      return;
+    }
+    const std::string type = expressions_.type({array.type, array.slot_lanes});
+    const int64_t slots = (array.count + array.slot_lanes - 1) / array.slot_lanes;
+    line(1, slots > 1 ? fmt::format("{} {}[{}];", type, name, slots) : fmt::format("{} {};", type, name));
+  }
+
+  void line(int depth, const std::string& text) { out_ += std::string(2 * static_cast<size_t>(depth), ' ') + text + "\n"; }
+
+  void assign(int depth, int var, const std::string& value) {
+    const Type type = function_.vars[static_cast<size_t>(var)].type;
+    line(depth, fmt::format("const {} {} = {};", expressions_.type(type), expressions_.variable(var), value));
+  }
+
+  void body(const Body& statements, int depth) {
+    for (const Statement& statement : statements) {
+      if (auto* s = std::get_if<Let>(&statement.op)) {
+        assign(depth, s->var, expressions_.statement_level(*s->value));
+      } else if (auto* s = std::get_if<Load>(&statement.op)) {
+        assign(depth, s->var, expressions_.load(s->place));
+      } else if (auto* s = std::get_if<Store>(&statement.op)) {
+        for (const std::string& text : expressions_.store(s->place, *s->value)) line(depth, text);
+      } else if (auto* s = std::get_if<For>(&statement.op)) {
+        const std::string& var = expressions_.variable(s->var);
+        line(depth, fmt::format("for ({} {} = {}; {} < {}; ++{}) {{", expressions_.type({function_.index_type, 1}), var,
+                                expressions_.statement_level(*s->lower), var, expressions_.text(*s->upper), var));
+        body(s->body, depth + 1);
+        line(depth, "}");
+      } else if (auto* s = std::get_if<If>(&statement.op)) {
+        line(depth, fmt::format("if ({}) {{", expressions_.statement_level(*s->condition)));
+        body(s->then, depth + 1);
+        line(depth, "}");
+      } else {
+        line(depth, speller_.expand("barrier", {}, {}, {}, {}, "barrier") + ";");
+      }
+    }
+  }
+
+  const Function& function_;
+  const Dialect& dialect_;
+  Speller& speller_;
+  CExpressions expressions_;
+  std::string out_;
+};
+
+}  // namespace
+
+Status CPrinter::add(const Function& function, const std::string& symbol, int64_t group_points) {
+  Speller speller(dialect_, known_helpers_, helpers_);
+  const std::string kernel = KernelPrinter(function, dialect_, speller).print(symbol, group_points);
+  STRIA_RETURN_IF_ERROR(speller.status());
+  kernels_ += "\n" + kernel;
+  return {};
+}
+
+std::string CPrinter::text() const { return dialect_.preamble + helpers_ + kernels_; }
+
+}  // namespace stria::semtree
