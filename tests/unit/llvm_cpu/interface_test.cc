@@ -12,6 +12,8 @@
 namespace stria::llvm_cpu {
 namespace {
 
+using namespace stria::kernels;
+
 stripe::Program parsed(const std::string& text) {
   Result<stripe::Program> program = stripe::parse({"test", text});
   EXPECT_TRUE(program.ok()) << program.status().to_string();

@@ -5,19 +5,11 @@
 #include <cstring>
 #include <limits>
 
-#include "emit/compiled_kernels.h"
 #include "stria/interp/interpret.h"
 #include "stria/stripe/parser.h"
 
-namespace stria::llvm_cpu {
+namespace stria::kernels {
 namespace {
-
-struct Buffer {
-  TensorShape shape;
-  std::vector<uint64_t> words;  // aligned to every element type
-  void* data() { return words.data(); }
-};
-using Buffers = std::map<std::string, Buffer>;
 
 uint64_t next(uint64_t& state) {
   state += 0x9e3779b97f4a7c15ull;
@@ -27,13 +19,13 @@ uint64_t next(uint64_t& state) {
   return z ^ (z >> 31);
 }
 
-Buffers make_buffers(const stripe::Program& program, const Values& given, uint64_t seed) {
-  Buffers out;
+TestBuffers make_buffers(const stripe::Program& program, const Values& given, uint64_t seed) {
+  TestBuffers out;
   std::vector<stripe::Refinement> tensors = program.entry.refs;
   for (const stripe::Refinement& ref : program.main()->refs)
     if (ref.dir == stripe::RefDir::none) tensors.push_back(ref);
   for (const stripe::Refinement& ref : tensors) {
-    Buffer& buffer = out[ref.into];
+    TestBuffer& buffer = out[ref.into];
     buffer.shape = ref.shape;
     const int64_t count = ref.shape.span_elements();
     buffer.words.assign(static_cast<size_t>(count) + 8, 0);
@@ -45,7 +37,7 @@ Buffers make_buffers(const stripe::Program& program, const Values& given, uint64
   return out;
 }
 
-Values contents(const stripe::Program& program, Buffers& buffers) {
+Values contents(const stripe::Program& program, TestBuffers& buffers) {
   Values out;
   for (auto& [name, buffer] : buffers)
     for (int64_t i = 0; program.entry.find_ref(name) && i < buffer.shape.span_elements(); ++i)
@@ -111,29 +103,29 @@ std::string program_text(const std::vector<TestTensor>& tensors, const std::vect
   return text + "}\n}\n";
 }
 
-Result<Values> run_compiled(const std::string& text, const Values& given, uint64_t seed) {
+TestBuffer& buffer_behind(const stripe::Program& program, const std::string& name, TestBuffers& buffers) {
+  const stripe::Refinement* ref = program.main()->find_ref(name);
+  return buffers.at(ref->from.empty() ? ref->into : ref->from);
+}
+
+namespace {
+
+Result<Values> values_compiled(const std::string& text, const Values& given, uint64_t seed) {
   STRIA_ASSIGN(stripe::Program program, stripe::parse({"test", text}));
-  STRIA_ASSIGN(std::unique_ptr<CompiledKernels> compiled, compile_kernels(program));
-  Buffers buffers = make_buffers(program, given, seed);
-  for (const CompiledKernel& kernel : compiled->kernels()) {
-    std::vector<void*> args;
-    for (const KernelArgument& argument : kernel.arguments) {
-      const stripe::Refinement* ref = program.main()->find_ref(argument.name);
-      args.push_back(buffers.at(ref->from.empty() ? ref->into : ref->from).data());
-    }
-    for (int64_t first = 0; first < kernel.trip_count; first += 3)
-      kernel.entry(args.data(), first, std::min(first + 3, kernel.trip_count));
-  }
+  TestBuffers buffers = make_buffers(program, given, seed);
+  STRIA_RETURN_IF_ERROR(run_compiled(program, text, buffers));
   return contents(program, buffers);
 }
 
+}  // namespace
+
 Result<Values> run_interpreted(const std::string& text, const Values& given, uint64_t seed) {
   STRIA_ASSIGN(stripe::Program program, stripe::parse({"test", text}));
-  Buffers buffers = make_buffers(program, given, seed);
+  TestBuffers buffers = make_buffers(program, given, seed);
   std::vector<interp::TensorArg> tensors;
   for (const stripe::Refinement& ref : program.main()->refs) {
     if (ref.dir == stripe::RefDir::none) continue;
-    Buffer& buffer = buffers.at(ref.from);
+    TestBuffer& buffer = buffers.at(ref.from);
     tensors.push_back({ref.from, buffer.data(), buffer.shape});
   }
   interp::InterpOptions options;
@@ -143,7 +135,7 @@ Result<Values> run_interpreted(const std::string& text, const Values& given, uin
 }
 
 std::string difference(const std::string& text, double ulps, double relative, const Values& given, uint64_t seed) {
-  Result<Values> got = run_compiled(text, given, seed);
+  Result<Values> got = values_compiled(text, given, seed);
   if (!got) return "compiled: " + got.status().to_string() + "\n" + text;
   Result<Values> want = run_interpreted(text, given, seed);
   if (!want) return "interpreted: " + want.status().to_string() + "\n" + text;
@@ -168,4 +160,4 @@ std::string difference(const std::string& text, double ulps, double relative, co
   return "";
 }
 
-}  // namespace stria::llvm_cpu
+}  // namespace stria::kernels

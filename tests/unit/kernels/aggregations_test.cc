@@ -7,7 +7,7 @@
 
 #include "kernel_runner.h"
 
-namespace stria::llvm_cpu {
+namespace stria::kernels {
 namespace {
 
 constexpr int64_t kRows = 5, kColumns = 40;
@@ -38,6 +38,7 @@ std::string kernel(const char* op, const TestTensor& in, const TestTensor& out, 
 }
 
 TEST(Aggregations, EveryOperationAndType) {
+  int number = 0;
   for (const char* op : {"add", "mul", "max", "min"}) {
     std::vector<TestTensor> all;
     std::vector<std::string> kernels;
@@ -48,6 +49,7 @@ TEST(Aggregations, EveryOperationAndType) {
       given[in.name] = mild(type, kRows * kColumns);
       const auto add = [&](int64_t size, const std::string& loops, const std::string& in_access, const std::string& out_access,
                            const std::string& inner, const std::string& inner_in, const std::string& inner_out) {
+        if (number++ % kOneOf != 0) return;
         all.push_back({fmt::format("R{}", all.size()), type, {size}, "inout"});
         given[all.back().name] = mild(type, size);
         kernels.push_back(kernel(op, in, all.back(), loops, in_access, out_access, inner, inner_in, inner_out));
@@ -86,8 +88,10 @@ TEST(Aggregations, AWiderRunningValueIsKeptInAnAllocation) {
 
 // Sums over the lanes of many registers at once, whose order must not mix them up.
 TEST(Aggregations, ManySumsOverLanes) {
+  int number = 0;
   for (int64_t lanes : {4, 8, 16}) {
     for (int64_t count : {3, 4, 7, 8, 16, 31}) {
+      if (number++ % kOneOf != 0) continue;
       TestTensor in{"A", DataType::fp32, {count, 2 * lanes}}, out{"R", DataType::fp32, {count}, "out"};
       const std::string acc = fmt::format("fp32(1:{}, 1:1)", lanes);
       const std::string text = fmt::format(
@@ -106,4 +110,4 @@ TEST(Aggregations, ManySumsOverLanes) {
 }
 
 }  // namespace
-}  // namespace stria::llvm_cpu
+}  // namespace stria::kernels

@@ -8,7 +8,7 @@
 #include "kernel_runner.h"
 #include "stria/builtins/builtin.h"
 
-namespace stria::llvm_cpu {
+namespace stria::kernels {
 namespace {
 
 constexpr int64_t kCount = 200;
@@ -45,6 +45,7 @@ std::string views(const std::vector<TestTensor>& all, char out, const std::strin
 
 TEST(Builtins, EveryOneInEveryTypeByElementAndByLanes) {
   uint64_t types = 0;
+  int number = 0;
   for (const Builtin* builtin : all_builtins()) {
     if (builtin->types == TypeRule::cast) continue;
     std::vector<TestTensor> all;
@@ -52,7 +53,8 @@ TEST(Builtins, EveryOneInEveryTypeByElementAndByLanes) {
     double ulps = 0;
     for (int t = 0; t < kDataTypeCount; ++t) {
       const DataType type = static_cast<DataType>(t);
-      if (!allows(*builtin, type)) continue;
+      // Neighbouring builtins are sampled in different types.
+      if (!allows(*builtin, type) || number++ % kOneOf != 0) continue;
       const std::vector<TestTensor> mine = tensors(*builtin, type);
       all.insert(all.end(), mine.begin(), mine.end());
       kernels.push_back(
@@ -65,11 +67,12 @@ TEST(Builtins, EveryOneInEveryTypeByElementAndByLanes) {
       ulps = std::max(ulps, bound > 0 && byte_size(type) == 2 ? 1 : bound);
       ++types;
     }
+    if (kernels.empty()) continue;
     SCOPED_TRACE(builtin->name);
     EXPECT_EQ(difference(program_text(all, kernels), ulps, 0, {}, 1000 + types), "");
   }
-  EXPECT_GT(types, 300u);
+  EXPECT_GT(types, 300u / static_cast<unsigned>(kOneOf));
 }
 
 }  // namespace
-}  // namespace stria::llvm_cpu
+}  // namespace stria::kernels
