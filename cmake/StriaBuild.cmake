@@ -72,6 +72,7 @@ function(stria_plugin name)
   cmake_parse_arguments(PLUGIN "" "FOLDER" "SOURCES;ROOMS;PRIVATE" ${ARGN})
   if(NOT PLUGIN_FOLDER)
     set(PLUGIN_FOLDER lib/stria/plugins)
+    set_property(GLOBAL APPEND PROPERTY STRIA_PLUGINS \"${name}\")
   endif()
   set(out ${CMAKE_BINARY_DIR}/${PLUGIN_FOLDER}/${name})
   add_library(stria_plugin_${name} MODULE ${PLUGIN_SOURCES})
@@ -107,6 +108,9 @@ function(stria_test name)
     target_link_libraries(${name} PRIVATE stria_${room})
   endforeach()
   # Only files that use these names get them: others compile the same in every checkout (ccache).
+  # STRIA_PLUGINS lists the names of all plugins as C strings.
+  get_property(plugins GLOBAL PROPERTY STRIA_PLUGINS)
+  list(JOIN plugins ", " plugins)
   set(headers_use)
   file(GLOB headers ${CMAKE_CURRENT_SOURCE_DIR}/*.h)
   foreach(header IN LISTS headers)
@@ -118,6 +122,10 @@ function(stria_test name)
     if(uses OR headers_use)
       set_property(SOURCE ${source} APPEND PROPERTY COMPILE_DEFINITIONS
         STRIA_SOURCE_DIR="${PROJECT_SOURCE_DIR}" STRIA_BINARY_DIR="${PROJECT_BINARY_DIR}")
+    endif()
+    file(STRINGS ${source} uses REGEX "STRIA_PLUGINS")
+    if(uses)
+      set_property(SOURCE ${source} APPEND PROPERTY COMPILE_DEFINITIONS "STRIA_PLUGINS=${plugins}")
     endif()
   endforeach()
   add_test(NAME ${name} COMMAND ${name} ${TEST_ARGS})
@@ -131,8 +139,11 @@ function(stria_test name)
   stria_test_environment(${name})
 endfunction()
 
-# stria_test_environment(TEST): how a test runs under the sanitizers.
+# stria_test_environment(TEST): how a test runs, under the sanitizers too.
 function(stria_test_environment test)
+  # What a driver compiles for the tests stays in the build folder, and serves the next run.
+  set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT
+    POCL_CACHE_DIR=${PROJECT_BINARY_DIR}/pocl_cache)
   if(STRIA_SANITIZE)
     # Tests ask for more memory than there is; that must fail as it does without a sanitizer.
     set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT

@@ -285,7 +285,7 @@ TEST_P(Tutorial, ShownCommandLine) {
   EXPECT_EQ(ended.err, "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Plugins, Tutorial, testing::Values("reference", "llvm_cpu"),
+INSTANTIATE_TEST_SUITE_P(Plugins, Tutorial, testing::Values(STRIA_PLUGINS),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

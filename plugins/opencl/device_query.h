@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the drivers say of their devices.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "emit/dialect.h"
+#include "loader.h"
+#include "stria/sdk/info.h"
+
+namespace stria::opencl {
+
+struct FoundDevice {
+  cl_device_id handle = nullptr;
+  sdk::DeviceInfo info;  // id "PLATFORM.DEVICE", both by their numbers
+  Features features;
+  bool correct_division = false;  // fp32 division and square root can be asked to round correctly
+  bool out_of_order = false;      // a queue may run independent work at once
+  uint64_t largest_allocation_bytes = 0;
+  int64_t group_points = 1;
+  int64_t enough_points = 128;
+};
+
+// Every device of every platform, in the drivers' order; unavailable ones with the reason. If there
+// is no platform, one unavailable device that says so. Opens nothing.
+std::vector<FoundDevice> find_devices(const OpenCl& cl);
+
+// The entry that stands for all devices where none can be found.
+FoundDevice no_device(const std::string& reason);
+
+}  // namespace stria::opencl

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver.h"
+
+#include <nlohmann/json.hpp>
+
+#include "buffer.h"
+#include "compiler.h"
+#include "executor.h"
+
+namespace stria::opencl {
+
+ClDriver::ClDriver(const sdk::Host& host, sdk::DriverOptions options)
+    : Driver(host, std::move(options)) {
+  const nlohmann::json json = nlohmann::json::parse(this->options().options, nullptr, false);
+  const auto loader = json.is_object() ? json.find("loader") : json.end();
+  if (!json.is_object() || (loader != json.end() && !loader->is_string()))
+    throw sdk::Error(STRIA_INVALID_ARGUMENT, "options are " + this->options().options +
+                                                 R"(, not like {"loader": "libOpenCL.so.1"})");
+  loader_ = loader == json.end() ? "libOpenCL.so.1" : loader->get<std::string>();
+}
+
+std::vector<FoundDevice> ClDriver::find() {
+  if (!cl_) {
+    auto opened = std::make_unique<OpenCl>();
+    std::string reason;
+    if (!open_loader(loader_, *opened, reason)) return {no_device(reason)};
+    cl_ = std::move(opened);
+  }
+  return find_devices(*cl_);
+}
+
+std::vector<sdk::DeviceInfo> ClDriver::enumerate() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<sdk::DeviceInfo> out;
+  for (FoundDevice& device : find()) out.push_back(std::move(device.info));
+  return out;
+}
+
+sdk::Ref<sdk::Device> ClDriver::open(const sdk::DeviceInfo& info, std::string_view) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::unique_ptr<Context>& context = contexts_[info.id];
+  if (!context)
+    for (FoundDevice& device : find())
+      if (device.info.id == info.id)
+        context = std::make_unique<Context>(host(), *cl_, std::move(device));
+  if (!context) throw sdk::Error(STRIA_NOT_FOUND, "device '" + info.id + "' is gone");
+  return sdk::make<ClDevice>(*context, info);
+}
+
+ClDevice::ClDevice(Context& context, sdk::DeviceInfo info)
+    : Device(context.host(), info),
+      context_(context),
+      budget_(sdk::make<sdk::MemoryBudget>(info.memory_bytes)) {}
+
+sdk::Ref<sdk::Compiler> ClDevice::create_compiler() { return sdk::make<ClCompiler>(context_); }
+
+sdk::Ref<sdk::Executor> ClDevice::create_executor(std::string_view) {
+  return sdk::make<ClExecutor>(context_);
+}
+
+sdk::Ref<sdk::Buffer> ClDevice::allocate(uint64_t bytes, std::string_view memory) {
+  if (!memory.empty() && memory != "DRAM")
+    throw sdk::Error(STRIA_NOT_FOUND, "buffers live in DRAM, not in '" + std::string(memory) + "'");
+  return sdk::make<ClBuffer>(context_, budget_, bytes);
+}
+
+}  // namespace stria::opencl

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Driver and Device: all devices of all OpenCL platforms.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "context.h"
+#include "stria/sdk/device.h"
+
+namespace stria::opencl {
+
+// Options of the plugin: {"loader": "libOpenCL.so.1"}, the library to open.
+class ClDriver final : public sdk::Driver {
+ public:
+  ClDriver(const sdk::Host& host, sdk::DriverOptions options);
+  std::vector<sdk::DeviceInfo> enumerate() override;
+  sdk::Ref<sdk::Device> open(const sdk::DeviceInfo& info, std::string_view options) override;
+
+ private:
+  std::vector<FoundDevice> find();  // holding mutex_
+
+  std::string loader_;
+  std::mutex mutex_;
+  std::unique_ptr<OpenCl> cl_;                                // guarded by mutex_ until it is set
+  std::map<std::string, std::unique_ptr<Context>> contexts_;  // guarded by mutex_; by device id
+};
+
+class ClDevice final : public sdk::Device {
+ public:
+  ClDevice(Context& context, sdk::DeviceInfo info);
+  sdk::Ref<sdk::Compiler> create_compiler() override;
+  sdk::Ref<sdk::Executor> create_executor(std::string_view options) override;
+  sdk::Ref<sdk::Buffer> allocate(uint64_t bytes, std::string_view memory) override;
+
+ private:
+  Context& context_;
+  sdk::Ref<sdk::MemoryBudget> budget_;
+};
+
+}  // namespace stria::opencl

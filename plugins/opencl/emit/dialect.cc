@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emit/dialect.h"
+
+namespace stria::opencl {
+namespace {
+
+using semtree::Dialect;
+
+// The least names that a program's tensors could meet: keywords, and what spellings below call.
+const char* const kReserved[] = {
+    "auto",      "break",     "case",      "char",       "const",      "continue", "default",
+    "do",        "double",    "else",      "enum",       "extern",     "float",    "for",
+    "goto",      "if",        "inline",    "int",        "long",       "register", "restrict",
+    "return",    "short",     "signed",    "sizeof",     "static",     "struct",   "switch",
+    "typedef",   "union",     "unsigned",  "void",       "volatile",   "while",    "bool",
+    "complex",   "imaginary", "half",      "quad",       "uchar",      "ushort",   "uint",
+    "ulong",     "size_t",    "ptrdiff_t", "intptr_t",   "uintptr_t",  "event_t",  "sampler_t",
+    "image1d_t", "image2d_t", "image3d_t", "global",     "local",      "constant", "private",
+    "generic",   "kernel",    "read_only", "write_only", "read_write", "pipe",     "true",
+    "false",     "uniform",   "NULL",      "NAN",        "INFINITY",   "MAXFLOAT", "HUGE_VAL",
+    "HUGE_VALF", "select",    "any",       "all",        "min",        "max",      "abs",
+    "fabs",      "fma",       "fmod",      "sqrt",       "floor",      "ceil",     "rint",
+    "round",     "trunc",     "isnan",     "exp",        "log",        "pow",      "sin",
+    "cos",       "tan",       "asin",      "acos",       "atan",       "sinh",     "cosh",
+    "tanh",      "barrier",   "sat",       "odd",        "vec_step",   "main",     "asm",
+    "typeof",    "this",      "class",     "template",   "linux",      "unix"};
+
+void add_types(Dialect& out, const Features& features) {
+  out.types = {{DataType::boolean, "bool"}, {DataType::i8, "char"},     {DataType::i16, "short"},
+               {DataType::i32, "int"},      {DataType::i64, "long"},    {DataType::u8, "uchar"},
+               {DataType::u16, "ushort"},   {DataType::u32, "uint"},    {DataType::u64, "ulong"},
+               {DataType::fp16, "ushort"},  {DataType::bf16, "ushort"}, {DataType::fp32, "float"}};
+  if (features.fp64) out.types[DataType::fp64] = "double";
+  out.memory_types = {{DataType::boolean, "uchar"}};
+  out.lane_mask = "int";
+}
+
+void add_operations(Dialect& out, const Features& features) {
+  auto& s = out.spellings;
+  s["rem.float"] = {"fmod($0, $1)", {}};
+  s["floor_div.signed"] = {"floor_div_$t($0, $1)", {"floor_div"}};
+  for (const char* name : {"min", "max"}) s[name] = {std::string(name) + "($0, $1)", {}};
+  s["abs.signed"] = {"as_$T(abs($0))", {}};
+  s["abs.float"] = {"fabs($0)", {}};
+  for (const char* name : {"sqrt", "floor", "ceil", "trunc"})
+    s[name] = {std::string(name) + "($0)", {}};
+  s["round_even"] = {"rint($0)", {}};
+  s["round_away"] = {"round($0)", {}};
+  s["fma"] = {features.fma ? "fma($0, $1, $2)" : "($0 * $1 + $2)", {}};
+  s["barrier"] = {"barrier(CLK_LOCAL_MEM_FENCE)", {}};
+  for (const char* name :
+       {"exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh"})
+    s[name] = {std::string(name) + "($0)", {}};
+  s["pow"] = {"pow($0, $1)", {}};
+  s["nan_max"] = {"nan_max_$t($0, $1)", {"nan_max"}};
+  s["nan_min"] = {"nan_min_$t($0, $1)", {"nan_min"}};
+  s["literal.infinity.fp32"] = {"INFINITY", {}};
+  s["literal.infinity.fp64"] = {"(double)INFINITY", {}};
+  s["literal.nan.fp32"] = {"NAN", {}};
+  s["literal.nan.fp64"] = {"(double)NAN", {}};
+
+  auto& h = out.helpers;
+  h["floor_div"] = {"$T floor_div_$t($T a, $T b) { return a / b - (a % b < 0); }", {}};
+  h["nan_max"] = {"$T nan_max_$t($T a, $T b) { return a != a || b < a ? a : b; }", {}};
+  h["nan_min"] = {"$T nan_min_$t($T a, $T b) { return a != a || a < b ? a : b; }", {}};
+}
+
+void add_lanes(Dialect& out) {
+  auto& s = out.spellings;
+  s["load"] = {"vload$n(0, $0)", {}};
+  s["store"] = {"vstore$n($1, 0, $0)", {}};
+  s["component"] = {"$1.s$0", {}};
+  s["convert"] = {"convert_$T($0)", {}};
+  s["reinterpret"] = {"as_$T($0)", {}};
+  s["select"] = {"select($2, $1, $0)", {}};
+  s["to_mask"] = {"convert_$T$0", {}};  // comparisons come in parentheses
+  s["mask_as"] = {"convert_$I($0)", {}};
+  s["mask_bits"] = {"($0 & 1)", {}};
+  s["any"] = {"(any($0) != 0)", {}};
+  s["all"] = {"(all($0) != 0)", {}};
+}
+
+// fp16 and bf16 are bits until they are fp32. Numbers that would be rounded to fp32 on the way are
+// rounded there to odd: toward zero with the last bit set if anything was lost, so that the second
+// rounding is as if it were the only one.
+void add_conversions(Dialect& out) {
+  auto& s = out.spellings;
+  auto& h = out.helpers;
+  s["convert.float.signed"] = s["convert.float.unsigned"] = {"sat_$s_$t$n($0)", {"sat"}};
+  h["sat"] = {
+      "$T sat_$s_$t$n($S x) { return select(convert_$T_sat(x), ($T)0, convert_$I(isnan(x))); }",
+      {}};
+  s["convert.fp16.fp32"] = {"from_fp16$n($0)", {"from_fp16"}};
+  s["convert.bf16.fp32"] = {"as_float$n(convert_uint$n($0) << 16)", {}};
+  s["convert.fp32.fp16"] = {"to_fp16$n($0)", {"to_fp16"}};
+  s["convert.fp32.bf16"] = {"to_bf16$n($0)", {"to_bf16"}};
+  s["convert.fp64.fp16"] = {"to_fp16$n(odd_$s$n($0))", {"to_fp16", "odd"}};
+  s["convert.fp64.bf16"] = {"to_bf16$n(odd_$s$n($0))", {"to_bf16", "odd"}};
+  for (const char* from : {"signed", "unsigned"}) {
+    // What fp32 rounds is beyond the largest fp16.
+    s[std::string("convert.") + from + ".fp16"] = {"to_fp16$n(convert_float$n($0))", {"to_fp16"}};
+    s[std::string("convert.") + from + ".bf16"] = {"to_bf16$n(odd_$s$n($0))", {"to_bf16", "odd"}};
+  }
+  for (const char* to : {"fp16", "bf16"}) {
+    const std::string key = std::string("convert.bool.") + to, helper = std::string("to_") + to;
+    s[key] = {helper + "((float)$0)", {helper}};
+    s[key + ".lanes"] = {helper + "$n(convert_float$n($0 & 1))", {helper}};
+  }
+  h["from_fp16"] = {"float$n from_fp16$n(ushort$n x) { return vload_half$n(0, (const half*)&x); }",
+                    {}};
+  h["to_fp16"] = {
+      "ushort$n to_fp16$n(float$n x) { ushort$n bits; vstore_half$n_rte(x, 0, (half*)&bits); "
+      "return bits; }",
+      {}};
+  h["to_bf16"] = {
+      "ushort$n to_bf16$n(float$n x)\n{\n"
+      "  const uint$n bits = as_uint$n(x);\n"
+      "  const uint$n rounded = (bits + (((bits >> 16) & 1u) + 0x7fffu)) >> 16;\n"
+      "  return convert_ushort$n(select(rounded, (bits >> 16) | 0x40u, isnan(x)));\n}",
+      {}};
+  h["odd"] = {
+      "float$n odd_$s$n($S x)\n{\n"
+      "  const float$n f = convert_float$n_rtz(x);\n"
+      "  const int$n lost = convert_int$n(convert_$S(f) != x);\n"
+      "  return as_float$n(as_uint$n(f) | select((uint$n)0, (uint$n)1, lost));\n}",
+      {}};
+}
+
+}  // namespace
+
+Dialect dialect(const Features& features) {
+  Dialect out;
+  add_types(out, features);
+  add_operations(out, features);
+  add_lanes(out);
+  add_conversions(out);
+  out.kernel = "__kernel __attribute__((reqd_work_group_size($0, 1, 1)))\nvoid $1($2)";
+  out.pointer_space = "__global";
+  out.no_alias = "restrict";
+  out.point = "get_global_id(0)";
+  if (features.fp64) out.preamble = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
+  out.reserved.insert(std::begin(kReserved), std::end(kReserved));
+  return out;
+}
+
+}  // namespace stria::opencl

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// How OpenCL C spells the kernel tree.
+#pragma once
+
+#include "stria/semtree/dialect.h"
+
+namespace stria::opencl {
+
+// What a device's compiler offers beyond the least that OpenCL C 1.2 promises.
+struct Features {
+  bool fp64 = false;
+  bool fma = false;  // a fused multiply-add is as fast as the two
+};
+
+semtree::Dialect dialect(const Features& features);
+
+}  // namespace stria::opencl

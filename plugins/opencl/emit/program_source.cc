@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emit/program_source.h"
+
+#include <cctype>
+
+#include "stria/semtree/build.h"
+#include "stria/semtree/c_printer.h"
+#include "stria/semtree/print.h"
+
+namespace stria::opencl {
+namespace {
+
+// "k3_conv": the number keeps names apart, the rest is for people who read profiles.
+std::string symbol_of(size_t number, std::string_view name) {
+  constexpr size_t kLongest = 64;
+  std::string out = fmt::format("k{}", number);
+  if (!name.empty()) out += "_";
+  for (char c : name.substr(0, kLongest))
+    out += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return out;
+}
+
+}  // namespace
+
+Result<ProgramSource> print_program(const stripe::Program& program, const SourceOptions& options) {
+  semtree::BuildOptions build;
+  build.enough_parallel_points = options.enough_points;
+  build.max_lanes = 16;  // OpenCL C has vectors of 2, 4, 8 and 16
+  build.only_powers_of_two_lanes = true;
+  const semtree::Dialect spellings = dialect(options.features);
+  STRIA_ASSIGN(const semtree::ProgramKernels kernels, semtree::kernels_of(program));
+  semtree::CPrinter printer(spellings);
+  ProgramSource out;
+  for (const semtree::KernelBlock& kernel : kernels.kernels) {
+    const std::string where = fmt::format("kernel '{}'", kernel.block->name);
+    Result<semtree::Function> function = semtree::build(*kernel.block, *kernel.parent, build);
+    if (!function) return function.status().with_context(where);
+    SourceKernel to;
+    to.name = kernel.block->name;
+    to.symbol = symbol_of(out.kernels.size(), kernel.block->name);
+    to.in_prologue = kernel.in_prologue;
+    to.statement = kernel.statement;
+    to.points = function->trip_count;
+    to.arguments = semtree::arguments_of(*kernel.block, *function);
+    if (options.print_semtree) to.semtree = semtree::print(*function);
+    Status status = printer.add(*function, to.symbol, options.group_points);
+    if (!status.ok()) return status.with_context(where);
+    out.kernels.push_back(std::move(to));
+  }
+  out.text = printer.text();
+  return out;
+}
+
+}  // namespace stria::opencl

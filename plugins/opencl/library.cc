@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "library.h"
+
+#include "stria/sdk/error.h"
+
+namespace stria::opencl {
+namespace {
+
+sdk::KernelInfo info_of(const SourceKernel& kernel) {
+  sdk::KernelInfo info;
+  info.name = kernel.name;
+  info.part = kernel.in_prologue ? STRIA_PROLOGUE : STRIA_MAIN;
+  info.statement = static_cast<uint64_t>(kernel.statement);
+  for (const semtree::KernelArgument& argument : kernel.arguments) {
+    sdk::ArgumentInfo to;
+    to.name = argument.name;
+    to.direction = argument.writable ? (argument.readable ? STRIA_INOUT : STRIA_OUT) : STRIA_IN;
+    to.bytes = static_cast<uint64_t>(argument.bytes);
+    info.arguments.push_back(std::move(to));
+  }
+  return info;
+}
+
+}  // namespace
+
+ClLibrary::ClLibrary(Context& context, ProgramSource source, bool fast_math)
+    : context_(context), source_(std::move(source)) {
+  for (const SourceKernel& kernel : source_.kernels) kernels_.push_back(info_of(kernel));
+  if (kernels_.empty()) return;
+  // No warnings: some drivers print how many there are.
+  std::string options = "-cl-std=CL1.2 -w";
+  if (context.device().correct_division) options += " -cl-fp32-correctly-rounded-divide-sqrt";
+  // Not -cl-fast-relaxed-math: NaN and infinity keep their meaning.
+  if (fast_math) options += " -cl-mad-enable -cl-no-signed-zeros";
+  const char* text = source_.text.c_str();
+  const size_t size = source_.text.size();
+  cl_int code = CL_SUCCESS;
+  program_ = context.cl().clCreateProgramWithSource(context.handle(), 1, &text, &size, &code);
+  check(code, "clCreateProgramWithSource", context.name());
+  try {
+    build(options);
+  } catch (...) {
+    context.cl().clReleaseProgram(program_);
+    throw;
+  }
+}
+
+void ClLibrary::build(const std::string& options) {
+  const OpenCl& cl = context_.cl();
+  const cl_device_id device = context_.device().handle;
+  const cl_int code = cl.clBuildProgram(program_, 1, &device, options.c_str(), nullptr, nullptr);
+  if (code == CL_SUCCESS) return;
+  sdk::Failure failure = failure_of(code, "clBuildProgram", context_.name());
+  size_t size = 0;
+  if (cl.clGetProgramBuildInfo(program_, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) ==
+          CL_SUCCESS &&
+      size > 1) {
+    std::string log(size, '\0');
+    if (cl.clGetProgramBuildInfo(program_, device, CL_PROGRAM_BUILD_LOG, size, log.data(),
+                                 nullptr) == CL_SUCCESS)
+      failure.native_message = log.substr(0, log.find('\0'));
+    failure.message += ", the driver says: " + failure.native_message;
+  }
+  throw sdk::Error(std::move(failure));
+}
+
+ClLibrary::~ClLibrary() {
+  if (program_) context_.cl().clReleaseProgram(program_);
+}
+
+sdk::Ref<sdk::Kernel> ClLibrary::prepare(uint64_t index) {
+  return sdk::make<ClKernel>(context_, program_, source_.kernels[index]);
+}
+
+std::vector<sdk::NamedText> ClLibrary::source() const {
+  std::vector<sdk::NamedText> out = {{"program.cl", source_.text}};
+  for (const SourceKernel& kernel : source_.kernels)
+    if (!kernel.semtree.empty()) out.push_back({kernel.symbol + ".semtree", kernel.semtree});
+  return out;
+}
+
+ClKernel::ClKernel(Context& context, cl_program program, const SourceKernel& source)
+    : context_(context), points_(static_cast<uint64_t>(source.points)) {
+  for (const semtree::KernelArgument& argument : source.arguments)
+    element_bytes_.push_back(static_cast<uint64_t>(byte_size(argument.type)));
+  cl_int code = CL_SUCCESS;
+  handle_ = context.cl().clCreateKernel(program, source.symbol.c_str(), &code);
+  check(code, "clCreateKernel of '" + source.symbol + "'", context.name());
+}
+
+ClKernel::~ClKernel() { context_.cl().clReleaseKernel(handle_); }
+
+cl_int ClKernel::enqueue(cl_command_queue queue, const std::vector<Argument>& arguments,
+                         cl_uint count, const cl_event* waits, cl_event* event) const {
+  const OpenCl& cl = context_.cl();
+  std::lock_guard<std::mutex> lock(mutex_);
+  cl_uint position = 0;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const cl_ulong first = arguments[i].offset_bytes / element_bytes_[i];
+    cl_int code = cl.clSetKernelArg(handle_, position++, sizeof(cl_mem), &arguments[i].memory);
+    if (code == CL_SUCCESS) code = cl.clSetKernelArg(handle_, position++, sizeof first, &first);
+    if (code != CL_SUCCESS) return code;
+  }
+  const auto group = static_cast<size_t>(context_.device().group_points);
+  const size_t all = (points_ + group - 1) / group * group;
+  return cl.clEnqueueNDRangeKernel(queue, handle_, 1, nullptr, &all, &group, count, waits, event);
+}
+
+}  // namespace stria::opencl

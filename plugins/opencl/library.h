@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Library and Kernel: a program that the driver has built, and one function of it.
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include "context.h"
+#include "emit/program_source.h"
+#include "stria/sdk/library.h"
+
+namespace stria::opencl {
+
+class ClLibrary final : public sdk::Library {
+ public:
+  // Builds `source`; the driver's log is in the error if it refuses it.
+  ClLibrary(Context& context, ProgramSource source, bool fast_math);
+  ~ClLibrary() override;
+  const std::vector<sdk::KernelInfo>& kernels() const override { return kernels_; }
+  sdk::Ref<sdk::Kernel> prepare(uint64_t index) override;
+  std::vector<sdk::NamedText> source() const override;
+
+ private:
+  void build(const std::string& options);
+
+  Context& context_;
+  const ProgramSource source_;
+  std::vector<sdk::KernelInfo> kernels_;
+  cl_program program_ = nullptr;
+};
+
+// Outlives its library: the driver counts references.
+class ClKernel final : public sdk::Kernel {
+ public:
+  ClKernel(Context& context, cl_program program, const SourceKernel& source);
+  ~ClKernel() override;
+
+  struct Argument {
+    cl_mem memory;
+    uint64_t offset_bytes;
+  };
+  // False if no point has anything to do.
+  bool runs() const { return points_ > 0; }
+  // Sets the arguments and gives the kernel to the driver, as one step for other threads.
+  cl_int enqueue(cl_command_queue queue, const std::vector<Argument>& arguments, cl_uint count,
+                 const cl_event* waits, cl_event* event) const;
+
+ private:
+  Context& context_;
+  cl_kernel handle_ = nullptr;
+  const uint64_t points_;
+  std::vector<uint64_t> element_bytes_;  // of each argument
+  mutable std::mutex mutex_;
+};
+
+}  // namespace stria::opencl

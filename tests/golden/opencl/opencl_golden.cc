@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stage opencl: a device Stripe program as OpenCL C. Options: group=64 (work items of a group),
+// fp64=no.
+#include <cstdlib>
+
+#include "emit/program_source.h"
+#include "golden.h"
+#include "stria/stripe/parser.h"
+
+namespace {
+
+stria::Result<std::string> print_source(const stria::golden::Case& test) {
+  STRIA_ASSIGN(stria::stripe::Program program, stria::stripe::parse(test.input));
+  stria::opencl::SourceOptions options;
+  options.features = {test.option("fp64") != "no", true};
+  options.group_points = std::atoi(test.option("group", "1").c_str());
+  if (options.group_points > 1) options.enough_points = INT32_MAX;
+  STRIA_ASSIGN(stria::opencl::ProgramSource source, stria::opencl::print_program(program, options));
+  return source.text;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return stria::golden::run_stage(argc, argv, "opencl", print_source);
+}
