@@ -147,7 +147,8 @@ function(stria_test_environment test)
   if(STRIA_SANITIZE)
     # Tests ask for more memory than there is; that must fail as it does without a sanitizer.
     set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT
-      ASAN_OPTIONS=allocator_may_return_null=1 TSAN_OPTIONS=allocator_may_return_null=1)
+      ASAN_OPTIONS=allocator_may_return_null=1 TSAN_OPTIONS=allocator_may_return_null=1
+      LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/leak_suppressions.txt:print_suppressions=0)
   endif()
 endfunction()
 
