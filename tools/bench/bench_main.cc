@@ -156,6 +156,58 @@ void convolution(const Device& device, int rounds) {
   row("llvm_cpu over oneDNN", t[1].median_s / t[0].median_s, "x", "", true, fmt::format("largest difference {:.2g}", worst));
 }
 
+// Rows that numbers choose: an embedding and its gradient, against copying as many bytes.
+void rows_by_number(const Device& device, int rounds) {
+  constexpr int64_t kRows = 50'000, kWidth = 64, kCount = 1'000'000;
+  const std::string text =
+      "function take(D, I) -> (R) { R = gather(D, I); }\n"
+      "function add(E, I, V) -> (R) { R = scatter(E, I, V); }\n";
+  const TensorType table{DataType::fp32, {kRows, kWidth}};
+  const TensorType many{DataType::fp32, {kCount, kWidth}}, numbers{DataType::i32, {kCount}};
+  Program take = require(Program::from_tile({"take", text}, "take"));
+  Program add = require(Program::from_tile({"add", text}, "add"));
+  Executable gather = require(device.compile(take, {{"D", table}, {"I", numbers}}));
+  Executable scatter = require(device.compile(add, {{"E", many}, {"I", numbers}, {"V", table}}));
+  std::mt19937 random(3);
+  std::vector<int32_t> chosen(kCount);
+  for (int32_t& number : chosen) number = static_cast<int32_t>(random() % kRows);
+  Tensor ti = require(device.create_tensor(DataType::i32, {kCount}));
+  require(
+      ti.write({reinterpret_cast<const char*>(chosen.data()), chosen.size() * sizeof(int32_t)}));
+  Tensor rows = filled(device, table.sizes, normal(kRows * kWidth, 4));
+  Tensor taken = require(device.create_tensor(DataType::fp32, many.sizes));
+  Tensor sums = require(device.create_tensor(DataType::fp32, table.sizes));
+  const size_t bytes = kCount * kWidth * sizeof(float);
+  std::vector<char> from(bytes, 1), to(bytes, 2);
+  const size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  auto copy = [&] {
+    std::vector<std::thread> threads;
+    for (size_t t = 0; t < cores; ++t)
+      threads.emplace_back([&, t] {
+        const size_t begin = bytes * t / cores, end = bytes * (t + 1) / cores;
+        std::memcpy(to.data() + begin, from.data() + begin, end - begin);
+      });
+    for (std::thread& thread : threads) thread.join();
+  };
+  auto run = [](const Executable& executable, const std::vector<Tensor>& inputs,
+                const Tensor& output) {
+    require(require(executable.run(inputs, std::vector<Tensor>{output})).wait());
+  };
+  std::vector<Timing> t = interleave({copy, [&] { run(gather, {rows, ti}, taken); },
+                                      [&] { run(scatter, {taken, ti, rows}, sums); }},
+                                     rounds, 2);
+  const double copied = 2.0 * static_cast<double>(bytes) * 1e-9;
+  row("copy of 256 MB, all cores", copied / t[0].median_s, "GB/s", "", true);
+  // Read and written once each; the table and the numbers are small beside them.
+  row("gather of 1e6 rows of 64 from 50,000", copied / t[1].median_s, "GB/s", "", true,
+      fmt::format("{:.0f}% of the copy, {:.1f} ms median, {:.1f} best",
+                  100 * t[0].median_s / t[1].median_s, t[1].median_s * 1e3, t[1].best_s * 1e3));
+  // Read once; the sums stay near the cores.
+  row("scatter-add of 1e6 rows of 64 to 50,000", copied / 2 / t[2].median_s, "GB/s", "", true,
+      fmt::format("{:.0f}% of the copy, {:.1f} ms median, {:.1f} best",
+                  50 * t[0].median_s / t[2].median_s, t[2].median_s * 1e3, t[2].best_s * 1e3));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -180,6 +232,7 @@ int main(int argc, char** argv) {
   dispatch(reference, "reference", 20);
   dispatch(cpu, "llvm_cpu", 20);
   convolution(cpu, rounds);
+  rows_by_number(cpu, rounds);
   if (json_path.empty()) return 0;
   require(write_file(json_path, json{{"machine", machine_text()}, {"rows", g_rows}}.dump(2) + "\n"));
   return 0;
