@@ -55,13 +55,13 @@ struct Mul {
 struct Max {
   template <typename T>
   static T of(T a, T b) {
-    return (a > b) | (a != a) ? a : b;
+    return ((a > b) | (a != a)) ? a : b;
   }
 };
 struct Min {
   template <typename T>
   static T of(T a, T b) {
-    return (a < b) | (a != a) ? a : b;
+    return ((a < b) | (a != a)) ? a : b;
   }
 };
 struct Div {
@@ -115,7 +115,7 @@ struct Neg {
 struct Relu {
   template <typename T>
   static T of(T a) {
-    return (a > 0) | (a != a) ? a : T{0};
+    return ((a > 0) | (a != a)) ? a : T{0};
   }
 };
 struct Same {
