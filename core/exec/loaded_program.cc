@@ -114,6 +114,9 @@ struct Binding::State {
 Status Run::wait() const {
   Status outcome = done_.wait();
   if (outcome.ok()) return outcome;
+  // No kernel has failed if the wait was over first.
+  if (!done_.is_done())
+    return outcome.with_context(fmt::format("'{}' on {}", names_->program, names_->device));
   // A failure travels to later kernels only, so the first failed one is where it happened.
   for (size_t k = 0; k < each_.size(); ++k) {
     Status status = each_[k].status();

@@ -47,7 +47,7 @@ Result<Mapping> Buffer::map(bool current, Waits waits, uint64_t offset, uint64_t
                                              state_->handle, offset, bytes, list.data(),
                                              list.size(), &memory, &done));
   if (!done || (!memory && bytes > 0)) return device->plugin->gave_nothing(slot);
-  return Mapping(*this, static_cast<std::byte*>(memory), bytes, Event(device, done));
+  return Mapping(*this, static_cast<std::byte*>(memory), bytes, Event(device, done, slot));
 }
 
 Result<Mapping> Buffer::map_current(Waits waits, uint64_t offset, uint64_t bytes) const {
@@ -97,7 +97,7 @@ Result<Event> Mapping::unmap() {
       device->plugin->call("buffer.unmap", device->tables().buffer.unmap, buffer_.handle(),
                            static_cast<void*>(std::exchange(data_, nullptr)), &done));
   if (!done) return device->plugin->gave_nothing("buffer.unmap");
-  return Event(device, done);
+  return Event(device, done, "buffer.unmap");
 }
 
 }  // namespace stria::hal

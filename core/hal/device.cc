@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/hal/device.h"
 
+#include <algorithm>
 #include <mutex>
 #include <optional>
 
@@ -30,15 +31,6 @@ struct Owned {
 
 Status no_object(const char* noun) {
   return make_error(StatusCode::failed_precondition, "there is no {} to use", noun);
-}
-
-// Sinks: `state` is where the copies go.
-void collect_kernel(void* state, const stria_kernel_info* info) {
-  static_cast<std::vector<KernelInfo>*>(state)->push_back(copy_of(*info));
-}
-void collect_text(void* state, stria_string name, stria_string text) {
-  static_cast<std::vector<NamedText>*>(state)->push_back(
-      {std::string(view_of(name)), std::string(view_of(text))});
 }
 
 // The C form of one launch's arguments.
@@ -131,7 +123,7 @@ Result<Event> Kernel::run(std::span<const Argument> arguments, Waits waits) cons
                                     array.data(), uint64_t{arguments.size()}, list.data(),
                                     list.size(), &done));
   if (!done) return plugin.gave_nothing("kernel.run");
-  return Event(state_->device, done);
+  return Event(state_->device, done, "kernel.run");
 }
 
 // ---- Library
@@ -140,21 +132,18 @@ Result<std::vector<KernelInfo>> Library::kernels() const {
   if (!state_) return no_object("library");
   std::lock_guard lock(state_->mutex);
   if (state_->kernels) return *state_->kernels;
-  std::vector<KernelInfo> kernels;
   const PluginState& plugin = *state_->device->plugin;
-  STRIA_RETURN_IF_ERROR(plugin.call("library.kernels", plugin.tables.library.kernels,
-                                    state_->handle, collect_kernel, static_cast<void*>(&kernels)));
-  state_->kernels = kernels;
-  return kernels;
+  STRIA_ASSIGN(state_->kernels, plugin.received<KernelInfo>(
+                                    "library.kernels", plugin.tables.library.kernels,
+                                    Received<KernelInfo>::sink<stria_kernel_info>, state_->handle));
+  return *state_->kernels;
 }
 
 Result<std::vector<NamedText>> Library::source() const {
   if (!state_) return no_object("library");
-  std::vector<NamedText> texts;
   const PluginState& plugin = *state_->device->plugin;
-  STRIA_RETURN_IF_ERROR(plugin.call("library.source", plugin.tables.library.source, state_->handle,
-                                    collect_text, static_cast<void*>(&texts)));
-  return texts;
+  return plugin.received<NamedText>("library.source", plugin.tables.library.source,
+                                    Received<NamedText>::text_sink, state_->handle);
 }
 
 // ---- Compiler
@@ -178,7 +167,7 @@ Result<Build> Compiler::build(std::string_view stripe, std::string_view options,
   if (library)
     build.library.state_ = std::make_shared<const Library::State>(
         state_->device, library, plugin.tables.library.release, "library.release");
-  if (done) build.done = Event(state_->device, done);
+  if (done) build.done = Event(state_->device, done, "compiler.build");
   if (!library || !done) return plugin.gave_nothing("compiler.build");
   return build;
 }
@@ -188,10 +177,10 @@ Result<std::string> Compiler::transform(std::string_view stripe, std::string_vie
                                         std::vector<NamedText>* notes) const {
   if (!state_) return no_object("compiler");
   const PluginState& plugin = *state_->device->plugin;
-  std::vector<NamedText> texts;
-  STRIA_RETURN_IF_ERROR(plugin.call("compiler.transform", plugin.tables.compiler.transform,
-                                    state_->handle, to_c(stripe), to_c(pass), to_c(options),
-                                    collect_text, static_cast<void*>(&texts)));
+  STRIA_ASSIGN(std::vector<NamedText> texts,
+               plugin.received<NamedText>("compiler.transform", plugin.tables.compiler.transform,
+                                          Received<NamedText>::text_sink, state_->handle,
+                                          to_c(stripe), to_c(pass), to_c(options)));
   std::optional<std::string> changed;
   for (NamedText& text : texts) {
     if (text.name == "stripe")
@@ -261,11 +250,11 @@ Result<Event> Executor::submit(std::span<const Launch> launches, Waits waits,
     each->clear();
     for (stria_event* handle : handles) {
       if (!handle) return plugin.gave_nothing("executor.submit");
-      each->emplace_back(state_->device, handle);
+      each->emplace_back(state_->device, handle, "executor.submit");
     }
   }
   if (!done) return plugin.gave_nothing("executor.submit");
-  return Event(state_->device, done);
+  return Event(state_->device, done, "executor.submit");
 }
 
 namespace {
@@ -296,7 +285,7 @@ Result<Event> Executor::copy(const Buffer& source, uint64_t source_offset, const
                                     source.handle(), source_offset, target.handle(), target_offset,
                                     bytes, list.data(), list.size(), &done));
   if (!done) return plugin.gave_nothing("executor.copy");
-  return Event(state_->device, done);
+  return Event(state_->device, done, "executor.copy");
 }
 
 Result<Event> Executor::fill(const Buffer& target, uint64_t offset, uint64_t bytes,
@@ -315,7 +304,7 @@ Result<Event> Executor::fill(const Buffer& target, uint64_t offset, uint64_t byt
       "executor.fill", plugin.tables.executor.fill, state_->handle, target.handle(), offset, bytes,
       static_cast<const void*>(pattern.data()), uint64_t{size}, list.data(), list.size(), &done));
   if (!done) return plugin.gave_nothing("executor.fill");
-  return Event(state_->device, done);
+  return Event(state_->device, done, "executor.fill");
 }
 
 Status Executor::flush() const {
@@ -327,7 +316,9 @@ Status Executor::flush() const {
 Status Executor::drain(uint64_t timeout_ns) const {
   if (!state_) return no_object("executor");
   const PluginState& plugin = *state_->device->plugin;
-  return plugin.call("executor.drain", plugin.tables.executor.drain, state_->handle, timeout_ns);
+  Status waited = plugin.call("executor.drain", plugin.tables.executor.drain, state_->handle,
+                              std::min(timeout_ns, plugin.services->host().wait_limit_ns()));
+  return plugin.after_wait("this executor", timeout_ns, std::move(waited));
 }
 
 // ---- Device
@@ -391,7 +382,7 @@ Result<Event> Device::create_event() const {
   STRIA_RETURN_IF_ERROR(plugin.call("device.create_event", plugin.tables.device.create_event,
                                     state_->handle, &handle));
   if (!handle) return plugin.gave_nothing("device.create_event");
-  return Event(state_, handle);
+  return Event(state_, handle, "device.create_event");
 }
 
 }  // namespace stria::hal

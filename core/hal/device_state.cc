@@ -11,7 +11,7 @@ namespace {
 
 // A driver that was not shut down may still run: its code, its host and the driver itself stay
 // until the process ends, and no exit handler touches them.
-void keep_for_ever(std::shared_ptr<void> library, std::shared_ptr<Host> host,
+void keep_for_ever(std::shared_ptr<void> library, std::shared_ptr<Services> services,
                    stria_driver* driver) {
   struct Kept {
     std::mutex mutex;
@@ -21,7 +21,7 @@ void keep_for_ever(std::shared_ptr<void> library, std::shared_ptr<Host> host,
   static Kept* kept = new Kept;
   std::lock_guard lock(kept->mutex);
   kept->objects.push_back(std::move(library));
-  if (host) kept->objects.push_back(std::move(host));
+  if (services) kept->objects.push_back(std::move(services));
   if (driver) kept->drivers.push_back(driver);
 }
 
@@ -35,24 +35,37 @@ std::string_view name_of(Noun noun) {
 
 PluginState::~PluginState() {
   if (driver)
-    keep_for_ever(library, host, driver);
+    keep_for_ever(library, services, driver);
   else if (library && !manifest.unloadable)
     keep_for_ever(library, nullptr, nullptr);
 }
 
 Status PluginState::thrown(std::string_view slot) const {
-  Status status =
-      internal_error("plugin {}: {}: an exception came out of the plugin", manifest.id, slot);
-  if (const auto& log = host->functions().log) log(LogLevel::error, status.message());
+  Status status = make_error(kPluginFault, "plugin {}: {}: an exception came out of the plugin",
+                             manifest.id, slot);
+  if (const auto& log = services->host().functions().log) log(LogLevel::error, status.message());
   return status;
 }
 
 Status PluginState::failed(std::string_view slot, stria_error* error) const {
-  return take_error(error).with_context(fmt::format("plugin {}: {}", manifest.id, slot));
+  return in_slot(slot, take_error(error));
+}
+
+Status PluginState::in_slot(std::string_view slot, const Status& status) const {
+  return status.with_context(fmt::format("plugin {}: {}", manifest.id, slot));
 }
 
 Status PluginState::gave_nothing(std::string_view slot) const {
-  return internal_error("plugin {}: {} succeeded but gave no result", manifest.id, slot);
+  return make_error(kPluginFault, "plugin {}: {} succeeded but gave no result", manifest.id, slot);
+}
+
+Status PluginState::after_wait(std::string_view slot, uint64_t timeout_ns, Status waited) const {
+  const uint64_t limit = services->host().wait_limit_ns();
+  if (waited.code() != StatusCode::deadline_exceeded || limit >= timeout_ns) return waited;
+  return make_error(StatusCode::deadline_exceeded,
+                    "plugin {}: what {} began is not done after {:g} s, the wait limit: the device "
+                    "hangs, or the plugin never says that it is done",
+                    manifest.id, slot, static_cast<double>(limit) * 1e-9);
 }
 
 Status PluginState::usable() const {

@@ -18,6 +18,8 @@
 #include "stria/hal/host.h"
 #include "stria/hal/info.h"
 #include "stria/hal/manifest.h"
+#include "stria/hal/received.h"
+#include "stria/hal/services.h"
 #include "stria/hal/tables.h"
 
 namespace stria::hal {
@@ -31,7 +33,7 @@ struct PluginState {
   std::filesystem::path directory;  // absolute
   Tables tables{};
   const void* (*get_extension)(stria_string, uint32_t) = nullptr;
-  std::shared_ptr<Host> host;
+  std::shared_ptr<Services> services;
   stria_driver* driver = nullptr;  // null after shutdown
   std::shared_ptr<void> library;   // keeps the shared object loaded
   pid_t process = 0;
@@ -43,7 +45,7 @@ struct PluginState {
   ~PluginState();
 
   // Calls a slot; `slot` is "executor.fill". A failure's message says plugin and slot; an exception
-  // that comes out of the plugin is its fault and becomes `internal`.
+  // that comes out of the plugin is its fault and becomes `incompatible`.
   template <typename... Params, typename... Args>
   Status call(std::string_view slot, stria_error* (*function)(Params...), Args... args) const {
     stria_error* error = nullptr;
@@ -53,6 +55,16 @@ struct PluginState {
       return thrown(slot);
     }
     return error ? failed(slot, error) : Status();
+  }
+  // Calls a slot whose last two parameters are a sink and its state; what was sent, or the first
+  // thing that was wrong with it.
+  template <typename T, typename Function, typename Sink, typename... Args>
+  Result<std::vector<T>> received(std::string_view slot, Function function, Sink sink,
+                                  Args... args) const {
+    Received<T> got;
+    STRIA_RETURN_IF_ERROR(call(slot, function, args..., sink, static_cast<void*>(&got)));
+    if (!got.fault.ok()) return in_slot(slot, got.fault);
+    return std::move(got.items);
   }
   // The same for slots that return nothing.
   template <typename... Params, typename... Args>
@@ -73,8 +85,13 @@ struct PluginState {
 
   Status thrown(std::string_view slot) const;
   Status failed(std::string_view slot, stria_error* error) const;
+  // `status` with the plugin and the slot before it.
+  Status in_slot(std::string_view slot, const Status& status) const;
   // A slot that succeeded without giving what it is there for.
   Status gave_nothing(std::string_view slot) const;
+  // What a wait that ended with `waited` says to a caller who would have waited `timeout_ns`, for
+  // what `slot` began.
+  Status after_wait(std::string_view slot, uint64_t timeout_ns, Status waited) const;
   // Ok if the driver is alive and this is the process that made it.
   Status usable() const;
 };

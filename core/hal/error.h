@@ -7,8 +7,13 @@
 
 namespace stria::hal {
 
+// What a plugin's own bug counts as: it lets an exception out, breaks a rule of the boundary, or
+// says `internal`. Another build of it may do better; our code has no bug.
+inline constexpr StatusCode kPluginFault = StatusCode::incompatible;
+
 // The error as a Status: its message, then native code, place, suggestion and causes as far as they
-// are there. A null pointer is ok; a code outside the list becomes `internal`.
+// are there. A null pointer is ok; `internal`, a bug of the callee, and a code outside the list
+// become `incompatible`.
 Status status_of(const stria_error* error);
 // The same, and releases the error.
 Status take_error(stria_error* error);

@@ -1,16 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/hal/event.h"
 
+#include <algorithm>
+#include <mutex>
+#include <unordered_map>
+
 #include "stria/hal/device_state.h"
 
 namespace stria::hal {
+namespace {
+
+// Callbacks that events have not called yet. Plugins get a ticket and no pointer: one that calls
+// twice, or after it has refused, calls nothing.
+class Callbacks {
+ public:
+  using Callback = std::function<void(const Status&)>;
+  uintptr_t keep(Callback callback) {
+    std::lock_guard lock(mutex_);
+    waiting_.emplace(++last_, std::move(callback));
+    return last_;
+  }
+  // Empty if there is none with that ticket.
+  Callback take(uintptr_t ticket) {
+    std::lock_guard lock(mutex_);
+    auto node = waiting_.extract(ticket);
+    return node ? std::move(node.mapped()) : Callback();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<uintptr_t, Callback> waiting_;
+  uintptr_t last_ = 0;
+};
+
+// Never destroyed: work may end while the process does.
+Callbacks& callbacks() {
+  static auto* all = new Callbacks;
+  return *all;
+}
+
+}  // namespace
 
 struct Event::State {
   std::shared_ptr<DeviceState> device;
   stria_event* handle;
+  const char* slot;
 
-  State(std::shared_ptr<DeviceState> owner, stria_event* event)
-      : device(std::move(owner)), handle(event) {
+  State(std::shared_ptr<DeviceState> owner, stria_event* event, const char* maker)
+      : device(std::move(owner)), handle(event), slot(maker) {
     device->plugin->count(Noun::event);
   }
   ~State() {
@@ -27,16 +64,18 @@ struct Event::State {
   }
 };
 
-Event::Event(std::shared_ptr<DeviceState> device, stria_event* handle)
-    : state_(std::make_shared<const State>(std::move(device), handle)) {}
+Event::Event(std::shared_ptr<DeviceState> device, stria_event* handle, const char* slot)
+    : state_(std::make_shared<const State>(std::move(device), handle, slot)) {}
 
 stria_event* Event::handle() const { return state_ ? state_->handle : nullptr; }
 const DeviceState* Event::device() const { return state_ ? state_->device.get() : nullptr; }
 
 Status Event::wait(uint64_t timeout_ns) const {
   if (!state_) return Status();
-  STRIA_RETURN_IF_ERROR(
-      state_->device->plugin->call("event.wait", state_->table().wait, state_->handle, timeout_ns));
+  const PluginState& plugin = *state_->device->plugin;
+  Status waited = plugin.call("event.wait", state_->table().wait, state_->handle,
+                              std::min(timeout_ns, plugin.services->host().wait_limit_ns()));
+  if (!waited.ok()) return plugin.after_wait(state_->slot, timeout_ns, std::move(waited));
   return state_->outcome();
 }
 
@@ -66,17 +105,16 @@ Status Event::on_done(std::function<void(const Status&)> callback) const {
     callback(Status());
     return Status();
   }
-  using Callback = std::function<void(const Status&)>;
-  auto held = std::make_unique<Callback>(std::move(callback));
+  const uintptr_t ticket = callbacks().keep(std::move(callback));
   auto call = [](void* state, const stria_error* error) {
-    std::unique_ptr<Callback> mine(static_cast<Callback*>(state));
-    (*mine)(status_of(error));
+    auto mine = callbacks().take(reinterpret_cast<uintptr_t>(state));
+    if (mine) mine(status_of(error));
   };
-  STRIA_RETURN_IF_ERROR(state_->device->plugin->call(
+  Status status = state_->device->plugin->call(
       "event.on_done", state_->table().on_done, state_->handle,
-      static_cast<void (*)(void*, const stria_error*)>(call), static_cast<void*>(held.get())));
-  (void)held.release();  // the plugin calls it, once
-  return Status();
+      static_cast<void (*)(void*, const stria_error*)>(call), reinterpret_cast<void*>(ticket));
+  if (!status.ok()) callbacks().take(ticket);
+  return status;
 }
 
 Status Event::signal(const Status& outcome) const {
@@ -110,7 +148,7 @@ Result<WaitList> WaitList::make(const std::shared_ptr<DeviceState>& device, Wait
     STRIA_RETURN_IF_ERROR(device->plugin->call(
         "device.create_event", device->tables().device.create_event, device->handle, &handle));
     if (!handle) return device->plugin->gave_nothing("device.create_event");
-    Event bridge(device, handle);
+    Event bridge(device, handle, "device.create_event");
     handles[list.size_++] = handle;
     list.imported_.push_back(bridge);
     // The callback holds the bridge until the original is done.

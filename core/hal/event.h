@@ -28,7 +28,7 @@ class Event {
   // True unless default-made.
   bool valid() const { return state_ != nullptr; }
   // Waits until the event is done and gives its outcome; deadline_exceeded if it is still open
-  // after `timeout_ns` nanoseconds (then is_done() is false).
+  // after `timeout_ns` nanoseconds (then is_done() is false), or after the host's wait limit.
   Status wait(uint64_t timeout_ns = kForever) const;
   bool is_done() const;
   // The outcome; failed_precondition while it is open.
@@ -44,8 +44,8 @@ class Event {
   stria_event* handle() const;
   const DeviceState* device() const;
 
-  // Takes over `handle`.
-  Event(std::shared_ptr<DeviceState> device, stria_event* handle);
+  // Takes over `handle`; `slot`, a literal, is what gave it.
+  Event(std::shared_ptr<DeviceState> device, stria_event* handle, const char* slot);
 
  private:
   struct State;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's side of the services table: what plugins may ask of us. The parts that this room
-// cannot know (interpreting Stripe, a cache, where log lines go) are functions that the owner
-// brings.
+// What all plugins of a process share: worker threads, and the parts of the services (services.h)
+// that this room cannot know (interpreting Stripe, a cache, where log lines go), which are
+// functions that the owner brings.
 #pragma once
 
 #include <cstdint>
@@ -47,28 +47,32 @@ struct HostFunctions {
   std::function<Status(std::string_view key, std::string_view value)> cache_put;
 };
 
+class ThreadPool;
+
 // Cores this process may use: its affinity mask, limited by its control group's quota. At least 1.
 unsigned usable_cores();
 
 class Host {
  public:
-  // `threads` 0: usable_cores().
-  explicit Host(HostFunctions functions, unsigned threads = 0);
+  // `threads` 0: usable_cores(). No wait for an event or for all work of an executor takes longer
+  // than `wait_limit_ns`, however long its caller would wait.
+  explicit Host(HostFunctions functions, unsigned threads = 0, uint64_t wait_limit_ns = UINT64_MAX);
   ~Host();
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
 
-  // Valid as long as this object.
-  const stria_host_services& services() const;
-  const HostFunctions& functions() const;
+  const HostFunctions& functions() const { return functions_; }
+  ThreadPool& pool() const { return *pool_; }
+  uint64_t wait_limit_ns() const { return wait_limit_ns_; }
   // Threads that parallel_for uses at most.
   unsigned concurrency() const;
   // Waits until no posted task is queued or running.
   void quiesce() const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  const HostFunctions functions_;
+  std::unique_ptr<ThreadPool> pool_;
+  const uint64_t wait_limit_ns_;
 };
 
 }  // namespace stria::hal

@@ -52,8 +52,16 @@ struct NamedText {
 };
 
 // Copies; a struct that is shorter than ours leaves the members it lacks at their defaults.
-DeviceInfo copy_of(const stria_device_info& info);
-KernelInfo copy_of(const stria_kernel_info& info);
+// incompatible with what it is: a null pointer with a count, a number outside its list, inputs
+// before outputs, a device without an id, properties that are no JSON object. Control characters in
+// names for people become blanks.
+Result<DeviceInfo> copy_of(const stria_device_info& info);
+Result<KernelInfo> copy_of(const stria_kernel_info& info);
+Result<NamedText> copy_of(stria_string name, stria_string text);
+
+// The first line that is not blank, without control characters: for listings of texts that others
+// wrote.
+std::string one_line(std::string_view text);
 
 // The text, "" for a null pointer.
 std::string_view view_of(stria_string text);

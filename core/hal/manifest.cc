@@ -11,8 +11,10 @@
 namespace stria::hal {
 namespace {
 
+namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
+constexpr const char* kFile = "plugin.json";
 constexpr size_t kMaxBytes = 1 << 20;
 constexpr int kSchema = 1;
 
@@ -131,11 +133,44 @@ Status read_hashes(const Reader& top, const std::string& file, Manifest& manifes
   return Status();
 }
 
-bool is_id(std::string_view id) {
-  return std::all_of(id.begin(), id.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
+// Only letters, digits and the characters of `more`, and not empty.
+bool is_word(std::string_view text, std::string_view more) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           more.find(c) != std::string_view::npos;
   });
+}
+
+Status read_required(const Reader& top, const std::string& file, Manifest& manifest) {
+  const Json* list = top.find("requires");
+  if (!list) return Status();
+  if (!list->is_array()) return top.wrong("requires", "a list of {library, package}");
+  for (size_t i = 0; i < list->size(); ++i) {
+    Reader reader((*list)[i], file, top.at(fmt::format("requires[{}]", i)));
+    STRIA_RETURN_IF_ERROR(reader.check_keys({"library", "package"}));
+    Requirement requirement;
+    STRIA_ASSIGN(requirement.library, reader.text("library"));
+    STRIA_ASSIGN(requirement.package, reader.text("package"));
+    // They are looked up and printed in commands.
+    if (!is_word(requirement.library, "_-+.")) return reader.wrong("library", "a bare file name");
+    if (!is_word(requirement.package, "-+.")) return reader.wrong("package", "a package's name");
+    manifest.required.push_back(std::move(requirement));
+  }
+  return Status();
+}
+
+// `file` of `directory` as a regular file that lies in it once links are followed. `who` names it.
+Status check_inside(const fs::path& directory, const fs::path& file, const std::string& who) {
+  std::error_code error;
+  const fs::path home = fs::canonical(directory, error);
+  const fs::path real = fs::canonical(directory / file, error);
+  if (error || !fs::is_regular_file(real, error))
+    return not_found("{}: '{}' is not a file there", who, file.string());
+  if (std::mismatch(home.begin(), home.end(), real.begin(), real.end()).first != home.end())
+    return make_error(StatusCode::permission_denied,
+                      "{}: '{}' is a link to '{}', outside the plugin's directory", who,
+                      file.string(), real.string());
+  return Status();
 }
 
 }  // namespace
@@ -175,15 +210,15 @@ Result<Manifest> parse_manifest(std::string_view text, std::string_view name) {
     size_t colon = message.find(": ");
     if (colon != std::string::npos) message = message.substr(colon + 2);
     size_t at = error.byte > 0 ? error.byte - 1 : 0;
-    return Status(StatusCode::invalid_argument,
-                  render({file, std::string(text)},
-                         {Severity::error, {at, at + 1}, "not JSON: " + message}));
+    return Status(
+        StatusCode::invalid_argument,
+        render({file, std::string(text)}, {Severity::error, {at, at + 1}, "not JSON: " + message}));
   } catch (const Json::exception&) {
     return invalid_argument("{}: not JSON", file);
   }
   Reader top(json, file, "$");
   STRIA_RETURN_IF_ERROR(top.check_keys({"schema", "id", "version", "vendor", "library", "abi",
-                                        "stripe", "devices", "unloadable", "sha256"}));
+                                        "stripe", "devices", "unloadable", "sha256", "requires"}));
   STRIA_ASSIGN(const Json* schema, top.get("schema"));
   STRIA_ASSIGN(uint32_t schema_number, top.number(*schema, "schema"));
   if (schema_number != kSchema)
@@ -191,7 +226,7 @@ Result<Manifest> parse_manifest(std::string_view text, std::string_view name) {
                       schema_number, kSchema);
   Manifest manifest;
   STRIA_ASSIGN(manifest.id, top.text("id"));
-  if (!is_id(manifest.id)) return top.wrong("id", "made of letters, digits, '_' and '-'");
+  if (!is_word(manifest.id, "_-")) return top.wrong("id", "made of letters, digits, '_' and '-'");
   STRIA_ASSIGN(manifest.version, top.text("version"));
   if (top.find("vendor")) {
     STRIA_ASSIGN(manifest.vendor, top.text("vendor"));
@@ -202,31 +237,25 @@ Result<Manifest> parse_manifest(std::string_view text, std::string_view name) {
   STRIA_ASSIGN(manifest.devices, read_devices(top, file));
   STRIA_ASSIGN(manifest.unloadable, top.boolean("unloadable", false));
   STRIA_RETURN_IF_ERROR(read_hashes(top, file, manifest));
+  STRIA_RETURN_IF_ERROR(read_required(top, file, manifest));
   return manifest;
 }
 
-Result<Manifest> read_manifest(const std::filesystem::path& directory) {
-  std::filesystem::path path = directory / "plugin.json";
+Result<Manifest> read_manifest(const fs::path& directory) {
+  const fs::path path = directory / kFile;
+  std::error_code error;
+  if (!fs::is_directory(directory, error))
+    return not_found("'{}' is no directory", directory.string());
+  // Looked at before it is opened: a pipe would wait for a writer.
+  STRIA_RETURN_IF_ERROR(check_inside(directory, kFile, directory.string()));
   STRIA_ASSIGN(std::string text, read_file(path, kMaxBytes));
   STRIA_ASSIGN(Manifest manifest, parse_manifest(text, path.string()));
-  std::vector<std::filesystem::path> files = {manifest.library};
+  STRIA_RETURN_IF_ERROR(check_inside(directory, manifest.library, path.string()));
   for (const DeviceKind& kind : manifest.devices)
-    files.insert(files.end(), {kind.hw, kind.pipeline});
-  for (const auto& [file, hash] : manifest.sha256) files.push_back(file);
-  std::error_code ignored;
-  std::filesystem::path home = std::filesystem::weakly_canonical(directory, ignored);
-  for (const std::filesystem::path& file : files) {
-    std::error_code error;
-    std::filesystem::path real = std::filesystem::canonical(directory / file, error);
-    if (error || !std::filesystem::is_regular_file(real, error))
-      return not_found("{}: it names '{}', which is not a file there", path.string(),
-                       file.string());
-    auto [end, rest] = std::mismatch(home.begin(), home.end(), real.begin(), real.end());
-    if (end != home.end())
-      return make_error(StatusCode::permission_denied,
-                        "{}: '{}' is a link to '{}', outside the plugin's directory", path.string(),
-                        file.string(), real.string());
-  }
+    for (const fs::path& file : {kind.hw, kind.pipeline})
+      STRIA_RETURN_IF_ERROR(check_inside(directory, file, path.string()));
+  for (const auto& [file, hash] : manifest.sha256)
+    STRIA_RETURN_IF_ERROR(check_inside(directory, file, path.string()));
   return manifest;
 }
 

@@ -10,8 +10,10 @@
 //     "abi": {"major": 0, "minor": [1, 1]},        // range of ABI minors
 //     "stripe": {"major": 0, "minor": [1, 1]},     // range of Stripe text minors it reads
 //     "devices": {"npu": {"hw": "hw/npu.json", "pipeline": "passes/npu.json"}},
-//     "unloadable": false,                         // optional: may leave the process after
-//     shutdown "sha256": {"libstria_acme.so": "…"}          // optional: pinned contents of files
+//     "unloadable": false,                  // optional: may leave the process after shutdown
+//     "sha256": {"libstria_acme.so": "…"},  // optional: pinned contents of files
+//     // optional: what it opens at run time, and the Debian package that brings each
+//     "requires": [{"library": "libacme.so.1", "package": "libacme1"}]
 //   }
 #pragma once
 
@@ -45,6 +47,13 @@ struct DeviceKind {
   std::filesystem::path pipeline;  // relative too
 };
 
+// A shared object that the plugin opens at run time. Its absence makes devices unavailable; it is
+// no failure of the plugin.
+struct Requirement {
+  std::string library;  // as the dynamic loader knows it, without a folder
+  std::string package;  // of Debian
+};
+
 struct Manifest {
   std::string id;
   std::string version;
@@ -55,6 +64,7 @@ struct Manifest {
   std::vector<DeviceKind> devices;  // in the file's order
   bool unloadable = false;
   std::map<std::string, std::string> sha256;  // relative path -> 64 lower-case hex digits
+  std::vector<Requirement> required;
 
   // Null if there is no such kind.
   const DeviceKind* find_kind(std::string_view name) const;
@@ -64,7 +74,8 @@ struct Manifest {
 // JSON path and the nearest right name; so are a path that leaves the directory and a file over 1
 // MiB.
 Result<Manifest> parse_manifest(std::string_view text, std::string_view name);
-// Reads `directory`/plugin.json and checks that every file it names is there.
+// Reads `directory`/plugin.json and checks that it and every file it names are regular files inside
+// `directory`, links followed.
 Result<Manifest> read_manifest(const std::filesystem::path& directory);
 
 }  // namespace stria::hal

@@ -5,11 +5,15 @@
 
 #include <array>
 #include <boost/dll/shared_library.hpp>
+#include <functional>
 #include <mutex>
+#include <set>
 
 #include "stria/base/text.h"
 #include "stria/hal/device_state.h"
+#include "stria/hal/shared_object.h"
 #include "stria/hal/sized.h"
+#include "stria/hal/timed_call.h"
 #include "stria/hal/trust.h"
 #include "stria/sdk/sanitizer.h"
 
@@ -81,17 +85,20 @@ Status query_plugin(stria_plugin_query_function query, PluginState& state) {
     return make_error(StatusCode::incompatible,
                       "the plugin needs pages of {} bytes, here they have {}", info.page_size,
                       host.page_size);
-  if (view_of(info.id) != state.manifest.id || view_of(info.version) != state.manifest.version)
+  const Manifest& said = state.manifest;
+  if (view_of(info.id) != said.id || view_of(info.version) != said.version)
     return make_error(StatusCode::incompatible,
-                      "the manifest says {} {}, the shared object says {} {}", state.manifest.id,
-                      state.manifest.version, view_of(info.id), view_of(info.version));
+                      "the manifest says {} {}, the shared object says {} {}", said.id,
+                      said.version, one_line(view_of(info.id)), one_line(view_of(info.version)));
+  if (copied(info.abi) != said.abi || copied(info.stripe) != said.stripe)
+    return make_error(
+        StatusCode::incompatible,
+        "the manifest says ABI {} and Stripe text {}, the shared object says {} and {}",
+        to_string(said.abi), to_string(said.stripe), to_string(copied(info.abi)),
+        to_string(copied(info.stripe)));
   state.tables = normalise(info);
   state.get_extension = info.get_extension;
   return Status();
-}
-
-void collect_device(void* state, const stria_device_info* info) {
-  static_cast<std::vector<DeviceInfo>*>(state)->push_back(copy_of(*info));
 }
 
 // Loads `file` (absolute); the pointer's last copy unloads it.
@@ -102,12 +109,14 @@ Status open_library(const std::filesystem::path& file, std::shared_ptr<void>& li
   try {
     auto object =
         std::make_shared<boost::dll::shared_library>(file.string(), rtld_now | rtld_local);
-    if (!object->has(kQuery))
-      return make_error(StatusCode::incompatible, "'{}' exports no {}", file.string(), kQuery);
     query = &object->get<std::remove_pointer_t<stria_plugin_query_function>>(kQuery);
     library = object;
   } catch (const std::exception& error) {
-    return make_error(StatusCode::unavailable, "cannot load '{}': {}", file.string(), error.what());
+    return make_error(StatusCode::unavailable, "cannot load '{}': {}", file.string(),
+                      one_line(error.what()));
+  } catch (...) {
+    return make_error(kPluginFault, "cannot load '{}': a constructor of it let an exception out",
+                      file.string());
   }
   return Status();
 }
@@ -115,19 +124,31 @@ Status open_library(const std::filesystem::path& file, std::shared_ptr<void>& li
 }  // namespace
 
 std::string_view name_of(Step step) {
-  constexpr std::array<std::string_view, 9> names = {
-      "search", "manifest", "trust", "hash", "version", "load", "query", "create", "enumerate"};
+  constexpr std::array<std::string_view, 10> names = {"search",  "manifest", "trust", "hash",
+                                                      "version", "elf",      "load",  "query",
+                                                      "create",  "enumerate"};
   return names[static_cast<size_t>(step)];
 }
 
 // The steps of one load; each appends its verdict.
 struct PluginLoad {
+  explicit PluginLoad(const LoadOptions& how) : options(how) {}
+
+  const LoadOptions& options;
   LoadResult result;
   std::shared_ptr<PluginState> state = std::make_shared<PluginState>();
 
   bool step(Step step, Status status) {
-    result.verdicts.push_back({step, status});
-    return status.ok();
+    result.verdicts.push_back({step, std::move(status)});
+    if (options.on_verdict) options.on_verdict(result.verdicts.back());
+    return result.verdicts.back().status.ok();
+  }
+
+  // A step in which code of the plugin runs. What does not come back holds `state`, which keeps
+  // all that it uses.
+  bool step(Step step, const std::string& what, std::function<Status()> work) {
+    TimedCall call(std::move(work));
+    return this->step(step, call.outcome(options.time_limit, what));
   }
 
   bool versions() {
@@ -138,56 +159,71 @@ struct PluginLoad {
   }
 
   // With load_mutex() held.
-  void bring_to_life(stria_plugin_query_function query, const LoadOptions& options) {
+  void bring_to_life(stria_plugin_query_function query) {
     state->manifest = result.manifest;
     state->process = ::getpid();
-    if (!step(Step::query, query_plugin(query, *state))) return;
-    std::string directory = state->directory.string();
+    const std::string name = fmt::format("plugin {}: ", state->manifest.id);
+    if (!step(Step::query, name + kQuery,
+              [state = state, query] { return query_plugin(query, *state); }))
+      return;
+    if (!step(Step::create, name + "driver.create",
+              [state = state, text = options.driver_options] { return create(*state, text); }))
+      return;
+    result.plugin.state_ = state;
+  }
+
+  static Status create(PluginState& state, const std::string& options) {
+    const std::string directory = state.directory.string();
     stria_driver_options driver_options{};
     driver_options.size = sizeof driver_options;
     driver_options.directory = stria::hal::to_c(directory);
-    driver_options.options = stria::hal::to_c(options.driver_options);
-    driver_options.services = &state->host->services();
+    driver_options.options = stria::hal::to_c(options);
+    driver_options.services = &state.services->table();
     stria_driver* driver = nullptr;
-    Status created =
-        state->call("driver.create", state->tables.driver.create,
-                    static_cast<const stria_driver_options*>(&driver_options), &driver);
-    if (created.ok() && !driver) created = state->gave_nothing("driver.create");
-    if (!step(Step::create, created)) return;
-    state->driver = driver;
-    result.plugin.state_ = state;
+    STRIA_RETURN_IF_ERROR(state.call("driver.create", state.tables.driver.create,
+                                     static_cast<const stria_driver_options*>(&driver_options),
+                                     &driver));
+    if (!driver) return state.gave_nothing("driver.create");
+    state.driver = driver;
+    return Status();
   }
 };
 
 LoadResult load_plugin(const std::filesystem::path& directory, const std::shared_ptr<Host>& host,
                        const LoadOptions& options) {
-  PluginLoad load;
+  PluginLoad load(options);
   LoadResult& result = load.result;
+  // Links are followed once, here: what is checked is what is loaded.
   std::error_code error;
-  std::filesystem::path home = std::filesystem::absolute(directory, error).lexically_normal();
+  std::filesystem::path home = std::filesystem::weakly_canonical(directory, error);
+  if (error) home = directory;
   load.state->directory = home;
-  load.state->host = host;
+  load.state->services = std::make_shared<Services>(host);
   auto manifest = read_manifest(home);
   if (!load.step(Step::manifest, manifest.status())) return result;
   result.manifest = *manifest;
-  if (options.check_trust && !load.step(Step::trust, check_trust(home, *manifest))) return result;
+  if (options.check_trust && !load.step(Step::trust, check_trust(home))) return result;
   if (!load.step(Step::hash, check_hashes(home, *manifest))) return result;
   if (!load.versions()) return result;
+  const std::filesystem::path file = home / manifest->library;
+  if (!load.step(Step::elf, check_shared_object(file, kQuery))) return result;
   std::lock_guard lock(load_mutex());
-  stria_plugin_query_function query = nullptr;
-  Status opened = open_library(home / manifest->library, load.state->library, query);
-  if (load.step(Step::load, opened)) load.bring_to_life(query, options);
+  auto query = std::make_shared<stria_plugin_query_function>();
+  const bool opened = load.step(
+      Step::load, fmt::format("loading '{}'", file.string()),
+      [state = load.state, file, query] { return open_library(file, state->library, *query); });
+  if (opened) load.bring_to_life(*query);
   return result;
 }
 
 LoadResult adopt_plugin(Manifest manifest, stria_plugin_query_function query,
                         const std::shared_ptr<Host>& host, const LoadOptions& options) {
-  PluginLoad load;
+  PluginLoad load(options);
   load.result.manifest = std::move(manifest);
-  load.state->host = host;
+  load.state->services = std::make_shared<Services>(host);
   if (!load.versions()) return load.result;
   std::lock_guard lock(load_mutex());
-  load.bring_to_life(query, options);
+  load.bring_to_life(query);
   return load.result;
 }
 
@@ -226,9 +262,16 @@ Result<std::filesystem::path> Plugin::pipeline(std::string_view kind) const {
 Result<std::vector<DeviceInfo>> Plugin::devices() const {
   STRIA_CHECK(state_, "devices of a plugin that was not loaded");
   STRIA_RETURN_IF_ERROR(state_->usable());
-  std::vector<DeviceInfo> devices;
-  STRIA_RETURN_IF_ERROR(state_->call("driver.enumerate", state_->tables.driver.enumerate,
-                                     state_->driver, collect_device, static_cast<void*>(&devices)));
+  STRIA_ASSIGN(auto devices, state_->received<DeviceInfo>(
+                                 "driver.enumerate", state_->tables.driver.enumerate,
+                                 Received<DeviceInfo>::sink<stria_device_info>, state_->driver));
+  std::set<std::string_view> ids;
+  for (const DeviceInfo& device : devices) {
+    std::string wrong = find_kind(state_->manifest, device.kind).status().message();
+    if (!ids.insert(device.id).second)
+      wrong = fmt::format("two devices have the id '{}'", device.id);
+    if (!wrong.empty()) return state_->in_slot("driver.enumerate", Status(kPluginFault, wrong));
+  }
   return devices;
 }
 
@@ -243,9 +286,9 @@ Result<Device> Plugin::open(std::string_view device_id, std::string_view options
   if (!handle) return state_->gave_nothing("driver.open");
   Device device;
   device.state_ = std::make_shared<DeviceState>(state_, handle);
-  std::vector<DeviceInfo> infos;
-  STRIA_RETURN_IF_ERROR(state_->call("device.info", state_->tables.device.info, handle,
-                                     collect_device, static_cast<void*>(&infos)));
+  STRIA_ASSIGN(auto infos,
+               state_->received<DeviceInfo>("device.info", state_->tables.device.info,
+                                            Received<DeviceInfo>::sink<stria_device_info>, handle));
   if (infos.size() != 1) return state_->gave_nothing("device.info");
   device.state_->info = std::move(infos[0]);
   STRIA_RETURN_IF_ERROR(find_kind(state_->manifest, device.state_->info.kind).status());
@@ -276,11 +319,16 @@ Status Plugin::shutdown() {
                       state_->manifest.id, join(left, ", "));
   state_->call("driver.shutdown", state_->tables.driver.shutdown, state_->driver);
   state_->driver = nullptr;
+  const std::string taken = state_->services->taken();
   if (state_->manifest.unloadable && state_->library) {
     // Workers may still be returning from the plugin's code.
-    state_->host->quiesce();
+    state_->services->host().quiesce();
     state_->library.reset();
   }
+  if (!taken.empty())
+    return make_error(kPluginFault,
+                      "plugin {} leaks: shut down, it has not given back {} of the host's",
+                      state_->manifest.id, taken);
   return Status();
 }
 

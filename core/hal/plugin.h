@@ -2,7 +2,9 @@
 // One loaded plugin: its manifest, its normalised tables and its driver.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,7 +21,7 @@ namespace stria::hal {
 struct PluginState;
 
 // What is done to a plugin, in this order; each step has a verdict.
-enum class Step { search, manifest, trust, hash, version, load, query, create, enumerate };
+enum class Step { search, manifest, trust, hash, version, elf, load, query, create, enumerate };
 std::string_view name_of(Step step);
 
 struct Verdict {
@@ -41,7 +43,8 @@ class Plugin {
   Result<std::filesystem::path> hw_model(std::string_view kind) const;
   Result<std::filesystem::path> pipeline(std::string_view kind) const;
 
-  // Every device there could be, unavailable ones with the reason.
+  // Every device there could be, unavailable ones with the reason. incompatible for a device of an
+  // unknown kind and for an id that comes twice. Waits as long as the plugin takes.
   Result<std::vector<DeviceInfo>> devices() const;
   // `options` is a JSON object for the plugin. Serialised over all plugins.
   Result<Device> open(std::string_view device_id, std::string_view options = "{}") const;
@@ -50,7 +53,8 @@ class Plugin {
   const void* extension(std::string_view name, uint32_t version) const;
 
   // Ends the plugin's work. failed_precondition, naming what is left by kind, while handles are
-  // alive. Afterwards every call says failed_precondition.
+  // alive. Afterwards every call says failed_precondition. incompatible if it is shut down and has
+  // not given back what it took of the host's services.
   Status shutdown();
 
  private:
@@ -58,9 +62,15 @@ class Plugin {
   std::shared_ptr<PluginState> state_;
 };
 
+inline constexpr std::chrono::milliseconds kTimeLimit{5000};
+
 struct LoadOptions {
   std::string driver_options = "{}";  // JSON object given to the plugin's driver
   bool check_trust = true;            // owner and mode of the directory and its files
+  // For each step in which code of the plugin runs. A step that takes longer fails, and its thread
+  // is left behind; the plugin is not used again.
+  std::chrono::milliseconds time_limit = kTimeLimit;
+  std::function<void(const Verdict&)> on_verdict;  // told each verdict at once; may be empty
 };
 
 struct LoadResult {

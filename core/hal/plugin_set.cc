@@ -5,20 +5,15 @@
 #include <set>
 
 #include "stria/base/text.h"
+#include "stria/hal/timed_call.h"
 
 namespace stria::hal {
 namespace {
 
 namespace fs = std::filesystem;
 
-struct Candidate {
-  fs::path directory;
-  std::string origin;
-  Status search;  // why there is no directory to look at
-};
-
 // The plugin directories of a place: itself if it has a manifest, else its folders in name order.
-std::vector<Candidate> candidates_of(const SearchPlace& place) {
+std::vector<FoundPlugin> found_in(const SearchPlace& place) {
   std::error_code error;
   if (!fs::is_directory(place.path, error)) {
     if (!place.required) return {};
@@ -26,7 +21,7 @@ std::vector<Candidate> candidates_of(const SearchPlace& place) {
              not_found("'{}' (from {}) is no directory", place.path.string(), place.origin)}};
   }
   if (fs::exists(place.path / "plugin.json", error)) return {{place.path, place.origin, Status()}};
-  std::vector<Candidate> found;
+  std::vector<FoundPlugin> found;
   fs::directory_iterator entries(place.path, error);
   if (error)
     return {{place.path, place.origin,
@@ -38,11 +33,23 @@ std::vector<Candidate> candidates_of(const SearchPlace& place) {
     if (error) break;
   }
   std::sort(found.begin(), found.end(),
-            [](const Candidate& a, const Candidate& b) { return a.directory < b.directory; });
+            [](const FoundPlugin& a, const FoundPlugin& b) { return a.directory < b.directory; });
   return found;
 }
 
 }  // namespace
+
+std::vector<FoundPlugin> find_plugins(const SearchOptions& options) {
+  std::vector<FoundPlugin> all;
+  std::set<fs::path> seen;  // one directory reached from two places is one plugin
+  for (const SearchPlace& place : search_places(options))
+    for (FoundPlugin& found : found_in(place)) {
+      std::error_code error;
+      fs::path real = fs::weakly_canonical(found.directory, error);
+      if (error || seen.insert(real).second) all.push_back(std::move(found));
+    }
+  return all;
+}
 
 Status PluginRecord::status() const {
   for (const Verdict& verdict : verdicts)
@@ -50,54 +57,113 @@ Status PluginRecord::status() const {
   return Status();
 }
 
+// One load of a set: plugins come one after the other, and list their devices while later ones
+// come if they take long.
+class PluginSetLoad {
+ public:
+  PluginSetLoad(std::shared_ptr<Host> host, const SearchOptions& options,
+                std::vector<PluginRecord>& records)
+      : host_(std::move(host)), options_(options), records_(records) {}
+
+  void load(FoundPlugin candidate) {
+    PluginRecord record;
+    record.directory = candidate.directory;
+    record.origin = candidate.origin;
+    record.id = candidate.directory.filename().string();
+    if (record.id.empty()) record.id = candidate.directory.parent_path().filename().string();
+    if (!candidate.search.ok()) {
+      record.verdicts.push_back({Step::search, candidate.search});
+      records_.push_back(std::move(record));
+      return;
+    }
+    auto manifest = read_manifest(candidate.directory);
+    if (manifest.ok()) record.id = manifest->id;
+    if (!wanted(record.id)) return;
+    if (const PluginRecord* first = working(record.id)) {
+      record.verdicts.push_back(
+          {Step::search, make_error(StatusCode::failed_precondition,
+                                    "not loaded: plugin {} was found before in '{}'", record.id,
+                                    first->directory.string())});
+      records_.push_back(std::move(record));
+      return;
+    }
+    LoadOptions load;
+    load.time_limit = options_.time_limit;
+    load.on_verdict = options_.on_verdict;
+    if (auto it = options_.driver_options.find(record.id); it != options_.driver_options.end())
+      load.driver_options = it->second;
+    LoadResult result = load_plugin(candidate.directory, host_, load);
+    record.verdicts = std::move(result.verdicts);
+    record.plugin = result.plugin;
+    records_.push_back(std::move(record));
+    if (result.plugin.valid()) start_list(records_.size() - 1);
+  }
+
+  void finish_all() {
+    for (Listing& listing : listings_) finish(listing);
+  }
+
+ private:
+  struct Listing {
+    size_t record;
+    std::shared_ptr<std::vector<DeviceInfo>> devices;  // shared with the call's thread
+    TimedCall call;
+    bool finished = false;
+  };
+
+  bool wanted(const std::string& id) const {
+    const auto& ids = options_.only_ids;
+    return ids.empty() || std::find(ids.begin(), ids.end(), id) != ids.end();
+  }
+
+  // The plugin with that id that works, if there is one: a broken one takes nobody's place.
+  const PluginRecord* working(const std::string& id) {
+    for (Listing& listing : listings_)
+      if (records_[listing.record].id == id) finish(listing);
+    for (const PluginRecord& record : records_)
+      if (record.id == id && record.plugin.valid() && record.status().ok()) return &record;
+    return nullptr;
+  }
+
+  void start_list(size_t record) {
+    // Vendors' drivers dislike company while they start: the next plugin comes when this one is
+    // done, unless it takes longer than the boundary allows.
+    constexpr std::chrono::milliseconds kPatience{50};
+    auto devices = std::make_shared<std::vector<DeviceInfo>>();
+    TimedCall call([plugin = records_[record].plugin, devices] {
+      STRIA_ASSIGN(*devices, plugin.devices());
+      return Status();
+    });
+    listings_.push_back({record, devices, std::move(call)});
+    if (listings_.back().call.done_within(std::min(kPatience, options_.time_limit)))
+      finish(listings_.back());
+  }
+
+  void finish(Listing& listing) {
+    if (listing.finished) return;
+    listing.finished = true;
+    PluginRecord& record = records_[listing.record];
+    const bool back = listing.call.done_within(options_.time_limit);
+    Status status = listing.call.outcome(options_.time_limit,
+                                         fmt::format("plugin {}: driver.enumerate", record.id));
+    if (status.ok()) record.devices = std::move(*listing.devices);
+    record.verdicts.push_back({Step::enumerate, std::move(status)});
+    if (options_.on_verdict) options_.on_verdict(record.verdicts.back());
+    // Nobody may shut down what still runs.
+    if (!back) record.plugin = Plugin();
+  }
+
+  std::shared_ptr<Host> host_;
+  const SearchOptions& options_;
+  std::vector<PluginRecord>& records_;
+  std::vector<Listing> listings_;
+};
+
 PluginSet PluginSet::load(const std::shared_ptr<Host>& host, const SearchOptions& options) {
   PluginSet set;
-  std::set<fs::path> seen;  // one directory reached from two places is one plugin
-  for (const SearchPlace& place : search_places(options)) {
-    for (Candidate& candidate : candidates_of(place)) {
-      std::error_code error;
-      fs::path real = fs::weakly_canonical(candidate.directory, error);
-      if (!error && !seen.insert(real).second) continue;
-      PluginRecord record;
-      record.directory = candidate.directory;
-      record.origin = candidate.origin;
-      record.id = candidate.directory.filename().string();
-      if (record.id.empty()) record.id = candidate.directory.parent_path().filename().string();
-      if (!candidate.search.ok()) {
-        record.verdicts.push_back({Step::search, candidate.search});
-        set.records_.push_back(std::move(record));
-        continue;
-      }
-      auto manifest = read_manifest(candidate.directory);
-      if (manifest.ok()) record.id = manifest->id;
-      if (!options.only_ids.empty() && std::find(options.only_ids.begin(), options.only_ids.end(),
-                                                 record.id) == options.only_ids.end())
-        continue;
-      auto first = std::find_if(set.records_.begin(), set.records_.end(), [&](const auto& other) {
-        return other.id == record.id && other.plugin.valid();
-      });
-      if (first != set.records_.end()) {
-        record.verdicts.push_back(
-            {Step::search, make_error(StatusCode::failed_precondition,
-                                      "not loaded: plugin {} was found before in '{}'", record.id,
-                                      first->directory.string())});
-        set.records_.push_back(std::move(record));
-        continue;
-      }
-      LoadOptions load;
-      if (auto it = options.driver_options.find(record.id); it != options.driver_options.end())
-        load.driver_options = it->second;
-      LoadResult result = load_plugin(candidate.directory, host, load);
-      record.verdicts = std::move(result.verdicts);
-      record.plugin = result.plugin;
-      if (record.plugin.valid()) {
-        auto devices = record.plugin.devices();
-        record.verdicts.push_back({Step::enumerate, devices.status()});
-        if (devices.ok()) record.devices = std::move(devices).value();
-      }
-      set.records_.push_back(std::move(record));
-    }
-  }
+  PluginSetLoad load(host, options, set.records_);
+  for (FoundPlugin& found : find_plugins(options)) load.load(std::move(found));
+  load.finish_all();
   return set;
 }
 
@@ -105,9 +171,10 @@ Result<Plugin> PluginSet::find(std::string_view id) const {
   const PluginRecord* broken = nullptr;
   std::vector<std::string> ids;
   for (const PluginRecord& record : records_) {
-    if (record.id == id && record.plugin.valid()) return record.plugin;
+    const bool works = record.plugin.valid() && record.status().ok();
+    if (record.id == id && works) return record.plugin;
     if (record.id == id && !broken) broken = &record;
-    if (record.plugin.valid()) ids.push_back(record.id);
+    if (works) ids.push_back(record.id);
   }
   if (broken && broken->status().ok())
     return make_error(StatusCode::failed_precondition, "plugin {} has been shut down", id);

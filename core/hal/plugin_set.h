@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -28,19 +29,33 @@ struct SearchOptions {
   // Empty, or the ids to load; the others are neither loaded nor listed.
   std::vector<std::string> only_ids;
   std::map<std::string, std::string> driver_options;  // plugin id -> JSON object
+  // For each step in which code of a plugin runs: a plugin that hangs costs this much and no more.
+  // Devices are listed at once, so hangs there do not add up.
+  std::chrono::milliseconds time_limit = kTimeLimit;
+  // Told each verdict at once, for who must know how far a plugin came when it ends the process.
+  std::function<void(const Verdict&)> on_verdict;
+};
+
+// A plugin's directory, as it was found.
+struct FoundPlugin {
+  std::filesystem::path directory;
+  std::string origin;
+  Status search;  // why there is no directory to look at
 };
 
 // In order: options.paths, $STRIA_PLUGIN_PATH (colon-separated), ~/.local/lib/stria/plugins,
 // <folder of the executable>/../lib/stria/plugins. In an elevated process the environment and the
 // user's folder are left out.
 std::vector<SearchPlace> search_places(const SearchOptions& options);
+// The plugin directories of these places, in order: each once, nothing of them read.
+std::vector<FoundPlugin> find_plugins(const SearchOptions& options);
 
 struct PluginRecord {
   std::filesystem::path directory;
   std::string origin;
   std::string id;  // the manifest's, or the directory's name if that could not be read
   std::vector<Verdict> verdicts;
-  Plugin plugin;                    // valid if it could be loaded
+  Plugin plugin;                    // valid if it could be loaded and does not hang
   std::vector<DeviceInfo> devices;  // of the last enumeration
   // Ok, or the first failed step's status.
   Status status() const;
@@ -48,13 +63,13 @@ struct PluginRecord {
 
 class PluginSet {
  public:
-  // Finds, checks and loads all plugins and lists their devices. The first plugin with an id wins;
-  // a later one gets a verdict that names it.
+  // Finds, checks and loads all plugins and lists their devices. The first plugin with an id that
+  // works wins; a later one gets a verdict that names it.
   static PluginSet load(const std::shared_ptr<Host>& host, const SearchOptions& options = {});
 
   // In search order, broken ones included.
   const std::vector<PluginRecord>& records() const { return records_; }
-  // The loaded plugin with that id; not_found with the nearest name, or what is wrong with it.
+  // The working plugin with that id; not_found with the nearest name, or what is wrong with it.
   Result<Plugin> find(std::string_view id) const;
   // Shuts all down, in reverse order; the first failure after trying all.
   Status shutdown();

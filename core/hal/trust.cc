@@ -14,37 +14,43 @@
 namespace stria::hal {
 namespace {
 
+// More is no plugin's directory, and would take long to look at.
+constexpr int kMaxEntries = 10'000;
+
 Status check_path(const std::filesystem::path& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0)
+  struct stat info{};
+  if (::lstat(path.c_str(), &info) != 0)
     return not_found("cannot look at '{}': {}", path.string(), std::strerror(errno));
   if (info.st_uid != 0 && info.st_uid != ::geteuid())
     return make_error(StatusCode::permission_denied,
-                      "'{}' belongs to user {}, not to root or user {}; chown it to trust it",
+                      "'{0}' belongs to user {1}, not to root or user {2}; to trust it: "
+                      "chown -h {2} '{0}'",
                       path.string(), info.st_uid, ::geteuid());
-  if (info.st_mode & (S_IWGRP | S_IWOTH))
+  // A link has no mode of its own.
+  if (!S_ISLNK(info.st_mode) && (info.st_mode & (S_IWGRP | S_IWOTH)))
     return make_error(StatusCode::permission_denied,
-                      "'{}' can be written by others (mode {:o}); chmod go-w it to trust it",
+                      "'{0}' can be written by others (mode {1:o}); to trust it: chmod go-w '{0}'",
                       path.string(), info.st_mode & 07777);
   return Status();
 }
 
 }  // namespace
 
-Status check_trust(const std::filesystem::path& directory, const Manifest& manifest) {
+Status check_trust(const std::filesystem::path& directory) {
+  namespace fs = std::filesystem;
   STRIA_RETURN_IF_ERROR(check_path(directory));
-  STRIA_RETURN_IF_ERROR(check_path(directory / "plugin.json"));
-  STRIA_RETURN_IF_ERROR(check_path(directory / manifest.library));
-  for (const DeviceKind& kind : manifest.devices) {
-    for (const std::filesystem::path& file : {kind.hw, kind.pipeline}) {
-      STRIA_RETURN_IF_ERROR(check_path(directory / file));
-      // Whoever may write a folder may replace its files.
-      for (auto folder = file.parent_path(); !folder.empty(); folder = folder.parent_path())
-        STRIA_RETURN_IF_ERROR(check_path(directory / folder));
-    }
+  std::error_code error;
+  int count = 0;
+  for (fs::recursive_directory_iterator entries(directory, error), end; !error && entries != end;
+       entries.increment(error)) {
+    if (++count > kMaxEntries)
+      return make_error(StatusCode::out_of_range, "'{}' has more than {} files and folders",
+                        directory.string(), kMaxEntries);
+    STRIA_RETURN_IF_ERROR(check_path(entries->path()));
   }
-  for (auto folder = manifest.library.parent_path(); !folder.empty(); folder = folder.parent_path())
-    STRIA_RETURN_IF_ERROR(check_path(directory / folder));
+  if (error)
+    return make_error(StatusCode::permission_denied, "cannot list '{}': {}", directory.string(),
+                      error.message());
   return Status();
 }
 

@@ -22,7 +22,7 @@ std::string list_of(const std::vector<hal::PluginRecord>& records) {
   std::string out;
   for (const hal::PluginRecord& record : records) {
     if (!record.status().ok())
-      out += fmt::format("\n  {}: broken: {}", record.id, record.status().message());
+      out += fmt::format("\n  {}: broken: {}", record.id, hal::one_line(record.status().message()));
     for (size_t i = 0; i < record.devices.size(); ++i)
       out += fmt::format(
           "\n  {}  {}{}", name_of(record, i), record.devices[i].name,
@@ -133,11 +133,13 @@ Result<DeviceSelector> parse_device_selector(std::string_view text) {
         text);
   if (colon == std::string_view::npos) return selector;
   if (selector.plugin == "auto")
-    return invalid_argument("the device selector '{}' has something behind auto; auto stands alone", text);
+    return invalid_argument("the device selector '{}' has something behind auto; auto stands alone",
+                            text);
   selector.device = std::string(text.substr(colon + 1));
   if (selector.device.size() > 1 && selector.device[0] == '-' &&
       selector.device.find_first_not_of("0123456789", 1) == std::string::npos)
-    return invalid_argument("the device selector '{}' has a negative number; devices count from 0", text);
+    return invalid_argument("the device selector '{}' has a negative number; devices count from 0",
+                            text);
   if (selector.device.empty())
     return invalid_argument(
         "the device selector '{}' has nothing behind its colon; it is PLUGIN, "
@@ -162,7 +164,8 @@ Runtime::Runtime(RuntimeOptions options) : state_(std::make_shared<State>()) {
   hal::HostFunctions functions;
   functions.log = options.log;
   functions.interpret = interpret_for_plugin;
-  state_->host = std::make_shared<hal::Host>(std::move(functions), options.threads);
+  state_->host =
+      std::make_shared<hal::Host>(std::move(functions), options.threads, options.wait_limit_ns);
   state_->options = std::move(options);
 }
 

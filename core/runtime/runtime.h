@@ -18,6 +18,8 @@ namespace stria {
 struct RuntimeOptions {
   hal::SearchOptions search;
   unsigned threads = 0;  // that plugins may use on the host; 0: all usable cores
+  // No wait for a device takes longer; it fails and names the plugin.
+  uint64_t wait_limit_ns = UINT64_MAX;
   // Lines for people from plugins; empty: dropped. Called from any thread.
   std::function<void(hal::LogLevel, std::string_view)> log;
 };

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fuzzer.h"
-#include "stria/hal/host.h"
+#include "stria/hal/services.h"
 #include "stria/sdk/plugin.h"
 
 namespace {
@@ -550,11 +550,11 @@ void query(Script& script) {
 STRIA_PLUGIN(FuzzedDriver, "fuzzed", "1.0.0")
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static stria::hal::Host host(host_functions(), 2);
+  static stria::hal::Services services(std::make_shared<stria::hal::Host>(host_functions(), 2));
   Script script(data, size);
   query(script);
   stria_driver_options options{};
-  options.services = &host.services();
+  options.services = &services.table();
   options.options = script.text();
   const Sized<stria_driver_options> sent =
       maybe_cut(script, options, offsetof(stria_driver_options, directory));

@@ -101,6 +101,27 @@ TEST(Manifest, NoDeviceKindAndTooLongAreErrors) {
               HasSubstr("1048577 bytes, a manifest has at most 1048576"));
 }
 
+TEST(Manifest, SaysWhatItNeedsAndWhoBringsIt) {
+  auto text = [](const std::string& list) {
+    return with("\"unloadable\": true", "\"requires\": " + list);
+  };
+  auto manifest =
+      parse_manifest(text(R"([{"library": "libacme.so.1", "package": "libacme1"}])"), "p.json");
+  ASSERT_TRUE(manifest.ok()) << manifest.status().to_string();
+  ASSERT_EQ(manifest->required.size(), 1u);
+  EXPECT_EQ(manifest->required[0].library, "libacme.so.1");
+  EXPECT_EQ(manifest->required[0].package, "libacme1");
+  const std::pair<const char*, const char*> wrong[] = {
+      {"{}", "$.requires must be a list of {library, package}"},
+      {R"([{"library": "a"}])", "key $.requires[0].package is missing"},
+      {R"([{"library": "/lib/a.so", "package": "a"}])",
+       "$.requires[0].library must be a bare file"},
+      {R"([{"library": "a", "package": "a; rm x"}])", "$.requires[0].package must be a package's"},
+      {R"([{"librry": "a", "package": "a"}])", "did you mean 'library'?"}};
+  for (const auto& [list, message] : wrong)
+    EXPECT_THAT(parse_manifest(text(list), "p.json").status().message(), HasSubstr(message));
+}
+
 TEST(Manifest, DeepNestingIsAnErrorNotACrash) {
   EXPECT_FALSE(parse_manifest(std::string(500'000, '['), "p").ok());
 }
@@ -110,7 +131,7 @@ TEST(Manifest, EveryFileItNamesMustBeThereAndInside) {
   namespace fs = std::filesystem;
   ASSERT_TRUE(write_file(folder.path() / "plugin.json", kGood).ok());
   EXPECT_THAT(read_manifest(folder.path()).status().message(),
-              HasSubstr("it names 'lib/libacme.so'"));
+              HasSubstr("'lib/libacme.so' is not a file there"));
   for (const char* file : {"lib/libacme.so", "hw/npu.json", "hw/big.json", "passes/npu.json"}) {
     fs::create_directories((folder.path() / file).parent_path());
     ASSERT_TRUE(write_file(folder.path() / file, "abc").ok());
@@ -122,6 +143,14 @@ TEST(Manifest, EveryFileItNamesMustBeThereAndInside) {
   EXPECT_EQ(read_manifest(folder.path()).status().code(), StatusCode::permission_denied);
   EXPECT_THAT(read_manifest(folder.path()).status().message(),
               HasSubstr("outside the plugin's directory"));
+  fs::rename(folder.path() / "plugin.json", folder.path() / "real.json");
+  fs::create_symlink("real.json", folder.path() / "plugin.json");
+  fs::remove(folder.path() / "hw/big.json");
+  ASSERT_TRUE(write_file(folder.path() / "hw/big.json", "abc").ok());
+  EXPECT_TRUE(read_manifest(folder.path()).ok());
+  fs::remove(folder.path() / "plugin.json");
+  fs::create_symlink("/etc/hostname", folder.path() / "plugin.json");
+  EXPECT_EQ(read_manifest(folder.path()).status().code(), StatusCode::permission_denied);
   EXPECT_EQ(read_manifest(folder.path() / "nowhere").status().code(), StatusCode::not_found);
 }
 

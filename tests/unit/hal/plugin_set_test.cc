@@ -75,8 +75,8 @@ TEST(PluginSet, LoadsTheReferencePlugin) {
   ASSERT_TRUE(record.status().ok()) << record.status().to_string();
   std::vector<std::string> steps;
   for (const Verdict& verdict : record.verdicts) steps.emplace_back(name_of(verdict.step));
-  EXPECT_THAT(steps, ElementsAre("manifest", "trust", "hash", "version", "load", "query", "create",
-                                 "enumerate"));
+  EXPECT_THAT(steps, ElementsAre("manifest", "trust", "hash", "version", "elf", "load", "query",
+                                 "create", "enumerate"));
   ASSERT_EQ(record.devices.size(), 1u);
   EXPECT_TRUE(record.devices[0].available);
   EXPECT_EQ(record.devices[0].kind, "reference");
@@ -127,9 +127,9 @@ TEST(PluginSet, ABadPluginNeverHidesTheOthers) {
   }
   EXPECT_THAT(found,
               ElementsAre("a_empty: manifest not_found", "b_malformed: manifest invalid_argument",
-                          "c_lying: query incompatible", "d_not_elf: load unavailable",
+                          "c_lying: query incompatible", "d_not_elf: elf incompatible",
                           "e_writable: trust permission_denied", "f_pinned: hash data_loss",
-                          "g_stale: version incompatible", "h_other_library: load unavailable",
+                          "g_stale: version incompatible", "h_other_library: elf incompatible",
                           "y_good: enumerate ok", "z_again: search failed_precondition",
                           "missing: search not_found"));
   EXPECT_THAT(set.records()[4].status().message(),

@@ -44,7 +44,7 @@ class ScriptedProgram final : public InterpretedProgram {
 
 }  // namespace
 
-std::shared_ptr<Host> scripted_host(std::shared_ptr<const Script> script, unsigned threads) {
+HostFunctions scripted_functions(std::shared_ptr<const Script> script) {
   HostFunctions functions;
   functions.interpret =
       [script](std::string_view text) -> Result<std::unique_ptr<InterpretedProgram>> {
@@ -53,7 +53,11 @@ std::shared_ptr<Host> scripted_host(std::shared_ptr<const Script> script, unsign
       if (script->count(name) == 0) return invalid_argument("no kernel '{}' in the script", name);
     return std::unique_ptr<InterpretedProgram>(std::make_unique<ScriptedProgram>(script, names));
   };
-  return std::make_shared<Host>(std::move(functions), threads);
+  return functions;
+}
+
+std::shared_ptr<Host> scripted_host(std::shared_ptr<const Script> script, unsigned threads) {
+  return std::make_shared<Host>(scripted_functions(std::move(script)), threads);
 }
 
 std::filesystem::path built_plugin(const std::string& name) {

@@ -23,6 +23,7 @@ struct ScriptedKernel {
 // Kernels by name; filled before use, read by any thread.
 using Script = std::map<std::string, ScriptedKernel>;
 
+HostFunctions scripted_functions(std::shared_ptr<const Script> script);
 // `threads` as for Host.
 std::shared_ptr<Host> scripted_host(std::shared_ptr<const Script> script, unsigned threads = 0);
 

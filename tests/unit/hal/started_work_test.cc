@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "scripted_host.h"
+#include "stria/hal/services.h"
 #include "stria/sdk/event.h"
 
 namespace stria::sdk {
@@ -23,8 +24,8 @@ class StartedWorkTest : public testing::Test {
   }
   void TearDown() override { EXPECT_TRUE(host_.tracker()->wait_for_none(10'000'000'000)); }
 
-  std::shared_ptr<hal::Host> owner_ = hal::scripted_host(nullptr, 2);
-  Host host_{owner_->services()};
+  hal::Services services_{hal::scripted_host(nullptr, 2)};
+  Host host_{services_.table()};
 };
 
 TEST_F(StartedWorkTest, IsDoneWhenItsDriverSaysSo) {

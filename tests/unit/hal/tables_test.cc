@@ -89,7 +89,7 @@ TEST(Errors, CrossWithTheirDetails) {
   cause.cause = &error;
   EXPECT_LT(status_of(&error).message().size(), 2000u);
   error.code = 77;
-  EXPECT_EQ(status_of(&error).code(), StatusCode::internal);
+  EXPECT_EQ(status_of(&error).code(), kPluginFault);
   EXPECT_THAT(status_of(&error).message(), HasSubstr("unknown code 77"));
 }
 
@@ -217,7 +217,7 @@ TEST(Adopt, ThrowingSlotsAreFailuresOfThePlugin) {
   auto throwing = [](const stria_host_info*, stria_plugin_info*) -> stria_error* { throw 5; };
   LoadResult bad = adopt_plugin(manifest_of("toy"), throwing, bare_host());
   EXPECT_THAT(steps_of(bad), ElementsAre("version", "query failed"));
-  EXPECT_EQ(bad.status().code(), StatusCode::internal);
+  EXPECT_EQ(bad.status().code(), kPluginFault);
   EXPECT_THAT(bad.status().message(), HasSubstr("an exception came out of the plugin"));
   EXPECT_FALSE(bad.plugin.valid());
 }
@@ -306,7 +306,7 @@ TEST(Adopt, SuccessWithoutAResultIsThePluginsFault) {
   LoadResult result = adopt_plugin(manifest_of("toy"), hollow, bare_host());
   ASSERT_TRUE(result.status().ok());
   EXPECT_EQ(result.plugin.open("a")->allocate(1).status().to_string(),
-            "internal: plugin toy: device.allocate succeeded but gave no result");
+            "incompatible: plugin toy: device.allocate succeeded but gave no result");
   EXPECT_TRUE(result.plugin.shutdown().ok());
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "stria/hal/host.h"
+#include "stria/hal/services.h"
 
 namespace stria::hal {
 namespace {
@@ -99,8 +100,8 @@ TEST(ThreadPool, TheDestructorFinishesWhatIsQueued) {
 }
 
 TEST(Host, MemoryIsAlignedAndRefusedWhenAbsurd) {
-  Host host(HostFunctions(), 1);
-  const stria_host_services& services = host.services();
+  Services given(std::make_shared<Host>(HostFunctions(), 1));
+  const stria_host_services& services = given.table();
   for (uint64_t bytes : {uint64_t{0}, uint64_t{1}, uint64_t{1000}, uint64_t{16} << 20}) {
     void* memory = services.allocate(services.host, bytes, 64);
     ASSERT_NE(memory, nullptr);
@@ -108,6 +109,7 @@ TEST(Host, MemoryIsAlignedAndRefusedWhenAbsurd) {
     if (bytes > 0) static_cast<char*>(memory)[bytes - 1] = 1;
     services.free(services.host, memory, bytes, 64);
   }
+  EXPECT_EQ(given.taken(), "");
   EXPECT_EQ(services.allocate(services.host, UINT64_MAX, 64), nullptr);
   EXPECT_EQ(services.allocate(services.host, 64, 48), nullptr);
   services.free(services.host, nullptr, 0, 64);

@@ -56,13 +56,15 @@ inline void send(const DeviceInfo& info, stria_device_sink sink, void* state) {
   sink(state, &out);
 }
 
-inline void send(const KernelInfo& info, stria_kernel_sink sink, void* state) {
+// `Info` is KernelInfo or a struct with the same members.
+template <typename Info>
+void send_kernel(const Info& info, stria_kernel_sink sink, void* state) {
   std::vector<stria_argument_info> arguments;
-  for (const ArgumentInfo& from : info.arguments) {
+  for (const auto& from : info.arguments) {
     stria_argument_info to{};
     to.size = sizeof to;
     to.name = to_c(from.name);
-    to.direction = from.direction;
+    to.direction = static_cast<stria_direction>(from.direction);
     to.bytes = from.bytes;
     to.may_overlap = from.may_overlap.data();
     to.may_overlap_count = from.may_overlap.size();
@@ -73,7 +75,7 @@ inline void send(const KernelInfo& info, stria_kernel_sink sink, void* state) {
   stria_kernel_info out{};
   out.size = sizeof out;
   out.name = to_c(info.name);
-  out.part = info.part;
+  out.part = static_cast<stria_program_part>(info.part);
   out.statement = info.statement;
   out.arguments = pointers.data();
   out.argument_count = pointers.size();

@@ -175,7 +175,7 @@ struct Tables {
   }
   static stria_error* kernels(stria_library* library, stria_kernel_sink sink, void* state) {
     return slot([&] {
-      for (const KernelInfo& info : built(library).kernels()) send(info, sink, state);
+      for (const KernelInfo& info : built(library).kernels()) send_kernel(info, sink, state);
     });
   }
   static stria_error* source(stria_library* library, stria_text_sink sink, void* state) {
