@@ -63,9 +63,34 @@ void add_run_repro(CLI::App* app, std::string& file) {
     if (other != app->get_help_ptr()) repro->excludes(other);
 }
 
+// Up to a day, so that no clock overflows.
+void add_time_limit(CLI::App* app, double& seconds, double least, const char* help) {
+  app->add_option("--time-limit", seconds, help)
+      ->type_name("SECONDS")
+      ->check(CLI::Range(least, 86400.0))
+      ->capture_default_str();
+}
+
+void add_step_limit(CLI::App* app, double& seconds) {
+  add_time_limit(app, seconds, 0.001, "how long each step of a plugin may take");
+}
+
 void define(CLI::App* app, DevicesOptions& options) {
   app->add_flag("--json", options.json, "print JSON");
+  add_step_limit(app, options.step_limit_s);
   app->footer("\nExamples:\n  stria devices\n  stria devices --json");
+}
+
+void define(CLI::App* app, DoctorOptions& options) {
+  app->add_option("PLUGIN", options.plugins, "ids of the plugins to look at (default: all)");
+  app->add_flag("--json", options.json, "print JSON");
+  add_step_limit(app, options.step_limit_s);
+  app->footer(
+      "\nFor each plugin: where it was found, the steps it passed, the one it failed and why, which\n"
+      "libraries it needs are installed, its devices, and the command that would mend it. Each is\n"
+      "loaded in a process of its own, and a tiny program is run on each of its devices and compared\n"
+      "with the interpreter. Exit code 0 only if all is well, else 3.\n"
+      "\nExamples:\n  stria doctor\n  stria doctor llvm_cpu --json");
 }
 
 void define(CLI::App* app, RunOptions& options) {
@@ -84,6 +109,8 @@ void define(CLI::App* app, RunOptions& options) {
   app->add_flag("--fast-math", options.fast_math,
                 "allow floats to be rounded otherwise than written");
   add_repro_dir(app, options.repro_dir);
+  add_time_limit(app, options.time_limit_s, 0,
+                 "give up if the device is not done after so long; 0: never");
   add_run_repro(app, options.run_repro);
   app->footer(
       std::string(kTensors) + kSelectors +
@@ -176,14 +203,17 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   app.footer(std::string("\n`stria VERB --help` says more.\n") + kExitCodes);
   app.require_subcommand(0, 1);
   DevicesOptions devices_options;
+  DoctorOptions doctor_options;
   RunOptions run_options;
   CompileOptionsText compile_options;
   OptOptions opt_options;
   CLI::App* devices_app = app.add_subcommand("devices", "list the devices of all plugins");
+  CLI::App* doctor_app = app.add_subcommand("doctor", "say what is wrong with each plugin");
   CLI::App* run_app = app.add_subcommand("run", "run a program on a device");
   CLI::App* compile_app = app.add_subcommand("compile", "write a program's device Stripe");
   CLI::App* opt_app = app.add_subcommand("opt", "verify and transform a Stripe file");
   define(devices_app, devices_options);
+  define(doctor_app, doctor_options);
   define(run_app, run_options);
   define(compile_app, compile_options);
   define(opt_app, opt_options);
@@ -201,7 +231,7 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
     return out;
   } catch (const CLI::ParseError& error) {
     if (app.get_subcommands().empty() && count > 1 && arguments[1][0] != '-') {
-      const std::vector<std::string> verbs = {"devices", "run", "compile", "opt"};
+      const std::vector<std::string> verbs = {"devices", "doctor", "run", "compile", "opt"};
       out.text = fmt::format("stria: there is no verb '{}'{} (the verbs: {})\n", arguments[1],
                              did_you_mean(arguments[1], verbs), join(verbs, ", "));
       out.code = ExitCode::usage;
@@ -216,6 +246,7 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
     return out;
   }
   if (devices_app->parsed()) out.verb = devices_options;
+  if (doctor_app->parsed()) out.verb = doctor_options;
   if (run_app->parsed()) out.verb = run_options;
   if (compile_app->parsed()) out.verb = compile_options;
   if (opt_app->parsed()) out.verb = opt_options;

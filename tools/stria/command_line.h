@@ -8,12 +8,13 @@
 
 #include "compile.h"
 #include "devices.h"
+#include "doctor.h"
 #include "opt.h"
 #include "run.h"
 
 namespace stria::command {
 
-using Verb = std::variant<DevicesOptions, RunOptions, CompileOptionsText, OptOptions>;
+using Verb = std::variant<DevicesOptions, DoctorOptions, RunOptions, CompileOptionsText, OptOptions>;
 
 struct CommandLine {
   std::optional<Verb> verb;

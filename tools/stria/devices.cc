@@ -2,10 +2,12 @@
 #include "devices.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "open_device.h"
+#include "stria/base/text.h"
 
 namespace stria::command {
 namespace {
@@ -17,7 +19,8 @@ void print_text(const std::vector<hal::PluginRecord>& records) {
   std::vector<Line> lines;
   for (const hal::PluginRecord& record : records) {
     if (const Status status = record.status(); !status.ok()) {
-      lines.push_back({record.id, record.directory.string(), "broken: " + status.message()});
+      lines.push_back(
+          {record.id, record.directory.string(), "broken: " + hal::one_line(status.message())});
       continue;
     }
     if (record.devices.empty()) lines.push_back({record.id, "no devices", ""});
@@ -63,7 +66,7 @@ void print_json(const std::vector<hal::PluginRecord>& records) {
                        {"directory", record.directory.string()},
                        {"origin", record.origin},
                        {"ok", status.ok()},
-                       {"error", status.ok() ? "" : status.message()},
+                       {"error", hal::one_line(status.message())},
                        {"devices", std::move(devices)}});
   }
   // Texts come from plugins: bytes that are no UTF-8 are replaced, not thrown at us.
@@ -75,7 +78,9 @@ void print_json(const std::vector<hal::PluginRecord>& records) {
 }  // namespace
 
 Outcome devices(const DevicesOptions& options) {
-  const Runtime runtime(runtime_options());
+  RuntimeOptions how = runtime_options();
+  how.search.time_limit = std::chrono::milliseconds(std::llround(options.step_limit_s * 1e3));
+  const Runtime runtime(std::move(how));
   const std::vector<hal::PluginRecord>& records = runtime.plugins();
   options.json ? print_json(records) : print_text(records);
   return Outcome();

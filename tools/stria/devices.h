@@ -2,12 +2,16 @@
 // `stria devices`: every device of every plugin, available or not and why. Always succeeds.
 #pragma once
 
+#include <chrono>
+
 #include "failure.h"
+#include "stria/hal/plugin.h"
 
 namespace stria::command {
 
 struct DevicesOptions {
   bool json = false;
+  double step_limit_s = std::chrono::duration<double>(hal::kTimeLimit).count();  // of a plugin
 };
 Outcome devices(const DevicesOptions& options);
 

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `stria`: one file per verb; results go to stdout, everything else to stderr.
+#include <unistd.h>
+
 #include <cstdio>
 #include <exception>
 #include <new>
 
 #include "command_line.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/lsan_interface.h>
+#endif
 
 namespace stria::command {
 namespace {
@@ -12,6 +18,7 @@ namespace {
 Outcome dispatch(const Verb& verb) {
   struct Dispatch {
     Outcome operator()(const DevicesOptions& options) const { return devices(options); }
+    Outcome operator()(const DoctorOptions& options) const { return doctor(options); }
     Outcome operator()(const RunOptions& options) const { return run(options); }
     Outcome operator()(const CompileOptionsText& options) const { return compile(options); }
     Outcome operator()(const OptOptions& options) const { return opt(options); }
@@ -46,7 +53,9 @@ int run_command(int count, const char* const* arguments) {
 }  // namespace
 }  // namespace stria::command
 
-int main(int count, char** arguments) {
+namespace {
+
+int guarded_command(int count, char** arguments) {
   try {
     return stria::command::run_command(count, arguments);
   } catch (const std::bad_alloc&) {
@@ -56,4 +65,17 @@ int main(int count, char** arguments) {
     std::fprintf(stderr, "stria: bug: %s\n", error.what());
     return static_cast<int>(stria::command::ExitCode::bug);
   }
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const int code = guarded_command(count, arguments);
+  std::fflush(stderr);
+#if defined(__SANITIZE_ADDRESS__)
+  __lsan_do_leak_check();
+#endif
+  // Everything is written. What plugins and vendors' drivers would do at exit may crash or hang: it
+  // is not ours to run, and must not change how we end.
+  ::_exit(code);
 }

@@ -5,8 +5,9 @@
 
 namespace stria::command {
 
-RuntimeOptions runtime_options() {
+RuntimeOptions runtime_options(double time_limit_s) {
   RuntimeOptions options;
+  if (time_limit_s > 0) options.wait_limit_ns = static_cast<uint64_t>(time_limit_s * 1e9);
   options.log = [](hal::LogLevel level, std::string_view line) {
     if (level >= hal::LogLevel::warning)
       std::fprintf(stderr, "stria: %.*s\n", static_cast<int>(line.size()), line.data());
@@ -14,13 +15,13 @@ RuntimeOptions runtime_options() {
   return options;
 }
 
-Outcome open_device(const std::string& selector, Device& device) {
+Outcome open_device(const std::string& selector, Device& device, double time_limit_s) {
   STRIA_OR_FAIL(DeviceSelector parsed, ExitCode::usage, parse_device_selector(selector));
-  RuntimeOptions options = runtime_options();
+  RuntimeOptions options = runtime_options(time_limit_s);
   if (!parsed.automatic) options.search.only_ids = {parsed.plugin};
   const Runtime one(options);
   // Nothing was loaded if the plugin is not there, so all may be loaded now, to say what is.
-  const Runtime runtime = one.plugins().empty() ? Runtime(runtime_options()) : one;
+  const Runtime runtime = one.plugins().empty() ? Runtime(runtime_options(time_limit_s)) : one;
   STRIA_OR_FAIL(device, ExitCode::device, runtime.open(selector));
   return Outcome();
 }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// One plugin looked at in a process of its own: it may hang, crash or leave, and we still learn how
+// far it came.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "stria/hal/plugin_set.h"
+
+namespace stria::command {
+
+struct ExaminedStep {
+  std::string name;     // a hal::Step's, or "self-test"
+  std::string failure;  // one line; empty: passed
+};
+
+struct ExaminedDevice {
+  std::string selector, name;
+  std::string reason;  // why it is not available; empty: it is
+};
+
+struct ExaminedNeed {
+  hal::Requirement need;
+  std::string path;  // of the library; empty: not installed
+};
+
+struct Examination {
+  hal::FoundPlugin found;
+  hal::Manifest manifest;           // as far as it could be read
+  std::vector<ExaminedStep> steps;  // those that were reached, in order
+  std::vector<ExaminedDevice> devices;
+  std::vector<ExaminedNeed> needs;
+};
+
+// Loads the plugin, lists its devices, and compiles and runs a tiny program on each that is
+// available, compared with the interpreter. No thread may be running in this process.
+Examination examine(const hal::FoundPlugin& found, std::chrono::milliseconds step_limit);
+
+}  // namespace stria::command
