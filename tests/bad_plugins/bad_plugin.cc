@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plugin that does whatever wrong thing the file `misdeed` beside it asks for, and all else
+// right. A driver option overrides the file, so that one loaded copy can do many things in turn.
+//
+//   throw SLOT          lets an int out of a slot ("device.open"; "query" is the exported symbol)
+//   throw_text SLOT     the same with a std::runtime_error
+//   fail SLOT CODE      returns an error of that code
+//   empty SLOT          returns success and does nothing
+//   hang SLOT           never returns
+//   crash SLOT          aborts
+//   info WHAT, devices WHAT, kernels WHAT, error WHAT: see below
+//   never_done, call_back_twice, leak, abort_at_exit
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+
+#include "stria/hal/tables.h"
+#include "stria/sdk/plugin.h"
+
+namespace {
+
+namespace sdk = stria::sdk;
+
+struct Misdeed {
+  std::string what, where;
+  int code = 0;
+
+  static Misdeed parse(const std::string& text) {
+    Misdeed misdeed;
+    std::istringstream(text) >> misdeed.what >> misdeed.where >> misdeed.code;
+    return misdeed;
+  }
+  bool is(const char* wanted_what, const char* wanted_where) const {
+    return what == wanted_what && where == wanted_where;
+  }
+};
+Misdeed g_misdeed;
+
+std::filesystem::path own_directory() {
+  Dl_info info{};
+  ::dladdr(reinterpret_cast<void*>(&own_directory), &info);
+  return std::filesystem::path(info.dli_fname).parent_path();
+}
+
+struct AbortAtExit {
+  bool armed = false;
+  ~AbortAtExit() {
+    if (armed) std::abort();
+  }
+} g_abort_at_exit;
+
+// What a slot does instead of its work; nothing if it is to work.
+std::optional<stria_error*> misbehave(const char* slot) {
+  if (g_misdeed.where != slot) return std::nullopt;
+  if (g_misdeed.what == "throw") throw 7;
+  if (g_misdeed.what == "throw_text") throw std::runtime_error("thrown by a bad plugin");
+  if (g_misdeed.what == "empty") return nullptr;
+  if (g_misdeed.what == "crash") std::abort();
+  if (g_misdeed.what == "hang")
+    while (true) ::pause();
+  if (g_misdeed.what == "fail")
+    return sdk::to_error(sdk::Error(g_misdeed.code, "as asked").outcome());
+  return std::nullopt;
+}
+
+// ---- what the plugin is when it behaves
+
+class BadCompiler final : public sdk::Compiler {
+ public:
+  explicit BadCompiler(const sdk::Host& host) : host_(host) {}
+  sdk::Ref<sdk::Library> compile(std::string_view stripe, std::string_view) override {
+    return sdk::make<sdk::InterpretedLibrary>(host_, stripe);
+  }
+  std::vector<sdk::NamedText> transform(std::string_view stripe, std::string_view,
+                                        std::string_view) override {
+    return {{"stripe", std::string(stripe)}};
+  }
+
+ private:
+  const sdk::Host& host_;
+};
+
+class BadExecutor final : public sdk::Executor {
+ public:
+  using Executor::Executor;
+  sdk::Ref<sdk::Event> launch(const sdk::Ref<sdk::Kernel>& kernel,
+                              std::vector<sdk::Argument> arguments, sdk::Waits waits) override {
+    if (g_misdeed.what != "never_done")
+      return Executor::launch(kernel, std::move(arguments), waits);
+    // One reference more than anybody gives back: it is never dropped either.
+    auto open = sdk::make<sdk::Event>(host());
+    open->add_reference();
+    return open;
+  }
+};
+
+class BadDevice final : public sdk::Device {
+ public:
+  using Device::Device;
+  sdk::Ref<sdk::Compiler> create_compiler() override { return sdk::make<BadCompiler>(host()); }
+  sdk::Ref<sdk::Executor> create_executor(std::string_view) override {
+    return sdk::make<BadExecutor>(host());
+  }
+};
+
+class BadDriver final : public sdk::Driver {
+ public:
+  BadDriver(const sdk::Host& host, sdk::DriverOptions options) : Driver(host, std::move(options)) {
+    if (g_misdeed.what == "leak") host.allocate(4096, 64);
+  }
+  std::vector<sdk::DeviceInfo> enumerate() override {
+    sdk::DeviceInfo info;
+    info.name = "a device of a bad plugin";
+    info.kind = "reference";
+    if (g_misdeed.is("devices", "without_id")) info.id = "";
+    if (g_misdeed.is("devices", "of_another_kind")) info.kind = "starship";
+    if (g_misdeed.is("devices", "with_odd_properties")) info.properties = "[1, 2]";
+    if (g_misdeed.is("devices", "with_lines")) info.name = "one\ntwo\033[31m";
+    if (g_misdeed.is("devices", "twice")) return {info, info};
+    return {info};
+  }
+  sdk::Ref<sdk::Device> open(const sdk::DeviceInfo& info, std::string_view) override {
+    return sdk::make<BadDevice>(host(), info);
+  }
+};
+
+// ---- the same with every slot under control
+
+using Right = sdk::Tables<BadDriver>;
+
+template <auto kWork, const char* kSlot>
+struct Controlled;
+template <typename... Args, stria_error* (*kWork)(Args...), const char* kSlot>
+struct Controlled<kWork, kSlot> {
+  static stria_error* call(Args... args) {
+    auto instead = misbehave(kSlot);
+    return instead ? *instead : kWork(args...);
+  }
+};
+template <typename... Args, void (*kWork)(Args...), const char* kSlot>
+struct Controlled<kWork, kSlot> {
+  static void call(Args... args) {
+    if (!misbehave(kSlot)) kWork(args...);
+  }
+};
+
+#define SLOT(table, slot) constexpr char kName_##table##_##slot[] = #table "." #slot;
+#include "stria/hal/slots.def"
+
+stria::hal::Tables controlled_tables() {
+  stria::hal::Tables tables{Right::driver_table,  Right::device_table, Right::compiler_table,
+                            Right::library_table, Right::kernel_table, Right::executor_table,
+                            Right::buffer_table,  Right::event_table};
+#define SLOT(table, slot) \
+  tables.table.slot = Controlled<Right::table##_table.slot, kName_##table##_##slot>::call;
+#include "stria/hal/slots.def"
+  return tables;
+}
+
+stria::hal::Tables g_tables = controlled_tables();
+
+// A driver option that is a misdeed replaces the file's.
+stria_error* create(const stria_driver_options* options, stria_driver** driver) {
+  const std::string text(sdk::view_of(options->options));
+  if (text.rfind("{", 0) != 0) g_misdeed = Misdeed::parse(text);
+  return Controlled<Right::driver_table.create, kName_driver_create>::call(options, driver);
+}
+
+// ---- slots that send what they should not
+
+stria_error* enumerate(stria_driver* driver, stria_device_sink sink, void* state) {
+  stria_device_info info{};
+  info.size = sizeof info;
+  info.id = sdk::to_c("0");
+  info.kind = sdk::to_c("reference");
+  if (g_misdeed.is("devices", "that_are_null")) {
+    sink(state, nullptr);
+  } else if (g_misdeed.is("devices", "of_text_without_data")) {
+    info.name = {nullptr, 100};
+    sink(state, &info);
+  } else if (g_misdeed.is("devices", "of_endless_text")) {
+    info.name = {"x", UINT64_MAX};
+    sink(state, &info);
+  } else if (g_misdeed.is("devices", "of_size_zero")) {
+    info.size = 0;
+    sink(state, &info);
+  } else if (g_misdeed.is("devices", "without_end")) {
+    for (int i = 0; i < 300'000; ++i) sink(state, &info);
+  } else {
+    return Controlled<Right::driver_table.enumerate, kName_driver_enumerate>::call(driver, sink,
+                                                                                   state);
+  }
+  return nullptr;
+}
+
+stria_error* kernels(stria_library* library, stria_kernel_sink sink, void* state) {
+  stria_argument_info in{}, out{};
+  in.size = out.size = sizeof in;
+  in.direction = STRIA_IN;
+  out.direction = STRIA_OUT;
+  const stria_argument_info* arguments[2] = {&in, &out};
+  stria_kernel_info info{};
+  info.size = sizeof info;
+  info.name = sdk::to_c("k");
+  info.part = STRIA_MAIN;
+  info.arguments = arguments;
+  info.argument_count = 2;
+  if (g_misdeed.is("kernels", "without_arguments"))
+    info.arguments = nullptr;
+  else if (g_misdeed.is("kernels", "with_null_arguments"))
+    arguments[0] = nullptr;
+  else if (g_misdeed.is("kernels", "with_a_million_arguments"))
+    info.argument_count = 1'000'000;
+  else if (g_misdeed.is("kernels", "of_an_odd_direction"))
+    in.direction = 77;
+  else if (g_misdeed.is("kernels", "of_an_odd_part"))
+    info.part = 5;
+  else if (g_misdeed.is("kernels", "with_overlaps_nowhere"))
+    in.may_overlap_count = 3;
+  else if (!g_misdeed.is("kernels", "with_inputs_first"))
+    return Controlled<Right::library_table.kernels, kName_library_kernels>::call(library, sink,
+                                                                                 state);
+  sink(state, &info);
+  return nullptr;
+}
+
+stria_error* on_done(stria_event* event, void (*callback)(void*, const stria_error*), void* state) {
+  if (g_misdeed.what != "call_back_twice")
+    return Controlled<Right::event_table.on_done, kName_event_on_done>::call(event, callback,
+                                                                             state);
+  callback(state, nullptr);
+  callback(state, nullptr);
+  callback(nullptr, nullptr);
+  return nullptr;
+}
+
+stria_error* flush(stria_executor* executor) {
+  static stria_error error{};
+  error = {};
+  error.size = sizeof error;
+  error.code = STRIA_UNAVAILABLE;
+  error.message = sdk::to_c("bad");
+  if (g_misdeed.is("error", "of_size_zero"))
+    error.size = 0;
+  else if (g_misdeed.is("error", "in_a_ring"))
+    error.cause = &error;
+  else if (g_misdeed.is("error", "of_an_odd_code"))
+    error.code = -5;
+  else if (g_misdeed.is("error", "of_success"))
+    error.code = STRIA_OK;
+  else if (g_misdeed.is("error", "without_data"))
+    error.message = {nullptr, UINT64_MAX};
+  else if (g_misdeed.is("error", "whose_release_throws"))
+    error.release = [](stria_error*) { throw 9; };
+  else
+    return Controlled<Right::executor_table.flush, kName_executor_flush>::call(executor);
+  return &error;
+}
+
+}  // namespace
+
+extern "C" STRIA_EXPORT stria_error* stria_plugin_query(const stria_host_info* host,
+                                                        stria_plugin_info* plugin) {
+  static std::string id, version = "1.0.0";
+  const std::filesystem::path directory = own_directory();
+  std::string text;
+  std::getline(std::ifstream(directory / "misdeed"), text);
+  g_misdeed = Misdeed::parse(text);
+  g_abort_at_exit.armed = g_misdeed.what == "abort_at_exit";
+  if (auto instead = misbehave("query")) return *instead;
+
+  id = directory.filename().string();
+  stria_error* error = sdk::query<BadDriver>(host, plugin, id, version);
+  g_tables.driver.create = create;
+  g_tables.driver.enumerate = enumerate;
+  g_tables.library.kernels = kernels;
+  g_tables.event.on_done = on_done;
+  g_tables.executor.flush = flush;
+  plugin->driver = &g_tables.driver;
+  plugin->device = &g_tables.device;
+  plugin->compiler = &g_tables.compiler;
+  plugin->library = &g_tables.library;
+  plugin->kernel = &g_tables.kernel;
+  plugin->executor = &g_tables.executor;
+  plugin->buffer = &g_tables.buffer;
+  plugin->event = &g_tables.event;
+
+  static stria_version_range newer{sizeof newer, nullptr, STRIA_ABI_MAJOR, 40, 41};
+  static stria_version_range wider{sizeof wider, nullptr, STRIA_ABI_MAJOR, 0, 41};
+  if (g_misdeed.is("info", "other_id")) plugin->id = sdk::to_c("somebody\nelse");
+  if (g_misdeed.is("info", "other_version")) plugin->version = sdk::to_c("9.9.9");
+  if (g_misdeed.is("info", "newer_abi")) plugin->abi = &newer;
+  if (g_misdeed.is("info", "wider_abi")) plugin->abi = &wider;
+  if (g_misdeed.is("info", "newer_stripe")) plugin->stripe = &newer;
+  if (g_misdeed.is("info", "no_versions")) plugin->abi = plugin->stripe = nullptr;
+  if (g_misdeed.is("info", "of_size_zero")) plugin->size = 0;
+  if (g_misdeed.is("info", "without_tables")) {
+    plugin->driver = nullptr;
+    plugin->device = nullptr;
+    plugin->event = nullptr;
+  }
+  if (g_misdeed.is("info", "with_short_tables"))
+    g_tables.driver.size = offsetof(stria_driver_table, enumerate) + 4;
+  if (g_misdeed.is("info", "with_tables_of_size_zero")) g_tables.driver.size = 0;
+  return error;
+}

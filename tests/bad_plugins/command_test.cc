@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command beside bad plugins: those that hang, crash at exit or never finish do so in its
+// process, and it still ends as it should.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "bad_folder.h"
+#include "command.h"
+
+namespace stria::bad_plugins {
+namespace {
+
+using end_to_end::Ended;
+using end_to_end::words;
+using ::testing::HasSubstr;
+
+class BadCommandTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    files_.write("plus_one.tile", "function plus_one(A[N]) -> (B) { B = A + 1; }\n");
+    fs::permissions(files_.path("."), fs::perms(0700));
+    files_.set_plugin_path(plugins().string());
+  }
+  fs::path plugins() const { return files_.path("plugins"); }
+  Ended run(const std::string& command) { return files_.stria(words(command)); }
+  // The listed plugin of that id.
+  static nlohmann::json plugin_of(const Ended& ended, const std::string& id) {
+    const nlohmann::json all = nlohmann::json::parse(ended.out);
+    for (const auto& plugin : all.at("plugins"))
+      if (plugin.at("id") == id) return plugin;
+    return {};
+  }
+  end_to_end::Folder files_;
+};
+
+constexpr const char* kRun = " --input A=random:1 --shape A=16 --check";
+
+TEST_F(BadCommandTest, DevicesListsAllInOneLineEachAndSucceeds) {
+  make_bad(plugins(), "hangs", "hang driver.enumerate");
+  make_bad(plugins(), "throws", "throw driver.enumerate");
+  make_bad(plugins(), "odd_names", "devices with_lines");
+  make_bad(plugins(), "aborts", "abort_at_exit");
+  put(make_bad(plugins(), "malformed") / "plugin.json", "{\n\"schema\": oops\n}");
+  fs::permissions(make_bad(plugins(), "writable") / "libbad.so", fs::perms(0777));
+  const Ended ended = run("devices --time-limit 2");
+  std::printf("%s", ended.out.c_str());
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_EQ(ended.err,
+            "stria: plugin throws: driver.enumerate: an exception came out of the plugin\n");
+  const int good = 2;  // at least `reference` and `llvm_cpu`, of the build tree
+  EXPECT_GE(std::count(ended.out.begin(), ended.out.end(), '\n'), 6 + good);
+  for (const char* line :
+       {"broken: plugin hangs: driver.enumerate has not returned within the limit of 2000 ms\n",
+        "broken: plugin throws: driver.enumerate: an exception came out of the plugin\n",
+        "one two [31m", "plugin.json:2:11: error: not JSON", "(mode 777); to trust it: chmod go-w",
+        "aborts:0 ", "reference:0 ", "llvm_cpu:0 "})
+    EXPECT_THAT(ended.out, HasSubstr(line));
+}
+
+TEST_F(BadCommandTest, ACrashAtExitChangesNothing) {
+  make_bad(plugins(), "aborts", "abort_at_exit");
+  EXPECT_EQ(run("devices").code, 0);
+  const Ended good = run(std::string("run plus_one.tile --device reference") + kRun);
+  EXPECT_EQ(good.code, 0) << good.err;
+  const Ended own = run(std::string("run plus_one.tile --device aborts") + kRun);
+  EXPECT_EQ(own.code, 0) << own.err;
+  EXPECT_THAT(own.out, HasSubstr("check B"));
+  EXPECT_EQ(run("run nowhere.tile --device aborts").code, 1);
+}
+
+TEST_F(BadCommandTest, WorkThatIsNeverDoneEndsWithTheLimit) {
+  make_bad(plugins(), "stuck", "never_done");
+  const Ended ended = run(std::string("run plus_one.tile --device stuck --time-limit 0.5") + kRun);
+  EXPECT_EQ(ended.code, 3);
+  EXPECT_THAT(ended.err, HasSubstr("plugin stuck: what executor.submit began is not done after "
+                                   "0.5 s, the wait limit"));
+  EXPECT_EQ(run(std::string("run plus_one.tile --device reference --time-limit 100") + kRun).code,
+            0);
+}
+
+TEST_F(BadCommandTest, APluginsFaultIsNotOurs) {
+  for (const char* slot :
+       {"driver.open", "compiler.build", "executor.submit", "buffer.map_discard"}) {
+    fs::remove_all(plugins());
+    make_bad(plugins(), "faulty", std::string("throw ") + slot);
+    const Ended ended = run(std::string("run plus_one.tile --device faulty") + kRun);
+    EXPECT_EQ(ended.code, 3) << slot << ": " << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr(std::string(slot) + ": an exception came out")) << slot;
+  }
+}
+
+TEST_F(BadCommandTest, DoctorIsContentWithGoodPlugins) {
+  const Ended ended = run("doctor reference llvm_cpu");
+  std::printf("%s", ended.out.c_str());
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out,
+              HasSubstr("passed  search, manifest, trust, hash, version, elf, load, query, "
+                        "create, enumerate, self-test\n"));
+  EXPECT_THAT(ended.out, HasSubstr("device  llvm_cpu:0 "));
+  EXPECT_THAT(ended.out, HasSubstr("(beside the executable)"));
+  EXPECT_EQ(ended.out.find("FAILED"), std::string::npos);
+  EXPECT_EQ(run("doctor llvm_cp").code, 3);
+  EXPECT_THAT(run("doctor llvm_cp").err, HasSubstr("did you mean 'llvm_cpu'?"));
+}
+
+TEST_F(BadCommandTest, DoctorSaysHowFarEachPluginCameAndWhatWouldMendIt) {
+  fs::permissions(make_bad(plugins(), "a_writable") / "libbad.so", fs::perms(0777));
+  make_bad(plugins(), "b_crashes", "crash driver.enumerate");
+  make_bad(plugins(), "c_crashes_in_kernel", "crash executor.submit");
+  make_bad(plugins(), "d_hangs", "hang driver.create");
+  ManifestText needy;
+  needy.more = R"(, "requires": [{"library": "libstria_absent.so.1", "package": "libabsent1"},
+                                 {"library": "libc.so.6", "package": "libc6"}])";
+  make_bad(plugins(), "e_needs", needy);
+  make_bad(plugins(), "f_works");
+  make_bad(plugins(), "g_wrong", "fail event.status 13");
+  const Ended ended = run("doctor --json --time-limit 2");
+  EXPECT_EQ(ended.code, 3);
+  EXPECT_THAT(ended.err, HasSubstr("plugins are not well"));
+  struct Expected {
+    const char *id, *step, *failure, *mend;
+  };
+  const Expected expected[] = {
+      {"a_writable", "trust", "(mode 777)", "chmod go-w '"},
+      {"b_crashes", "enumerate", "crashed: Aborted", "report it to the plugin's maker"},
+      {"c_crashes_in_kernel", "self-test", "crashed: Aborted", "report it"},
+      {"d_hangs", "create", "within the limit of 2000 ms", "--time-limit 60"},
+      {"e_needs", "", "", "apt-get install libabsent1"},
+      {"f_works", "", "", ""},
+      {"g_wrong", "self-test", "as asked", "report it"},
+      {"reference", "", "", ""},
+  };
+  for (const Expected& row : expected) {
+    const nlohmann::json plugin = plugin_of(ended, row.id);
+    ASSERT_FALSE(plugin.is_null()) << row.id;
+    const nlohmann::json last = plugin.at("steps").back();
+    const std::string mend = plugin.at("mend").empty() ? "" : plugin.at("mend")[0];
+    std::printf("%-20s %-10s %s | %s\n", row.id, last.at("step").get<std::string>().c_str(),
+                last.at("failure").get<std::string>().c_str(), mend.c_str());
+    EXPECT_EQ(last.at("passed"), *row.step == 0) << row.id << ": " << last;
+    EXPECT_EQ(last.at("step"), *row.step == 0 ? "self-test" : row.step) << row.id;
+    EXPECT_THAT(last.at("failure"), HasSubstr(row.failure)) << row.id;
+    EXPECT_THAT(mend, HasSubstr(row.mend)) << row.id;
+    EXPECT_EQ(plugin.at("well"), *row.mend == 0) << row.id;
+  }
+  const nlohmann::json needs = plugin_of(ended, "e_needs").at("needs");
+  EXPECT_EQ(needs[0].at("installed"), false);
+  EXPECT_EQ(needs[1].at("installed"), true);
+  EXPECT_THAT(needs[1].at("path"), HasSubstr("libc.so.6"));
+}
+
+// The process has another effective user than real one: it may do what its starter may not.
+TEST_F(BadCommandTest, AnElevatedProcessLooksNowhereThatTheEnvironmentSays) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make an elevated process";
+  make_bad(plugins(), "from_path");
+  make_bad(files_.path("home/.local/lib/stria/plugins"), "from_home");
+  const std::string out = files_.path("listed.json").string();
+  for (const bool elevated : {false, true}) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::setenv("STRIA_PLUGIN_PATH", plugins().c_str(), 1);
+      ::setenv("HOME", files_.path("home").c_str(), 1);
+      if (elevated && ::setresuid(12345, 0, 0) != 0) ::_exit(125);
+      if (!std::freopen(out.c_str(), "w", stdout)) ::_exit(126);
+      ::execl(STRIA_BINARY_DIR "/bin/stria", "stria", "devices", "--json", nullptr);
+      ::_exit(127);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFEXITED(status));
+    ASSERT_EQ(WEXITSTATUS(status), 0);
+    Ended ended;
+    ended.out = files_.read("listed.json");
+    EXPECT_EQ(plugin_of(ended, "from_path").is_null(), elevated);
+    EXPECT_EQ(plugin_of(ended, "from_home").is_null(), elevated);
+    EXPECT_EQ(plugin_of(ended, "reference").at("ok"), true);
+  }
+}
+
+}  // namespace
+}  // namespace stria::bad_plugins
