@@ -113,6 +113,30 @@ void start_up() {
   row("demo convolution, Tile text to loaded, cold", compile.median_s * 1e3, "ms", "< 400 ms", compile.median_s < 0.400);
 }
 
+// A folder with eight plugins more.
+void listing() {
+  ::setenv("STRIA_PLUGIN_PATH", (folder() + "/../lib/bench_plugins").c_str(), 1);
+  std::vector<double> seconds;
+  for (int n = 0; n < 21; ++n) seconds.push_back(seconds_of_process({folder() + "/stria", "devices"}));
+  ::unsetenv("STRIA_PLUGIN_PATH");
+  Timing all = summarize(seconds);
+  row("stria devices with 8 plugins more, whole process", all.median_s * 1e3, "ms", "< 200 ms",
+      all.best_s > 0 && all.median_s < 0.200);
+}
+
+// A slot that only looks: event.query.
+void table_call(const Device& device) {
+  hal::Event event = require(device.hal().create_event());
+  require(event.signal());
+  constexpr int kCalls = 10'000;
+  auto call = [&] {
+    for (int n = 0; n < kCalls; ++n)
+      if (!event.is_done()) std::abort();
+  };
+  const double ns = interleave({call}, 301, 30)[0].median_s / kCalls * 1e9;
+  row("one call through a plugin's table, " + device.name(), ns, "ns", "< 20 ns", ns < 20);
+}
+
 void dispatch(const Device& device, const std::string& name, double goal_us) {
   Program program = require(Program::from_tile({"tiny", "function tiny(A[N]) -> (B) { B = A + 1; }"}));
   Executable tiny = require(device.compile(program, {{"A", {DataType::fp32, {16}}}}));
@@ -227,8 +251,11 @@ int main(int argc, char** argv) {
   }
   std::printf("%s\n", machine_text().c_str());
   start_up();
+  listing();
   Runtime runtime;
   Device reference = require(runtime.open("reference")), cpu = require(runtime.open("llvm_cpu"));
+  table_call(reference);
+  table_call(cpu);
   dispatch(reference, "reference", 20);
   dispatch(cpu, "llvm_cpu", 20);
   convolution(cpu, rounds);
