@@ -10,9 +10,17 @@
 namespace stria::command {
 namespace {
 
+bool writes(const tile::BoundPrng& step, tile::TensorId tensor) {
+  return step.state_out == tensor || step.values == tensor;
+}
+template <typename Form>
+bool writes(const Form& form, tile::TensorId tensor) {
+  return form.out == tensor;
+}
+
 SourceSpan span_of(const tile::BoundProgram& bound, tile::TensorId output) {
   for (const tile::BoundStatement& statement : bound.statements)
-    if (std::visit([](const auto& form) { return form.out; }, statement.form) == output)
+    if (std::visit([&](const auto& form) { return writes(form, output); }, statement.form))
       return statement.span;
   return {};
 }
