@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A contraction becomes kernels that fill what it leaves unwritten (usually none), then the kernel
 // of the contraction itself.
+#include <algorithm>
+#include <map>
+
 #include "stria/lower/iteration.h"
 #include "stria/lower/lowering.h"
 #include "stria/lower/unwritten.h"
@@ -60,6 +63,37 @@ void add_fill(Lowering& lowering, const BoundContraction& contraction, const Set
   lowering.add_kernel(std::move(block));
 }
 
+// Without `default`, an output that is not wholly written may be a slip.
+void warn_of_unwritten(Lowering& lowering, const BoundContraction& contraction, const std::vector<SetPiece>& rest,
+                       bool all) {
+  const std::string& name = contraction.out_name;
+  if (all)
+    return lowering.warn(contraction.out_span,
+                         fmt::format("no index set is valid: '{}' is 0 everywhere; if that is meant, say so with "
+                                     "'default'", name));
+  // The element that the first piece begins with, if its constraints allow that.
+  std::string element = "a part of it";
+  std::map<std::string, int64_t> origin;
+  for (const SetPiece::Index& index : rest[0].indices) origin[index.name] = 0;
+  if (std::all_of(rest[0].constraints.begin(), rest[0].constraints.end(),
+                  [&](const Affine& form) { return form.evaluate(origin) >= 0; })) {
+    std::vector<int64_t> at;
+    for (const Affine& form : rest[0].point) at.push_back(form.evaluate(origin));
+    element = fmt::format("for example {}[{}]", name, fmt::join(at, ", "));
+  }
+  __int128 count = 0;  // -1: not known without counting
+  for (const SetPiece& piece : rest) {
+    __int128 points = 1;
+    for (const SetPiece::Index& index : piece.indices) points *= index.range;
+    count = piece.constraints.empty() && count >= 0 ? count + points : -1;
+  }
+  std::string how_many = count < 0 ? "some" : fmt::format("{}", static_cast<int64_t>(count));
+  lowering.warn(contraction.out_span,
+                fmt::format("{} of the {} elements of '{}' {} never written and stay{} 0, {}; if that is meant, say so "
+                            "with 'default'", how_many, lowering.shape(contraction.out).element_count(), name,
+                            count == 1 ? "is" : "are", count == 1 ? "s" : "", element));
+}
+
 // The statements that combine the loaded operands; returns the scalar to store.
 std::string add_combination(const BoundContraction& contraction,
                             const std::vector<std::string>& loaded, const std::string& result,
@@ -109,6 +143,8 @@ Status lower_contraction(Lowering& lowering, const tile::BoundStatement& stateme
   lowering.set_index_names(contraction.out, std::move(names));
   STRIA_ASSIGN(std::vector<SetPiece> rest,
                unwritten(iteration, out.sizes, lowering.index_names(contraction.out)));
+  if (!rest.empty() && !contraction.default_tensor)
+    warn_of_unwritten(lowering, contraction, rest, iteration.empty);
   for (const SetPiece& piece : rest) add_fill(lowering, contraction, piece);
   if (iteration.empty) return {};
 

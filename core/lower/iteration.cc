@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The indices are the program's own, each shifted to start at 0, unless other coordinates are
-// needed or much better. They are needed where a division must be exact: its quotient q is an
+// needed or, without `no_defract`, much better. They are needed where a division must be exact: its quotient q is an
 // integer with divisor * q == numerator, and pieces() solves these equalities over the integers.
 // They are better where the valid set is thin in its box: a diagonal, a band. There pieces()
 // follows the band.
@@ -132,7 +132,9 @@ Result<Iteration> make_iteration(const BoundContraction& contraction) {
       if (pieces->size() != 1)
         return internal_error("a convex set in {} pieces: {}", pieces->size(), valid.to_string());
       const SetPiece& piece = pieces->front();
-      if (!divided.empty() || 2 * volume(piece) <= volume(contraction)) {
+      const bool thin =
+          !contraction.no_defract && 2 * volume(piece) <= volume(contraction);
+      if (!divided.empty() || thin) {
         for (const SetPiece::Index& index : piece.indices)
           out.indices.push_back({index.name, index.range});
         out.constraints = piece.constraints;

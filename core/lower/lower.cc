@@ -4,10 +4,11 @@
 #include "stria/lower/lowering.h"
 
 namespace stria {
-Result<stripe::Program> lower(const tile::BoundProgram& program) {
+Result<stripe::Program> lower(const tile::BoundProgram& program, std::vector<Diagnostic>* warnings) {
   using namespace lower_detail;
-  Lowering lowering(program);
+  Lowering lowering(program, warnings);
   for (const tile::BoundStatement& statement : program.statements) {
+    lowering.begin_statement(statement);
     Status status = std::visit(
         [&](const auto& form) {
           using Form = std::decay_t<decltype(form)>;

@@ -5,7 +5,8 @@
 
 namespace stria::lower_detail {
 
-Lowering::Lowering(const tile::BoundProgram& program) : program_(program) {
+Lowering::Lowering(const tile::BoundProgram& program, std::vector<Diagnostic>* warnings)
+    : program_(program), warnings_(warnings) {
   for (const tile::BoundTensor& tensor : program.tensors) {
     shapes_.push_back(dense_shape(tensor.type, tensor.sizes));
     index_names_.emplace_back(tensor.sizes.size());
@@ -54,8 +55,22 @@ void Lowering::set_index_names(tile::TensorId id, std::vector<std::string> names
   index_names_[static_cast<size_t>(id)] = std::move(names);
 }
 
+void Lowering::begin_statement(const tile::BoundStatement& statement) {
+  kernel_name_.clear();
+  for (const tile::Attribute& attribute : statement.attributes)
+    if (attribute.name.text == "pid" && kernel_name_.empty()) kernel_name_ = attribute.arguments[0].text;
+  if (!kernel_name_.empty() && kernel_name_.back() == '\'') kernel_name_.pop_back();
+}
+
+void Lowering::warn(SourceSpan span, std::string message) {
+  if (warnings_ == nullptr || warnings_->size() >= tile::kMaxWarnings) return;
+  for (const Diagnostic& known : *warnings_)
+    if (known.span.begin == span.begin && known.message == message) return;
+  warnings_->push_back({Severity::warning, span, std::move(message)});
+}
+
 void Lowering::add_kernel(stripe::Block block) {
-  block.name = fmt::format("kernel_{}", kernels_.size());
+  block.name = kernel_names_.fresh(kernel_name_.empty() ? fmt::format("kernel_{}", kernels_.size()) : kernel_name_);
   std::sort(block.idxs.begin(), block.idxs.end(),
             [](const stripe::Index& a, const stripe::Index& b) { return a.name < b.name; });
   kernels_.emplace_back(std::move(block));

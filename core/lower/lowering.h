@@ -8,15 +8,27 @@
 #include <string>
 #include <vector>
 
+#include "stria/base/diagnostic.h"
 #include "stria/base/status.h"
 #include "stria/stripe/block.h"
 #include "stria/tile/bound.h"
 
 namespace stria::lower_detail {
 
+// Hands out names that differ within one block: "X", "X_0", "X_1", …
+class Names {
+ public:
+  std::string fresh(const std::string& base);
+
+ private:
+  std::set<std::string> used_;
+  std::map<std::string, int> next_;  // per base: the number to try first
+};
+
 class Lowering {
  public:
-  explicit Lowering(const tile::BoundProgram& program);
+  // `warnings` may be null.
+  Lowering(const tile::BoundProgram& program, std::vector<Diagnostic>* warnings);
 
   const tile::BoundProgram& program() const { return program_; }
   const tile::BoundTensor& tensor(tile::TensorId id) const {
@@ -42,25 +54,23 @@ class Lowering {
   // Remembers what a statement calls the indices over its output; "" where it has no single name.
   void set_index_names(tile::TensorId id, std::vector<std::string> names);
 
-  // Appends a kernel to main and names it.
+  // The kernels added from here on are those of `statement`.
+  void begin_statement(const tile::BoundStatement& statement);
+  // Appends a kernel to main and names it: after the statement's attribute pid(name), else by its number.
   void add_kernel(stripe::Block block);
   std::vector<stripe::Statement> take_kernels() { return std::move(kernels_); }
 
+  // Once for each place in the program's text.
+  void warn(SourceSpan span, std::string message);
+
  private:
   const tile::BoundProgram& program_;
+  std::vector<Diagnostic>* warnings_;  // borrowed
   std::vector<TensorShape> shapes_;
   std::vector<std::vector<std::string>> index_names_;
   std::vector<stripe::Statement> kernels_;
-};
-
-// Hands out names that differ within one block: "X", "X_0", "X_1", …
-class Names {
- public:
-  std::string fresh(const std::string& base);
-
- private:
-  std::set<std::string> used_;
-  std::map<std::string, int> next_;  // per base: the number to try first
+  Names kernel_names_;
+  std::string kernel_name_;  // wanted by the statement; empty: none
 };
 
 // Sorted by name, as they are printed.

@@ -39,7 +39,12 @@ Result<Compilation> lower_program(const Program& program, const InputTypes& inpu
   Compilation out;
   if (options.keep_stages) out.add_stage("program", "tile", tile::print(program.tile()));
   STRIA_ASSIGN(out.bound, tile::bind_program(program.tile(), program.function(), inputs));
-  STRIA_ASSIGN(out.generic, lower(out.bound));
+  std::vector<Diagnostic> more;
+  STRIA_ASSIGN(out.generic, lower(out.bound, &more));
+  Diagnostics warnings(program.tile().source);
+  for (const std::vector<Diagnostic>* list : {&out.bound.warnings, &more})
+    for (const Diagnostic& d : *list) warnings.warning(d.span, d.message);
+  out.warnings = warnings.warnings();
   if (options.keep_stages) out.add_stage("lower", "stripe", stripe::print(out.generic));
   return out;
 }

@@ -45,6 +45,7 @@ struct CompileOptions {
 struct Compilation {
   tile::BoundProgram bound;
   stripe::Program generic;  // straight from lowering: what the interpreter checks against
+  std::string warnings;     // about the program's text, rendered like errors; empty if there are none
   // Made by Device::specialize:
   stripe::Program device;  // after the device's pipeline
   std::string device_text;

@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "stria/base/text.h"
+#include "stria/builtins/composite.h"
 #include "stria/tile/binder.h"
+#include "stria/tile/library.h"
 #include "stria/tile/print.h"
 #include "stria/type/tensor_shape.h"
 
@@ -59,13 +61,38 @@ bool Binder::stop() const {
   return diagnostics_.error_count() >= kMaxErrors || out_.statements.size() >= kMaxStatements;
 }
 
+SourceSpan Binder::place(SourceSpan span) const {
+  for (const auto& call : calls_)
+    if (is_library_function(call.first)) return call.second;
+  return span;
+}
+
+void Binder::warn(SourceSpan span, std::string message) {
+  // A function that is called twice has its warnings once.
+  size_t count = 0;
+  for (const Diagnostic& d : diagnostics_.all()) {
+    if (d.severity != Severity::warning) continue;
+    if (d.span.begin == span.begin && d.message == message) return;
+    ++count;
+  }
+  if (count < kMaxWarnings) diagnostics_.warning(span, std::move(message));
+}
+
 bool Binder::error(SourceSpan span, std::string message) {
+  size_t calls = calls_.size();  // to be named
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    if (!is_library_function(calls_[i].first)) continue;
+    span = calls_[i].second;
+    message = fmt::format("in '{}': {}", calls_[i].first->name.text, message);
+    calls = i;
+    break;
+  }
   // A function that is called twice has its errors once.
   for (const Diagnostic& d : diagnostics_.all())
     if (d.span.begin == span.begin && d.message == message) return false;
   if (diagnostics_.error_count() >= kMaxErrors) return false;
   diagnostics_.error(span, std::move(message));
-  for (size_t i = calls_.size(); i-- > 0 && calls_.size() - i <= 3;)
+  for (size_t i = calls; i-- > 0 && calls - i <= 3;)
     diagnostics_.note(calls_[i].second, fmt::format("in this call of '{}'", calls_[i].first->name.text));
   return false;
 }
@@ -74,7 +101,7 @@ bool Binder::error(SourceSpan span, std::string message) {
 
 const Function* Binder::find_function(std::string_view name) const {
   auto at = functions_.find(std::string(name));
-  return at == functions_.end() ? nullptr : at->second;
+  return at == functions_.end() ? library_function(name) : at->second;
 }
 
 bool Binder::define(Scope& scope, const Name& name, Entity entity) {
@@ -107,6 +134,7 @@ const Entity* Binder::look_up(const Scope& scope, const std::string& name, Sourc
                             later.empty() ? did_you_mean(name, names) : later));
     return nullptr;
   }
+  at->second.used = true;
   if (at->second.kind == Entity::Kind::step) {
     error(span, fmt::format("'{0}' is a step of random numbers, no tensor; take prng_value({0}) or "
                             "prng_state({0})",
@@ -167,6 +195,7 @@ bool Binder::add_statement(const Scope& scope, const Statement* source, BoundSta
 
 Result<BoundProgram> Binder::run(const Function& entry) {
   check_functions();
+  bound_functions_.insert(&entry);
   out_.name = entry.name.text.empty() ? "main" : entry.name.text;
   Scope scope;
   scope.function = &entry;
@@ -182,8 +211,10 @@ Result<BoundProgram> Binder::run(const Function& entry) {
   bind_inputs(scope);
   bind_statements(scope);
   bind_outputs(scope);
+  for (const Function& function : program_.functions)
+    if (bound_functions_.count(&function) == 0 && !stop()) check_names(function);
   if (diagnostics_.has_errors()) return diagnostics_.status();
-  out_.warnings = diagnostics_.warnings();
+  out_.warnings = diagnostics_.all();
   return std::move(out_);
 }
 
@@ -191,7 +222,8 @@ void Binder::check_functions() {
   for (const Function& function : program_.functions) {
     const std::string& name = function.name.text;
     SourceSpan span = name.empty() ? function.span : function.name.span;
-    if (find_builtin(name) != nullptr || find_special(name) != nullptr) {
+    if (find_builtin(name) != nullptr || find_special(name) != nullptr ||
+        find_composite(name) != nullptr) {
       error(span, fmt::format("'{}' is a builtin function; choose another name", name));
     } else if (!functions_.emplace(name, &function).second) {
       error(span, name.empty() ? "only one function of a file may have no name"
@@ -280,8 +312,41 @@ void Binder::bind_statements(Scope& scope) {
       if (!bind_assignment(scope, statement, assignment))
         for (const Name& name : assignment.targets) scope.names.emplace(name.text, Entity::failed(name.span));
     }
+    check_attributes(statement);
   }
   target_ = std::move(target);
+  if (!diagnostics_.has_errors()) warn_of_unused(scope);
+}
+
+void Binder::check_attributes(const Statement& statement) {
+  for (const Attribute& attribute : statement.attributes) {
+    if (attribute.name.text != "pid") {
+      warn(attribute.name.span, fmt::format("attribute '{}' has no effect; the one that has is 'pid(name)', which "
+                                            "names the kernel", attribute.name.text));
+    } else if (attribute.arguments.size() != 1) {
+      error(attribute.name.span, fmt::format("'pid' takes the name for the kernel, pid(name), but {} arguments are "
+                                             "given", attribute.arguments.size()));
+    }
+  }
+}
+
+void Binder::warn_of_unused(const Scope& scope) {
+  std::unordered_set<std::string> results;
+  for (const Name& result : scope.function->results) results.insert(result.text);
+  auto check = [&](const Name& name) {
+    auto at = scope.names.find(name.text);
+    if (at != scope.names.end() && at->second.kind != Entity::Kind::step && !at->second.used &&
+        results.count(name.text) == 0)
+      warn(name.span, fmt::format("'{}' is never used", name.text));
+  };
+  for (const Statement& statement : scope.function->statements) {
+    const auto* assignment = std::get_if<Assignment>(&statement.form);
+    if (assignment == nullptr) {
+      check(std::get<Contraction>(statement.form).out.tensor);
+    } else if (!assignment->tuple) {
+      check(assignment->targets[0]);  // of several results some may not be wanted
+    }
+  }
 }
 
 bool Binder::bind_assignment(Scope& scope, const Statement& statement, const Assignment& assignment) {
@@ -289,14 +354,8 @@ bool Binder::bind_assignment(Scope& scope, const Statement& statement, const Ass
   for (const Name& target : assignment.targets)
     if (scope.names.count(target.text) > 0) return define(scope, target, {});
   const Function* callee = value.kind == ExprKind::call ? find_function(value.text) : nullptr;
-  if (assignment.tuple && callee == nullptr)
-    return error(value.span, "only a function of this file gives several results at once");
+  if (!check_result_count(assignment, value, callee)) return false;
   if (callee != nullptr) {
-    if (callee->results.size() != assignment.targets.size())
-      return error(value.name_span,
-                   fmt::format("'{}' gives {} result{}, and {} {} to be assigned", value.text,
-                               callee->results.size(), callee->results.size() == 1 ? "" : "s",
-                               assignment.targets.size(), assignment.targets.size() == 1 ? "is" : "are"));
     std::vector<std::string> names;
     for (const Name& target : assignment.targets) names.push_back(tensor_name(scope, target.text));
     target_ = names[0];
@@ -331,6 +390,26 @@ bool Binder::bind_assignment(Scope& scope, const Statement& statement, const Ass
   return id >= 0 && define(scope, target, Entity::of(id));
 }
 
+bool Binder::check_result_count(const Assignment& assignment, const Expr& value, const Function* callee) {
+  if (assignment.tuple && callee == nullptr)
+    return error(value.span, "only a function of this file gives several results at once");
+  if (callee == nullptr || callee->results.size() == assignment.targets.size()) return true;
+  return error(value.name_span,
+               fmt::format("'{}' gives {} result{}, and {} {} to be assigned", value.text, callee->results.size(),
+                           callee->results.size() == 1 ? "" : "s", assignment.targets.size(),
+                           assignment.targets.size() == 1 ? "is" : "are"));
+}
+
+bool Binder::check_argument_count(const Function& function, const Expr& call) {
+  if (call.args.size() == function.parameters.size()) return true;
+  std::vector<std::string> parameters;
+  for (const Parameter& p : function.parameters) parameters.push_back(header_text(p));
+  return error(call.name_span, fmt::format("'{0}' takes {1} argument{2}, '{0}({3})', but {4} {5} given",
+                                           function.name.text, parameters.size(), parameters.size() == 1 ? "" : "s",
+                                           join(parameters, ", "), call.args.size(),
+                                           call.args.size() == 1 ? "is" : "are"));
+}
+
 std::vector<Entity> Binder::inline_call(Scope& scope, const Function& function, const Expr& call,
                                         const std::vector<std::string>& names) {
   for (const auto& active : calls_)
@@ -348,15 +427,7 @@ std::vector<Entity> Binder::inline_call(Scope& scope, const Function& function, 
     error(call.name_span, fmt::format("the program makes more than {} calls once they are inlined", kMaxCalls));
     return {};
   }
-  if (call.args.size() != function.parameters.size()) {
-    std::vector<std::string> parameters;
-    for (const Parameter& p : function.parameters) parameters.push_back(header_text(p));
-    error(call.name_span, fmt::format("'{0}' takes {1} argument{2}, '{0}({3})', but {4} {5} given",
-                                      function.name.text, parameters.size(), parameters.size() == 1 ? "" : "s",
-                                      join(parameters, ", "), call.args.size(),
-                                      call.args.size() == 1 ? "is" : "are"));
-    return {};
-  }
+  if (!check_argument_count(function, call)) return {};
   Scope inner;
   inner.function = &function;
   inner.prefix = names[0];
@@ -370,19 +441,10 @@ std::vector<Entity> Binder::inline_call(Scope& scope, const Function& function, 
   }
   size_t before = diagnostics_.error_count();
   calls_.emplace_back(&function, call.span);
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    const Parameter& parameter = function.parameters[i];
-    SourceSpan where = scope.function->exprs[static_cast<size_t>(call.args[i])].span;
-    Entity entity = arguments[i];
-    if (entity.kind == Entity::Kind::constant && parameter.has_dims) {
-      TensorId id = constant_tensor(scope, entity.constant, type_beside(std::nullopt, {&entity.constant, 1}),
-                                    temporary_name(), where);
-      entity = id < 0 ? Entity{} : Entity::of(id);
-    }
-    define(inner, parameter.name, entity);
-    if (parameter.has_dims && entity.kind == Entity::Kind::tensor)
-      bind_dims(inner, parameter, std::vector<int64_t>(tensor(entity.tensor).sizes), where);
-  }
+  bound_functions_.insert(&function);
+  for (size_t i = 0; i < arguments.size(); ++i)
+    bind_argument(inner, function.parameters[i], arguments[i],
+                  scope.function->exprs[static_cast<size_t>(call.args[i])].span);
   std::vector<Entity> results;
   if (diagnostics_.error_count() == before) {
     bind_statements(inner);
@@ -405,6 +467,27 @@ std::vector<Entity> Binder::inline_call(Scope& scope, const Function& function, 
   calls_.pop_back();
   if (diagnostics_.error_count() != before) return {};
   return results;
+}
+
+void Binder::bind_argument(Scope& inner, const Parameter& parameter, Entity entity, SourceSpan where) {
+  if (entity.kind == Entity::Kind::constant && parameter.has_dims) {
+    TensorId id = constant_tensor(inner, entity.constant, type_beside(std::nullopt, {&entity.constant, 1}),
+                                  temporary_name(), where);
+    entity = id < 0 ? Entity{} : Entity::of(id);
+  }
+  // `f(X[N], N)`: a number with the name of a dimension must agree with it.
+  auto known = inner.names.find(parameter.name.text);
+  if (known != inner.names.end() && known->second.kind == Entity::Kind::failed) return;
+  if (entity.kind == Entity::Kind::constant && known != inner.names.end() &&
+      known->second.kind == Entity::Kind::constant) {
+    if (known->second.constant.to_string() != entity.constant.to_string())
+      error(where, fmt::format("'{}' is {} here, but the dimension of that name is {}", parameter.name.text,
+                               entity.constant.to_string(), known->second.constant.to_string()));
+    return;
+  }
+  if (!define(inner, parameter.name, entity)) return;
+  if (parameter.has_dims && entity.kind == Entity::Kind::tensor)
+    bind_dims(inner, parameter, std::vector<int64_t>(tensor(entity.tensor).sizes), where);
 }
 
 void Binder::bind_outputs(Scope& scope) {

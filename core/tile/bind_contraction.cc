@@ -54,6 +54,8 @@ bool Binder::bind_contraction(Scope& scope, const Statement& statement, const Co
   bound.aggregation = contraction.aggregation;
   bound.combination = contraction.combination;
   bound.no_defract = contraction.no_defract;
+  bound.out_name = name.text;
+  bound.out_span = place(contraction.out.span);
   bool ok = true;
   std::vector<int64_t> sizes;
   for (size_t i = 0; i < contraction.sizes.size(); ++i) {
@@ -82,7 +84,7 @@ bool Binder::bind_contraction(Scope& scope, const Statement& statement, const Co
   if (bound.out < 0 || !bind_default(scope, contraction, bound)) return false;
 
   BoundStatement out;
-  out.span = statement.span;
+  out.span = place(statement.span);
   out.text = contraction_text(scope, contraction, forms);
   TensorId id = bound.out;
   out.form = std::move(bound);
@@ -236,10 +238,10 @@ bool Binder::bind_domain(const Scope& scope, const Contraction& contraction, con
   for (size_t i = 0; i < forms.constraints.size(); ++i)
     for (const auto& term : forms.constraints[i].numerator.terms())
       if (names.count(term.first) == 0)
-        ok = error(place_of(scope, contraction.constraints[i].form, term.first).value_or(contraction.constraints[i].span),
-                   fmt::format("index '{}' occurs only in a constraint: an index must occur in the access of a "
-                               "tensor{}", term.first,
-                               did_you_mean(term.first, rules.indices)));
+        ok = report_index_only_in_constraint(
+            term.first,
+            place_of(scope, contraction.constraints[i].form, term.first).value_or(contraction.constraints[i].span),
+            rules.indices);
   if (!ok) return false;
 
   auto limit = [&](const Form& form, int64_t size, SourceSpan span) {
@@ -281,6 +283,12 @@ bool Binder::bind_domain(const Scope& scope, const Contraction& contraction, con
   if (*once) return true;
   bound.out_access = access_of(forms.out);
   return report_collision(contraction, bound);
+}
+
+bool Binder::report_index_only_in_constraint(const std::string& name, SourceSpan span,
+                                             const std::vector<std::string>& others) {
+  return error(span, fmt::format("index '{}' occurs only in a constraint: an index must occur in the access of a "
+                                 "tensor{}", name, did_you_mean(name, others)));
 }
 
 bool Binder::report_unbounded(const Scope& scope, const Contraction& contraction, const ContractionForms& forms,
@@ -339,7 +347,7 @@ bool Binder::bind_default(Scope& scope, const Contraction& contraction, BoundCon
   BoundTensor out = tensor(bound.out);
   TensorId id = entity->tensor;
   if (entity->kind == Entity::Kind::constant)
-    id = constant_tensor(scope, entity->constant, out.type, temporary_name(), name.span);
+    id = constant_tensor(scope, entity->constant, out.type, temporary_name(), name.span, out.sizes);
   if (id < 0) return false;
   if (tensor(id).sizes != out.sizes || tensor(id).type != out.type)
     return error(name.span, fmt::format("default '{}' is {}, but '{}' is {}", name.text,

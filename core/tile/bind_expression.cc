@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "stria/base/text.h"
+#include "stria/builtins/composite.h"
 #include "stria/tile/binder.h"
 #include "stria/tile/print.h"
 #include "stria/type/tensor_shape.h"
@@ -15,10 +16,7 @@ constexpr int kMaxDepth = 1500;
 
 // Known to users of Tile elsewhere; named so that the message is not "unknown".
 constexpr std::string_view kMissing[] = {
-    "broadcast",          "match",         "builtin_softmax",
-    "builtin_logsoftmax", "builtin_binary_crossentropy",
-    "reverse_grad",       "simple_reduce", "tuple",
-    "element",            "quantize"};
+    "broadcast", "match", "reverse_grad", "simple_reduce", "tuple", "element", "quantize"};
 
 const Expr& expr_at(const Scope& scope, ExprId id) { return scope.function->exprs[static_cast<size_t>(id)]; }
 
@@ -115,14 +113,17 @@ std::optional<Value> Binder::evaluate_call(Scope& scope, const Expr& e, NodeList
     if (value) args.push_back(std::move(*value));
   }
   if (!ok) return std::nullopt;
-  if (static_cast<int>(args.size()) != builtin->arity) {
-    error(e.name_span, fmt::format("'{}' takes {} argument{}, but {} {} given; for example: {}", e.text, builtin->arity,
-                                   builtin->arity == 1 ? "" : "s", args.size(), args.size() == 1 ? "is" : "are",
-                                   builtin->example));
-    return std::nullopt;
-  }
+  if (!check_argument_count(*builtin, e)) return std::nullopt;
   if (builtin->types == TypeRule::cast) return evaluate_cast(*builtin, e, std::move(args), nodes);
   return evaluate_builtin(scope, *builtin, e, std::move(args), nodes);
+}
+
+bool Binder::check_argument_count(const Builtin& builtin, const Expr& call) {
+  if (static_cast<int>(call.args.size()) == builtin.arity) return true;
+  return error(call.name_span,
+               fmt::format("'{}' takes {} argument{}, but {} {} given; for example: {}", call.text, builtin.arity,
+                           builtin.arity == 1 ? "" : "s", call.args.size(), call.args.size() == 1 ? "is" : "are",
+                           builtin.example));
 }
 
 bool Binder::unknown_function(const Expr& e) {
@@ -130,6 +131,7 @@ bool Binder::unknown_function(const Expr& e) {
     return error(e.name_span, fmt::format("function '{}' is not supported", e.text));
   std::vector<std::string> names = builtin_names();
   for (const Special* special : all_specials()) names.emplace_back(special->name);
+  for (const Composite* composite : all_composites()) names.emplace_back(composite->name);
   for (const Function& function : program_.functions)
     if (!function.name.text.empty()) names.push_back(function.name.text);
   return error(e.name_span, fmt::format("there is no function '{}'{}", e.text, did_you_mean(e.text, names)));
@@ -286,12 +288,12 @@ TensorId Binder::finish(Scope& scope, const Statement* statement, NodeList nodes
   BoundStatement out;
   out.form = BoundElementwise{id, std::move(nodes.nodes)};
   out.text = std::move(text);
-  out.span = statement != nullptr ? statement->span : span;
+  out.span = place(statement != nullptr ? statement->span : span);
   return add_statement(scope, statement, std::move(out)) ? id : -1;
 }
 
 TensorId Binder::constant_tensor(Scope& scope, const Constant& constant, DataType type, const std::string& name,
-                                 SourceSpan span) {
+                                 SourceSpan span, std::vector<int64_t> sizes) {
   Result<Scalar> scalar = to_scalar(constant, type);
   if (!scalar.ok()) {
     error(span, scalar.status());
@@ -299,6 +301,7 @@ TensorId Binder::constant_tensor(Scope& scope, const Constant& constant, DataTyp
   }
   NodeList nodes;
   Value value = add_constant(nodes, *scalar);
+  value.sizes = std::move(sizes);
   return finish(scope, nullptr, std::move(nodes), value, name, fmt::format("{} = {}", name, constant.to_string()),
                 span);
 }

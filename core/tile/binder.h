@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of one bind, shared by its four parts: functions and names (bind.cc), contractions
+// The state of one bind, shared by its parts: functions and names (bind.cc), contractions
 // (bind_contraction.cc), elementwise expressions (bind_expression.cc), other functions
-// (bind_special.cc).
+// (bind_special.cc), functions of the program that nobody calls (check_names.cc).
 #pragma once
 
 #include <map>
@@ -37,6 +37,7 @@ struct Entity {
   SourceSpan span;           // where it was made
   TensorId step_values = 0;  // step: BoundPrng::values
   std::vector<int64_t> step_sizes;
+  mutable bool used = false;  // looked up since
 
   static Entity failed(SourceSpan span) { return {Kind::failed, 0, {}, span, 0, {}}; }
   static Entity of(TensorId tensor) { return {Kind::tensor, tensor, {}, {}, 0, {}}; }
@@ -86,12 +87,21 @@ class Binder {
   bool bind_dims(Scope& scope, const Parameter& parameter, const std::vector<int64_t>& sizes,
                  SourceSpan where);
   void bind_statements(Scope& scope);
+  void check_attributes(const Statement& statement);
+  void warn_of_unused(const Scope& scope);
   void bind_outputs(Scope& scope);
   bool bind_assignment(Scope& scope, const Statement& statement, const Assignment& assignment);
   // Binds the call of a function of the program; one entity per result, none if it failed.
   // `names`: what the result tensors are to be called.
   std::vector<Entity> inline_call(Scope& scope, const Function& function, const Expr& call,
                                   const std::vector<std::string>& names);
+  // Each false (and an error) if the numbers do not agree.
+  bool check_result_count(const Assignment& assignment, const Expr& value, const Function* callee);
+  bool check_argument_count(const Function& function, const Expr& call);
+  bool check_argument_count(const Builtin& builtin, const Expr& call);
+  // Binds one argument to its parameter.
+  void bind_argument(Scope& inner, const Parameter& parameter, Entity entity, SourceSpan where);
+  // Of the program, or of the library.
   const Function* find_function(std::string_view name) const;
 
   bool step_is_no_result(const Name& name);
@@ -111,9 +121,16 @@ class Binder {
   const BoundTensor& tensor(TensorId id) const { return out_.tensors[static_cast<size_t>(id)]; }
   bool add_statement(const Scope& scope, const Statement* source, BoundStatement statement);
 
+  // The place in the program's text: a place within a library function is that of its call.
+  SourceSpan place(SourceSpan span) const;
+  void warn(SourceSpan span, std::string message);
   bool error(SourceSpan span, std::string message);
   bool error(SourceSpan span, const Status& status) { return error(span, status.message()); }
   bool stop() const;
+
+  // ---- check_names.cc ----
+  // Reports the mistakes that show without types and sizes: names, functions and their arguments.
+  void check_names(const Function& function);
 
   // ---- bind_contraction.cc ----
   bool bind_contraction(Scope& scope, const Statement& statement, const Contraction& contraction);
@@ -133,6 +150,8 @@ class Binder {
   bool bind_constraints(Scope& scope, const Contraction& contraction, ContractionForms& forms);
   bool bind_domain(const Scope& scope, const Contraction& contraction, const std::vector<int64_t>& sizes,
                    const ContractionForms& forms, BoundContraction& bound);
+  bool report_index_only_in_constraint(const std::string& name, SourceSpan span,
+                                       const std::vector<std::string>& others);
   bool report_unbounded(const Scope& scope, const Contraction& contraction, const ContractionForms& forms,
                         const std::vector<std::string>& unbounded);
   bool report_collision(const Contraction& contraction, const BoundContraction& bound);
@@ -155,8 +174,9 @@ class Binder {
   // The tensor for a value that is the last node; -1 if it failed.
   TensorId finish(Scope& scope, const Statement* statement, NodeList nodes, const Value& value,
                   const std::string& name, std::string text, SourceSpan span);
+  // Every element the constant; -1 if it does not fit the type (reported).
   TensorId constant_tensor(Scope& scope, const Constant& constant, DataType type, const std::string& name,
-                           SourceSpan span);
+                           SourceSpan span, std::vector<int64_t> sizes = {});
   Value load(NodeList& nodes, TensorId tensor);
   bool unknown_function(const Expr& expr);
 
@@ -198,6 +218,7 @@ class Binder {
   std::unordered_map<std::string, const Function*> functions_;
   std::vector<std::pair<const Function*, SourceSpan>> calls_;  // being inlined, outermost first
   size_t inlined_calls_ = 0;
+  std::unordered_set<const Function*> bound_functions_;
   std::unordered_set<std::string> taken_;                      // names of tensors, and reserved ones
   std::unordered_map<std::string, int> next_suffix_;
   std::string target_;  // bound name of the output of the statement being bound

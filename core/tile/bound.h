@@ -18,6 +18,9 @@
 
 namespace stria::tile {
 
+// More warnings about one program are not reported.
+inline constexpr size_t kMaxWarnings = 20;
+
 // Position in BoundProgram::tensors.
 using TensorId = int;
 
@@ -70,6 +73,8 @@ struct BoundContraction {
   DataType aggregation_type = DataType::fp32;
   std::optional<TensorId> default_tensor;  // type and sizes of `out`
   bool no_defract = false;
+  std::string out_name;  // as written, for messages
+  SourceSpan out_span;   // of the output and its indices, in the program's text
 };
 
 // One node of an elementwise expression.
@@ -142,7 +147,7 @@ struct BoundProgram {
   std::vector<TensorId> inputs;   // in the order of the parameters
   std::vector<TensorId> outputs;  // in the order of the results
   std::vector<BoundStatement> statements;  // each tensor is written once, before it is read
-  std::string warnings;  // rendered like errors; empty if there are none
+  std::vector<Diagnostic> warnings;  // about the program's text, at most kMaxWarnings
 };
 
 }  // namespace stria::tile

@@ -55,6 +55,7 @@ Outcome compile_program(const CompileOptionsText& options, ReproducerFile& repro
                            .keep_stages = !options.dump_dir.empty(),
                            .recorder = &reproducer};
   STRIA_OR_FAIL(Compilation generic, ExitCode::program, lower_program(program, types, how));
+  std::fputs(generic.warnings.c_str(), stderr);
   STRIA_FAIL_IF(check_input_names(program, "--shape", names));
   Device device;
   STRIA_FAIL_IF(open_device(options.device, device));

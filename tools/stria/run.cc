@@ -84,6 +84,7 @@ Outcome bind_program(const Program& program, const Request& request, const Compi
   const Clock::time_point begin = Clock::now();
   STRIA_OR_FAIL(generic, ExitCode::program, lower_program(program, in.types, how));
   lower_seconds = seconds_since(begin);
+  std::fputs(generic.warnings.c_str(), stderr);
   STRIA_FAIL_IF(check_names());
   STRIA_FAIL_IF(check_output_names(program, request.outputs));
   for (const NamedValue& output : request.outputs) {

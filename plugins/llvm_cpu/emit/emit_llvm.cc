@@ -17,7 +17,8 @@ using namespace stria::semtree;
 using llvm::Intrinsic::ID;
 
 const char* const kMathFunctions[] = {"exp", "log",  "pow",  "sin",  "cos",  "tan", "asin",
-                                      "acos", "atan", "sinh", "cosh", "tanh", "fmod"};
+                                      "acos", "atan", "sinh", "cosh", "tanh", "asinh",
+                                      "acosh", "atanh", "fmod"};
 
 // How the x86-64 vector ABI names a function: _ZGV<width letter>N<lanes>v[v]_<name>.
 std::string vector_symbol(const std::string& callee, DataType type, int bytes) {

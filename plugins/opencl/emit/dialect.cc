@@ -22,8 +22,9 @@ const char* const kReserved[] = {
     "fabs",      "fma",       "fmod",      "sqrt",       "floor",      "ceil",     "rint",
     "round",     "trunc",     "isnan",     "exp",        "log",        "pow",      "sin",
     "cos",       "tan",       "asin",      "acos",       "atan",       "sinh",     "cosh",
-    "tanh",      "barrier",   "sat",       "odd",        "vec_step",   "main",     "asm",
-    "typeof",    "this",      "class",     "template",   "linux",      "unix"};
+    "tanh",      "asinh",     "acosh",     "atanh",      "barrier",    "sat",      "odd",
+    "vec_step",  "main",      "asm",       "typeof",     "this",       "class",    "template",
+    "linux",     "unix"};
 
 void add_types(Dialect& out, const Features& features) {
   out.types = {{DataType::boolean, "bool"}, {DataType::i8, "char"},     {DataType::i16, "short"},
@@ -49,7 +50,8 @@ void add_operations(Dialect& out, const Features& features) {
   s["fma"] = {features.fma ? "fma($0, $1, $2)" : "($0 * $1 + $2)", {}};
   s["barrier"] = {"barrier(CLK_LOCAL_MEM_FENCE)", {}};
   for (const char* name :
-       {"exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh"})
+       {"exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
+        "asinh", "acosh", "atanh"})
     s[name] = {std::string(name) + "($0)", {}};
   s["pow"] = {"pow($0, $1)", {}};
   s["nan_max"] = {"nan_max_$t($0, $1)", {"nan_max"}};

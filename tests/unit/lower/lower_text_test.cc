@@ -172,5 +172,45 @@ TEST(LowerText, AnOutputThatIsAnInputIsCopied) {
   EXPECT_EQ(kernel(program, 0).stmts.size(), 2u);
 }
 
+std::vector<std::string> warnings_of(const std::string& text, const std::map<std::string, tile::TensorType>& inputs) {
+  auto parsed = tile::parse({"test.tile", text});
+  auto bound = tile::bind_program(*parsed, "", inputs);
+  EXPECT_TRUE(bound.ok()) << bound.status().message();
+  std::vector<Diagnostic> warnings;
+  EXPECT_TRUE(lower(*bound, &warnings).ok());
+  std::vector<std::string> out;
+  for (const Diagnostic& d : warnings) {
+    EXPECT_EQ(d.severity, Severity::warning);
+    out.push_back(text.substr(d.span.begin, d.span.end - d.span.begin) + ": " + d.message);
+  }
+  return out;
+}
+
+TEST(Lower, WarnsOfOutputsThatAreNotWhollyWritten) {
+  const std::map<std::string, tile::TensorType> inputs = {{"A", {DataType::fp32, {4}}}};
+  EXPECT_THAT(warnings_of("function (A[N]) -> (R) { R[i : N] = +(A[i]); }", inputs), ElementsAre());
+  EXPECT_THAT(warnings_of("function (A[N]) -> (R) { R[2 * i : 2 * N] = +(A[i]); }", inputs),
+              ElementsAre("R[2 * i : 2 * N]: 4 of the 8 elements of 'R' are never written and stay 0, for example R[1]; "
+                          "if that is meant, say so with 'default'"));
+  EXPECT_THAT(warnings_of("function (A[N]) -> (R, S) { R[i : N + 1] = >(A[i]); S[i : 3] = +(A[i]), i - 4 < 9; }", inputs),
+              ElementsAre("R[i : N + 1]: 1 of the 5 elements of 'R' is never written and stays 0, for example R[4]; "
+                          "if that is meant, say so with 'default'",
+                          "S[i : 3]: no index set is valid: 'S' is 0 everywhere; if that is meant, say so with 'default'"));
+  EXPECT_THAT(warnings_of("function (A[N]) -> (R) { Z = 0; R[2 * i : 2 * N] = +(A[i]) default Z; }", inputs), ElementsAre());
+  // Once for a function that is called twice, at its call for a composed one.
+  EXPECT_EQ(warnings_of("function f(A[N]) -> (R) { R[2 * i : N] = +(A[i]); }\n"
+                        "function (A) -> (R) { R = f(A) + f(A * 2); }", inputs).size(), 1u);
+}
+
+TEST(Lower, TheAttributePidNamesKernels) {
+  stripe::Program program = lowered(
+      "function (A[N]) -> (R, S, T) { [[pid(sum)]] R[2 * i : N] = +(A[i]); [[pid(sum)]] S = A; T = A; }",
+      {{"A", {DataType::fp32, {4}}}});
+  EXPECT_EQ(kernel(program, 0).name, "sum");  // fills what the next one leaves
+  EXPECT_EQ(kernel(program, 1).name, "sum_0");
+  EXPECT_EQ(kernel(program, 2).name, "sum_1");
+  EXPECT_EQ(kernel(program, 3).name, "kernel_3");
+}
+
 }  // namespace
 }  // namespace stria
