@@ -97,12 +97,16 @@ struct Attribute {
   std::vector<Name> arguments;
 };
 
+// Stands for an empty line in a list of comment lines.
+inline constexpr std::string_view kEmptyLine = "\n";
+
 struct Statement {
   std::variant<Contraction, Assignment> form;
   std::vector<Attribute> attributes;
-  std::vector<std::string> comments;  // lines before it and within it, without "#" or "//"
+  // Lines before it and within it, without "#" or "//"; kEmptyLine where they are apart.
+  std::vector<std::string> comments;
   std::string end_comment;            // behind it on its last line; empty: none
-  bool blank_before = false;          // an empty line stands before it
+  bool blank_before = false;          // an empty line stands before it and its comments
   SourceSpan span;                    // without the semicolon
 };
 

@@ -47,7 +47,8 @@ class Lexer {
     token.span = {begin, end};
     token.text = text_.substr(begin, end - begin);
     token.blank_before = blank_before_;
-    blank_before_ = false;
+    token.blank_after_comments = blank_after_comments_;
+    blank_before_ = blank_after_comments_ = false;
     fresh_line_ = false;
     out_.tokens.push_back(token);
     return out_.tokens.back();
@@ -56,10 +57,11 @@ class Lexer {
   // False at the end of the text.
   bool skip_blanks() {
     int newlines = 0;
+    bool commented = false;  // by a line of its own
     while (at_ < text_.size()) {
       char c = text_[at_];
       if (c == '\n') {
-        if (++newlines > 1 && !out_.tokens.empty()) blank_before_ = true;
+        if (++newlines > 1 && !commented && !out_.tokens.empty()) blank_before_ = true;
         fresh_line_ = true;
         ++at_;
       } else if (c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v') {
@@ -71,11 +73,14 @@ class Lexer {
         Comment comment;
         comment.token = out_.tokens.size();
         comment.own_line = fresh_line_ || out_.tokens.empty();
+        comment.blank_before = commented && newlines > 1;
+        commented |= comment.own_line;
         comment.text = std::string(trim(text_.substr(begin, end - begin)));
         out_.comments.push_back(std::move(comment));
         at_ = end;
         newlines = 0;
       } else {
+        blank_after_comments_ = commented && newlines > 1;
         return true;
       }
     }
@@ -186,6 +191,7 @@ class Lexer {
   Diagnostics& diagnostics_;
   size_t at_;
   bool blank_before_ = false;
+  bool blank_after_comments_ = false;
   bool fresh_line_ = true;  // nothing but blanks so far on this line
   TokenList out_;
 };

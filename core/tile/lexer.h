@@ -29,7 +29,8 @@ struct Token {
   std::string_view text;  // into the source
   int64_t integer = 0;
   double floating = 0;
-  bool blank_before = false;  // an empty line stands between this token and the one before it
+  bool blank_before = false;  // an empty line stands before this token and its comments
+  bool blank_after_comments = false;  // one stands between its comments and the token
 
   bool is(std::string_view sign) const {
     return (kind == TokenKind::sign || kind == TokenKind::keyword) && text == sign;
@@ -39,6 +40,7 @@ struct Token {
 struct Comment {
   size_t token = 0;        // stands before this token
   bool own_line = true;    // nothing else stands before it on its line
+  bool blank_before = false;  // an empty line stands between it and the comment before it
   std::string text;        // without "#" or "//" and without outer blanks
 };
 

@@ -82,8 +82,17 @@ class Parser {
   // ---- comments ----
   std::vector<std::string> take_comments(size_t up_to_token) {
     std::vector<std::string> out;
-    while (comment_ < list_.comments.size() && list_.comments[comment_].token <= up_to_token)
-      out.push_back(list_.comments[comment_++].text);
+    while (comment_ < list_.comments.size() && list_.comments[comment_].token <= up_to_token) {
+      const Comment& comment = list_.comments[comment_++];
+      if (comment.blank_before && !out.empty()) out.emplace_back(kEmptyLine);
+      out.push_back(comment.text);
+    }
+    return out;
+  }
+  // Those before the next token, which the printer puts directly behind them.
+  std::vector<std::string> take_leading_comments() {
+    std::vector<std::string> out = take_comments(at_);
+    if (!out.empty() && peek().blank_after_comments) out.emplace_back(kEmptyLine);
     return out;
   }
   // The comment behind the token just read, on the same line.
@@ -99,7 +108,7 @@ class Parser {
     Function out;
     f_ = &out;
     depths_.clear();
-    out.comments = take_comments(at_);
+    out.comments = take_leading_comments();
     out.span = next().span;
     bool ok = header(out);
     out.span.end = previous().span.end;
@@ -201,7 +210,7 @@ class Parser {
   bool statement(Statement& out) {
     nesting_ = 0;  // a statement that failed left some open
     in_form_ = false;
-    out.comments = take_comments(at_);
+    out.comments = take_leading_comments();
     out.blank_before = peek().blank_before;
     while (peek().is("[") && peek(1).is("["))
       if (!attribute(out)) return false;
@@ -225,7 +234,8 @@ class Parser {
     }
     next();
     // Comments that stood inside the statement move before it.
-    for (std::string& text : take_comments(at_ - 1)) out.comments.push_back(std::move(text));
+    for (std::string& text : take_comments(at_ - 1))
+      if (text != kEmptyLine) out.comments.push_back(std::move(text));
     out.end_comment = take_end_comment();
     return true;
   }

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/tile/print.h"
 
+#include <algorithm>
+
 #include "stria/base/text.h"
 #include "stria/tile/operators.h"
 
 namespace stria::tile {
 namespace {
+
+constexpr size_t kMaxColumns = 100;
+constexpr std::string_view kIndent = "      ";  // of a statement's further lines
+// Written for a blank at which a line may be broken; no name has it.
+constexpr char kSoftBlank = '\x01';
 
 class Printer {
  public:
@@ -41,8 +48,10 @@ class Printer {
         }
         out_ += "]] ";
       }
+      const size_t begin = out_.rfind('\n') + 1;
       statement(s);
       out_ += ';';
+      break_line(begin);
       if (!s.end_comment.empty()) out_ += "  # " + s.end_comment;
       out_ += '\n';
     }
@@ -52,8 +61,7 @@ class Printer {
 
   void comments(const std::vector<std::string>& lines, std::string_view indent) {
     for (const std::string& line : lines) {
-      out_ += indent;
-      out_ += line.empty() ? "#" : "# " + line;
+      if (line != kEmptyLine) (out_ += indent) += line.empty() ? "#" : "# " + line;
       out_ += '\n';
     }
   }
@@ -64,38 +72,46 @@ class Printer {
     if (a.tuple) out_ += '(';
     names(a.targets);
     if (a.tuple) out_ += ')';
-    out_ += " = ";
+    out_ += " =";
+    out_ += kSoftBlank;
     expr(a.value, 0);
   }
 
   void contraction(const Contraction& c) {
     out_ += c.out.tensor.text;
     out_ += '[';
-    exprs(c.out.indices);
-    if (!c.sizes.empty()) {
-      out_ += " : ";
-      exprs(c.sizes);
-    }
-    out_ += "] = ";
+    unbroken([&] {
+      exprs(c.out.indices);
+      if (!c.sizes.empty()) {
+        out_ += " : ";
+        exprs(c.sizes);
+      }
+    });
+    out_ += "] =";
+    out_ += kSoftBlank;
     out_ += sign_of(c.aggregation);
     out_ += '(';
     for (size_t i = 0; i < c.operands.size(); ++i) {
-      if (i == 1) (out_ += ' ').append(sign_of(c.combination)) += ' ';
-      if (i == 2) out_ += " ? ";
+      if (i > 0) out_ += kSoftBlank;
+      if (i == 1) out_.append(sign_of(c.combination)) += ' ';
+      if (i == 2) out_ += "? ";
       out_ += c.operands[i].tensor.text;
       out_ += '[';
-      exprs(c.operands[i].indices);
+      unbroken([&] { exprs(c.operands[i].indices); });
       out_ += ']';
     }
     out_ += ')';
     for (const Constraint& constraint : c.constraints) {
-      out_ += ", ";
-      expr(constraint.form, 1);
-      out_ += " < ";
-      expr(constraint.bound, 0);
+      out_ += ',';
+      out_ += kSoftBlank;
+      unbroken([&] {
+        expr(constraint.form, 1);
+        out_ += " < ";
+        expr(constraint.bound, 0);
+      });
     }
-    if (c.no_defract) out_ += " no_defract";
-    if (!c.default_tensor.text.empty()) out_ += " default " + c.default_tensor.text;
+    if (c.no_defract) (out_ += kSoftBlank) += "no_defract";
+    if (!c.default_tensor.text.empty()) (out_ += kSoftBlank) += "default " + c.default_tensor.text;
   }
 
   // Puts parentheses round what binds less tightly than `level`.
@@ -118,16 +134,16 @@ class Printer {
     if (own < level) out_ += '(';
     if (binary != nullptr) {
       expr(e.args[0], binary->chains ? own : own + 1);
-      ((out_ += ' ') += binary->sign) += ' ';
+      ((out_ += blank_) += binary->sign) += ' ';
       expr(e.args[1], own + 1);
     } else if (unary != nullptr) {
       out_ += unary->sign;
       expr(e.args[0], own);
     } else if (ternary) {
       expr(e.args[0], own + 1);
-      out_ += " ? ";
+      (out_ += blank_) += "? ";
       expr(e.args[1], own);
-      out_ += " : ";
+      (out_ += blank_) += ": ";
       expr(e.args[2], own);
     } else {
       out_ += e.text;
@@ -139,11 +155,44 @@ class Printer {
   }
 
   std::string take() { return std::move(out_); }
+  // For what holds no comments.
+  std::string take_line() {
+    std::replace(out_.begin(), out_.end(), kSoftBlank, ' ');
+    return std::move(out_);
+  }
 
  private:
+  // Makes the soft blanks from `begin` blanks, or breaks the line there where it gets too long.
+  void break_line(size_t begin) {
+    std::string line = out_.substr(begin);
+    out_.resize(begin);
+    size_t column = 0;
+    for (size_t at = 0; at < line.size();) {
+      const size_t end = std::min(line.find(kSoftBlank, at), line.size());
+      if (at > 0 && column + 1 + end - at > kMaxColumns) {
+        (out_ += '\n') += kIndent;
+        column = kIndent.size();
+      } else if (at > 0) {
+        out_ += ' ';
+        ++column;
+      }
+      out_.append(line, at, end - at);
+      column += end - at;
+      at = end + 1;
+    }
+  }
+
+  // Forms and sizes are not broken.
+  template <typename Function>
+  void unbroken(Function&& print) {
+    blank_ = ' ';
+    print();
+    blank_ = kSoftBlank;
+  }
+
   void exprs(const std::vector<ExprId>& list) {
     for (size_t i = 0; i < list.size(); ++i) {
-      if (i > 0) out_ += ", ";
+      if (i > 0) (out_ += ',') += blank_;
       expr(list[i], 0);
     }
   }
@@ -156,6 +205,7 @@ class Printer {
 
   const Function& f_;
   std::string out_;
+  char blank_ = kSoftBlank;  // between the parts of an expression
 };
 
 }  // namespace
@@ -172,20 +222,21 @@ std::string print(const Program& program) {
     if (!out.empty()) out += '\n';
     out += print(function);
   }
-  for (const std::string& line : program.end_comments) out += line.empty() ? "#\n" : "# " + line + "\n";
+  for (const std::string& line : program.end_comments)
+    out += line == kEmptyLine ? "\n" : line.empty() ? "#\n" : "# " + line + "\n";
   return out;
 }
 
 std::string print(const Function& function, const Statement& statement) {
   Printer printer(function);
   printer.statement(statement);
-  return printer.take();
+  return printer.take_line();
 }
 
 std::string print_expr(const Function& function, ExprId id) {
   Printer printer(function);
   printer.expr(id, 0);
-  return printer.take();
+  return printer.take_line();
 }
 
 }  // namespace stria::tile

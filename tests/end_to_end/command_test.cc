@@ -33,8 +33,8 @@ class Command : public testing::Test {
 TEST_F(Command, HelpAndVersion) {
   EXPECT_THAT(out_of("--version"), MatchesRegex("stria [0-9]+\\.[0-9]+\\.[0-9]+\n"));
   EXPECT_THAT(out_of("--help"), AllOf(HasSubstr("devices"), HasSubstr("run"), HasSubstr("compile"),
-                                      HasSubstr("opt"), HasSubstr("Exit codes")));
-  for (const char* verb : {"devices", "run", "compile", "opt"})
+                                      HasSubstr("opt"), HasSubstr("fmt"), HasSubstr("Exit codes")));
+  for (const char* verb : {"devices", "run", "compile", "opt", "fmt"})
     EXPECT_THAT(out_of(std::string(verb) + " --help"),
                 AllOf(HasSubstr("Examples:"), HasSubstr(std::string("stria ") + verb)));
 }
@@ -222,6 +222,58 @@ TEST_F(Command, OptRunsAPipeline) {
   EXPECT_THAT(one, testing::Not(HasSubstr("'second'")));
   EXPECT_THAT(run("opt p.stripe --pipeline p.json --explain prune").err,
               HasSubstr("step 1 'second'"));
+}
+
+TEST_F(Command, WarningsGoToStderr) {
+  folder_.write("p.tile", "function (A[N]) -> (R) {\n  B = A + 1;\n  R[2 * i : N] = +(A[i]);\n}\n");
+  Ended ended = run("run p.tile --device reference --input A=random:1 --shape A=5");
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_EQ(ended.err,
+            "p.tile:2:3: warning: 'B' is never used\n"
+            "    B = A + 1;\n"
+            "    ^\n"
+            "p.tile:3:3: warning: 2 of the 5 elements of 'R' are never written and stay 0, for example R[1]; if that "
+            "is meant, say so with 'default'\n"
+            "    R[2 * i : N] = +(A[i]);\n"
+            "    ^~~~~~~~~~~~\n");
+  EXPECT_EQ(run("compile p.tile --device reference --shape A=5 -o -").err, ended.err);
+}
+
+TEST_F(Command, Fmt) {
+  const std::string untidy = "# note\n\n\nfunction f(A)->(R){R=A+(2*A); // twice\n}\n";
+  const std::string tidy = "# note\n\nfunction f(A) -> (R) {\n  R = A + 2 * A;  # twice\n}\n";
+  folder_.write("a.tile", untidy);
+  folder_.write("b.tile", tidy);
+  EXPECT_EQ(out_of("fmt a.tile"), tidy);
+  EXPECT_EQ(folder_.read("a.tile"), untidy);
+  Ended check = run("fmt --check a.tile b.tile");
+  EXPECT_EQ(check.code, 1);
+  EXPECT_EQ(check.err, "stria: not formatted: a.tile\n");
+  EXPECT_EQ(check.out, "");
+  EXPECT_EQ(out_of("fmt -i a.tile b.tile"), "");
+  EXPECT_EQ(folder_.read("a.tile"), tidy);
+  EXPECT_EQ(out_of("fmt --check a.tile b.tile"), "");
+}
+
+TEST_F(Command, FmtRefuses) {
+  folder_.write("a.tile", "function (A) -> (R) { R = A; }");
+  folder_.write("broken.tile", "function (A) -> (R) { R = A }");
+  folder_.write("p.stripe", "stripe 0.1\n");
+  for (const auto& [command, code] : std::vector<std::pair<std::string, int>>{{"fmt", 2},
+                                                                             {"fmt a.tile -i --check", 2},
+                                                                             {"fmt a.tile broken.tile", 2},
+                                                                             {"fmt a.tile --chek", 2},
+                                                                             {"fmt absent.tile", 1},
+                                                                             {"fmt p.stripe", 1},
+                                                                             {"fmt broken.tile", 1},
+                                                                             {"fmt -i a.tile broken.tile", 1}}) {
+    Ended ended = run(command);
+    EXPECT_EQ(ended.code, code) << command;
+    EXPECT_EQ(ended.out, "") << command;
+    EXPECT_NE(ended.err, "") << command;
+  }
+  // Nothing is written unless all can be.
+  EXPECT_EQ(folder_.read("a.tile"), "function (A) -> (R) { R = A; }");
 }
 
 }  // namespace

@@ -178,6 +178,18 @@ void define(CLI::App* app, OptOptions& options) {
       passes_help());
 }
 
+void define(CLI::App* app, FmtOptions& options) {
+  app->add_option("FILE", options.files, "a .tile file; several with -i or --check")->required();
+  app->add_flag("-i,--in-place", options.in_place, "rewrite the files");
+  app->add_flag("--check", options.check,
+                "only say which files are not formatted; exit 1 if one is not");
+  app->footer(
+      "\nComments and single empty lines stay. Formatting twice changes nothing.\n\nExamples:\n"
+      "  stria fmt matmul.tile\n"
+      "  stria fmt -i matmul.tile softmax.tile\n"
+      "  stria fmt --check *.tile");
+}
+
 // The first word that looks like an option of `app` and is none, said with the nearest one; "" if
 // there is no such word. CLI11 complains of what is missing before it looks at what is wrong.
 std::string unknown_option(const CLI::App& app, int count, const char* const* arguments) {
@@ -207,6 +219,7 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   RunOptions run_options;
   CompileOptionsText compile_options;
   OptOptions opt_options;
+  FmtOptions fmt_options;
   CLI::App* devices_app = app.add_subcommand("devices", "list the devices of all plugins");
   CLI::App* doctor_app = app.add_subcommand("doctor", "say what is wrong with each plugin");
   CLI::App* run_app = app.add_subcommand("run", "run a program on a device");
@@ -216,7 +229,9 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   define(doctor_app, doctor_options);
   define(run_app, run_options);
   define(compile_app, compile_options);
+  CLI::App* fmt_app = app.add_subcommand("fmt", "write a Tile program in canonical form");
   define(opt_app, opt_options);
+  define(fmt_app, fmt_options);
 
   CommandLine out;
   try {
@@ -231,7 +246,8 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
     return out;
   } catch (const CLI::ParseError& error) {
     if (app.get_subcommands().empty() && count > 1 && arguments[1][0] != '-') {
-      const std::vector<std::string> verbs = {"devices", "doctor", "run", "compile", "opt"};
+      const std::vector<std::string> verbs = {"devices", "doctor", "run",
+                                              "compile", "opt",    "fmt"};
       out.text = fmt::format("stria: there is no verb '{}'{} (the verbs: {})\n", arguments[1],
                              did_you_mean(arguments[1], verbs), join(verbs, ", "));
       out.code = ExitCode::usage;
@@ -250,6 +266,7 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   if (run_app->parsed()) out.verb = run_options;
   if (compile_app->parsed()) out.verb = compile_options;
   if (opt_app->parsed()) out.verb = opt_options;
+  if (fmt_app->parsed()) out.verb = fmt_options;
   if (!out.verb) {
     out.text = app.help();
     out.code = ExitCode::usage;

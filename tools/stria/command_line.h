@@ -9,12 +9,14 @@
 #include "compile.h"
 #include "devices.h"
 #include "doctor.h"
+#include "fmt.h"
 #include "opt.h"
 #include "run.h"
 
 namespace stria::command {
 
-using Verb = std::variant<DevicesOptions, DoctorOptions, RunOptions, CompileOptionsText, OptOptions>;
+using Verb = std::variant<DevicesOptions, DoctorOptions, RunOptions, CompileOptionsText, OptOptions,
+                          FmtOptions>;
 
 struct CommandLine {
   std::optional<Verb> verb;

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fmt.h"
+
+#include <cstdio>
+#include <filesystem>
+
+#include "stria/base/file.h"
+#include "stria/base/text.h"
+#include "stria/tile/parser.h"
+#include "stria/tile/print.h"
+
+namespace stria::command {
+namespace {
+
+struct Formatted {
+  std::string before, after;
+};
+
+Result<Formatted> format(const std::string& path) {
+  if (std::filesystem::path(path).extension() != ".tile")
+    return invalid_argument("'{}': only .tile files can be formatted", path);
+  STRIA_ASSIGN(std::string text, read_file(path));
+  STRIA_ASSIGN(tile::Program program, tile::parse({path, text}));
+  return Formatted{std::move(text), tile::print(program)};
+}
+
+}  // namespace
+
+Outcome fmt_files(const FmtOptions& options) {
+  if (options.in_place && options.check)
+    return Outcome(ExitCode::usage, invalid_argument("--check and -i exclude each other"));
+  if (options.files.size() > 1 && !options.in_place && !options.check)
+    return Outcome(ExitCode::usage, invalid_argument("several files need -i or --check"));
+  // All are read before any is written.
+  std::vector<Formatted> all;
+  for (const std::string& path : options.files) {
+    STRIA_OR_FAIL(Formatted formatted, ExitCode::program, format(path));
+    all.push_back(std::move(formatted));
+  }
+  if (!options.in_place && !options.check) {
+    std::fputs(all[0].after.c_str(), stdout);
+    return Outcome();
+  }
+  std::vector<std::string> different;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i].before == all[i].after) continue;
+    if (options.in_place)
+      STRIA_FAIL_IF_ERROR(ExitCode::program, write_file(options.files[i], all[i].after));
+    different.push_back(options.files[i]);
+  }
+  if (different.empty() || options.in_place) return Outcome();
+  return Outcome(ExitCode::program, make_error(StatusCode::failed_precondition, "not formatted: {}",
+                                               join(different, ", ")));
+}
+
+}  // namespace stria::command
