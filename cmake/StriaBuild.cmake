@@ -65,37 +65,22 @@ function(stria_room name)
 endfunction()
 
 # stria_plugin(NAME SOURCES … ROOMS room… PRIVATE target… [FOLDER folder])
-# build/<preset>/FOLDER/NAME/ with the shared object (one exported symbol), plugin.json, hw/ and
-# passes/, laid out as an installed plugin is. FOLDER is lib/stria/plugins unless given: plugins of
-# the tests live elsewhere.
+# A plugin of this tree: what stria_add_plugin makes, with rooms of core linked in, hidden. With a
+# FOLDER of its own it is one of the tests' and is not installed.
+include(${CMAKE_CURRENT_LIST_DIR}/../sdk/StriaPlugin.cmake)
 function(stria_plugin name)
   cmake_parse_arguments(PLUGIN "" "FOLDER" "SOURCES;ROOMS;PRIVATE" ${ARGN})
-  if(NOT PLUGIN_FOLDER)
-    set(PLUGIN_FOLDER lib/stria/plugins)
+  set(place)
+  if(PLUGIN_FOLDER)
+    set(place FOLDER ${PLUGIN_FOLDER} NO_INSTALL)
+  else()
     set_property(GLOBAL APPEND PROPERTY STRIA_PLUGINS \"${name}\")
   endif()
-  set(out ${CMAKE_BINARY_DIR}/${PLUGIN_FOLDER}/${name})
-  add_library(stria_plugin_${name} MODULE ${PLUGIN_SOURCES})
-  set_target_properties(stria_plugin_${name} PROPERTIES
-    OUTPUT_NAME stria_${name} LIBRARY_OUTPUT_DIRECTORY ${out})
-  target_link_libraries(stria_plugin_${name} PRIVATE stria_flags stria_sdk ${PLUGIN_PRIVATE})
+  stria_add_plugin(${name} SOURCES ${PLUGIN_SOURCES} ${place})
+  target_link_libraries(stria_plugin_${name} PRIVATE stria_flags ${PLUGIN_PRIVATE})
   foreach(room IN LISTS PLUGIN_ROOMS)
     target_link_libraries(stria_plugin_${name} PRIVATE stria_${room})
   endforeach()
-  set(script ${PROJECT_SOURCE_DIR}/sdk/plugin.map)
-  target_link_options(stria_plugin_${name} PRIVATE -Wl,--version-script,${script})
-  if(NOT STRIA_SANITIZE)
-    target_link_options(stria_plugin_${name} PRIVATE -Wl,-z,defs)
-  endif()
-  set_property(TARGET stria_plugin_${name} APPEND PROPERTY LINK_DEPENDS ${script})
-  file(GLOB data RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS
-    plugin.json hw/*.json passes/*.json README.md)
-  foreach(file IN LISTS data)
-    configure_file(${file} ${out}/${file} COPYONLY
-      FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
-  endforeach()
-  # The loader trusts only what nobody else may write, whatever the umask of the build.
-  add_custom_command(TARGET stria_plugin_${name} POST_BUILD COMMAND chmod -R go-w ${out} VERBATIM)
 endfunction()
 
 # stria_test(NAME SOURCES … ROOMS room… PRIVATE target… [LABELS …] [TIMEOUT s])

@@ -112,7 +112,7 @@ TEST(Layers, NoForeignHeaderBehindAPublicHeader) {
 
 TEST(Layers, FilesAreShortAndNamedAfterOneThing) {
   const std::set<std::string> banned = {"util", "utils", "misc", "common", "helpers", "helper"};
-  for (const char* folder : {"core", "plugins", "sdk", "tools", "tests"}) {
+  for (const char* folder : {"core", "plugins", "sdk", "tools", "tests", "examples"}) {
     for (const fs::path& path : sources(kRoot / folder)) {
       std::string text = read(path);
       auto lines = std::count(text.begin(), text.end(), '\n');

@@ -8,15 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "stria/base/source_text.h"
 #include "stria/base/status.h"
 
 namespace stria {
-
-// A text with the name that messages give it (a path, "<string>"). Plain value.
-struct SourceText {
-  std::string name;
-  std::string text;
-};
 
 // Half-open range of byte offsets into a SourceText. begin == end marks a point.
 struct SourceSpan {

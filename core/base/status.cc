@@ -47,6 +47,13 @@ Status Status::with_context(std::string_view context) const {
   return Status(code_, fmt::format("{}: {}", context, message_));
 }
 
+void end_without_value(const Status& failure) {
+  std::fprintf(stderr, "stria: the value of a failed Result was asked for: %s\n",
+               failure.to_string().c_str());
+  std::fflush(stderr);
+  std::_Exit(4);
+}
+
 void set_check_failed_handler(void (*handler)()) { check_failed_handler.store(handler); }
 
 void check_failed(const char* file, int line, const std::string& message) {

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stria/base/log_level.h"
 #include "stria/base/status.h"
 #include "stria/hal/info.h"
 #include "stria/plugin.h"
@@ -36,7 +37,7 @@ class InterpretedProgram {
   virtual Result<std::unique_ptr<InterpretedKernel>> prepare(size_t index) const = 0;
 };
 
-enum class LogLevel : int32_t { debug = 0, info = 1, warning = 2, error = 3 };
+using stria::LogLevel;
 
 // Each may be empty: then the service answers unimplemented (log: drops the line; cache: never
 // hits). All are called from any thread.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "stria/base/source_text.h"
 #include "stria/base/status.h"
 #include "stria/plugin.h"
 
@@ -46,10 +47,7 @@ struct KernelInfo {
 };
 
 // A named text, such as one kernel's generated source.
-struct NamedText {
-  std::string name;
-  std::string text;
-};
+using NamedText = SourceText;
 
 // Copies; a struct that is shorter than ours leaves the members it lacks at their defaults.
 // incompatible with what it is: a null pointer with a count, a number outside its list, inputs

@@ -19,7 +19,8 @@ namespace stria::hal {
 // A folder to look in: a plugin's own directory, or a folder of such directories.
 struct SearchPlace {
   std::filesystem::path path;
-  std::string origin;     // "API", "STRIA_PLUGIN_PATH", "user", "beside the executable"
+  std::string origin;     // "API", "STRIA_PLUGIN_PATH", "user", "beside the executable",
+                          // "beside the library"
   bool required = false;  // missing is worth a verdict
 };
 
@@ -44,8 +45,8 @@ struct FoundPlugin {
 };
 
 // In order: options.paths, $STRIA_PLUGIN_PATH (colon-separated), ~/.local/lib/stria/plugins,
-// <folder of the executable>/../lib/stria/plugins. In an elevated process the environment and the
-// user's folder are left out.
+// <folder of the executable>/../lib/stria/plugins, and the same beside libstria where this code is
+// part of that. In an elevated process the environment and the user's folder are left out.
 std::vector<SearchPlace> search_places(const SearchOptions& options);
 // The plugin directories of these places, in order: each once, nothing of them read.
 std::vector<FoundPlugin> find_plugins(const SearchOptions& options);

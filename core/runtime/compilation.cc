@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "stria/lower/lower.h"
+#include "stria/runtime/inside.h"
 #include "stria/stripe/printer.h"
 #include "stria/tile/print.h"
 
@@ -37,11 +38,12 @@ void Compilation::add_stage(std::string_view name, std::string_view ending, std:
 Result<Compilation> lower_program(const Program& program, const InputTypes& inputs,
                                   const CompileOptions& options) {
   Compilation out;
-  if (options.keep_stages) out.add_stage("program", "tile", tile::print(program.tile()));
-  STRIA_ASSIGN(out.bound, tile::bind_program(program.tile(), program.function(), inputs));
+  if (options.keep_stages) out.add_stage("program", "tile", tile::print(Inside::tile(program)));
+  STRIA_ASSIGN(out.bound,
+               tile::bind_program(Inside::tile(program), Inside::function(program), inputs));
   std::vector<Diagnostic> more;
   STRIA_ASSIGN(out.generic, lower(out.bound, &more));
-  Diagnostics warnings(program.tile().source);
+  Diagnostics warnings(Inside::tile(program).source);
   for (const std::vector<Diagnostic>* list : {&out.bound.warnings, &more})
     for (const Diagnostic& d : *list) warnings.warning(d.span, d.message);
   out.warnings = warnings.warnings();

@@ -10,6 +10,7 @@
 #include "stria/base/status.h"
 #include "stria/hal/info.h"
 #include "stria/pass/pass_context.h"
+#include "stria/runtime/compile_options.h"
 #include "stria/runtime/program.h"
 #include "stria/stripe/block.h"
 #include "stria/tile/bind.h"
@@ -17,36 +18,11 @@
 
 namespace stria {
 
-// The type and sizes of each input of a program, by name.
-using InputTypes = std::map<std::string, tile::TensorType>;
-
-// Is told, as reproducers (stria/pass/reproducer.h), what a compilation tries: what failed can then
-// be tried again from one file. Called on the thread that compiles.
-class FailureRecorder {
- public:
-  virtual ~FailureRecorder() = default;
-  // This is about to be tried, and the process may not survive it; until end().
-  virtual void begin(const std::string& reproducer) = 0;
-  virtual void end() = 0;
-  // This failed: a step of the pipeline, or the plugin's build.
-  virtual void failed(const std::string& reproducer) = 0;
-};
-
-// How to compile.
-struct CompileOptions {
-  // Allows what changes float results within the usual meaning of "fast math".
-  bool fast_math = false;
-  // Keeps the text of every stage in Compilation::stages, and the plugin's generated sources.
-  bool keep_stages = false;
-  // Borrowed for the time of the call; null: nobody is told.
-  FailureRecorder* recorder = nullptr;
-};
-
 struct Compilation {
   tile::BoundProgram bound;
   stripe::Program generic;  // straight from lowering: what the interpreter checks against
-  std::string warnings;     // about the program's text, rendered like errors; empty if there are none
-  // Made by Device::specialize:
+  std::string warnings;  // about the program's text, rendered like errors; empty if there are none
+  // Made by Inside::specialize:
   stripe::Program device;  // after the device's pipeline
   std::string device_text;
   std::vector<StepReport> steps;  // of the pipeline

@@ -3,14 +3,23 @@
 
 #include <fmt/format.h>
 
+#include <mutex>
+
 #include "stria/base/file.h"
+#include "stria/base/status.h"
+#include "stria/hwmodel/hardware_model.h"
 #include "stria/pass/pipeline.h"
 #include "stria/pass/reproducer.h"
 #include "stria/passes/all_passes.h"
 #include "stria/runtime/executable_state.h"
+#include "stria/runtime/inside.h"
 #include "stria/runtime/intrinsics.h"
 #include "stria/runtime/plugin_pass.h"
+#include "stria/runtime/tensor_state.h"
+#include "stria/stripe/parser.h"
 #include "stria/stripe/printer.h"
+#include "stria/stripe/verifier.h"
+#include "stria/type/tensor_shape.h"
 
 namespace stria {
 namespace {
@@ -28,6 +37,15 @@ std::vector<TensorInfo> infos_of(const tile::BoundProgram& bound,
   return infos;
 }
 
+std::vector<TensorInfo> infos_of(const exec::Plan& plan, const std::vector<size_t>& tensors) {
+  std::vector<TensorInfo> infos;
+  for (size_t t : tensors) {
+    const TensorShape& shape = plan.tensors[t].shape;
+    infos.push_back({plan.tensors[t].name, shape.type, shape.sizes()});
+  }
+  return infos;
+}
+
 // For each of the plan's tensors, where `infos` has it.
 Result<std::vector<size_t>> positions_of(const exec::Plan& plan, const std::vector<size_t>& tensors,
                                          const std::vector<TensorInfo>& infos) {
@@ -40,8 +58,9 @@ Result<std::vector<size_t>> positions_of(const exec::Plan& plan, const std::vect
       return internal_error("device Stripe has a tensor '{}' that the program does not have",
                             tensor.name);
     if (tensor.shape != dense_shape(infos[at].type, infos[at].sizes))
-      return unsupported("the pipeline changed the layout of '{}', which belongs to the caller",
-                         tensor.name);
+      return unsupported(
+          "device Stripe has '{}', which belongs to the caller, not as {} row by row", tensor.name,
+          to_string(infos[at].type, infos[at].sizes));
     positions.push_back(at);
   }
   return positions;
@@ -53,43 +72,82 @@ struct Device::State {
   hal::Plugin plugin;
   hal::Device device;
   exec::DeviceMemory memory;
+  std::string name;
+  DeviceInfo info;
   HardwareModel model;
+  std::vector<PassInfo> passes;
   Pipeline pipeline;
   std::shared_ptr<std::mutex> order = std::make_shared<std::mutex>();
 };
 
-Result<Device> Device::open(const hal::Plugin& plugin, std::string_view device_id) {
-  auto state = std::make_shared<State>();
+DeviceInfo public_info(const hal::DeviceInfo& info, std::string plugin, std::string selector) {
+  DeviceInfo out;
+  out.selector = std::move(selector);
+  out.plugin = std::move(plugin);
+  out.id = info.id;
+  out.name = info.name;
+  out.kind = info.kind;
+  out.vendor = info.vendor;
+  out.available = info.available;
+  out.reason = info.reason;
+  out.memory_bytes = info.memory_bytes;
+  return out;
+}
+
+Result<Device> Inside::open(const hal::Plugin& plugin, std::string_view device_id,
+                            std::string selector) {
+  auto state = std::make_shared<Device::State>();
   state->plugin = plugin;
   STRIA_ASSIGN(state->device, plugin.open(device_id));
   state->memory = exec::DeviceMemory(state->device);
   const hal::DeviceInfo& info = state->device.info();
+  state->name = plugin.id() + ":" + info.id;
+  if (selector.empty()) selector = state->name;
+  state->info = public_info(info, plugin.id(), std::move(selector));
   STRIA_ASSIGN(std::filesystem::path hw, plugin.hw_model(info.kind));
   STRIA_ASSIGN(SourceText hw_text, read_source(hw));
   STRIA_ASSIGN(state->model, load_hardware_model(hw_text, {}, info.properties));
   STRIA_ASSIGN(std::filesystem::path pipeline, plugin.pipeline(info.kind));
   STRIA_ASSIGN(SourceText pipeline_text, read_source(pipeline));
-  std::vector<PassInfo> passes = passes::all_passes();
-  passes.push_back(make_plugin_pass(state->device));
-  STRIA_ASSIGN(state->pipeline, parse_pipeline(pipeline_text, {}, state->model, passes));
+  state->passes = passes::all_passes();
+  state->passes.push_back(make_plugin_pass(state->device));
+  STRIA_ASSIGN(state->pipeline, parse_pipeline(pipeline_text, {}, state->model, state->passes));
   Device device;
   device.state_ = std::move(state);
   return device;
 }
 
-std::string Device::name() const { return state_->plugin.id() + ":" + info().id; }
-const hal::DeviceInfo& Device::info() const { return state_->device.info(); }
-const HardwareModel& Device::model() const { return state_->model; }
-const hal::Device& Device::hal() const { return state_->device; }
+const hal::Device& Inside::hal_device(const Device& device) { return device.state_->device; }
+const HardwareModel& Inside::model(const Device& device) { return device.state_->model; }
+
+const std::string& Device::name() const { return state_->name; }
+const DeviceInfo& Device::info() const { return state_->info; }
 
 Result<Tensor> Device::create_tensor(DataType type, std::vector<int64_t> sizes,
                                      std::string_view what) const {
-  return Tensor::create(state_->memory, state_->order, type, std::move(sizes), what);
+  Tensor tensor;
+  STRIA_ASSIGN(tensor.state_, Tensor::State::create(state_->memory, state_->order,
+                                                    {type, std::move(sizes)}, what));
+  return tensor;
 }
 
-Result<Compilation> Device::specialize(Compilation compilation,
-                                       const CompileOptions& options) const {
-  const Pipeline& pipeline = state_->pipeline;
+Result<Tensor> Device::create_tensor(const TensorInfo& info) const {
+  return create_tensor(info.type, info.sizes, info.name);
+}
+
+Result<Event> Device::create_event() const {
+  STRIA_ASSIGN(hal::Event event, state_->device.create_event());
+  return Inside::event_of(std::move(event));
+}
+
+Result<Compilation> Inside::specialize(const Device& device, Compilation compilation,
+                                       const CompileOptions& options) {
+  const Device::State& state = *device.state_;
+  std::optional<Pipeline> own;
+  if (options.pipeline) {
+    STRIA_ASSIGN(own, parse_pipeline(*options.pipeline, {}, state.model, state.passes));
+  }
+  const Pipeline& pipeline = own ? *own : state.pipeline;
   PipelineOptions how;
   how.intrinsics = &intrinsic_signatures();
   if (options.keep_stages)
@@ -98,11 +156,11 @@ Result<Compilation> Device::specialize(Compilation compilation,
     };
   auto reproducer = [&](size_t begin, size_t end, const stripe::Program& before) {
     Reproducer out;
-    out.device = name();
+    out.device = device.name();
     out.fast_math = options.fast_math;
     out.verify_each = how.verify_each;
     out.pipeline = pipeline.to_json(begin, end);
-    out.hw = state_->model.to_string();
+    out.hw = state.model.to_string();
     out.program = stripe::print(before);
     return out;
   };
@@ -115,29 +173,31 @@ Result<Compilation> Device::specialize(Compilation compilation,
     options.recorder->begin(reproducer(0, pipeline.steps.size(), compilation.generic).to_string());
   }
   compilation.device = compilation.generic;
-  auto steps = run_pipeline(compilation.device, pipeline, state_->model, how);
+  auto steps = run_pipeline(compilation.device, pipeline, state.model, how);
   if (options.recorder != nullptr) options.recorder->end();
   if (!steps.ok())
-    return steps.status().with_context(fmt::format("'{}' for {}", compilation.bound.name, name()));
+    return steps.status().with_context(
+        fmt::format("'{}' for {}", compilation.bound.name, device.name()));
   compilation.steps = std::move(*steps);
   compilation.device_text = stripe::print(compilation.device);
   return compilation;
 }
 
-Result<exec::LoadedProgram> Device::build(const stripe::Program& program, const std::string& text,
-                                          const CompileOptions& options) const {
+Result<exec::LoadedProgram> Inside::build(const Device& device, const stripe::Program& program,
+                                          const std::string& text, const CompileOptions& options) {
+  const Device::State& state = *device.state_;
   const std::string json = fmt::format("{{\"fast_math\": {}, \"dump_source\": {}}}",
                                        options.fast_math, options.keep_stages);
   Reproducer reproducer;
   if (options.recorder != nullptr) {
-    reproducer.device = name();
+    reproducer.device = device.name();
     reproducer.fast_math = options.fast_math;
     reproducer.build = true;
-    reproducer.hw = state_->model.to_string();
+    reproducer.hw = state.model.to_string();
     reproducer.program = text;
     options.recorder->begin(reproducer.to_string());
   }
-  auto loaded = exec::LoadedProgram::load(state_->memory, program, text, json);
+  auto loaded = exec::LoadedProgram::load(state.memory, program, text, json);
   if (options.recorder != nullptr) {
     options.recorder->end();
     reproducer.failure = loaded.status().to_string();
@@ -145,19 +205,23 @@ Result<exec::LoadedProgram> Device::build(const stripe::Program& program, const 
   }
   if (!loaded.ok())
     return loaded.status().with_context(
-        fmt::format("the build of '{}' for {}", program.entry.name, name()));
+        fmt::format("the build of '{}' for {}", program.entry.name, device.name()));
   return loaded;
 }
 
-Result<Executable> Device::load(Compilation compilation, const CompileOptions& options) const {
+Result<Executable> Inside::load(const Device& device, Compilation compilation,
+                                const CompileOptions& options) {
   auto state = std::make_shared<Executable::State>();
-  state->order = state_->order;
+  state->order = device.state_->order;
+  state->keep_sources = options.keep_stages;
   state->compilation = std::move(compilation);
   const Compilation& c = state->compilation;
-  STRIA_ASSIGN(state->loaded, build(c.device, c.device_text, options));
-  state->inputs = infos_of(c.bound, c.bound.inputs);
-  state->outputs = infos_of(c.bound, c.bound.outputs);
+  STRIA_ASSIGN(state->loaded, build(device, c.device, c.device_text, options));
   const exec::Plan& plan = state->loaded.plan();
+  // Stripe that came without a Tile program is its own list of tensors.
+  const bool bound = !c.bound.tensors.empty();
+  state->inputs = bound ? infos_of(c.bound, c.bound.inputs) : infos_of(plan, plan.inputs);
+  state->outputs = bound ? infos_of(c.bound, c.bound.outputs) : infos_of(plan, plan.outputs);
   STRIA_ASSIGN(state->plan_inputs, positions_of(plan, plan.inputs, state->inputs));
   STRIA_ASSIGN(state->plan_outputs, positions_of(plan, plan.outputs, state->outputs));
   Executable executable;
@@ -168,8 +232,29 @@ Result<Executable> Device::load(Compilation compilation, const CompileOptions& o
 Result<Executable> Device::compile(const Program& program, const InputTypes& inputs,
                                    const CompileOptions& options) const {
   STRIA_ASSIGN(Compilation generic, lower_program(program, inputs, options));
-  STRIA_ASSIGN(Compilation compilation, specialize(std::move(generic), options));
-  return load(std::move(compilation), options);
+  STRIA_ASSIGN(Compilation compilation, Inside::specialize(*this, std::move(generic), options));
+  return Inside::load(*this, std::move(compilation), options);
+}
+
+Result<Executable> Device::load_stripe(const SourceText& stripe,
+                                       const CompileOptions& options) const {
+  Compilation compilation;
+  STRIA_ASSIGN(compilation.generic, stripe::parse(stripe));
+  const std::map<std::string, int64_t> units = state_->model.units();
+  stripe::VerifyOptions verify_options;
+  verify_options.units = &units;
+  verify_options.intrinsics = &intrinsic_signatures();
+  STRIA_RETURN_IF_ERROR(
+      stripe::verify(compilation.generic, verify_options).with_context(stripe.name));
+  if (options.keep_stages)
+    compilation.add_stage("program", "stripe", stripe::print(compilation.generic));
+  if (options.pipeline) {
+    STRIA_ASSIGN(compilation, Inside::specialize(*this, std::move(compilation), options));
+  } else {
+    compilation.device = compilation.generic;
+    compilation.device_text = stripe::print(compilation.device);
+  }
+  return Inside::load(*this, std::move(compilation), options);
 }
 
 }  // namespace stria

@@ -1,55 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
-// An open device of a plugin with what the compiler must know of it: its hardware model (the
-// plugin's file merged with what the device says of itself) and its pass pipeline.
+// An open device: makes tensors in its memory and compiles programs for it.
 #pragma once
 
-#include <map>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "stria/base/diagnostic.h"
-#include "stria/base/status.h"
-#include "stria/exec/loaded_program.h"
-#include "stria/hal/device.h"
-#include "stria/hal/plugin.h"
-#include "stria/hwmodel/hardware_model.h"
-#include "stria/runtime/compilation.h"
+#include "stria/base/api.h"
+#include "stria/base/result.h"
+#include "stria/base/source_text.h"
+#include "stria/runtime/compile_options.h"
+#include "stria/runtime/device_info.h"
+#include "stria/runtime/event.h"
 #include "stria/runtime/executable.h"
 #include "stria/runtime/program.h"
 #include "stria/runtime/tensor.h"
 
 namespace stria {
 
-// A handle; safe from any thread. It keeps its plugin loaded.
-class Device {
+// A handle; safe from any thread. It keeps its plugin loaded and outlives the Runtime. Opening a
+// device twice gives two devices: their tensors do not mix. Every function needs a device that
+// Runtime::open has given.
+class STRIA_API Device {
  public:
   Device() = default;
-  // Opens the device, reads its model and pipeline and checks both.
-  static Result<Device> open(const hal::Plugin& plugin, std::string_view device_id);
+  bool valid() const { return state_ != nullptr; }
 
-  std::string name() const;  // "plugin:id"
-  const hal::DeviceInfo& info() const;
-  const HardwareModel& model() const;
-  const hal::Device& hal() const;
+  const std::string& name() const;  // "plugin:id"
+  const DeviceInfo& info() const;   // as the opened device says it
 
-  // Undefined contents. `what` names it in messages.
+  // A dense row-major tensor with undefined contents. `sizes` in elements, outermost first; `what`
+  // names it in messages. invalid_argument for a negative size, out_of_memory.
   Result<Tensor> create_tensor(DataType type, std::vector<int64_t> sizes,
                                std::string_view what = "tensor") const;
+  // One for an input or output of an executable.
+  Result<Tensor> create_tensor(const TensorInfo& info) const;
+  // One with `values`, in row-major order; returns when they are there. invalid_argument if their
+  // number is not the product of the sizes.
+  template <typename T>
+  Result<Tensor> create_tensor(std::vector<int64_t> sizes, const std::vector<T>& values) const {
+    STRIA_ASSIGN(Tensor tensor, create_tensor(data_type_of<T>(), std::move(sizes)));
+    STRIA_RETURN_IF_ERROR(tensor.write_values(values));
+    return tensor;
+  }
+  // An event that the caller ends with Event::signal: what waits for it waits for the caller. One
+  // that is dropped unsignalled fails with cancelled.
+  Result<Event> create_event() const;
 
-  // Runs the device's pipeline over what lower_program made; nothing is built.
-  Result<Compilation> specialize(Compilation compilation, const CompileOptions& options = {}) const;
-  // Builds device Stripe, which `text` is the print of.
-  Result<exec::LoadedProgram> build(const stripe::Program& program, const std::string& text,
-                                    const CompileOptions& options = {}) const;
-  // Builds and loads a specialized program.
-  Result<Executable> load(Compilation compilation, const CompileOptions& options = {}) const;
-  // lower_program, specialize and load.
+  // Compiles for the given types and sizes, builds on the device and loads; takes milliseconds to
+  // seconds. Every input of the program must be in `inputs`; names it does not have are ignored.
+  // invalid_argument with every mistake found in program, sizes or pipeline.
   Result<Executable> compile(const Program& program, const InputTypes& inputs,
                              const CompileOptions& options = {}) const;
+  // Builds and loads Stripe as it stands, for example device_stripe() of an Executable, edited by
+  // hand; with `options.pipeline`, what that pipeline makes of it. Inputs and outputs are those of
+  // its main block, in printed order. invalid_argument for text that is no Stripe or breaks its
+  // rules.
+  Result<Executable> load_stripe(const SourceText& stripe,
+                                 const CompileOptions& options = {}) const;
 
  private:
+  friend struct Inside;
   struct State;
   std::shared_ptr<const State> state_;
 };

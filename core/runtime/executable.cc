@@ -3,7 +3,11 @@
 
 #include <algorithm>
 
+#include "stria/base/status.h"
 #include "stria/runtime/executable_state.h"
+#include "stria/runtime/inside.h"
+#include "stria/runtime/tensor_state.h"
+#include "stria/type/tensor_shape.h"
 
 namespace stria {
 namespace {
@@ -20,17 +24,24 @@ Status check_tensor(const TensorInfo& expected, const Tensor& tensor, const std:
 
 }  // namespace
 
+const std::string& Executable::name() const { return state_->loaded.plan().program; }
 const std::vector<TensorInfo>& Executable::inputs() const { return state_->inputs; }
 const std::vector<TensorInfo>& Executable::outputs() const { return state_->outputs; }
-const Compilation& Executable::compilation() const { return state_->compilation; }
-Result<std::vector<hal::NamedText>> Executable::sources() const {
+const std::string& Executable::device_stripe() const { return state_->compilation.device_text; }
+const std::vector<SourceText>& Executable::stages() const { return state_->compilation.stages; }
+Result<std::vector<SourceText>> Executable::sources() const {
+  if (!state_->keep_sources) return std::vector<SourceText>();
   return state_->loaded.library().source();
 }
 
-Result<exec::Run> Executable::run(std::span<const Tensor> inputs,
-                                  std::span<const Tensor> outputs) const {
+const Compilation& Inside::compilation(const Executable& executable) {
+  return executable.state_->compilation;
+}
+
+Result<Event> Executable::run(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                              std::span<const Event> waits) const {
   State& state = *state_;
-  const std::string& name = state.compilation.bound.name;
+  const std::string& name = state.loaded.plan().program;
   if (inputs.size() != state.inputs.size() || outputs.size() != state.outputs.size())
     return invalid_argument("'{}' has {} inputs and {} outputs, got {} and {}", name,
                             state.inputs.size(), state.outputs.size(), inputs.size(),
@@ -46,38 +57,45 @@ Result<exec::Run> Executable::run(std::span<const Tensor> inputs,
   }
   for (std::span<const Tensor> tensors : {inputs, outputs})
     for (const Tensor& tensor : tensors)
-      if (tensor.order() != state.order)
+      if (tensor.state_->order != state.order)
         return invalid_argument("'{}': a tensor {} lives on another device", name,
                                 to_string(tensor.type(), tensor.sizes()));
 
   std::lock_guard lock(*state.order);
-  std::vector<Event> waits;
-  for (const Tensor& tensor : inputs) tensor.add_events_before_read(waits);
-  for (const Tensor& tensor : outputs) STRIA_RETURN_IF_ERROR(tensor.add_events_before_write(waits));
+  std::vector<hal::Event> before;
+  for (const Event& event : waits)
+    if (event.valid()) before.push_back(Inside::hal_event(event));
+  for (const Tensor& tensor : inputs) tensor.state_->add_events_before_read(before);
+  for (const Tensor& tensor : outputs)
+    STRIA_RETURN_IF_ERROR(tensor.state_->add_events_before_write(before));
 
   const exec::Plan& plan = state.loaded.plan();
   std::vector<hal::Argument> in_arguments, out_arguments;
   std::vector<std::pair<Tensor, uint64_t>> constants;
+  std::vector<hal::Event> before_constants;
   for (size_t p = 0; p < plan.inputs.size(); ++p) {
     const Tensor& tensor = inputs[state.plan_inputs[p]];
-    in_arguments.push_back({tensor.buffer(), 0});
-    if (plan.tensors[plan.inputs[p]].prologue_reads)
-      constants.emplace_back(tensor, tensor.version());
+    in_arguments.push_back({tensor.state_->buffer, 0});
+    if (plan.tensors[plan.inputs[p]].prologue_reads) {
+      constants.emplace_back(tensor, tensor.state_->version);
+      tensor.state_->add_events_before_read(before_constants);
+    }
   }
   for (size_t p = 0; p < plan.outputs.size(); ++p) {
     const Tensor& tensor = outputs[state.plan_outputs[p]];
-    out_arguments.push_back({tensor.buffer(), 0});
+    out_arguments.push_back({tensor.state_->buffer, 0});
     if (plan.tensors[plan.outputs[p]].dir == stripe::RefDir::inout)
-      tensor.add_events_before_read(waits);
+      tensor.state_->add_events_before_read(before);
   }
   if (!state.binding.valid() || constants != state.constants) {
-    STRIA_ASSIGN(state.binding, state.loaded.bind(in_arguments, waits));
+    // Not after all of `before`: a binding outlives this run and must not share its fate.
+    STRIA_ASSIGN(state.binding, state.loaded.bind(in_arguments, before_constants));
     state.constants = std::move(constants);
   }
-  STRIA_ASSIGN(exec::Run run, state.binding.run(in_arguments, out_arguments, waits));
-  for (const Tensor& tensor : inputs) tensor.add_reader(run.done());
-  for (const Tensor& tensor : outputs) tensor.set_writer(run.done());
-  return run;
+  STRIA_ASSIGN(exec::Run run, state.binding.run(in_arguments, out_arguments, before));
+  for (const Tensor& tensor : inputs) tensor.state_->add_reader(run.done());
+  for (const Tensor& tensor : outputs) tensor.state_->set_writer(run.done());
+  return Inside::event_of(std::move(run));
 }
 
 }  // namespace stria

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "stria/exec/loaded_program.h"
+#include "stria/runtime/compilation.h"
 #include "stria/runtime/executable.h"
 
 namespace stria {
@@ -14,6 +16,7 @@ namespace stria {
 struct Executable::State {
   Compilation compilation;
   exec::LoadedProgram loaded;
+  bool keep_sources = false;
   std::vector<TensorInfo> inputs, outputs;
   // For each tensor of the plan, its position among the program's inputs or outputs.
   std::vector<size_t> plan_inputs, plan_outputs;

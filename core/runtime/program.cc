@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "stria/base/file.h"
+#include "stria/base/status.h"
 #include "stria/base/text.h"
+#include "stria/runtime/inside.h"
 #include "stria/tile/bind.h"
 #include "stria/tile/parser.h"
 
@@ -51,8 +53,8 @@ Result<Program> Program::read(const std::filesystem::path& path, std::string_vie
 const std::string& Program::name() const { return state_->name; }
 const std::vector<ProgramInput>& Program::inputs() const { return state_->inputs; }
 const std::vector<std::string>& Program::outputs() const { return state_->outputs; }
-const tile::Program& Program::tile() const { return state_->tile; }
-const std::string& Program::function() const { return state_->function; }
+const tile::Program& Inside::tile(const Program& program) { return program.state_->tile; }
+const std::string& Inside::function(const Program& program) { return program.state_->function; }
 
 Result<size_t> Program::find_input(std::string_view name) const {
   std::vector<std::string> names;

@@ -2,6 +2,7 @@
 #include "stria/runtime/replay.h"
 
 #include "stria/passes/all_passes.h"
+#include "stria/runtime/inside.h"
 #include "stria/runtime/intrinsics.h"
 #include "stria/runtime/plugin_pass.h"
 #include "stria/stripe/parser.h"
@@ -16,7 +17,7 @@ Result<Replay> Replay::prepare(const SourceText& file, Reproducer reproducer,
   Replay out;
   STRIA_ASSIGN(out.model_, load_hardware_model({file.name + ": /hw", reproducer.hw}));
   std::vector<PassInfo> passes = passes::all_passes();
-  if (device) passes.push_back(make_plugin_pass(device->hal()));
+  if (device) passes.push_back(make_plugin_pass(Inside::hal_device(*device)));
   STRIA_ASSIGN(out.pipeline_, parse_pipeline({file.name + ": /pipeline", reproducer.pipeline}, {},
                                              out.model_, passes));
   out.pipeline_.source = file.name;
@@ -41,7 +42,8 @@ Status Replay::run() const {
   stripe::Program program = program_;
   STRIA_RETURN_IF_ERROR(run_pipeline(program, pipeline_, model_, how).status());
   if (!reproducer_.build) return Status();
-  return device_->build(program, stripe::print(program), {.fast_math = reproducer_.fast_math})
+  return Inside::build(*device_, program, stripe::print(program),
+                       {.fast_math = reproducer_.fast_math})
       .status();
 }
 

@@ -10,6 +10,7 @@
 #include "stria/pass/pipeline.h"
 #include "stria/pass/reproducer.h"
 #include "stria/runtime/device.h"
+#include "stria/stripe/block.h"
 
 namespace stria {
 

@@ -2,13 +2,17 @@
 #include "stria/runtime/runtime.h"
 
 #include <algorithm>
-#include <charconv>
 #include <mutex>
 #include <optional>
 
 #include "stria/base/file.h"
+#include "stria/base/status.h"
 #include "stria/base/text.h"
+#include "stria/hal/host.h"
+#include "stria/hal/plugin_set.h"
+#include "stria/runtime/device_selector.h"
 #include "stria/runtime/host_functions.h"
+#include "stria/runtime/inside.h"
 
 namespace stria {
 namespace {
@@ -31,19 +35,6 @@ std::string list_of(const std::vector<hal::PluginRecord>& records) {
   return out.empty() ? "\n  no device at all" : out;
 }
 
-std::optional<size_t> whole_number(std::string_view text) {
-  size_t value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-bool selects(const DeviceSelector& selector, const hal::DeviceInfo& info, size_t position) {
-  if (selector.device.empty()) return true;
-  if (auto number = whole_number(selector.device)) return *number == position;
-  return glob_match(selector.device, info.name) || glob_match(selector.device, info.id);
-}
-
 // Operations per second that the model promises, from its execution units; 0 if it says nothing.
 double promised_speed(const hal::Plugin& plugin, const hal::DeviceInfo& info) {
   auto path = plugin.hw_model(info.kind);
@@ -58,105 +49,33 @@ double promised_speed(const hal::Plugin& plugin, const hal::DeviceInfo& info) {
   return operations * model->clock_mhz * 1e6;
 }
 
-char lower_case(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-// Does the set that starts behind '[' hold `c`? Moves `pattern` behind its ']'.
-bool set_match(std::string_view& pattern, char c) {
-  const bool negated = !pattern.empty() && pattern[0] == '!';
-  if (negated) pattern.remove_prefix(1);
-  bool found = false;
-  for (bool first = true; !pattern.empty() && (first || pattern[0] != ']'); first = false) {
-    const char low = lower_case(pattern[0]);
-    char high = low;
-    pattern.remove_prefix(1);
-    if (pattern.size() >= 2 && pattern[0] == '-' && pattern[1] != ']') {
-      high = lower_case(pattern[1]);
-      pattern.remove_prefix(2);
-    }
-    found = found || (low <= c && c <= high);
-  }
-  if (!pattern.empty()) pattern.remove_prefix(1);
-  return found != negated;
+hal::SearchOptions search_options(const RuntimeOptions& options) {
+  hal::SearchOptions search;
+  search.paths = options.plugin_paths;
+  search.only_paths = options.only_plugin_paths;
+  search.only_ids = options.only_plugins;
+  search.driver_options = options.plugin_options;
+  search.time_limit = options.plugin_time_limit;
+  return search;
 }
 
 }  // namespace
-
-bool glob_match(std::string_view pattern, std::string_view text) {
-  // On a mismatch the last star takes one character more: no recursion, at worst a product of
-  // lengths.
-  std::optional<std::string_view> star;
-  std::string_view star_text;
-  while (true) {
-    if (!pattern.empty() && pattern[0] == '*') {
-      pattern.remove_prefix(1);
-      star = pattern;
-      star_text = text;
-      continue;
-    }
-    bool matched = false;
-    if (!text.empty() && !pattern.empty()) {
-      const char c = lower_case(text[0]);
-      const char p = pattern[0];
-      pattern.remove_prefix(1);
-      matched = p == '?' || (p == '[' ? set_match(pattern, c) : lower_case(p) == c);
-      text.remove_prefix(1);
-    } else if (text.empty()) {
-      return pattern.empty();
-    }
-    if (matched) continue;
-    if (!star || star_text.empty()) return false;
-    star_text.remove_prefix(1);
-    pattern = *star;
-    text = star_text;
-  }
-}
-
-Result<DeviceSelector> parse_device_selector(std::string_view text) {
-  if (text.empty())
-    return invalid_argument(
-        "the device selector is empty; it is PLUGIN, PLUGIN:N, PLUGIN:NAME or auto");
-  DeviceSelector selector;
-  if (text == "auto") {
-    selector.automatic = true;
-    return selector;
-  }
-  const size_t colon = text.find(':');
-  selector.plugin = std::string(text.substr(0, colon));
-  const bool word = std::all_of(selector.plugin.begin(), selector.plugin.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
-  });
-  if (selector.plugin.empty() || !word)
-    return invalid_argument(
-        "the device selector '{}' does not begin with the name of a plugin; it is "
-        "PLUGIN, PLUGIN:N, PLUGIN:NAME or auto",
-        text);
-  if (colon == std::string_view::npos) return selector;
-  if (selector.plugin == "auto")
-    return invalid_argument("the device selector '{}' has something behind auto; auto stands alone",
-                            text);
-  selector.device = std::string(text.substr(colon + 1));
-  if (selector.device.size() > 1 && selector.device[0] == '-' &&
-      selector.device.find_first_not_of("0123456789", 1) == std::string::npos)
-    return invalid_argument("the device selector '{}' has a negative number; devices count from 0",
-                            text);
-  if (selector.device.empty())
-    return invalid_argument(
-        "the device selector '{}' has nothing behind its colon; it is PLUGIN, "
-        "PLUGIN:N, PLUGIN:NAME or auto",
-        text);
-  return selector;
-}
 
 struct Runtime::State {
   RuntimeOptions options;
   std::shared_ptr<hal::Host> host;
   std::mutex mutex;
-  std::optional<hal::PluginSet> all;  // guarded by mutex
+  std::function<void(const hal::Verdict&)> on_verdict;
+  std::optional<hal::PluginSet> all;  // guarded by mutex; constant once set
 
-  const hal::PluginSet& load_all() {
-    if (!all) all = hal::PluginSet::load(host, options.search);
-    return *all;
+  const std::vector<hal::PluginRecord>& records() {
+    std::lock_guard lock(mutex);
+    if (!all) {
+      hal::SearchOptions search = search_options(options);
+      search.on_verdict = on_verdict;
+      all = hal::PluginSet::load(host, search);
+    }
+    return all->records();
   }
 };
 
@@ -169,9 +88,30 @@ Runtime::Runtime(RuntimeOptions options) : state_(std::make_shared<State>()) {
   state_->options = std::move(options);
 }
 
-const std::vector<hal::PluginRecord>& Runtime::plugins() const {
-  std::lock_guard lock(state_->mutex);
-  return state_->load_all().records();
+Runtime Inside::runtime(RuntimeOptions options,
+                        std::function<void(const hal::Verdict&)> on_verdict) {
+  Runtime out(std::move(options));
+  out.state_->on_verdict = std::move(on_verdict);
+  return out;
+}
+
+const std::vector<hal::PluginRecord>& Inside::records(const Runtime& runtime) {
+  return runtime.state_->records();
+}
+
+std::vector<PluginInfo> Runtime::plugins() const {
+  std::vector<PluginInfo> out;
+  for (const hal::PluginRecord& record : state_->records())
+    out.push_back({record.id, record.directory, record.status()});
+  return out;
+}
+
+std::vector<DeviceInfo> Runtime::devices() const {
+  std::vector<DeviceInfo> out;
+  for (const hal::PluginRecord& record : state_->records())
+    for (size_t i = 0; i < record.devices.size(); ++i)
+      out.push_back(public_info(record.devices[i], record.id, name_of(record, i)));
+  return out;
 }
 
 Result<Device> Runtime::open(std::string_view text) const {
@@ -179,15 +119,16 @@ Result<Device> Runtime::open(std::string_view text) const {
   struct Candidate {
     const hal::PluginRecord* record;
     const hal::DeviceInfo* info;
+    size_t position;
   };
   std::vector<Candidate> matching;
-  const std::vector<hal::PluginRecord>& records = plugins();
+  const std::vector<hal::PluginRecord>& records = state_->records();
   for (const hal::PluginRecord& record : records) {
     if (!selector.automatic && record.id != selector.plugin) continue;
     if (!record.plugin.valid()) continue;
     for (size_t i = 0; i < record.devices.size(); ++i)
-      if (selector.automatic || selects(selector, record.devices[i], i))
-        matching.push_back({&record, &record.devices[i]});
+      if (selector.automatic || selects(selector, record.devices[i].name, record.devices[i].id, i))
+        matching.push_back({&record, &record.devices[i], i});
   }
   if (matching.empty()) {
     std::vector<std::string> ids;
@@ -211,7 +152,7 @@ Result<Device> Runtime::open(std::string_view text) const {
   if (best == nullptr)
     return make_error(StatusCode::unavailable, "'{}' matches, but is not available: {}", text,
                       matching[0].info->reason);
-  return Device::open(best->record->plugin, best->info->id);
+  return Inside::open(best->record->plugin, best->info->id, name_of(*best->record, best->position));
 }
 
 }  // namespace stria

@@ -1,59 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way in: finds plugins, lists their devices, opens one. See examples of use in README.md.
+// The way in: finds plugins, lists their devices, opens one.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "stria/base/status.h"
-#include "stria/hal/host.h"
-#include "stria/hal/plugin_set.h"
+#include "stria/base/api.h"
+#include "stria/base/log_level.h"
+#include "stria/base/result.h"
 #include "stria/runtime/device.h"
+#include "stria/runtime/device_info.h"
 
 namespace stria {
 
+// Plain value.
 struct RuntimeOptions {
-  hal::SearchOptions search;
+  // Plugin directories, or folders of them, looked in before $STRIA_PLUGIN_PATH,
+  // ~/.local/lib/stria/plugins and lib/stria/plugins beside the executable and beside the library.
+  std::vector<std::filesystem::path> plugin_paths;
+  bool only_plugin_paths = false;  // look nowhere else
+  // Ids of the plugins to load, empty for all; the others are neither loaded nor listed.
+  std::vector<std::string> only_plugins;
+  std::map<std::string, std::string> plugin_options;  // plugin id -> JSON object for the plugin
   unsigned threads = 0;  // that plugins may use on the host; 0: all usable cores
+  // For each step of loading in which code of a plugin runs: one that hangs costs this much.
+  std::chrono::milliseconds plugin_time_limit{5000};
   // No wait for a device takes longer; it fails and names the plugin.
-  uint64_t wait_limit_ns = UINT64_MAX;
+  uint64_t wait_limit_ns = kForever;
   // Lines for people from plugins; empty: dropped. Called from any thread.
-  std::function<void(hal::LogLevel, std::string_view)> log;
+  std::function<void(LogLevel, std::string_view)> log;
 };
 
-// Which device: `plugin` (its first available one), `plugin:N` (the N-th of its list, from 0),
-// `plugin:glob` (the first available one whose name or id matches, letters of either case, with * ?
-// and [a-z]), `auto` (of all available ones that whose hardware model promises the most operations
-// per second).
-struct DeviceSelector {
-  bool automatic = false;
-  std::string plugin;
-  std::string device;  // empty: the first available
+// A plugin that was found. Plain value.
+struct PluginInfo {
+  std::string id;
+  std::filesystem::path directory;
+  Status status;  // ok, or why it cannot be used; the other plugins can
 };
-// invalid_argument for malformed or empty text.
-Result<DeviceSelector> parse_device_selector(std::string_view text);
 
-// A handle; safe from any thread.
-class Runtime {
+// A handle; safe from any thread. What came from it outlives it. Several in one process do not
+// disturb each other.
+class STRIA_API Runtime {
  public:
   explicit Runtime(RuntimeOptions options = {});
 
-  // All plugins, broken ones too, with their devices; found and loaded by the first call.
-  const std::vector<hal::PluginRecord>& plugins() const;
-  // not_found with a list of what is there if nothing matches; unavailable with the reason if what
-  // matches cannot be used.
+  // Both find and load all plugins on the first call and never fail: what is broken is listed so.
+  std::vector<PluginInfo> plugins() const;
+  // All devices of all working plugins, those not available too, in search order.
+  std::vector<DeviceInfo> devices() const;
+
+  // Which device: `plugin` (its first available one), `plugin:N` (the N-th of its list, from 0),
+  // `plugin:glob` (the first available one whose name or id matches, letters of either case, with *
+  // ? and [a-z]), `auto` (of all available ones that whose hardware model promises the most
+  // operations per second). invalid_argument for malformed or empty text; not_found with a list of
+  // what is there if nothing matches; unavailable with the reason if what matches cannot be used.
   Result<Device> open(std::string_view selector) const;
 
  private:
+  friend struct Inside;
   struct State;
   std::shared_ptr<State> state_;
 };
-
-// Does `text` match `pattern` (* any characters, ? one, [a-z] [!a-z] one of a set), whatever the
-// case?
-bool glob_match(std::string_view pattern, std::string_view text);
 
 }  // namespace stria

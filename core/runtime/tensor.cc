@@ -3,112 +3,116 @@
 
 #include <cstring>
 
+#include "stria/base/status.h"
+#include "stria/runtime/inside.h"
+#include "stria/runtime/tensor_state.h"
 #include "stria/type/tensor_shape.h"
 
 namespace stria {
+namespace {
 
-struct Tensor::State {
-  hal::Device device;
-  hal::Buffer buffer;
-  DataType type = DataType::fp32;
-  std::vector<int64_t> sizes;
-  int64_t element_count = 0;
+std::string to_string(const TensorType& type) { return to_string(type.type, type.sizes); }
 
-  std::shared_ptr<std::mutex> order;
-  Event writer;                // guarded by order, as all below
-  std::vector<Event> readers;  // since that write
-  uint64_t version = 0;
-  bool mapped = false;
-  std::mutex read;  // one read() at a time: mappings of one buffer must not overlap
-};
+}  // namespace
 
-Result<Tensor> Tensor::create(const exec::DeviceMemory& memory, std::shared_ptr<std::mutex> order,
-                              DataType type, std::vector<int64_t> sizes, std::string_view what) {
-  STRIA_RETURN_IF_ERROR(check_sizes(type, sizes, what));
-  Tensor tensor;
-  tensor.state_ = std::make_shared<State>();
-  State& state = *tensor.state_;
-  state.device = memory.device();
-  state.order = std::move(order);
-  state.type = type;
-  state.element_count = dense_shape(type, sizes).element_count();
-  state.sizes = std::move(sizes);
-  auto buffer = memory.allocate(
-      tensor.byte_count(), fmt::format("{} {}", what, to_string(type, state.sizes)), "the caller");
+Result<std::shared_ptr<Tensor::State>> Tensor::State::create(const exec::DeviceMemory& memory,
+                                                             std::shared_ptr<std::mutex> order,
+                                                             TensorType type,
+                                                             std::string_view what) {
+  STRIA_RETURN_IF_ERROR(check_sizes(type.type, type.sizes, what));
+  auto state = std::make_shared<State>();
+  state->device = memory.device();
+  state->order = std::move(order);
+  state->element_count = dense_shape(type.type, type.sizes).element_count();
+  auto buffer = memory.allocate(static_cast<uint64_t>(state->element_count * byte_size(type.type)),
+                                fmt::format("{} {}", what, to_string(type)), "the caller");
   if (!buffer.ok()) return buffer.status().with_context(what);
-  state.buffer = std::move(*buffer);
-  return tensor;
+  state->buffer = std::move(*buffer);
+  state->type = std::move(type);
+  return state;
 }
 
-DataType Tensor::type() const { return state_->type; }
-const std::vector<int64_t>& Tensor::sizes() const { return state_->sizes; }
-int64_t Tensor::element_count() const { return state_->element_count; }
-uint64_t Tensor::byte_count() const {
-  return static_cast<uint64_t>(state_->element_count * byte_size(state_->type));
-}
-const hal::Buffer& Tensor::buffer() const { return state_->buffer; }
-const std::shared_ptr<std::mutex>& Tensor::order() const { return state_->order; }
-uint64_t Tensor::version() const { return state_->version; }
-
-void Tensor::add_events_before_read(std::vector<Event>& waits) const {
-  if (state_->writer.valid()) waits.push_back(state_->writer);
+void Tensor::State::add_events_before_read(std::vector<hal::Event>& waits) const {
+  if (writer.valid()) waits.push_back(writer);
 }
 
 // Who overwrites a tensor waits for its users but does not share their fate: each open event is
 // replaced by one that is done when it is and never fails. Whose fate is shared already, as its
 // event is among `waits`, needs no other; and readers, if there are any, have waited for the
 // writer.
-Status Tensor::add_events_before_write(std::vector<Event>& waits) const {
-  auto add = [&](const Event& event) -> Status {
+Status Tensor::State::add_events_before_write(std::vector<hal::Event>& waits) const {
+  auto add = [&](const hal::Event& event) -> Status {
     if (!event.valid() || event.is_done()) return Status();
-    for (const Event& wait : waits)
+    for (const hal::Event& wait : waits)
       if (wait.handle() == event.handle()) return Status();
-    STRIA_ASSIGN(Event end, state_->device.create_event());
+    STRIA_ASSIGN(hal::Event end, device.create_event());
     // Signalling fails only if it was done before, which nobody else does.
     STRIA_RETURN_IF_ERROR(event.on_done([end](const Status&) { (void)end.signal(); }));
     waits.push_back(std::move(end));
     return Status();
   };
-  if (state_->readers.empty()) return add(state_->writer);
-  for (const Event& reader : state_->readers) STRIA_RETURN_IF_ERROR(add(reader));
+  if (readers.empty()) return add(writer);
+  for (const hal::Event& reader : readers) STRIA_RETURN_IF_ERROR(add(reader));
   return Status();
 }
 
-void Tensor::add_reader(const Event& event) const {
+void Tensor::State::add_reader(const hal::Event& event) {
   // Readers that are done need no place; without this a tensor that is only read would grow for
   // ever.
-  std::erase_if(state_->readers, [](const Event& reader) { return reader.is_done(); });
-  state_->readers.push_back(event);
+  std::erase_if(readers, [](const hal::Event& reader) { return reader.is_done(); });
+  readers.push_back(event);
 }
 
-void Tensor::set_writer(const Event& event) const {
-  state_->writer = event;
-  state_->readers.clear();
-  ++state_->version;
+void Tensor::State::set_writer(const hal::Event& event) {
+  writer = event;
+  readers.clear();
+  ++version;
+}
+
+struct MappedTensor::State {
+  Tensor tensor;
+  hal::Mapping mapping;
+  hal::Event ended;  // what the tensor's next users wait for
+  Event ready;
+};
+
+const TensorType& Tensor::tensor_type() const { return state_->type; }
+int64_t Tensor::element_count() const { return state_->element_count; }
+uint64_t Tensor::byte_count() const {
+  return static_cast<uint64_t>(state_->element_count * byte_size(type()));
 }
 
 Result<MappedTensor> Tensor::map(bool current) const {
   std::lock_guard lock(*state_->order);
   if (state_->mapped)
     return make_error(StatusCode::failed_precondition, "a tensor {} is mapped twice at once",
-                      to_string(type(), sizes()));
-  std::vector<Event> waits;
-  if (current) add_events_before_read(waits);
-  STRIA_RETURN_IF_ERROR(add_events_before_write(waits));
-  STRIA_ASSIGN(Event ended, state_->device.create_event());
+                      to_string(tensor_type()));
+  std::vector<hal::Event> waits;
+  if (current) state_->add_events_before_read(waits);
+  STRIA_RETURN_IF_ERROR(state_->add_events_before_write(waits));
+  STRIA_ASSIGN(hal::Event ended, state_->device.create_event());
+  const hal::Buffer& buffer = state_->buffer;
   STRIA_ASSIGN(hal::Mapping mapping,
-               current ? buffer().map_current(waits) : buffer().map_discard(waits));
-  set_writer(ended);
+               current ? buffer.map_current(waits) : buffer.map_discard(waits));
+  state_->set_writer(ended);
   state_->mapped = true;
-  return MappedTensor(*this, std::move(mapping), std::move(ended));
+  Event ready = Inside::event_of(mapping.ready());
+  return MappedTensor(std::make_unique<MappedTensor::State>(
+      MappedTensor::State{*this, std::move(mapping), std::move(ended), std::move(ready)}));
 }
 
 Result<MappedTensor> Tensor::map_current() const { return map(true); }
 Result<MappedTensor> Tensor::map_discard() const { return map(false); }
 
+Status Tensor::check_values(DataType type, size_t count) const {
+  if (type == this->type() && count == static_cast<size_t>(element_count())) return Status();
+  return invalid_argument("{} has {} elements of {}, got {} of {}", to_string(tensor_type()),
+                          element_count(), name_of(this->type()), count, name_of(type));
+}
+
 Status Tensor::write(std::string_view bytes) const {
   if (bytes.size() != byte_count())
-    return invalid_argument("{} has {} bytes, got {}", to_string(type(), sizes()), byte_count(),
+    return invalid_argument("{} has {} bytes, got {}", to_string(tensor_type()), byte_count(),
                             bytes.size());
   STRIA_ASSIGN(MappedTensor mapped, map_discard());
   STRIA_RETURN_IF_ERROR(mapped.ready().wait());
@@ -119,53 +123,89 @@ Status Tensor::write(std::string_view bytes) const {
 
 Result<HostTensor> Tensor::read() const {
   STRIA_ASSIGN(HostTensor host, HostTensor::create(type(), sizes(), "tensor"));
+  STRIA_RETURN_IF_ERROR(read_into({host.data(), host.byte_count()}));
+  return host;
+}
+
+Status Tensor::read_into(std::span<std::byte> bytes) const {
   std::lock_guard one_at_a_time(state_->read);
-  STRIA_ASSIGN(Event ended, state_->device.create_event());
-  std::vector<Event> waits;
+  STRIA_ASSIGN(hal::Event ended, state_->device.create_event());
+  std::vector<hal::Event> waits;
   auto copy = [&]() -> Status {
     {
       std::lock_guard lock(*state_->order);
       if (state_->mapped)
         return make_error(StatusCode::failed_precondition, "a tensor {} is read while it is mapped",
-                          to_string(type(), sizes()));
-      add_events_before_read(waits);
-      add_reader(ended);
+                          to_string(tensor_type()));
+      state_->add_events_before_read(waits);
+      state_->add_reader(ended);
     }
-    STRIA_ASSIGN(hal::Mapping mapping, buffer().map_current(waits));
-    STRIA_RETURN_IF_ERROR(mapping.ready().wait());
-    if (host.byte_count() > 0) std::memcpy(host.data(), mapping.data(), host.byte_count());
-    STRIA_ASSIGN(Event done, mapping.unmap());
-    return done.wait();
+    STRIA_ASSIGN(hal::Mapping mapping, state_->buffer.map_current(waits));
+    const Status ready = mapping.ready().wait();
+    if (ready.ok() && !bytes.empty()) std::memcpy(bytes.data(), mapping.data(), bytes.size());
+    // Also after a failure the unmap may write to the buffer: nobody else may before it is done.
+    STRIA_ASSIGN(hal::Event done, mapping.unmap());
+    const Status unmapped = done.wait();
+    return ready.ok() ? unmapped : ready;
   };
   Status status = copy();
   // Who writes next waits for this reader alone, so it may not end before the last writer does.
   if (!status.ok()) (void)hal::wait_all(waits);
   STRIA_RETURN_IF_ERROR(ended.signal());
-  STRIA_RETURN_IF_ERROR(status);
-  return host;
+  return status;
 }
 
-Result<Event> MappedTensor::unmap() {
-  if (!tensor_.valid())
-    return make_error(StatusCode::failed_precondition, "the mapping of a tensor has ended before");
-  Tensor tensor = std::move(tensor_);
-  tensor_ = Tensor();
-  Result<Event> done = mapping_.unmap();
-  {
-    std::lock_guard lock(*tensor.order());
-    tensor.state_->mapped = false;
-  }
-  if (!done.ok()) {
-    (void)ended_.signal(done.status());
-    return done;
-  }
-  STRIA_RETURN_IF_ERROR(
-      done->on_done([ended = ended_](const Status& outcome) { (void)ended.signal(outcome); }));
-  return done;
+MappedTensor::MappedTensor(std::unique_ptr<State> state) : state_(std::move(state)) {}
+MappedTensor::MappedTensor(MappedTensor&& other) noexcept = default;
+
+MappedTensor& MappedTensor::operator=(MappedTensor&& other) noexcept {
+  if (this == &other) return *this;
+  if (state_) (void)unmap();
+  state_ = std::move(other.state_);
+  return *this;
 }
 
 MappedTensor::~MappedTensor() {
-  if (tensor_.valid()) (void)unmap();
+  if (state_) (void)unmap();
+}
+
+const Event& MappedTensor::ready() const {
+  static const Event none;
+  return state_ ? state_->ready : none;
+}
+std::byte* MappedTensor::data() const { return state_ ? state_->mapping.data() : nullptr; }
+uint64_t MappedTensor::size() const { return state_ ? state_->mapping.size() : 0; }
+
+Status MappedTensor::wait_for(DataType type) const {
+  if (!state_)
+    return make_error(StatusCode::failed_precondition, "the mapping of a tensor has ended before");
+  const Tensor& tensor = state_->tensor;
+  if (tensor.type() != type)
+    return invalid_argument("{} has no elements of {}", to_string(tensor.tensor_type()),
+                            name_of(type));
+  return state_->ready.wait();
+}
+
+Result<Event> MappedTensor::unmap() {
+  if (!state_)
+    return make_error(StatusCode::failed_precondition, "the mapping of a tensor has ended before");
+  const std::shared_ptr<State> state = std::move(state_);
+  {
+    std::lock_guard lock(*state->tensor.state_->order);
+    state->tensor.state_->mapped = false;
+  }
+  // Not before the memory is there: what an unmap takes to the device must have come from it. A
+  // tensor whose contents could not be had is no better for having been mapped.
+  STRIA_RETURN_IF_ERROR(state->mapping.ready().on_done([state](const Status& ready) {
+    Result<hal::Event> done = state->mapping.unmap();
+    Status status = done.status();
+    if (status.ok())
+      status = done->on_done([ended = state->ended, ready](const Status& outcome) {
+        (void)ended.signal(ready.ok() ? outcome : ready);
+      });
+    if (!status.ok()) (void)state->ended.signal(status);
+  }));
+  return Inside::event_of(state->ended);
 }
 
 }  // namespace stria

@@ -8,42 +8,70 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "stria/base/status.h"
-#include "stria/exec/device_memory.h"
-#include "stria/hal/device.h"
+#include "stria/base/api.h"
+#include "stria/base/result.h"
 #include "stria/runtime/event.h"
+#include "stria/type/data_type.h"
 #include "stria/type/host_tensor.h"
+#include "stria/type/tensor_type.h"
 
 namespace stria {
 
 class MappedTensor;
 
-// A handle: copies are the same tensor. It outlives programs and the Runtime. Safe from any thread;
-// what two threads do to one tensor is ordered as their calls were.
-class Tensor {
+// An input or output of an executable. Plain value.
+struct TensorInfo {
+  std::string name;
+  DataType type = DataType::fp32;
+  std::vector<int64_t> sizes;  // elements, outermost first
+};
+
+// A handle. It outlives programs, executables and the Runtime; its memory goes with the last copy
+// and the last work that uses it. Safe from any thread: what two threads do to one tensor is
+// ordered as their calls were. Every function but valid() needs a tensor that a Device has made.
+class STRIA_API Tensor {
  public:
   Tensor() = default;
   bool valid() const { return state_ != nullptr; }
 
-  DataType type() const;
-  const std::vector<int64_t>& sizes() const;  // elements, outermost first
+  const TensorType& tensor_type() const;
+  DataType type() const { return tensor_type().type; }
+  const std::vector<int64_t>& sizes() const { return tensor_type().sizes; }
   int64_t element_count() const;
   uint64_t byte_count() const;
 
-  // Host memory with the contents, for reading and writing once ready() is done. Work started on
-  // the tensor while it is mapped waits for the unmap. failed_precondition if it is mapped already.
+  // Host memory with the contents, for reading and writing; it is there once the last writer is
+  // done (MappedTensor::ready). Work started on the tensor while it is mapped waits for the unmap.
+  // failed_precondition if it is mapped already.
   Result<MappedTensor> map_current() const;
-  // The same without the contents: every byte must be written.
+  // The same without the contents, which are not brought from the device: every byte must be
+  // written. It is there once all users of the tensor are done.
   Result<MappedTensor> map_discard() const;
-  // Copies all bytes, waiting as needed. invalid_argument if `bytes` has another size.
+
+  // Copies all elements in or out and returns when that is done, waiting for users of the tensor as
+  // needed. invalid_argument for another number of bytes or values or another element type;
+  // failed_precondition while the tensor is mapped; reading also fails as the last writer failed.
   Status write(std::string_view bytes) const;
   Result<HostTensor> read() const;
+  template <typename T>
+  Status write_values(const std::vector<T>& values) const {
+    STRIA_RETURN_IF_ERROR(check_values(data_type_of<T>(), values.size()));
+    return write({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)});
+  }
+  template <typename T>
+  Result<std::vector<T>> read_values() const {
+    STRIA_RETURN_IF_ERROR(check_values(data_type_of<T>(), static_cast<size_t>(element_count())));
+    std::vector<T> values(static_cast<size_t>(element_count()));
+    STRIA_RETURN_IF_ERROR(read_into(std::as_writable_bytes(std::span(values))));
+    return values;
+  }
 
+  // Is it the same tensor?
   bool operator==(const Tensor& other) const { return state_ == other.state_; }
 
  private:
@@ -52,44 +80,44 @@ class Tensor {
   friend class MappedTensor;
   struct State;
 
-  // Undefined contents. `order` is the one lock of the device under which work is started and
-  // recorded.
-  static Result<Tensor> create(const exec::DeviceMemory& memory, std::shared_ptr<std::mutex> order,
-                               DataType type, std::vector<int64_t> sizes, std::string_view what);
+  Status check_values(DataType type, size_t count) const;
+  Status read_into(std::span<std::byte> bytes) const;
   Result<MappedTensor> map(bool current) const;
-
-  // All below: with the order lock held.
-  const hal::Buffer& buffer() const;
-  const std::shared_ptr<std::mutex>& order() const;
-  void add_events_before_read(std::vector<Event>& waits) const;
-  Status add_events_before_write(std::vector<Event>& waits) const;
-  void add_reader(const Event& event) const;
-  void set_writer(const Event& event) const;
-  uint64_t version() const;  // counts the writes: the same number means the same content
 
   std::shared_ptr<State> state_;
 };
 
-// A tensor's memory as the host sees it, until unmap() or destruction.
-class MappedTensor {
+// A tensor's memory as the host sees it, until unmap() or destruction. For one thread at a time.
+class STRIA_API MappedTensor {
  public:
-  MappedTensor(MappedTensor&& other) noexcept = default;
-  MappedTensor& operator=(MappedTensor&&) = delete;
+  MappedTensor(MappedTensor&& other) noexcept;
+  MappedTensor& operator=(MappedTensor&& other) noexcept;  // unmaps what it held
   ~MappedTensor();
 
-  const Event& ready() const { return mapping_.ready(); }
-  std::byte* data() const { return mapping_.data(); }
-  uint64_t size() const { return mapping_.size(); }  // bytes
-  // Done when the device sees what was written.
+  // Done when the memory may be touched; fails, for map_current, as the last writer failed.
+  const Event& ready() const;
+  // Dense and row-major; null when unmapped. Only after ready().
+  std::byte* data() const;
+  uint64_t size() const;  // bytes
+  // Waits for ready() and gives the elements. invalid_argument for another element type,
+  // failed_precondition when unmapped.
+  template <typename T>
+  Result<std::span<T>> values() const {
+    STRIA_RETURN_IF_ERROR(wait_for(data_type_of<T>()));
+    return std::span<T>(reinterpret_cast<T*>(data()), size() / sizeof(T));
+  }
+
+  // Ends the mapping; the event is done when the device sees what was written. failed_precondition
+  // if it has ended. Without it the destructor unmaps, and a failure shows in the tensor's next
+  // use.
   Result<Event> unmap();
 
  private:
   friend class Tensor;
-  MappedTensor(Tensor tensor, hal::Mapping mapping, Event ended)
-      : tensor_(std::move(tensor)), mapping_(std::move(mapping)), ended_(std::move(ended)) {}
-  Tensor tensor_;  // invalid once unmapped or moved from
-  hal::Mapping mapping_;
-  Event ended_;  // what the tensor's next users wait for
+  struct State;
+  explicit MappedTensor(std::unique_ptr<State> state);
+  Status wait_for(DataType type) const;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace stria

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binds a Tile function to the types and sizes of its inputs: resolves names, inlines calls, decides
-// every type and size, finds the exact range of every index, and reports what does not fit.
+// Binds a Tile function to the types and sizes of its inputs: resolves names, inlines calls,
+// decides every type and size, finds the exact range of every index, and reports what does not fit.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include "stria/base/status.h"
 #include "stria/tile/ast.h"
 #include "stria/tile/bound.h"
-#include "stria/type/tensor_shape.h"
+#include "stria/type/tensor_type.h"
 
 namespace stria::tile {
 
@@ -23,10 +23,10 @@ using stria::TensorType;
 Result<const Function*> entry_function(const Program& program, std::string_view name);
 
 // (Not called `bind`: std::bind would be found by argument lookup.)
-// `inputs` by parameter name; names that the function does not have are ignored (a caller that wants
-// to refuse them compares with BoundProgram::inputs). Fails with every message found (up to 20).
-// invalid_argument: the program or an input is wrong. not_found: no such function.
+// `inputs` by parameter name; names that the function does not have are ignored (a caller that
+// wants to refuse them compares with BoundProgram::inputs). Fails with every message found (up to
+// 20). invalid_argument: the program or an input is wrong. not_found: no such function.
 Result<BoundProgram> bind_program(const Program& program, std::string_view function,
-                          const std::map<std::string, TensorType>& inputs);
+                                  const std::map<std::string, TensorType>& inputs);
 
 }  // namespace stria::tile

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "stria/base/status.h"
 #include "stria/type/tensor_shape.h"
 
 namespace stria {

@@ -9,13 +9,13 @@
 #include <string_view>
 #include <vector>
 
-#include "stria/base/status.h"
+#include "stria/base/result.h"
 #include "stria/type/data_type.h"
 
 namespace stria {
 
 // Owns its elements; moves, does not copy by accident. Not synchronised.
-class HostTensor {
+class STRIA_API HostTensor {
  public:
   // Elements have unspecified values. invalid_argument for negative sizes or more bytes than int64
   // holds, out_of_memory if the host has no room; `what` names the tensor in the message.

@@ -8,6 +8,7 @@
 
 #include "stria/base/status.h"
 #include "stria/type/data_type.h"
+#include "stria/type/tensor_type.h"
 
 namespace stria {
 
@@ -29,13 +30,6 @@ struct TensorShape {
   // Elements from the lowest to the highest address touched, 0 if a size is 0.
   int64_t span_elements() const;
   int64_t span_bytes() const { return span_elements() * byte_size(type); }
-};
-
-// What a program sees of a tensor: its layout is the compiler's business.
-struct TensorType {
-  DataType type = DataType::fp32;
-  std::vector<int64_t> sizes;  // elements
-  bool operator==(const TensorType&) const = default;
 };
 
 // Row-major strides, last dimension contiguous.

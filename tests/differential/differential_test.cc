@@ -14,7 +14,7 @@
 #include "stria/interp/interpret.h"
 #include "stria/lower/lower.h"
 #include "stria/runtime/check.h"
-#include "stria/runtime/runtime.h"
+#include "stria/runtime/inside.h"
 #include "stria/tile/bind.h"
 #include "stria/tile/parser.h"
 #include "case_tensors.h"
@@ -131,7 +131,7 @@ std::string run_device(const Device& device, const GeneratedProgram& generated) 
     if (!wrong.empty()) return "against brute force: " + wrong;
     results.push_back(std::move(*result));
   }
-  auto checks = check_outputs(executable->compilation(), hosts, results, std::nullopt);
+  auto checks = check_outputs(Inside::compilation(*executable), hosts, results, std::nullopt);
   if (!checks.ok()) return checks.status().to_string();
   for (const OutputCheck& check : *checks)
     if (!check.report.passed()) return "against the interpreter: " + check.report.worst_text;
@@ -164,8 +164,8 @@ class OnDevice : public testing::TestWithParam<const char*> {};
 
 TEST_P(OnDevice, AgainstBruteForceAndInterpreter) {
   RuntimeOptions options;
-  options.search.paths = {STRIA_BINARY_DIR "/lib/stria/plugins"};
-  options.search.only_paths = true;
+  options.plugin_paths = {STRIA_BINARY_DIR "/lib/stria/plugins"};
+  options.only_plugin_paths = true;
   Runtime runtime(options);
   auto device = runtime.open(GetParam());
   ASSERT_TRUE(device.ok()) << device.status().to_string();

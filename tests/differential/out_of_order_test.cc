@@ -15,7 +15,7 @@
 
 #include "case_tensors.h"
 #include "stria/interp/interpret.h"
-#include "stria/runtime/runtime.h"
+#include "stria/runtime/inside.h"
 #include "tile_case.h"
 
 namespace stria::differential {
@@ -41,7 +41,7 @@ struct Started {
   Executable executable;
   std::vector<HostTensor> inputs;
   std::vector<Tensor> outputs[2];
-  std::vector<exec::Run> runs;
+  std::vector<Event> runs;
 };
 
 Started start(const Device& device, uint64_t seed) {
@@ -70,7 +70,7 @@ Started start(const Device& device, uint64_t seed) {
 
 // What is wrong with the results, or "".
 std::string check(const Started& started) {
-  for (const exec::Run& run : started.runs)
+  for (const Event& run : started.runs)
     if (Status status = run.wait(); !status.ok()) return status.to_string();
   std::vector<HostTensor> tensors;
   std::vector<interp::TensorArg> args;
@@ -82,7 +82,7 @@ std::string check(const Started& started) {
   for (size_t n = 0; n < program.inputs.size(); ++n)
     add(program.inputs[n], &program.input_values[n]);
   for (const std::string& name : program.outputs) add(tensor_named(program, name), nullptr);
-  Status status = interp::interpret(started.executable.compilation().device, args);
+  Status status = interp::interpret(Inside::compilation(started.executable).device, args);
   if (!status.ok()) return status.to_string();
   for (const auto& outputs : started.outputs)
     for (size_t n = 0; n < outputs.size(); ++n) {
@@ -98,11 +98,11 @@ class OutOfOrder : public testing::TestWithParam<const char*> {};
 
 TEST_P(OutOfOrder, EveryRunComputesTheSame) {
   RuntimeOptions options;
-  options.search.paths = {STRIA_BINARY_DIR "/lib/stria/test_plugins"};
-  options.search.only_paths = true;
-  options.search.only_ids = {"slow_device"};
-  options.search.driver_options = {{"slow_device", GetParam()}};
-  options.log = [](hal::LogLevel, std::string_view line) {
+  options.plugin_paths = {STRIA_BINARY_DIR "/lib/stria/test_plugins"};
+  options.only_plugin_paths = true;
+  options.only_plugins = {"slow_device"};
+  options.plugin_options = {{"slow_device", GetParam()}};
+  options.log = [](LogLevel, std::string_view line) {
     std::printf("%.*s\n", static_cast<int>(line.size()), line.data());
   };
   Runtime runtime(options);
@@ -113,7 +113,7 @@ TEST_P(OutOfOrder, EveryRunComputesTheSame) {
   for (uint64_t n = 0; (n < kPrograms || !window.empty()) && failures < 5; ++n) {
     if (n < kPrograms) {
       window.push_back(start(device, kSeed + n));
-      const stripe::Block& main = *window.back().executable.compilation().device.main();
+      const stripe::Block& main = *Inside::compilation(window.back().executable).device.main();
       kernels += main.stmts.size();
       for (const stripe::Refinement& ref : main.refs)
         temporaries += ref.dir == stripe::RefDir::none;

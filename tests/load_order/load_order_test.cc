@@ -19,8 +19,8 @@
 
 #include "stria/base/text.h"
 #include "stria/hal/plugin_set.h"
-#include "stria/runtime/device.h"
 #include "stria/runtime/host_functions.h"
+#include "stria/runtime/inside.h"
 
 namespace stria {
 namespace {
@@ -65,7 +65,7 @@ Tensor filled(const Device& device, int64_t rows, int64_t columns) {
 
 // Opens the device, compiles and runs; all of it while other threads do the same.
 void use(const hal::Plugin& plugin, const std::string& device_id) {
-  Device device = must(Device::open(plugin, device_id));
+  Device device = must(Inside::open(plugin, device_id));
   Program program = must(Program::from_tile({"product.tile", kProgram}));
   Executable product = must(device.compile(program, {{"A", {DataType::fp32, {kRows, kInner}}},
                                                      {"B", {DataType::fp32, {kInner, kColumns}}}}));

@@ -17,8 +17,8 @@
 #include "stria/base/file.h"
 #include "stria/base/text.h"
 #include "stria/hal/plugin_set.h"
-#include "stria/runtime/device.h"
 #include "stria/runtime/host_functions.h"
+#include "stria/runtime/inside.h"
 #include "tile_case.h"
 
 namespace stria::differential {
@@ -96,7 +96,7 @@ TEST(Soak, NothingGrows) {
   for (const hal::PluginRecord& record : plugins.records()) {
     ASSERT_TRUE(record.status().ok()) << record.status().to_string();
     for (const hal::DeviceInfo& info : record.devices)
-      if (info.available) devices.push_back(must(Device::open(record.plugin, info.id)));
+      if (info.available) devices.push_back(must(Inside::open(record.plugin, info.id)));
   }
   ASSERT_GE(devices.size(), 3u);
 

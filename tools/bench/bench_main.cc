@@ -126,7 +126,7 @@ void listing() {
 
 // A slot that only looks: event.query.
 void table_call(const Device& device) {
-  hal::Event event = require(device.hal().create_event());
+  Event event = require(device.create_event());
   require(event.signal());
   constexpr int kCalls = 10'000;
   auto call = [&] {

@@ -9,6 +9,8 @@
 #include "report.h"
 #include "reproducer_file.h"
 #include "stria/base/file.h"
+#include "stria/runtime/device_selector.h"
+#include "stria/runtime/inside.h"
 
 namespace stria::command {
 namespace {
@@ -60,11 +62,11 @@ Outcome compile_program(const CompileOptionsText& options, ReproducerFile& repro
   Device device;
   STRIA_FAIL_IF(open_device(options.device, device));
   STRIA_OR_FAIL(Compilation compilation, ExitCode::device,
-                device.specialize(std::move(generic), how));
+                Inside::specialize(device, std::move(generic), how));
   print_undecided(compilation.steps);
-  std::vector<hal::NamedText> sources;
+  std::vector<SourceText> sources;
   if (!options.dump_dir.empty()) {
-    STRIA_OR_FAIL(Executable executable, ExitCode::device, device.load(compilation, how));
+    STRIA_OR_FAIL(Executable executable, ExitCode::device, Inside::load(device, compilation, how));
     STRIA_OR_FAIL(sources, ExitCode::device, executable.sources());
   }
   // All is made before anything is written, and written all or not at all.
@@ -72,9 +74,9 @@ Outcome compile_program(const CompileOptionsText& options, ReproducerFile& repro
   if (options.output != "-") files.push_back({options.output, compilation.device_text});
   if (!options.dump_dir.empty()) {
     const std::filesystem::path folder = options.dump_dir;
-    for (const hal::NamedText& stage : compilation.stages)
+    for (const SourceText& stage : compilation.stages)
       files.push_back({folder / stage.name, stage.text});
-    for (const hal::NamedText& source : sources)
+    for (const SourceText& source : sources)
       files.push_back({folder / file_name(source.name), source.text});
   }
   STRIA_FAIL_IF_ERROR(ExitCode::program, write_all(files, options.dump_dir));

@@ -8,6 +8,7 @@
 
 #include "open_device.h"
 #include "stria/base/text.h"
+#include "stria/runtime/inside.h"
 
 namespace stria::command {
 namespace {
@@ -79,9 +80,9 @@ void print_json(const std::vector<hal::PluginRecord>& records) {
 
 Outcome devices(const DevicesOptions& options) {
   RuntimeOptions how = runtime_options();
-  how.search.time_limit = std::chrono::milliseconds(std::llround(options.step_limit_s * 1e3));
+  how.plugin_time_limit = std::chrono::milliseconds(std::llround(options.step_limit_s * 1e3));
   const Runtime runtime(std::move(how));
-  const std::vector<hal::PluginRecord>& records = runtime.plugins();
+  const std::vector<hal::PluginRecord>& records = Inside::records(runtime);
   options.json ? print_json(records) : print_text(records);
   return Outcome();
 }

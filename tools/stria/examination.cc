@@ -16,6 +16,7 @@
 #include "open_device.h"
 #include "stria/base/text.h"
 #include "stria/runtime/check.h"
+#include "stria/runtime/inside.h"
 
 namespace stria::command {
 namespace {
@@ -82,7 +83,8 @@ Status self_test(const Runtime& runtime, const std::string& selector) {
     STRIA_ASSIGN(HostTensor result, tensor.read());
     results.push_back(std::move(result));
   }
-  STRIA_ASSIGN(auto checks, check_outputs(executable.compilation(), given, results, std::nullopt));
+  STRIA_ASSIGN(auto checks,
+               check_outputs(Inside::compilation(executable), given, results, std::nullopt));
   for (const OutputCheck& check : checks)
     if (!check.report.passed())
       return make_error(StatusCode::data_loss, "wrong results: {}", check.report.worst_text);
@@ -101,14 +103,13 @@ void send_needs(int pipe, const hal::Manifest& manifest) {
 
 void examine_here(int pipe, const hal::FoundPlugin& found, std::chrono::milliseconds step_limit) {
   RuntimeOptions options = runtime_options(std::chrono::duration<double>(kSelfTestLimit).count());
-  options.search.paths = {found.directory};
-  options.search.only_paths = true;
-  options.search.time_limit = step_limit;
-  options.search.on_verdict = [pipe](const hal::Verdict& verdict) {
+  options.plugin_paths = {found.directory};
+  options.only_plugin_paths = true;
+  options.plugin_time_limit = step_limit;
+  const Runtime runtime = Inside::runtime(std::move(options), [pipe](const hal::Verdict& verdict) {
     send_step(pipe, hal::name_of(verdict.step), verdict.status);
-  };
-  const Runtime runtime(std::move(options));
-  const std::vector<hal::PluginRecord>& records = runtime.plugins();
+  });
+  const std::vector<hal::PluginRecord>& records = Inside::records(runtime);
   if (records.size() != 1 || !records[0].status().ok()) return;
   Json devices = Json::array();
   for (size_t i = 0; i < records[0].devices.size(); ++i) {

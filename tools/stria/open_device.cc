@@ -3,13 +3,15 @@
 
 #include <cstdio>
 
+#include "stria/runtime/device_selector.h"
+
 namespace stria::command {
 
 RuntimeOptions runtime_options(double time_limit_s) {
   RuntimeOptions options;
   if (time_limit_s > 0) options.wait_limit_ns = static_cast<uint64_t>(time_limit_s * 1e9);
-  options.log = [](hal::LogLevel level, std::string_view line) {
-    if (level >= hal::LogLevel::warning)
+  options.log = [](LogLevel level, std::string_view line) {
+    if (level >= LogLevel::warning)
       std::fprintf(stderr, "stria: %.*s\n", static_cast<int>(line.size()), line.data());
   };
   return options;
@@ -18,7 +20,7 @@ RuntimeOptions runtime_options(double time_limit_s) {
 Outcome open_device(const std::string& selector, Device& device, double time_limit_s) {
   STRIA_OR_FAIL(DeviceSelector parsed, ExitCode::usage, parse_device_selector(selector));
   RuntimeOptions options = runtime_options(time_limit_s);
-  if (!parsed.automatic) options.search.only_ids = {parsed.plugin};
+  if (!parsed.automatic) options.only_plugins = {parsed.plugin};
   const Runtime one(options);
   // Nothing was loaded if the plugin is not there, so all may be loaded now, to say what is.
   const Runtime runtime = one.plugins().empty() ? Runtime(runtime_options(time_limit_s)) : one;

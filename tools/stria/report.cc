@@ -44,13 +44,13 @@ std::string describe_profile(const Profile& profile,
   size_t width = 6;
   double kernel_seconds = 0, all_operations = 0;
   for (const auto& [name, count] : operations) all_operations += count;
-  for (const exec::KernelTime& kernel : profile.kernels) {
+  for (const KernelTime& kernel : profile.kernels) {
     width = std::max(width, kernel.name.size());
     kernel_seconds += static_cast<double>(kernel.nanoseconds) * 1e-9;
   }
   // The unit in which the shortest kernel has digits to show.
   double shortest = profile.wall_seconds;
-  for (const exec::KernelTime& kernel : profile.kernels)
+  for (const KernelTime& kernel : profile.kernels)
     shortest = std::min(shortest, static_cast<double>(kernel.nanoseconds) * 1e-9);
   const bool micro = shortest < kShownAsMicroseconds;
   const double scale = micro ? 1e6 : 1e3;
@@ -58,7 +58,7 @@ std::string describe_profile(const Profile& profile,
   // fmt counts µ as one column, as it is shown.
   std::string out = fmt::format("{:<{}}  {:>10}  {:>6}  {:>8}\n", "kernel", width,
                                 micro ? "µs" : "ms", "share", "GFLOP/s");
-  for (const exec::KernelTime& kernel : profile.kernels) {
+  for (const KernelTime& kernel : profile.kernels) {
     const double seconds = static_cast<double>(kernel.nanoseconds) * 1e-9;
     auto counted = operations.find(kernel.name);
     out +=

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "stria/exec/loaded_program.h"
 #include "stria/pass/pass_context.h"
 #include "stria/runtime/check.h"
+#include "stria/runtime/event.h"
 #include "stria/type/host_tensor.h"
 
 namespace stria::command {
@@ -24,8 +24,8 @@ std::string describe_check(const OutputCheck& check);
 struct Profile {
   double compile_seconds = 0;  // Program text to loaded kernels
   int runs = 0;
-  double wall_seconds = 0;                // of one run, the median
-  std::vector<exec::KernelTime> kernels;  // each the median over the runs
+  double wall_seconds = 0;          // of one run, the median
+  std::vector<KernelTime> kernels;  // each the median over the runs
 };
 // A table: kernel, time, share, GFLOP/s (operations that kernel_operations counts; "-" for a kernel
 // it does not know), and a line for the whole run. Times in ms, or all in µs if one is small.

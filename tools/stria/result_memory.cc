@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "stria/runtime/inside.h"
 #include "stria/type/tensor_shape.h"
 
 namespace stria::command {
@@ -34,7 +35,7 @@ Outcome check_result_memory(const Program& program, const tile::BoundProgram& bo
   const uint64_t device_bytes = device.info().memory_bytes;  // 0: not known
   const bool host_is_less = device_bytes == 0 || host_bytes < device_bytes;
   const uint64_t limit = host_is_less ? host_bytes : device_bytes;
-  Diagnostics diagnostics(program.tile().source);
+  Diagnostics diagnostics(Inside::tile(program).source);
   for (tile::TensorId id : bound.outputs) {
     const tile::BoundTensor& tensor = bound.tensors[id];
     const auto bytes = static_cast<uint64_t>(dense_shape(tensor.type, tensor.sizes).span_bytes());

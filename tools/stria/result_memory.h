@@ -4,6 +4,8 @@
 
 #include "failure.h"
 #include "stria/runtime/device.h"
+#include "stria/runtime/program.h"
+#include "stria/tile/bound.h"
 
 namespace stria::command {
 

@@ -13,6 +13,8 @@
 #include "reproducer_file.h"
 #include "result_memory.h"
 #include "stria/runtime/check.h"
+#include "stria/runtime/device_selector.h"
+#include "stria/runtime/inside.h"
 
 namespace stria::command {
 namespace {
@@ -101,15 +103,15 @@ Outcome bind_program(const Program& program, const Request& request, const Compi
 Outcome run_executable(const Executable& executable, const std::vector<Tensor>& inputs,
                        const std::vector<Tensor>& outputs, Profile* profile) {
   std::vector<double> walls;
-  std::vector<std::vector<exec::KernelTime>> times;
+  std::vector<std::vector<KernelTime>> times;
   const Clock::time_point begin = Clock::now();
   do {
     const Clock::time_point start = Clock::now();
-    STRIA_OR_FAIL(exec::Run run, ExitCode::device, executable.run(inputs, outputs));
+    STRIA_OR_FAIL(Event run, ExitCode::device, executable.run(inputs, outputs));
     STRIA_FAIL_IF_ERROR(ExitCode::device, run.wait());
     walls.push_back(seconds_since(start));
     if (profile == nullptr) return Outcome();
-    STRIA_OR_FAIL(std::vector<exec::KernelTime> kernels, ExitCode::device, run.times());
+    STRIA_OR_FAIL(std::vector<KernelTime> kernels, ExitCode::device, run.kernel_times());
     times.push_back(std::move(kernels));
   } while (static_cast<int>(walls.size()) <= kMaxRuns && seconds_since(begin) < kMaxSeconds);
   if (walls.size() > 1) {  // the first run touches memory for the first time
@@ -175,22 +177,21 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
   Profile profile;
   const Clock::time_point compile_begin = Clock::now();
   STRIA_OR_FAIL(Compilation compilation, ExitCode::device,
-                device.specialize(std::move(generic), how));
+                Inside::specialize(device, std::move(generic), how));
   print_undecided(compilation.steps);
-  STRIA_OR_FAIL(Executable executable, ExitCode::device, device.load(std::move(compilation), how));
+  STRIA_OR_FAIL(Executable executable, ExitCode::device,
+                Inside::load(device, std::move(compilation), how));
   profile.compile_seconds = parse_seconds + lower_seconds + seconds_since(compile_begin);
 
   std::vector<Tensor> inputs, outputs;
   for (size_t i = 0; i < executable.inputs().size(); ++i) {
     const TensorInfo& info = executable.inputs()[i];
-    STRIA_OR_FAIL(Tensor tensor, ExitCode::device,
-                  device.create_tensor(info.type, info.sizes, info.name));
+    STRIA_OR_FAIL(Tensor tensor, ExitCode::device, device.create_tensor(info));
     STRIA_FAIL_IF_ERROR(ExitCode::device, tensor.write(in.tensors[i].bytes()));
     inputs.push_back(std::move(tensor));
   }
   for (const TensorInfo& info : executable.outputs()) {
-    STRIA_OR_FAIL(Tensor tensor, ExitCode::device,
-                  device.create_tensor(info.type, info.sizes, info.name));
+    STRIA_OR_FAIL(Tensor tensor, ExitCode::device, device.create_tensor(info));
     outputs.push_back(std::move(tensor));
   }
   {
@@ -207,7 +208,7 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
   // A result that is wrong is not written; what was asked for as a file is not shown as well.
   Outcome checked;
   if (request.check.wanted)
-    checked = check_results(executable.compilation(), in.tensors, results, request.check);
+    checked = check_results(Inside::compilation(executable), in.tensors, results, request.check);
   if (checked.ok()) {
     for (const NamedValue& output : request.outputs)
       STRIA_FAIL_IF_ERROR(
@@ -218,9 +219,9 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
     for (size_t i = 0; i < results.size(); ++i)
       std::printf("%s\n", describe_tensor(executable.outputs()[i].name, results[i]).c_str());
   if (options.profile)
-    std::printf(
-        "%s\n",
-        describe_profile(profile, kernel_operations(executable.compilation().generic)).c_str());
+    std::printf("%s\n", describe_profile(profile,
+                                         kernel_operations(Inside::compilation(executable).generic))
+                            .c_str());
   return checked;
 }
 

@@ -8,7 +8,7 @@
 
 #include <cstring>
 
-#include "stria/runtime/runtime.h"
+#include "stria/runtime/inside.h"
 #include "stria/stripe/parser.h"
 
 namespace stria {
@@ -69,13 +69,13 @@ class LoadedProgramTest : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     RuntimeOptions options;
-    options.search.paths = {STRIA_BINARY_DIR "/lib/stria/plugins",
+    options.plugin_paths = {STRIA_BINARY_DIR "/lib/stria/plugins",
                             STRIA_BINARY_DIR "/lib/stria/test_plugins"};
-    options.search.only_paths = true;
-    options.search.only_ids = {GetParam()};
+    options.only_plugin_paths = true;
+    options.only_plugins = {GetParam()};
     auto device = Runtime(options).open(GetParam());
     ASSERT_TRUE(device.ok()) << device.status().to_string();
-    device_ = device->hal();
+    device_ = Inside::hal_device(*device);
     memory_ = exec::DeviceMemory(device_);
   }
   // `index` is where kernel 'square' reads T.
@@ -176,9 +176,9 @@ class SmallDeviceTest : public testing::Test {
   static constexpr int64_t kElements = 50'000;  // 200,000 bytes
   void SetUp() override {
     RuntimeOptions options;
-    options.search.paths = {STRIA_BINARY_DIR "/lib/stria/test_plugins"};
-    options.search.only_paths = true;
-    options.search.driver_options["slow_device"] = R"({"memory_bytes": 1048576})";
+    options.plugin_paths = {STRIA_BINARY_DIR "/lib/stria/test_plugins"};
+    options.only_plugin_paths = true;
+    options.plugin_options["slow_device"] = R"({"memory_bytes": 1048576})";
     auto device = Runtime(options).open("slow_device");
     ASSERT_TRUE(device.ok()) << device.status().to_string();
     device_ = *device;

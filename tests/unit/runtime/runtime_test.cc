@@ -21,8 +21,8 @@ class RuntimeTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     RuntimeOptions options;
-    options.search.paths = {STRIA_BINARY_DIR "/lib/stria/plugins"};
-    options.search.only_paths = true;
+    options.plugin_paths = {STRIA_BINARY_DIR "/lib/stria/plugins"};
+    options.only_plugin_paths = true;
     runtime_ = new Runtime(options);
   }
   static void TearDownTestSuite() {
@@ -70,7 +70,7 @@ TEST_F(RuntimeTest, RunsAProgram) {
   auto run = twice.run(std::vector{a}, std::vector{r});
   ASSERT_TRUE(run.ok()) << run.status().to_string();
   EXPECT_TRUE(run->wait().ok());
-  EXPECT_EQ(run->times()->size(), 1u);
+  EXPECT_EQ(run->kernel_times()->size(), 1u);
   EXPECT_EQ(read(r), (std::vector<float>{2, 4, 6}));
 }
 
@@ -118,7 +118,7 @@ TEST_F(RuntimeTest, WorkWaitsForTheUnmap) {
   auto run = twice.run(std::vector{a}, std::vector{r});
   ASSERT_TRUE(run.ok()) << run.status().to_string();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_FALSE(run->done().is_done());
+  EXPECT_FALSE(run->is_done());
   EXPECT_EQ(a.map_current().status().code(), StatusCode::failed_precondition);
   EXPECT_EQ(a.read().status().code(), StatusCode::failed_precondition);
   const float values[] = {5, 6, 7};

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "stria/runtime/runtime.h"
+#include "stria/runtime/device_selector.h"
 
 namespace stria {
 namespace {

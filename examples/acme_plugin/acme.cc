@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin of sdk/README.md: the helper must do with strict C++17 and nothing but its own
-// headers.
+// The smallest plugin: one device, whose memory, events and kernels are the helper's defaults.
 #include "stria/sdk/plugin.h"
 
 class AcmeDriver final : public stria::sdk::Driver {

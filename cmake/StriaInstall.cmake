@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+# The installed package: `cmake --install build/release --prefix P`. Each folder installs what is its
+# own; here is what makes it a package that find_package(stria) finds. All paths are relative to the
+# prefix, which may be moved.
+include(CMakePackageConfigHelpers)
+
+install(EXPORT stria NAMESPACE stria:: FILE striaTargets.cmake DESTINATION lib/cmake/stria)
+set(version_file ${PROJECT_BINARY_DIR}/striaConfigVersion.cmake)
+write_basic_package_version_file(${version_file} COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/striaConfig.cmake ${version_file}
+  DESTINATION lib/cmake/stria)

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a compilation is told besides the program.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "stria/base/source_text.h"
+#include "stria/runtime/failure_recorder.h"
+#include "stria/type/tensor_type.h"
+
+namespace stria {
+
+// The type and sizes of each input of a program, by name.
+using InputTypes = std::map<std::string, TensorType>;
+
+// How to compile. Plain value.
+struct CompileOptions {
+  // Allows what changes float results within the usual meaning of "fast math".
+  bool fast_math = false;
+  // Keeps the text of every stage for Executable::stages, and the plugin's generated sources.
+  bool keep_stages = false;
+  // A pass pipeline (JSON) in place of the device's own; `name` stands in messages. It is rendered
+  // with the device's hardware model in scope, like the plugin's.
+  std::optional<SourceText> pipeline;
+  // Borrowed for the time of the call; null: nobody is told.
+  FailureRecorder* recorder = nullptr;
+};
+
+}  // namespace stria

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the project's own rooms, commands and tests see of the public classes beyond their
+// interface. Not installed. Each function stands in the file of the class it looks into.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stria/base/status.h"
+#include "stria/exec/loaded_program.h"
+#include "stria/hal/device.h"
+#include "stria/hal/event.h"
+#include "stria/hal/plugin_set.h"
+#include "stria/hwmodel/hardware_model.h"
+#include "stria/runtime/compilation.h"
+#include "stria/runtime/device.h"
+#include "stria/runtime/event.h"
+#include "stria/runtime/executable.h"
+#include "stria/runtime/program.h"
+#include "stria/runtime/runtime.h"
+#include "stria/tile/ast.h"
+
+namespace stria {
+
+DeviceInfo public_info(const hal::DeviceInfo& info, std::string plugin, std::string selector);
+
+struct Inside {
+  // A runtime that tells each step of loading a plugin at once.
+  static Runtime runtime(RuntimeOptions options,
+                         std::function<void(const hal::Verdict&)> on_verdict);
+  // What became of each plugin, step by step.
+  static const std::vector<hal::PluginRecord>& records(const Runtime& runtime);
+
+  // Opens the device, reads its model and pipeline and checks both. `selector` is what opens it
+  // again; empty: "plugin:id".
+  static Result<Device> open(const hal::Plugin& plugin, std::string_view device_id,
+                             std::string selector = {});
+  static const hal::Device& hal_device(const Device& device);
+  static const HardwareModel& model(const Device& device);
+  // The two halves of Device::compile after lower_program: the device's pipeline (or that of
+  // `options`), and building and loading what it made.
+  static Result<Compilation> specialize(const Device& device, Compilation compilation,
+                                        const CompileOptions& options = {});
+  // Builds device Stripe, which `text` is the print of.
+  static Result<exec::LoadedProgram> build(const Device& device, const stripe::Program& program,
+                                           const std::string& text,
+                                           const CompileOptions& options = {});
+  static Result<Executable> load(const Device& device, Compilation compilation,
+                                 const CompileOptions& options = {});
+
+  static const tile::Program& tile(const Program& program);
+  static const std::string& function(const Program& program);  // as asked for; may be empty
+
+  static const Compilation& compilation(const Executable& executable);
+
+  static Event event_of(hal::Event event);
+  static Event event_of(exec::Run run);
+  static hal::Event hal_event(const Event& event);
+};
+
+}  // namespace stria

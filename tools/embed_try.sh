@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Shows that an installed stria can be embedded: builds examples/ against it and runs them.
+#   tools/embed_test.sh --build BUILD   installs from a build folder, moves the installation, then as below
+#   tools/embed_test.sh PREFIX          checks the installation in PREFIX
+# Needs, besides what is in PREFIX and examples/ (beside tools/): cmake, g++, make or ninja-build to build;
+# libisl23, libgmp10, libzstd1, zlib1g to run. That is all a user of the package needs on Debian 12.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+fail() { printf 'embed_test: %s\n' "$*" >&2; exit 1; }
+say() { printf '== %s\n' "$*"; }
+
+[ $# -ge 1 ] || { sed -n '4,5s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+if [ "$1" = --build ]; then
+  say "install, and move the prefix"
+  cmake --install "$2" --prefix "$work/first" >/dev/null
+  mv "$work/first" "$work/moved prefix"
+  prefix="$work/moved prefix"
+else
+  prefix=$(cd "$1" && pwd)
+fi
+library=$(readlink -f "$prefix/lib/libstria.so")
+[ -f "$library" ] || fail "there is no libstria.so in $prefix/lib"
+
+# Runs a command with nothing set but what follows as NAME=VALUE.
+bare() { env -i PATH=/usr/bin:/bin "$@"; }
+
+# expect TEXT COMMAND…: runs it and looks for the text in what it prints.
+expect() {
+  local text=$1 out
+  shift
+  out=$(bare "$@" 2>&1) || fail "'$*' failed: $out"
+  printf '%s\n' "$out"
+  grep -qF -- "$text" <<<"$out" || fail "'$*' does not print '$text'"
+}
+
+say "devices, with nothing set"
+expect "reference:0" "$prefix/bin/stria" devices
+expect "llvm_cpu:0" "$prefix/bin/stria" devices --json >/dev/null
+
+say "the library exports the public classes and nothing else, and needs what is promised"
+public='Runtime|Device|Tensor|MappedTensor|Program|ProgramInput|Executable|Event|HostTensor|Status'
+functions='name_of|parse_data_type|data_type_names|byte_size|bit_width|is_float|is_integer|is_signed_integer'
+functions+='|is_unsigned_integer|accumulation_type|compute_type|end_without_value'
+exported=$(nm -D --defined-only "$library" | cut -d' ' -f3- | c++filt | sort)
+[ -n "$exported" ] || fail "the library exports nothing"
+if others=$(grep -vE "^stria::(($public)::|($functions)\(|($functions)\[abi)" <<<"$exported") ||
+    others=$(grep '::State::' <<<"$exported"); then
+  echo skipped
+fi
+needed=$(readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+if others=$(grep -vE '^(libisl|libgmp|libstdc\+\+|libm|libgcc_s|libc|ld-linux-x86-64)\.so' <<<"$needed"); then
+  fail "the library needs: $others"
+fi
+
+say "the headers include the prefix and the standard library only"
+(cd "$prefix/include" && find stria -name '*.h' ! -path 'stria/sdk/*' ! -name plugin.h | sort |
+  sed 's/.*/#include <&>/') >"$work/all.cc"
+[ "$(wc -l <"$work/all.cc")" -gt 10 ] || fail "there are no headers in $prefix/include"
+# Every header that the compiler opens, one a line.
+headers_of() { g++ -std=c++20 -M -I "$prefix/include" "$1" | tr -d '\\' | tr ' ' '\n' | grep '\.h$\|/c++/' | sort -u; }
+echo '#include <bits/stdc++.h>' >"$work/standard.cc"
+if others=$(headers_of "$work/all.cc" | comm -23 - <(headers_of "$work/standard.cc") | grep -v '/stria/'); then
+  fail "reachable from a public header: $others"
+fi
+
+say "build the examples"
+# Ninja where it is, else make.
+! command -v ninja >/dev/null || export CMAKE_GENERATOR=Ninja
+cmake -S "$root/examples" -B "$work/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release \
+  -DCMAKE_CXX_FLAGS="-Wall -Wextra -Werror" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "cmake failed"; }
+cmake --build "$work/build" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "the examples do not build"; }
+
+say "run them"
+for device in auto reference llvm_cpu; do
+  expect "4 5 10 11 on" "$work/build/matrix_product/matrix_product" "$device"
+done
+out=$(bare "$work/build/convolution/convolution") || fail "convolution: $out"
+printf '%s\n' "$out"
+for device in reference:0 llvm_cpu:0; do
+  grep -E "^$device .*: same$" <<<"$out" >/dev/null || fail "convolution did not run on $device"
+done
+for device in reference llvm_cpu; do
+  expect "all three give the same result" "$work/build/own_pipeline/own_pipeline" \
+    "$root/examples/own_pipeline/pipeline.json" "$device" | tail -1
+done
+
+say "a plugin from outside the tree"
+expect "Acme 300" STRIA_PLUGIN_PATH="$work/build/lib/stria/plugins" "$prefix/bin/stria" devices
+expect "4 5 10 11 on Acme 300" STRIA_PLUGIN_PATH="$work/build/lib/stria/plugins" \
+  "$work/build/matrix_product/matrix_product" acme
+(umask 002 && cmake --install "$work/build" --prefix "$work/elsewhere" >/dev/null)
+expect "Acme 300" HOME="$work/home" STRIA_PLUGIN_PATH="$work/elsewhere/lib/stria/plugins" \
+  "$prefix/bin/stria" devices
+say "embed_test: all well"
