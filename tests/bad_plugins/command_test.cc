@@ -62,6 +62,21 @@ TEST_F(BadCommandTest, DevicesListsAllInOneLineEachAndSucceeds) {
     EXPECT_THAT(ended.out, HasSubstr(line));
 }
 
+TEST_F(BadCommandTest, DevicesListsAroundPluginsThatEndTheProcess) {
+  make_bad(plugins(), "a_crashes", "crash driver.enumerate");
+  make_bad(plugins(), "b_crashes", "crash driver.create");
+  put(make_bad(plugins(), "malformed") / "plugin.json", "{\n\"schema\": oops\n}");
+  make_bad(plugins(), "works");
+  const Ended ended = run("devices");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  for (const char* line :
+       {"broken: plugin a_crashes: crashed: Aborted while its devices were listed\n",
+        "broken: plugin b_crashes: crashed: Aborted while its devices were listed\n",
+        "plugin.json:2:11: error: not JSON", "works:0 ", "reference:0 ", "llvm_cpu:0 "})
+    EXPECT_THAT(ended.out, HasSubstr(line));
+  EXPECT_TRUE(plugin_of(run("devices --json"), "works").at("ok"));
+}
+
 TEST_F(BadCommandTest, ACrashAtExitChangesNothing) {
   make_bad(plugins(), "aborts", "abort_at_exit");
   EXPECT_EQ(run("devices").code, 0);

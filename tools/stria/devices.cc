@@ -6,8 +6,10 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "child_process.h"
 #include "open_device.h"
 #include "stria/base/text.h"
+#include "stria/hal/error.h"
 #include "stria/runtime/inside.h"
 
 namespace stria::command {
@@ -76,15 +78,74 @@ void print_json(const std::vector<hal::PluginRecord>& records) {
               all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
 }
 
+RuntimeOptions listing_options(const DevicesOptions& options) {
+  RuntimeOptions how = runtime_options();
+  how.plugin_time_limit = std::chrono::milliseconds(std::llround(options.step_limit_s * 1e3));
+  return how;
+}
+
+void print(const std::vector<hal::PluginRecord>& records, const DevicesOptions& options) {
+  options.json ? print_json(records) : print_text(records);
+}
+
+// Lists plugins of which some end the process: each is tried in a process of its own first, those
+// that fail there are not loaded here.
+void list_around_crashes(const DevicesOptions& options) {
+  std::vector<hal::PluginRecord> records;  // in the order they were found, crashed ones complete
+  std::vector<std::string> sound;
+  for (const hal::FoundPlugin& found : hal::find_plugins({})) {
+    hal::PluginRecord& record = records.emplace_back();
+    record.directory = found.directory;
+    record.origin = found.origin;
+    auto manifest = hal::read_manifest(found.directory);
+    record.id = manifest.ok() ? manifest->id : found.directory.filename().string();
+    if (!found.search.ok() || !manifest.ok()) {  // nothing of it is ever loaded
+      record.verdicts.push_back(found.search.ok()
+                                    ? hal::Verdict{hal::Step::manifest, manifest.status()}
+                                    : hal::Verdict{hal::Step::search, found.search});
+      continue;
+    }
+    const std::string failure = run_in_child(
+        [&] {
+          RuntimeOptions alone = listing_options(options);
+          alone.plugin_paths = {found.directory};
+          alone.only_plugin_paths = true;
+          const Runtime runtime(std::move(alone));
+        },
+        Prints::no);
+    if (failure.empty()) {
+      sound.push_back(record.id);
+    } else {
+      record.verdicts.push_back(
+          {hal::Step::enumerate,
+           make_error(hal::kPluginFault, "plugin {}: {} while its devices were listed", record.id,
+                      failure)});
+    }
+  }
+  if (!sound.empty()) {
+    RuntimeOptions how = listing_options(options);
+    how.only_plugins = std::move(sound);
+    const Runtime runtime(std::move(how));
+    for (const hal::PluginRecord& listed : Inside::records(runtime))
+      for (hal::PluginRecord& record : records)
+        if (record.directory == listed.directory && record.verdicts.empty()) record = listed;
+  }
+  print(records, options);
+}
+
 }  // namespace
 
 Outcome devices(const DevicesOptions& options) {
-  RuntimeOptions how = runtime_options();
-  how.plugin_time_limit = std::chrono::milliseconds(std::llround(options.step_limit_s * 1e3));
-  const Runtime runtime(std::move(how));
-  const std::vector<hal::PluginRecord>& records = Inside::records(runtime);
-  options.json ? print_json(records) : print_text(records);
-  return Outcome();
+  // What a plugin does to its process must not keep the others from being listed.
+  const auto list = [&] { print(Inside::records(Runtime(listing_options(options))), options); };
+  std::string failure = run_in_child(list, Prints::yes);
+  if (!failure.empty()) failure = run_in_child([&] { list_around_crashes(options); }, Prints::yes);
+  if (failure.empty()) return Outcome();
+  return Outcome(ExitCode::device,
+                 make_error(hal::kPluginFault,
+                            "listing the devices {} twice; 'stria doctor' looks at "
+                            "each plugin alone",
+                            failure));
 }
 
 }  // namespace stria::command

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "child_process.h"
 #include "open_device.h"
 #include "stria/base/text.h"
 #include "stria/runtime/check.h"
@@ -215,12 +216,9 @@ Examination examine(const hal::FoundPlugin& found, std::chrono::milliseconds ste
     examination.steps.pop_back();
     return examination;
   }
-  std::string failure = "ended the process";
-  if (!ended)
-    failure = "hangs";
-  else if (WIFSIGNALED(status))
-    failure = fmt::format("crashed: {}", ::strsignal(WTERMSIG(status)));
-  examination.steps.push_back({step_in_progress(examination), failure});
+  std::string failure = ended ? failure_of(status) : "hangs";
+  if (failure.empty()) failure = "ended the process";  // with code 0, but before it had said all
+  examination.steps.push_back({step_in_progress(examination), std::move(failure)});
   return examination;
 }
 

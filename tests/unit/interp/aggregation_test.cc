@@ -125,6 +125,27 @@ TEST(Aggregation, TheOutermostRefinementOfAChainDecides) {
     }
 }
 
+// Rule S6: each of two blocks beside each other has a chain of its own.
+TEST(Aggregation, BlocksBesideEachOtherStartAgain) {
+  const auto sum_of = [](int number, int count) {
+    return fmt::format(
+        "  {}: block [i:{}] (\n    in A[i] fp32(1:1)\n    out O[0]:add.fp32 fp32(1:1)\n  ) {{\n"
+        "   0: $a = load(A)\n   1: O = store($a)\n  }}\n",
+        number, count);
+  };
+  const std::string text = program_text(
+      "none new@0x0 A[0] fp32(4:1)\nnone new@0x0 O[0] fp32(1:1)\n",
+      "in A[0] fp32(4:1)\nout O[0] fp32(1:1)\n",
+      fmt::format("0: #kernel block [] ( // twice\n  in A[0] fp32(4:1)\n  out O[0] fp32(1:1)\n) "
+                  "{{\n{}{}}}\n",
+                  sum_of(0, 4), sum_of(1, 2)));
+  std::map<std::string, Data> data;
+  data["A"] = Data(DataType::fp32, {4}, {1, 2, 3, 4});
+  data["O"] = Data(DataType::fp32, {1}, {100});
+  ASSERT_TRUE(run(parsed(text), data).ok());
+  EXPECT_EQ(data["O"].values(), std::vector<double>{3});
+}
+
 TEST(Aggregation, MixedChainsAreRefused) {
   const std::string text =
       program_text("none new@0x0 O[0] fp32(2:1)\n", "out O[0] fp32(2:1)\n",
