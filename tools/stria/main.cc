@@ -72,7 +72,7 @@ int guarded_command(int count, char** arguments) {
 
 int main(int count, char** arguments) {
   const int code = guarded_command(count, arguments);
-  std::fflush(stderr);
+  std::fflush(nullptr);
 #if defined(__SANITIZE_ADDRESS__)
   __lsan_do_leak_check();
 #endif
