@@ -69,6 +69,17 @@ void add_operations(Dialect& out, const Features& features) {
 
 void add_lanes(Dialect& out) {
   auto& s = out.spellings;
+  // PoCL 3.1 reduces the arguments of all lanes in the way that the largest needs, and is wrong for
+  // the small ones. One by one they are right.
+  for (const std::string name : {"sin", "cos", "tan"})
+    for (const auto& [type, element] : {std::pair("fp32", "float"), std::pair("fp64", "double")}) {
+      const std::string helper = name + "_of_lanes." + type;
+      s[name + "." + type + ".lanes"] = {name + "_of_lanes_$t$n($0)", {helper}};
+      out.helpers[helper] = {"$T " + name + "_of_lanes_$t$n($T x) { union { $T lanes; " + element +
+                                 " one[$n]; } u; u.lanes = x; for (int i = 0; i < $n; ++i) u.one[i] = " +
+                                 name + "(u.one[i]); return u.lanes; }",
+                             {}};
+    }
   s["load"] = {"vload$n(0, $0)", {}};
   s["store"] = {"vstore$n($1, 0, $0)", {}};
   s["component"] = {"$1.s$0", {}};

@@ -9,6 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
+
 namespace stria::command {
 namespace {
 
@@ -58,7 +61,8 @@ std::string shown(int stderr_read, int stderr_write, milliseconds interval,
 
 TEST(Progress, CountsOnATerminalAndClearsItsLine) {
   int terminal = -1, side = -1;
-  ASSERT_EQ(::openpty(&terminal, &side, nullptr, nullptr, nullptr), 0);
+  if (::openpty(&terminal, &side, nullptr, nullptr, nullptr) != 0)
+    GTEST_SKIP() << "no terminals here: " << std::strerror(errno);  // /dev/pts is not mounted
   const std::string text = shown(terminal, side, milliseconds(1), "\rcounting … 0 s\rcounting");
   EXPECT_THAT(text, StartsWith("\rcounting … 0 s\r"));
   EXPECT_THAT(text, EndsWith("\r\x1b[K"));
@@ -66,7 +70,8 @@ TEST(Progress, CountsOnATerminalAndClearsItsLine) {
 
 TEST(Progress, ShowsNothingOnATerminalIfTheWorkIsShort) {
   int terminal = -1, side = -1;
-  ASSERT_EQ(::openpty(&terminal, &side, nullptr, nullptr, nullptr), 0);
+  if (::openpty(&terminal, &side, nullptr, nullptr, nullptr) != 0)
+    GTEST_SKIP() << "no terminals here: " << std::strerror(errno);  // /dev/pts is not mounted
   EXPECT_EQ(shown(terminal, side, std::chrono::hours(1), ""), "");
 }
 
