@@ -110,7 +110,7 @@ void list_around_crashes(const DevicesOptions& options) {
           RuntimeOptions alone = listing_options(options);
           alone.plugin_paths = {found.directory};
           alone.only_plugin_paths = true;
-          const Runtime runtime(std::move(alone));
+          Inside::records(Runtime(std::move(alone)));  // loads and lists
         },
         Prints::no);
     if (failure.empty()) {
