@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Index forms: permutations, slices, diagonals, divisions.
+#include "program_case.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace stria::end_to_end {
+
+using enum DataType;
+
+std::vector<ProgramCase> indexing_cases() {
+  return {
+      {"transpose", &kNumbers,
+       [](Case& c) {
+         Grid &I = c.in("I", {4, 7}), &O = c.out("O", {7, 4});
+         each({4, 7}, [&](int i, int j) { O(j, i) = I(i, j); });
+       }},
+      {"permute", &kNumbers,
+       [](Case& c) {
+         Grid &I = c.in("I", {2, 3, 4, 5}), &O = c.out("O", {2, 5, 3, 4});
+         each({2, 3, 4, 5}, [&](int n, int h, int w, int ch) { O(n, ch, h, w) = I(n, h, w, ch); });
+       }},
+      {"reverse", &kNumbers,
+       [](Case& c) {
+         Grid &I = c.in("I", {9}), &O = c.out("O", {9});
+         each({9}, [&](int i) { O(8 - i) = I(i); });
+       }},
+      {"slice", &kNumbers,
+       [](Case& c) {
+         Grid &I = c.in("I", {11}), &O = c.out("O", {3});
+         each({3}, [&](int i) { O(i) = I(3 * i + 1); });
+       }},
+      {"slice_by_division", &kNumbers,
+       [](Case& c) {
+         Grid &I = c.in("I", {11}), &O = c.out("O", {3});
+         each({3}, [&](int i) { O(i) = I(3 * i + 1); });
+       }},
+      {"concatenate", &kNumbers,
+       [](Case& c) {
+         Grid &A = c.in("A", {4}), &B = c.in("B", {5}), &O = c.out("O", {9});
+         each({4}, [&](int i) { O(i) = A(i); });
+         each({5}, [&](int i) { O(4 + i) = B(i); });
+       }},
+      {"repeat", &kNumbers,
+       [](Case& c) {
+         Grid &I = c.in("I", {5}), &O = c.out("O", {15});
+         each({3, 5}, [&](int r, int i) { O(5 * r + i) = I(i); });
+       }},
+      {"roll", &kNumbers,
+       [](Case& c) {
+         Grid &I = c.in("I", {7}), &O = c.out("O", {7});
+         each({7}, [&](int i) { O((i + 3) % 7) = I(i); });
+       }},
+      {"interleave", &kNumbers,
+       [](Case& c) {
+         Grid &A = c.in("A", {5}), &B = c.in("B", {5}), &O = c.out("O", {10});
+         each({5}, [&](int i) { O(2 * i) = A(i), O(2 * i + 1) = B(i); });
+       }},
+      {"space_to_depth", &kNumbers,
+       [](Case& c) {
+         Grid &I = c.in("I", {4, 6, 3}), &O = c.out("O", {2, 3, 12});
+         each({2, 3, 2, 2, 3}, [&](int x, int y, int i, int j, int ch) {
+           O(x, y, 3 * (2 * i + j) + ch) = I(2 * x + i, 2 * y + j, ch);
+         });
+       }},
+      {"toeplitz", &kNumbers,
+       [](Case& c) {
+         Grid &I = c.in("I", {9}), &O = c.out("O", {5, 5});
+         each({5, 5}, [&](int i, int j) { O(i, j) = I(i - j + 4); });
+       }},
+      {"upper_triangle", &kNumbers,
+       [](Case& c) {
+         Grid &I = c.in("I", {5, 5}), &O = c.out("O", {5, 5});
+         each({5, 5}, [&](int i, int j) {
+           if (j >= i) O(i, j) = I(i, j);
+         });
+       }},
+      {"sum_of_antidiagonals", &kNumbers,
+       [](Case& c) {
+         Grid &I = c.in("I", {4, 5}), &O = c.out_of("O", c.wide(), {8});
+         each({4, 5}, [&](int i, int j) { O(i + j) += I(i, j); });
+       }},
+      {"coprime_steps", &kNumbers,
+       [](Case& c) {
+         Grid &I = c.in("I", {5, 4}), &O = c.out_of("O", c.wide(), {22});
+         each({5, 4}, [&](int i, int j) { O(2 * i + 3 * j) += I(i, j); });
+       }},
+      {"divided_sum", &kNumbers,
+       [](Case& c) {
+         Grid &I = c.in("I", {4, 5}), &O = c.out_of("O", c.wide(), {4});
+         each({4, 5}, [&](int i, int j) {
+           if ((i + j) % 2 == 0 && (i + j) / 2 < 4) O((i + j) / 2) += I(i, j);
+         });
+       }},
+      {"two_divisions", &kNumbers,
+       [](Case& c) {
+         Grid &I = c.in("I", {14}), &K = c.in("K", {14}), &O = c.out_of("O", c.wide(), {14});
+         each({14}, [&](int i) {
+           if (i % 6 == 0) O(i) = I(i / 2) * K(i / 3);
+         });
+       }},
+  };
+}
+
+}  // namespace stria::end_to_end
