@@ -183,7 +183,8 @@ int run(int argc, char** argv) {
   }
   must(all.shutdown());
   RuntimeOptions runtime_options;
-  runtime_options.search = options;
+  runtime_options.plugin_paths = options.paths;
+  runtime_options.only_plugin_paths = options.only_paths;
   Runtime runtime(runtime_options);
   for (const char* id : {"reference", "llvm_cpu"}) measure_runs(runtime, id);
   return 0;
