@@ -68,7 +68,9 @@ std::vector<float> normal(size_t count, unsigned seed) {
 int child(const std::string& task, const std::string& argument) {
   double seconds = 0;
   if (task == "load") {
-    Runtime runtime;
+    RuntimeOptions options;
+    options.only_plugins = {argument};  // as the command does for a selector
+    Runtime runtime(options);
     seconds = seconds_of([&] { require(runtime.open(argument)); });
   } else {
     Runtime runtime;
@@ -185,11 +187,11 @@ void rows_by_number(const Device& device, int rounds) {
   constexpr int64_t kRows = 50'000, kWidth = 64, kCount = 1'000'000;
   const std::string text =
       "function take(D, I) -> (R) { R = gather(D, I); }\n"
-      "function add(E, I, V) -> (R) { R = scatter(E, I, V); }\n";
+      "function add_rows(E, I, V) -> (R) { R = scatter(E, I, V); }\n";
   const TensorType table{DataType::fp32, {kRows, kWidth}};
   const TensorType many{DataType::fp32, {kCount, kWidth}}, numbers{DataType::i32, {kCount}};
   Program take = require(Program::from_tile({"take", text}, "take"));
-  Program add = require(Program::from_tile({"add", text}, "add"));
+  Program add = require(Program::from_tile({"add_rows", text}, "add_rows"));
   Executable gather = require(device.compile(take, {{"D", table}, {"I", numbers}}));
   Executable scatter = require(device.compile(add, {{"E", many}, {"I", numbers}, {"V", table}}));
   std::mt19937 random(3);
