@@ -10,29 +10,6 @@
 namespace stria::semtree {
 namespace {
 
-std::string_view infix(Op op) {
-  switch (op) {
-    case Op::add: return "+";
-    case Op::sub: return "-";
-    case Op::mul: return "*";
-    case Op::div: return "/";
-    case Op::rem: return "%";
-    case Op::bit_and: return "&";
-    case Op::bit_or: return "|";
-    case Op::bit_xor: return "^";
-    case Op::shift_left: return "<<";
-    case Op::shift_right: return ">>";
-    case Op::eq: return "==";
-    case Op::ne: return "!=";
-    case Op::lt: return "<";
-    case Op::le: return "<=";
-    case Op::neg: return "-";
-    case Op::bit_not: return "~";
-    case Op::logical_not: return "!";
-    default: return "";
-  }
-}
-
 bool is_comparison(Op op) { return op == Op::eq || op == Op::ne || op == Op::lt || op == Op::le; }
 bool may_wrap(Op op) {
   return op == Op::add || op == Op::sub || op == Op::mul || op == Op::neg || op == Op::shift_left;
@@ -40,8 +17,8 @@ bool may_wrap(Op op) {
 bool is_narrow(Type type) { return type.lanes == 1 && is_integer(type.scalar) && bit_width(type.scalar) < 32; }
 
 std::string join(Op op, const std::vector<std::string>& x) {
-  if (x.size() == 1) return fmt::format("({}{})", infix(op), x[0]);
-  return fmt::format("({} {} {})", x[0], infix(op), x[1]);
+  if (x.size() == 1) return fmt::format("({}{})", sign_of(op), x[0]);
+  return fmt::format("({} {} {})", x[0], sign_of(op), x[1]);
 }
 
 // "(…)" whose first parenthesis closes at the end.
@@ -158,7 +135,7 @@ std::string CExpressions::apply(Op op, Type result, Type operand, bool exact, co
     std::string spelled = speller_.expand(*own, result, operand, x);
     return is_narrow(result) ? fmt::format("({})({})", type(result), spelled) : spelled;
   }
-  if (infix(op).empty()) {
+  if (sign_of(op).empty()) {
     speller_.lacks(fmt::format("there is no operation '{}' of {} in this language", name_of(op), to_string(operand)));
     return "?";
   }

@@ -7,26 +7,6 @@
 namespace stria::semtree {
 namespace {
 
-std::string_view infix(Op op) {
-  switch (op) {
-    case Op::add: return "+";
-    case Op::sub: return "-";
-    case Op::mul: return "*";
-    case Op::div: return "/";
-    case Op::rem: return "%";
-    case Op::bit_and: return "&";
-    case Op::bit_or: return "|";
-    case Op::bit_xor: return "^";
-    case Op::shift_left: return "<<";
-    case Op::shift_right: return ">>";
-    case Op::eq: return "==";
-    case Op::ne: return "!=";
-    case Op::lt: return "<";
-    case Op::le: return "<=";
-    default: return "";
-  }
-}
-
 class Printer {
  public:
   explicit Printer(const Function& function) : function_(function) {}
@@ -64,8 +44,8 @@ class Printer {
       case ExprKind::call: return fmt::format("{}({})", e->callee, list(e->args));
       case ExprKind::operation: break;
     }
-    std::string_view sign = infix(e->op);
-    if (sign.empty()) return fmt::format("{}({})", semtree::name_of(e->op), list(e->args));
+    std::string_view sign = sign_of(e->op);
+    if (sign.empty() || e->args.size() == 1) return fmt::format("{}({})", semtree::name_of(e->op), list(e->args));
     std::string text = fmt::format("{} {} {}", arg(0), sign, arg(1));
     return inside ? "(" + text + ")" : text;
   }
@@ -131,6 +111,29 @@ class Printer {
 std::string to_string(Type type) {
   std::string_view name = stria::name_of(type.scalar);
   return type.lanes == 1 ? std::string(name) : fmt::format("{}x{}", name, type.lanes);
+}
+
+std::string_view sign_of(Op op) {
+  switch (op) {
+    case Op::add: return "+";
+    case Op::sub:
+    case Op::neg: return "-";
+    case Op::mul: return "*";
+    case Op::div: return "/";
+    case Op::rem: return "%";
+    case Op::bit_and: return "&";
+    case Op::bit_or: return "|";
+    case Op::bit_xor: return "^";
+    case Op::bit_not: return "~";
+    case Op::logical_not: return "!";
+    case Op::shift_left: return "<<";
+    case Op::shift_right: return ">>";
+    case Op::eq: return "==";
+    case Op::ne: return "!=";
+    case Op::lt: return "<";
+    case Op::le: return "<=";
+    default: return "";
+  }
 }
 
 std::string_view name_of(Op op) {

@@ -51,6 +51,8 @@ enum class Op {
   select,  // bool, a, b: bool may be scalar over vector a and b; both arms are evaluated
 };
 std::string_view name_of(Op op);
+// "+" of add, "-" of sub and of neg: how languages of the C family write it; empty if as a function.
+std::string_view sign_of(Op op);
 
 enum class ExprKind {
   constant,   // value; lanes > 1: in every lane

@@ -6,16 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
-#include "command.h"
+#include "array_case.h"
 
 namespace stria::end_to_end {
 namespace {
 
 using Sizes = std::vector<int64_t>;
-using Arrays = std::map<std::string, Array>;
-
 uint32_t next(uint32_t& state) { return state = state * 1664525u + 1013904223u; }
 
 int64_t count_of(const Sizes& sizes) {
@@ -45,12 +42,6 @@ Array zeros(Sizes sizes, const std::string& descr = "<f4") {
 size_t row_of(double index, int64_t rows) {
   return static_cast<size_t>(std::min<double>(std::max(index, 0.0), static_cast<double>(rows - 1)));
 }
-
-struct Case {
-  std::string file;
-  Arrays inputs;
-  Arrays expected;
-};
 
 // Index tensors of rank 2 and 0, of several types, with numbers out of range.
 Case embedding(const Sizes& index_sizes, const std::string& type, int64_t rows, int64_t width) {
@@ -260,41 +251,13 @@ std::vector<Case> all_cases() {
 
 class Specials : public testing::TestWithParam<const char*> {};
 
-TEST_P(Specials, EveryProgram) {
-  Folder folder;
-  for (const Case& c : all_cases()) {
-    std::vector<std::string> command = {
-        "run", STRIA_SOURCE_DIR "/tests/end_to_end/specials/" + c.file + ".tile", "--device",
-        GetParam(), "--check"};
-    for (const auto& [name, array] : c.inputs) {
-      folder.write(name + ".npy", npy_bytes(array));
-      command.insert(command.end(), {"--input", name + "=" + name + ".npy"});
-    }
-    for (const auto& [name, array] : c.expected)
-      command.insert(command.end(), {"--output", name + "=out_" + name + ".npy"});
-    Ended ended = folder.stria(command);
-    ASSERT_EQ(ended.code, 0) << c.file << "\n" << ended.err << ended.out;
-    for (const auto& [name, expected] : c.expected) {
-      const Array got = parse_npy_bytes(folder.read("out_" + name + ".npy"));
-      EXPECT_EQ(got.descr, expected.descr) << c.file << " " << name;
-      ASSERT_EQ(got.sizes, expected.sizes) << c.file << " " << name;
-      for (size_t i = 0; i < expected.values.size(); ++i)
-        ASSERT_EQ(got.values[i], expected.values[i]) << c.file << " " << name << " element " << i;
-    }
-  }
-}
+TEST_P(Specials, EveryProgram) { run_cases("specials", all_cases(), GetParam()); }
 
 TEST(SpecialsFolder, EveryProgramHasACase) {
-  std::map<std::string, int> counts;
-  for (const Case& c : all_cases()) ++counts[c.file];
-  for (const auto& entry :
-       std::filesystem::directory_iterator(STRIA_SOURCE_DIR "/tests/end_to_end/specials"))
-    if (entry.path().extension() == ".tile") {
-      EXPECT_TRUE(counts.count(entry.path().stem())) << entry.path();
-    }
+  expect_a_case_of_every_program("specials", all_cases());
 }
 
-INSTANTIATE_TEST_SUITE_P(Plugins, Specials, testing::Values("reference", "llvm_cpu"),
+INSTANTIATE_TEST_SUITE_P(Plugins, Specials, testing::Values(STRIA_PLUGINS),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -8,10 +8,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <map>
 #include <optional>
 
-#include "command.h"
+#include "array_case.h"
 
 namespace stria::end_to_end {
 namespace {
@@ -43,15 +42,6 @@ Array zeros(Sizes sizes) {
   for (int64_t size : sizes) count *= size;
   return {"<f4", std::move(sizes), std::vector<double>(static_cast<size_t>(count))};
 }
-
-using Arrays = std::map<std::string, Array>;
-
-struct Case {
-  std::string file;
-  Arrays inputs;
-  Arrays expected;
-  double tolerance = 0;  // relative, for functions that are not exact
-};
 
 Case matmul(int64_t m, int64_t l, int64_t n) {
   Case c{"matmul", {{"A", values({m, l}, 1)}, {"B", values({l, n}, 2)}}, {{"C", zeros({m, n})}}};
@@ -237,52 +227,11 @@ std::vector<Case> all_cases() {
 
 class Tutorial : public testing::TestWithParam<const char*> {};
 
-TEST_P(Tutorial, EveryFunction) {
-  Folder folder;
-  for (const Case& c : all_cases()) {
-    std::vector<std::string> command = {
-        "run", STRIA_SOURCE_DIR "/tests/end_to_end/tutorial/" + c.file + ".tile", "--device",
-        GetParam()};
-    for (const auto& [name, array] : c.inputs) {
-      folder.write(name + ".npy", npy_bytes(array));
-      command.insert(command.end(), {"--input", name + "=" + name + ".npy"});
-    }
-    for (const auto& [name, array] : c.expected)
-      command.insert(command.end(), {"--output", name + "=out_" + name + ".npy"});
-    Ended ended = folder.stria(command);
-    ASSERT_EQ(ended.code, 0) << c.file << "\n" << ended.err;
-    for (const auto& [name, expected] : c.expected) {
-      const Array got = parse_npy_bytes(folder.read("out_" + name + ".npy"));
-      EXPECT_EQ(got.descr, expected.descr) << c.file << " " << name;
-      ASSERT_EQ(got.sizes, expected.sizes) << c.file << " " << name;
-      for (size_t i = 0; i < expected.values.size(); ++i)
-        ASSERT_NEAR(got.values[i], expected.values[i], c.tolerance * std::fabs(expected.values[i]))
-            << c.file << " " << name << " element " << i;
-    }
-  }
-}
+TEST_P(Tutorial, EveryFunction) { run_cases("tutorial", all_cases(), GetParam()); }
 
 // The tutorial leaves nothing out: every program of the folder has a case above.
 TEST(TutorialFolder, EveryProgramHasACase) {
-  std::map<std::string, int> counts;
-  for (const Case& c : all_cases()) ++counts[c.file];
-  for (const auto& entry :
-       std::filesystem::directory_iterator(STRIA_SOURCE_DIR "/tests/end_to_end/tutorial"))
-    if (entry.path().extension() == ".tile") {
-      EXPECT_TRUE(counts.count(entry.path().stem())) << entry.path();
-    }
-}
-
-TEST_P(Tutorial, ShownCommandLine) {
-  Folder folder;
-  Ended ended = folder.stria(words(
-      std::string("run " STRIA_SOURCE_DIR "/tests/end_to_end/tutorial/conv1d.tile --device ") +
-      GetParam() +
-      " --input I=random:1 --shape I=4,100,8 --input K=random:2 --shape K=3,8,16 --check"));
-  EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_NE(ended.out.find("check O: 6272 elements"), std::string::npos) << ended.out;
-  EXPECT_NE(ended.out.find(": ok"), std::string::npos) << ended.out;
-  EXPECT_EQ(ended.err, "");
+  expect_a_case_of_every_program("tutorial", all_cases());
 }
 
 INSTANTIATE_TEST_SUITE_P(Plugins, Tutorial, testing::Values(STRIA_PLUGINS),

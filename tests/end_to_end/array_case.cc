@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "array_case.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+namespace stria::end_to_end {
+namespace {
+
+std::string path_of(const std::string& folder) {
+  return std::string(STRIA_SOURCE_DIR "/tests/end_to_end/") + folder;
+}
+
+}  // namespace
+
+void run_cases(const std::string& folder, const std::vector<Case>& cases,
+               const std::string& device) {
+  Folder work;
+  for (const Case& c : cases) {
+    std::vector<std::string> command = {"run", path_of(folder) + "/" + c.file + ".tile", "--device",
+                                        device, "--check"};
+    for (const auto& [name, array] : c.inputs) {
+      work.write(name + ".npy", npy_bytes(array));
+      command.insert(command.end(), {"--input", name + "=" + name + ".npy"});
+    }
+    for (const auto& [name, array] : c.expected)
+      command.insert(command.end(), {"--output", name + "=out_" + name + ".npy"});
+    const Ended ended = work.stria(command);
+    ASSERT_EQ(ended.code, 0) << c.file << "\n" << ended.err << ended.out;
+    for (const auto& [name, expected] : c.expected) {
+      const Array got = parse_npy_bytes(work.read("out_" + name + ".npy"));
+      EXPECT_EQ(got.descr, expected.descr) << c.file << " " << name;
+      ASSERT_EQ(got.sizes, expected.sizes) << c.file << " " << name;
+      for (size_t i = 0; i < expected.values.size(); ++i)
+        ASSERT_NEAR(got.values[i], expected.values[i], c.tolerance * std::fabs(expected.values[i]))
+            << c.file << " " << name << " element " << i;
+    }
+  }
+}
+
+void expect_a_case_of_every_program(const std::string& folder, const std::vector<Case>& cases) {
+  std::set<std::string> files;
+  for (const Case& c : cases) files.insert(c.file);
+  for (const auto& entry : std::filesystem::directory_iterator(path_of(folder)))
+    if (entry.path().extension() == ".tile") {
+      EXPECT_TRUE(files.count(entry.path().stem())) << entry.path();
+    }
+}
+
+}  // namespace stria::end_to_end
