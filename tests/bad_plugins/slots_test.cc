@@ -187,16 +187,21 @@ TEST_F(SlotsTest, EverySlotDoesNothing) {
   const std::set<std::string> silent = {"executor.flush", "executor.drain", "event.status",
                                         "event.on_done",  "event.signal",   "event.duration_ns",
                                         "library.source"};
+  // Who has not waited meets what is not done, or work that was done by itself in the meantime.
+  const std::string racing = "event.wait";
   std::printf("%-24s %-36s %s\n", "does nothing in", "expected", "verdict");
   for (const std::string& slot : all_slots()) {
     if (slot == "driver.shutdown") continue;  // the host cannot see it
     const Status status = commit("empty " + slot);
     const bool leak = kVoidSlots.count(slot) > 0;
-    const char* expected = leak ? "ok, or a leak" : silent.count(slot) > 0 ? "ok" : "a failure";
+    const char* expected = leak                     ? "ok, or a leak"
+                           : slot == racing         ? "ok, or a failure"
+                           : silent.count(slot) > 0 ? "ok"
+                                                    : "a failure";
     std::printf("%-24s %-36s %s\n", slot.c_str(), expected, status.to_string().c_str());
     if (silent.count(slot) > 0) {
       EXPECT_TRUE(status.ok()) << slot << ": " << status.to_string();
-    } else if (!leak) {
+    } else if (!leak && slot != racing) {
       EXPECT_FALSE(status.ok()) << slot;
     }
     good_goes_on();
