@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the peers, builds the release preset with the benchmarks and runs them. Results go to
-# tools/bench/results/NAME.json and .txt (default NAME: latest).
+# tools/bench/results/NAME.json and .txt, what the plugin boundary costs to NAME-boundary.txt
+# (default NAME: latest).
 source "$(dirname "${BASH_SOURCE[0]}")/../setup.sh"
 install_packages "${build_packages[@]}" libdnnl-dev
 build_preset release -DSTRIA_BUILD_BENCH=ON
@@ -9,3 +10,4 @@ name=${1:-latest}
 mkdir -p tools/bench/results
 say "bench: results in tools/bench/results/$name.*"
 build/release/bin/stria_bench --json "tools/bench/results/$name.json" | tee "tools/bench/results/$name.txt"
+build/release/bin/stria_boundary_bench | tee "tools/bench/results/$name-boundary.txt"
