@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "stria/base/file.h"
+#include "stria/builtins/builtins_page.h"
 #include "stria/pass/passes_page.h"
 #include "stria/passes/all_passes.h"
 #include "stria/runtime/plugin_pass.h"
@@ -29,6 +30,8 @@ TEST(Docs, Passes) {
   passes.push_back(make_plugin_pass({}));
   expect_page("passes.md", passes_page(passes));
 }
+
+TEST(Docs, Builtins) { expect_page("builtins.md", builtins_page()); }
 
 }  // namespace
 }  // namespace stria
