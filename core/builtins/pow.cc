@@ -16,6 +16,10 @@ int64_t power(int64_t base, int64_t exponent) {
         power_unsigned(static_cast<uint64_t>(base), static_cast<uint64_t>(exponent)));
   return 0;
 }
+// The library's 1^y and x^0 are NaN for signalling NaN, and a NaN is a NaN here.
+double raise(double base, double exponent) {
+  return base == 1 || exponent == 0 ? 1 : std::pow(base, exponent);
+}
 
 }  // namespace
 
@@ -25,7 +29,7 @@ constinit const Builtin pow = {
     .spelling = nullptr,
     .arity = 2,
     .types = TypeRule::arithmetic,
-    .reference = reference::signed_binary<[](double a, double b) { return std::pow(a, b); }, power,
+    .reference = reference::signed_binary<[](double a, double b) { return raise(a, b); }, power,
                                           power_unsigned>,
     .ulp = {16, 16},
     .gradient = derivative("DR * Y * pow(X, Y - 1)", "DR * R * log(X)"),

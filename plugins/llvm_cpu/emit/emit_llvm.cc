@@ -468,7 +468,16 @@ class Emitter {
       args[0] = b_.CreateFPExt(args[0], value_type({DataType::fp64, e.type.lanes}));
       return b_.CreateFPTrunc(call(e.callee, {DataType::fp64, e.type.lanes}, args), value_type(e.type));
     }
-    return call(e.callee, e.type, args);
+    llvm::Value* result = call(e.callee, e.type, args);
+    if (e.callee == "pow") {
+      // 1^y and x^0 are 1 for every NaN; the library's are NaN for signalling ones.
+      llvm::Constant* one = llvm::ConstantFP::get(value_type(e.type), 1);
+      llvm::Constant* zero = llvm::ConstantFP::get(value_type(e.type), 0);
+      llvm::Value* certain =
+          b_.CreateOr(b_.CreateFCmpOEQ(args[0], one), b_.CreateFCmpOEQ(args[1], zero));
+      result = b_.CreateSelect(certain, one, result);
+    }
+    return result;
   }
 
   llvm::Value* call(const std::string& function, Type result_type, const std::vector<llvm::Value*>& args) {
