@@ -99,6 +99,9 @@ TEST_F(ReproducerTest, FailuresOfThePluginAreReplayedOnItsDevice) {
     const Ended wrong_verb = run("opt --run-repro " + file);
     EXPECT_EQ(wrong_verb.code, 2);
     EXPECT_THAT(wrong_verb.err, HasSubstr("needs the device 'failing:"));
+    const Ended with_more = run("opt program.stripe --run-repro " + file);
+    EXPECT_EQ(with_more.code, 2);
+    EXPECT_THAT(with_more.err, HasSubstr("--run-repro excludes FILE"));
     std::filesystem::remove(folder_.path(file));
   }
 }

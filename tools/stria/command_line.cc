@@ -48,7 +48,8 @@ void add_repro_dir(CLI::App* app, std::string& folder) {
       ->type_name("DIR");
 }
 
-// An option that stands alone: every other one is excluded.
+// An option that stands alone: every other one is excluded. Said here and not by CLI11's `excludes`,
+// which would repeat it in the help of every option.
 void add_run_repro(CLI::App* app, std::string& file) {
   const std::vector<CLI::Option*> others = app->get_options();
   CLI::Option* repro = app->add_option_function<std::string>(
@@ -59,8 +60,10 @@ void add_run_repro(CLI::App* app, std::string& file) {
       },
       "try a stria-repro-HASH.stripe again, and nothing else");
   repro->type_name("FILE");
-  for (CLI::Option* other : others)
-    if (other != app->get_help_ptr()) repro->excludes(other);
+  app->callback([repro, others] {
+    for (const CLI::Option* other : others)
+      if (*repro && *other) throw CLI::ExcludesError(repro->get_name(), other->get_name());
+  });
 }
 
 // Up to a day, so that no clock overflows.
