@@ -83,10 +83,11 @@ function(stria_plugin name)
   endforeach()
 endfunction()
 
-# stria_test(NAME SOURCES … ROOMS room… PRIVATE target… [LABELS …] [TIMEOUT s])
-# A GoogleTest binary, run as one ctest entry.
+# stria_test(NAME SOURCES … ROOMS room… PRIVATE target… [LABELS …] [TIMEOUT s] [SANITIZER option=value…])
+# A GoogleTest binary, run as one ctest entry. SANITIZER: options of the sanitizers' run time, each with
+# its reason where it is given.
 function(stria_test name)
-  cmake_parse_arguments(TEST "" "TIMEOUT" "SOURCES;ROOMS;PRIVATE;LABELS;ARGS" ${ARGN})
+  cmake_parse_arguments(TEST "" "TIMEOUT" "SOURCES;ROOMS;PRIVATE;LABELS;ARGS;SANITIZER" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE stria_flags GTest::gtest_main GTest::gmock ${TEST_PRIVATE})
   foreach(room IN LISTS TEST_ROOMS)
@@ -121,18 +122,21 @@ function(stria_test name)
     set(TEST_LABELS quick)
   endif()
   set_tests_properties(${name} PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "${TEST_LABELS}")
-  stria_test_environment(${name})
+  stria_test_environment(${name} ${TEST_SANITIZER})
 endfunction()
 
-# stria_test_environment(TEST): how a test runs, under the sanitizers too.
+# stria_test_environment(TEST [option=value…]): how a test runs, under the sanitizers with these options too.
 function(stria_test_environment test)
   # What a driver compiles for the tests stays in the build folder, and serves the next run.
   set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT
     POCL_CACHE_DIR=${PROJECT_BINARY_DIR}/pocl_cache)
   if(STRIA_SANITIZE)
     # Tests ask for more memory than there is; that must fail as it does without a sanitizer.
+    list(JOIN ARGN ":" options)
+    set(options allocator_may_return_null=1:${options})
+    # PoCL's compiler gives threads signal stacks of its own; the address sanitizer would unmap those as its.
     set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT
-      ASAN_OPTIONS=allocator_may_return_null=1 TSAN_OPTIONS=allocator_may_return_null=1
+      "ASAN_OPTIONS=use_sigaltstack=0:${options}" "TSAN_OPTIONS=${options}"
       LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/leak_suppressions.txt:print_suppressions=0)
   endif()
 endfunction()

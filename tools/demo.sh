@@ -19,10 +19,12 @@ say "devices"
 "$stria" devices
 
 # The selector of every available device, one per line.
-selectors() { "$stria" devices --json | sed -n 's/^ *"selector": "\(.*\)",\{0,1\}$/\1/p'; }
+devices=$("$stria" devices --json |
+  awk -F'"' '$2 == "selector" { selector = $4 } $2 == "available" && /true/ { print selector }')
+[ -n "$devices" ] || { echo "demo: no device is available; '$stria doctor' says why" >&2; exit 1; }
 
 failed=0
-for device in $(selectors); do
+for device in $devices; do
   # The interpreter behind `reference` is not built for speed.
   size=224
   case $device in reference*) size=56 ;; esac
@@ -33,7 +35,7 @@ done
 
 out=build/release/demo
 mkdir -p "$out"
-for device in $(selectors); do
+for device in $devices; do
   picture="$out/edges_${device//[:\/]/_}.png"
   say "photograph (tools/demo/lake.png, 1920x1080): edges on $device, in $picture"
   "$stria" run tools/demo/edges.tile --device "$device" --input Photo=tools/demo/lake.png --output "Edges=$picture" || failed=1

@@ -4,6 +4,7 @@
 // program is reported and the others go on.
 #include <stria/stria.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -96,9 +97,12 @@ int main() {
     for (const stria::KernelTime& kernel : *times) nanoseconds += kernel.nanoseconds;
     if (first.empty()) first = *values;
     float difference = 0;
-    for (size_t n = 0; n < first.size(); ++n)
-      difference = std::max(difference, std::fabs((*values)[n] - first[n]));
-    const bool same = difference < 1e-3f;  // sums of 9 * kChannels products below 1
+    bool same = true;
+    for (size_t n = 0; n < first.size(); ++n) {
+      const float here = std::fabs((*values)[n] - first[n]);
+      difference = std::max(difference, here);
+      same = same && here < 1e-3f;  // of sums of 9 * kChannels products below 1; NaN is not
+    }
     std::printf("%-16s %9.3f ms  largest difference %.2g: %s\n", selector.c_str(),
                 static_cast<double>(nanoseconds) * 1e-6, static_cast<double>(difference),
                 same ? "same" : "DIFFERENT");

@@ -32,7 +32,7 @@ fs::path make_bad(const fs::path& folder, const std::string& name, const std::st
 // The same with another manifest; its id is `name`.
 fs::path make_bad(const fs::path& folder, const std::string& name, ManifestText manifest);
 
-// A shared object that the build made: "bad", "extra_exports", "no_query", "undefined".
+// A shared object that the build made: "bad", "extra_exports", "no_query", "undefined", "hangs".
 fs::path built_object(const std::string& name);
 
 }  // namespace stria::bad_plugins

@@ -11,6 +11,14 @@ STRIA_EXPORT void acme_dump(void) {}
 void acme_function_of_another_release(void);
 #endif
 
+#ifdef BAD_HANGS
+#include <unistd.h>
+// The loader keeps its lock meanwhile.
+__attribute__((constructor)) static void hang(void) {
+  for (;;) pause();
+}
+#endif
+
 #ifdef BAD_NO_QUERY
 STRIA_EXPORT void stria_plugin_qurey(void) {}
 #else

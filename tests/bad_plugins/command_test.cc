@@ -77,6 +77,48 @@ TEST_F(BadCommandTest, DevicesListsAroundPluginsThatEndTheProcess) {
   EXPECT_TRUE(plugin_of(run("devices --json"), "works").at("ok"));
 }
 
+TEST_F(BadCommandTest, DevicesListsTheSecondOfTwoPluginsWithOneIdWhereTheFirstCrashes) {
+  const fs::path a = files_.path("a"), b = files_.path("b");
+  make_bad(a, "twin", "crash driver.enumerate");
+  make_bad(b, "twin");
+  files_.set_plugin_path(a.string() + ":" + b.string());
+  const Ended ended = run("devices");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  for (const char* line : {"broken: plugin twin: crashed: Aborted while its devices were listed\n",
+                           "twin:0 ", "reference:0 ", "llvm_cpu:0 "})
+    EXPECT_THAT(ended.out, HasSubstr(line));
+}
+
+// Whoever is loaded after it waits for the loader's lock: without fault.
+TEST_F(BadCommandTest, DevicesListsAroundAPluginThatHangsInAConstructor) {
+  fs::copy_file(built_object("hangs"), make_bad(plugins(), "a_hangs") / "libbad.so",
+                fs::copy_options::overwrite_existing);
+  make_bad(plugins(), "works");
+  const Ended ended = run("devices --time-limit 2");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("broken: loading '"));
+  EXPECT_THAT(ended.out,
+              HasSubstr("a_hangs/libbad.so' has not returned within the limit of 2000 ms\n"));
+  for (const char* line : {"works:0 ", "reference:0 ", "llvm_cpu:0 "})
+    EXPECT_THAT(ended.out, HasSubstr(line));
+}
+
+TEST_F(BadCommandTest, OneOfTwoGoodPluginsWithOneIdIsUsedAndThatIsWell) {
+  const fs::path a = files_.path("a"), b = files_.path("b");
+  make_bad(a, "twin");
+  make_bad(b, "twin");
+  files_.set_plugin_path(a.string() + ":" + b.string());
+  const Ended listed = run("devices");
+  EXPECT_EQ(listed.code, 0);
+  EXPECT_THAT(listed.out, HasSubstr("not loaded: plugin twin was found before in '"));
+  EXPECT_EQ(listed.out.find("broken"), std::string::npos) << listed.out;
+  const Ended ended = run("doctor twin");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out,
+              HasSubstr("not used: the one in '" + (a / "twin").string() + "' was found before\n"));
+  EXPECT_EQ(ended.out.find("mend"), std::string::npos) << ended.out;
+}
+
 TEST_F(BadCommandTest, ACrashAtExitChangesNothing) {
   make_bad(plugins(), "aborts", "abort_at_exit");
   EXPECT_EQ(run("devices").code, 0);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "command.h"
@@ -29,6 +30,18 @@ class Command : public testing::Test {
   }
   Folder folder_;
 };
+
+// Linux's /dev/full takes nothing.
+TEST_F(Command, OutputThatIsNotTakenIsAFailure) {
+  for (const char* verb :
+       {"devices", "devices --json", "opt --help", "--version", "doctor reference"}) {
+    const std::string command = std::string(STRIA_BINARY_DIR "/bin/stria ") + verb;
+    const int status =
+        std::system((command + " > /dev/full 2> '" + folder_.path("err").string() + "'").c_str());
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1) << verb << ": " << status;
+    EXPECT_EQ(folder_.read("err"), "stria: stdout did not take all that was printed\n") << verb;
+  }
+}
 
 TEST_F(Command, HelpAndVersion) {
   EXPECT_THAT(out_of("--version"), MatchesRegex("stria [0-9]+\\.[0-9]+\\.[0-9]+\n"));
@@ -232,7 +245,8 @@ TEST_F(Command, WarningsGoToStderr) {
             "p.tile:2:3: warning: 'B' is never used\n"
             "    B = A + 1;\n"
             "    ^\n"
-            "p.tile:3:3: warning: 2 of the 5 elements of 'R' are never written and stay 0, for example R[1]; if that "
+            "p.tile:3:3: warning: 2 of the 5 elements of 'R' are never written and stay 0, for "
+            "example R[1]; if that "
             "is meant, say so with 'default'\n"
             "    R[2 * i : N] = +(A[i]);\n"
             "    ^~~~~~~~~~~~\n");
@@ -259,14 +273,15 @@ TEST_F(Command, FmtRefuses) {
   folder_.write("a.tile", "function (A) -> (R) { R = A; }");
   folder_.write("broken.tile", "function (A) -> (R) { R = A }");
   folder_.write("p.stripe", "stripe 0.1\n");
-  for (const auto& [command, code] : std::vector<std::pair<std::string, int>>{{"fmt", 2},
-                                                                             {"fmt a.tile -i --check", 2},
-                                                                             {"fmt a.tile broken.tile", 2},
-                                                                             {"fmt a.tile --chek", 2},
-                                                                             {"fmt absent.tile", 1},
-                                                                             {"fmt p.stripe", 1},
-                                                                             {"fmt broken.tile", 1},
-                                                                             {"fmt -i a.tile broken.tile", 1}}) {
+  for (const auto& [command, code] :
+       std::vector<std::pair<std::string, int>>{{"fmt", 2},
+                                                {"fmt a.tile -i --check", 2},
+                                                {"fmt a.tile broken.tile", 2},
+                                                {"fmt a.tile --chek", 2},
+                                                {"fmt absent.tile", 1},
+                                                {"fmt p.stripe", 1},
+                                                {"fmt broken.tile", 1},
+                                                {"fmt -i a.tile broken.tile", 1}}) {
     Ended ended = run(command);
     EXPECT_EQ(ended.code, code) << command;
     EXPECT_EQ(ended.out, "") << command;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A failed pass or build leaves one file that shows the same failure again; a user's mistake leaves
-// none.
+// A failed pass or build leaves one file that shows the same failure again; a mistake in a program
+// leaves none.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -79,6 +79,22 @@ TEST_F(ReproducerTest, AFailedGenericPassIsReplayedWithoutItsDevice) {
   EXPECT_THAT(mended.err, HasSubstr("does not fail"));
 }
 
+TEST_F(ReproducerTest, AFailedPassOfAUsersPipelineIsReplayedToo) {
+  folder_.write("bad.json", R"([{"locate_memory": {"loc": {"name": "SRAM"}}}])");
+  folder_.write("hw.json", R"({"exec_units": {"CORE": {}}})");
+  EXPECT_EQ(run("compile p.tile --shape A=4 --device failing:good -o out.stripe").code, 0);
+  const Ended failed = run("opt out.stripe --pipeline bad.json --hw hw.json");
+  EXPECT_EQ(failed.code, 1);
+  for (const char* name : {"bad.json", "hw.json", "out.stripe"})
+    std::filesystem::remove(folder_.path(name));
+  const std::string file = reproducer();
+  EXPECT_THAT(failed.err, EndsWith("\nto see it again: stria opt --run-repro " + file + "\n"));
+  const Ended again = run("opt --run-repro " + file);
+  EXPECT_EQ(again.code, 1) << again.err;
+  for (const std::string& err : {failed.err, again.err})
+    EXPECT_THAT(err, HasSubstr("(locate_memory): /loc: the hardware model has no unit"));
+}
+
 TEST_F(ReproducerTest, FailuresOfThePluginAreReplayedOnItsDevice) {
   for (const char* device : {"plugin_pass", "illegal_pass", "build"}) {
     SCOPED_TRACE(device);
@@ -154,12 +170,13 @@ TEST_F(ReproducerTest, AFolderMayBeGiven) {
               AllOf(HasSubstr("has no unit"), HasSubstr("no file to see it again: ")));
 }
 
-TEST_F(ReproducerTest, MistakesOfTheUserLeaveNone) {
-  folder_.write("bad.json", R"([{"locate_memory": {"loc": {"name": "SRAM"}}}])");
-  folder_.write("hw.json", R"({"exec_units": {"CORE": {}}})");
+TEST_F(ReproducerTest, WhatFailsBeforeAPassOrABuildLeavesNone) {
+  folder_.write("bad.json", R"([{"locate_memory": {"loc": 4}}])");
   run("compile p.tile --shape A=4 --device failing:good -o out.stripe");
+  folder_.write("wrong.tile", "function f(A[N]) -> (R) { R = B; }");
   const std::vector<std::string> before = folder_.files();
-  EXPECT_EQ(run("opt out.stripe --pipeline bad.json --hw hw.json").code, 1);
+  EXPECT_EQ(run("opt out.stripe --pipeline bad.json").code, 1);
+  EXPECT_EQ(run("run wrong.tile --input A=random:1 --shape A=4 --device failing:build").code, 1);
   EXPECT_EQ(run("run p.tile --input A=random:1 --shape A=-4 --device failing:build").code, 2);
   EXPECT_EQ(run("run p.tile --input A=a.npy --device failing:build").code, 1);
   EXPECT_EQ(run("run p.tile --input A=random:1 --shape A=4 --device failing:nothing").code, 3);

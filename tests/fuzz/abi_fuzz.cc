@@ -125,7 +125,8 @@ class Script {
     return power + byte() % 16 - 8;
   }
   stria_string text() {
-    const size_t size = std::min<size_t>(below(8), size_ - std::min(at_, size_));
+    const size_t wanted = below(8);  // read before it is asked what is left
+    const size_t size = std::min(wanted, size_ - at_);
     const stria_string out = {size ? reinterpret_cast<const char*>(data_ + at_) : nullptr, size};
     at_ += size;
     return out;

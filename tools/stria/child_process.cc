@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "standard_output.h"
 #include "stria/base/status.h"
 
 namespace stria::command {
@@ -20,7 +21,7 @@ std::string failure_of(int wait_status) {
   return WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0 ? "" : "ended the process";
 }
 
-std::string run_in_child(const std::function<void()>& work, Prints prints) {
+ChildEnd run_in_child(const std::function<WorkEnd()>& work, Prints prints) {
   std::fflush(nullptr);
   const pid_t child = ::fork();
   STRIA_CHECK(child >= 0, "no process: {}", std::strerror(errno));
@@ -30,14 +31,17 @@ std::string run_in_child(const std::function<void()>& work, Prints prints) {
       ::dup2(nowhere, STDOUT_FILENO);
       ::dup2(nowhere, STDERR_FILENO);
     }
-    work();
+    WorkEnd end = work();
+    if (!is_written(stdout) && end == WorkEnd::well) end = WorkEnd::unwritable;
     std::fflush(nullptr);
-    ::_exit(0);
+    ::_exit(static_cast<int>(end));
   }
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  return failure_of(status);
+  for (WorkEnd end : {WorkEnd::hangs, WorkEnd::unwritable})
+    if (WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(end)) return {end, ""};
+  return {WorkEnd::well, failure_of(status)};
 }
 
 }  // namespace stria::command

@@ -13,8 +13,19 @@ std::string failure_of(int wait_status);
 
 enum class Prints { yes, no };
 
-// Runs `work` in a child process and waits for it; failure_of its end. With Prints::no nothing that
-// it writes to stdout and stderr is seen. No thread may be running in this process.
-std::string run_in_child(const std::function<void()>& work, Prints prints);
+// How work in a child ended by itself. The numbers are ones that nobody else's exit() is likely to
+// use.
+enum class WorkEnd { well = 0, hangs = 97, unwritable = 98 };
+
+struct ChildEnd {
+  WorkEnd work = WorkEnd::well;
+  std::string failure;  // failure_of a child that did not come to the end of its work; or empty
+};
+
+// Runs `work` in a child process and waits for it. With Prints::no nothing that it writes to stdout
+// and stderr is seen; else it ends as `unwritable` if stdout does not take what it printed.
+// Destructors of what `work` has made on the heap do not run. No thread may be running in this
+// process.
+ChildEnd run_in_child(const std::function<WorkEnd()>& work, Prints prints);
 
 }  // namespace stria::command

@@ -8,6 +8,7 @@
 
 #include "child_process.h"
 #include "open_device.h"
+#include "standard_output.h"
 #include "stria/base/text.h"
 #include "stria/hal/error.h"
 #include "stria/runtime/inside.h"
@@ -22,8 +23,11 @@ void print_text(const std::vector<hal::PluginRecord>& records) {
   std::vector<Line> lines;
   for (const hal::PluginRecord& record : records) {
     if (const Status status = record.status(); !status.ok()) {
-      lines.push_back(
-          {record.id, record.directory.string(), "broken: " + hal::one_line(status.message())});
+      // One of that id came first: that is how a plugin is replaced by another.
+      const bool replaced = status.code() == StatusCode::failed_precondition &&
+                            record.verdicts.back().step == hal::Step::search;
+      lines.push_back({record.id, record.directory.string(),
+                       (replaced ? "" : "broken: ") + hal::one_line(status.message())});
       continue;
     }
     if (record.devices.empty()) lines.push_back({record.id, "no devices", ""});
@@ -88,11 +92,27 @@ void print(const std::vector<hal::PluginRecord>& records, const DevicesOptions& 
   options.json ? print_json(records) : print_text(records);
 }
 
-// Lists plugins of which some end the process: each is tried in a process of its own first, those
-// that fail there are not loaded here.
-void list_around_crashes(const DevicesOptions& options) {
-  std::vector<hal::PluginRecord> records;  // in the order they were found, crashed ones complete
-  std::vector<std::string> sound;
+// Whether a plugin keeps the loader's lock for ever: what comes after it then fails without fault.
+bool holds_the_loader(const std::vector<hal::PluginRecord>& records) {
+  for (const hal::PluginRecord& record : records)
+    for (const hal::Verdict& verdict : record.verdicts)
+      if (verdict.step == hal::Step::load && verdict.status.code() == StatusCode::deadline_exceeded)
+        return true;
+  return false;
+}
+
+// Loads and lists, in a process that ends with it. What a plugin holds that hangs, a destructor
+// would wait for.
+const std::vector<hal::PluginRecord>& records_without_end(RuntimeOptions options) {
+  return Inside::records(*new Runtime(std::move(options)));
+}
+
+// Lists plugins of which some end the process, or stop it: each is tried in a process of its own
+// first, those that fail there are not loaded here.
+WorkEnd list_around_failures(const DevicesOptions& options) {
+  std::vector<hal::PluginRecord> records;  // in the order they were found, failed ones complete
+  RuntimeOptions sound = listing_options(options);
+  sound.only_plugin_paths = true;
   for (const hal::FoundPlugin& found : hal::find_plugins({})) {
     hal::PluginRecord& record = records.emplace_back();
     record.directory = found.directory;
@@ -105,47 +125,66 @@ void list_around_crashes(const DevicesOptions& options) {
                                     : hal::Verdict{hal::Step::search, found.search});
       continue;
     }
-    const std::string failure = run_in_child(
+    const ChildEnd end = run_in_child(
         [&] {
           RuntimeOptions alone = listing_options(options);
           alone.plugin_paths = {found.directory};
           alone.only_plugin_paths = true;
-          Inside::records(Runtime(std::move(alone)));  // loads and lists
+          return holds_the_loader(records_without_end(std::move(alone))) ? WorkEnd::hangs
+                                                                         : WorkEnd::well;
         },
         Prints::no);
-    if (failure.empty()) {
-      sound.push_back(record.id);
-    } else {
+    if (end.work == WorkEnd::hangs) {
+      record.verdicts.push_back(
+          {hal::Step::load, make_error(StatusCode::deadline_exceeded,
+                                       "loading '{}' has not returned within the limit of {} ms",
+                                       (found.directory / manifest->library).string(),
+                                       sound.plugin_time_limit.count())});
+    } else if (!end.failure.empty()) {
       record.verdicts.push_back(
           {hal::Step::enumerate,
            make_error(hal::kPluginFault, "plugin {}: {} while its devices were listed", record.id,
-                      failure)});
+                      end.failure)});
+    } else {
+      sound.plugin_paths.push_back(found.directory);
     }
   }
-  if (!sound.empty()) {
-    RuntimeOptions how = listing_options(options);
-    how.only_plugins = std::move(sound);
-    const Runtime runtime(std::move(how));
-    for (const hal::PluginRecord& listed : Inside::records(runtime))
+  if (!sound.plugin_paths.empty()) {
+    for (const hal::PluginRecord& listed : records_without_end(std::move(sound)))
       for (hal::PluginRecord& record : records)
-        if (record.directory == listed.directory && record.verdicts.empty()) record = listed;
+        if (record.directory == listed.directory && record.verdicts.empty()) {
+          std::string origin = std::move(record.origin);  // where it was found at first
+          record = listed;
+          record.origin = std::move(origin);
+        }
   }
   print(records, options);
+  return WorkEnd::well;
 }
 
 }  // namespace
 
 Outcome devices(const DevicesOptions& options) {
   // What a plugin does to its process must not keep the others from being listed.
-  const auto list = [&] { print(Inside::records(Runtime(listing_options(options))), options); };
-  std::string failure = run_in_child(list, Prints::yes);
-  if (!failure.empty()) failure = run_in_child([&] { list_around_crashes(options); }, Prints::yes);
-  if (failure.empty()) return Outcome();
+  ChildEnd end = run_in_child(
+      [&] {
+        const std::vector<hal::PluginRecord>& records =
+            records_without_end(listing_options(options));
+        if (holds_the_loader(records)) return WorkEnd::hangs;
+        print(records, options);
+        return WorkEnd::well;
+      },
+      Prints::yes);
+  if (end.work == WorkEnd::hangs || !end.failure.empty())
+    end = run_in_child([&] { return list_around_failures(options); }, Prints::yes);
+  if (end.work == WorkEnd::unwritable)
+    return Outcome(ExitCode::program, invalid_argument("{}", kUnwritable));
+  if (end.failure.empty()) return Outcome();
   return Outcome(ExitCode::device,
                  make_error(hal::kPluginFault,
                             "listing the devices {} twice; 'stria doctor' looks at "
                             "each plugin alone",
-                            failure));
+                            end.failure));
 }
 
 }  // namespace stria::command

@@ -18,6 +18,7 @@ struct Finding {
   std::string id;
   const ExaminedStep* failed = nullptr;  // of `seen`
   std::vector<std::string> mends;        // commands, or what to do
+  std::string replaced_by;  // directory of the one with the same id that is used instead; or empty
   bool well() const { return mends.empty(); }
 };
 
@@ -29,8 +30,7 @@ std::string mend_of(const Examination& seen, const ExaminedStep& step) {
   const std::string marker = "to trust it: ";
   if (size_t at = step.failure.find(marker); at != std::string::npos)
     return step.failure.substr(at + marker.size());
-  if (step.name == "search")
-    return seen.found.search.ok() ? "rm -r " + quoted(directory) : "mkdir -p " + quoted(directory);
+  if (step.name == "search") return "mkdir -p " + quoted(directory);
   if (step.name == "manifest") return "edit " + quoted(directory / "plugin.json");
   if (step.name == "hash")
     return fmt::format("install the plugin again, or pin what is there: cd {} && sha256sum {}",
@@ -56,6 +56,12 @@ void judge(Finding& finding) {
   }
   for (const ExaminedNeed& need : finding.seen.needs)
     if (need.path.empty()) finding.mends.push_back("apt-get install " + need.need.package);
+  // A plugin of which no device can be used is of no use; the device knows why.
+  const std::vector<ExaminedDevice>& devices = finding.seen.devices;
+  const bool available = std::any_of(devices.begin(), devices.end(),
+                                     [](const ExaminedDevice& one) { return one.reason.empty(); });
+  if (!devices.empty() && !available && finding.mends.empty())
+    finding.mends.push_back("make a device available: " + devices[0].reason);
 }
 
 void print_text(const std::vector<Finding>& findings) {
@@ -67,7 +73,7 @@ void print_text(const std::vector<Finding>& findings) {
     std::vector<std::string> passed;
     for (const ExaminedStep& step : seen.steps)
       if (step.failure.empty()) passed.push_back(step.name);
-    std::printf("  passed  %s\n", join(passed, ", ").c_str());
+    if (!passed.empty()) std::printf("  passed  %s\n", join(passed, ", ").c_str());
     for (const ExaminedNeed& need : seen.needs)
       std::printf("  needs   %s: %s\n", need.need.library.c_str(),
                   need.path.empty() ? "not installed" : need.path.c_str());
@@ -77,6 +83,8 @@ void print_text(const std::vector<Finding>& findings) {
     if (finding.failed)
       std::printf("  FAILED  %s: %s\n", finding.failed->name.c_str(),
                   finding.failed->failure.c_str());
+    if (!finding.replaced_by.empty())
+      std::printf("  not used: the one in '%s' was found before\n", finding.replaced_by.c_str());
     for (const std::string& mend : finding.mends) std::printf("  mend    %s\n", mend.c_str());
   }
 }
@@ -105,6 +113,7 @@ void print_json(const std::vector<Finding>& findings) {
                        {"directory", seen.found.directory.string()},
                        {"origin", seen.found.origin},
                        {"well", finding.well()},
+                       {"replaced_by", finding.replaced_by},
                        {"steps", std::move(steps)},
                        {"needs", std::move(needs)},
                        {"devices", std::move(devices)},
@@ -135,15 +144,13 @@ Outcome doctor(const DoctorOptions& options) {
         std::count(options.plugins.begin(), options.plugins.end(), finding.id) == 0)
       continue;
     const auto first = std::find_if(findings.begin(), findings.end(), [&](const Finding& other) {
-      return other.id == finding.id && !other.failed;
+      return other.id == finding.id && !other.failed && other.replaced_by.empty();
     });
     if (first == findings.end()) {
       finding.seen = examine(found, limit);
     } else {
       finding.seen.found = std::move(found);
-      finding.seen.steps = {
-          {"search", fmt::format("not loaded: plugin {} was found before in '{}'", finding.id,
-                                 first->seen.found.directory.string())}};
+      finding.replaced_by = first->seen.found.directory.string();
     }
     findings.push_back(std::move(finding));
     judge(findings.back());

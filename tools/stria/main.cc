@@ -7,6 +7,7 @@
 #include <new>
 
 #include "command_line.h"
+#include "standard_output.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/lsan_interface.h>
@@ -36,19 +37,22 @@ void print_failure(const Status& status) {
                text.empty() || text.back() != '\n' ? "\n" : "");
 }
 
+// The exit code of a verb that ends with `code` and may have printed in vain.
+ExitCode with_stdout(ExitCode code) {
+  if (code != ExitCode::success || is_written(stdout)) return code;
+  std::fprintf(stderr, "stria: %s\n", kUnwritable);
+  return ExitCode::program;
+}
+
 int run_command(int count, const char* const* arguments) {
   CommandLine line = parse_command_line(count, arguments);
   if (!line.verb) {
     std::fputs(line.text.c_str(), line.to_stdout ? stdout : stderr);
-    return static_cast<int>(line.code);
+    return static_cast<int>(with_stdout(line.code));
   }
   Outcome outcome = dispatch(*line.verb);
   if (!outcome.ok()) print_failure(outcome.status());
-  if (std::fflush(stdout) != 0 && outcome.ok()) {
-    std::perror("stria: stdout");
-    return static_cast<int>(ExitCode::program);
-  }
-  return static_cast<int>(outcome.code());
+  return static_cast<int>(with_stdout(outcome.code()));
 }
 
 }  // namespace

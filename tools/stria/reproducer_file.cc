@@ -150,8 +150,7 @@ Outcome ReproducerFile::around(const std::function<Outcome()>& verb) {
     write_reproducer_of_crash();
     throw;
   }
-  const bool worth = outcome.code() == ExitCode::device || outcome.code() == ExitCode::bug;
-  if (!worth || failed_.empty()) return outcome;
+  if (outcome.ok() || failed_.empty()) return outcome;
   const std::string path = path_for(folder_, failed_);
   const Status written = write_new(path, failed_);
   std::string message = outcome.status().message();
