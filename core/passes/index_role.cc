@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <set>
+
+#include "stria/poly/index_forms.h"
 
 namespace stria::passes {
 namespace {
@@ -16,37 +17,6 @@ using stripe::Refinement;
 
 bool written(const Refinement& ref) { return ref.dir == RefDir::out || ref.dir == RefDir::inout; }
 bool viewed(const Refinement& ref) { return ref.dir != RefDir::none; }
-
-// The indices that dimension `d` of the access tells apart for certain: sorted by coefficient, each
-// must be at least the reach of all smaller ones together and the view's own size.
-std::set<std::string> told_apart(const Refinement& ref, size_t d,
-                                 const std::map<std::string, int64_t>& ranges) {
-  struct Term {
-    int64_t coefficient;
-    std::string name;
-    int64_t range;
-  };
-  std::vector<Term> terms;
-  for (const auto& [name, coefficient] : ref.access[d].terms()) {
-    auto range = ranges.find(name);
-    // An index with an affine form is one value at a point of the parent.
-    if (range != ranges.end() && range->second > 1)
-      terms.push_back({std::abs(coefficient), name, range->second});
-  }
-  std::sort(terms.begin(), terms.end(),
-            [](const Term& a, const Term& b) { return a.coefficient < b.coefficient; });
-  std::set<std::string> apart;
-  __int128 reach = std::max<int64_t>(ref.shape.dims[d].size, 1);
-  for (const Term& term : terms) {
-    // A larger one that is not clear of the smaller ones spoils them all.
-    if (term.coefficient < reach)
-      apart.clear();
-    else
-      apart.insert(term.name);
-    reach += static_cast<__int128>(term.coefficient) * (term.range - 1);
-  }
-  return apart;
-}
 
 std::map<std::string, int64_t> own_ranges(const Block& block) {
   std::map<std::string, int64_t> ranges;
@@ -81,7 +51,8 @@ std::vector<IndexRole> index_roles(const Block& block) {
       for (size_t d = 0; d < ref.access.size(); ++d) {
         if (!ref.access[d].uses(index.name)) continue;
         occurs = true;
-        apart = apart || told_apart(ref, d, ranges).count(index.name) > 0;
+        const int64_t width = std::max<int64_t>(ref.shape.dims[d].size, 1);
+        apart = apart || told_apart(ref.access[d], ranges, width).count(index.name) > 0;
       }
       apart_everywhere = apart_everywhere && apart;
     }

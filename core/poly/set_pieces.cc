@@ -12,6 +12,7 @@
 #include <numeric>
 #include <set>
 
+#include "stria/poly/index_forms.h"
 #include "stria/poly/integer_set.h"
 #include "stria/poly/set_solver.h"
 
@@ -291,13 +292,7 @@ Result<std::optional<SetPiece>> IntegerSet::piece_of(const Part& part) const {
   for (const Row& row : chart.inequalities) {
     Affine form;
     if (!shifted(row, &form)) return too_large();
-    // Over the integers g f + c >= 0 is f + floor(c / g) >= 0.
-    int64_t divisor = 0;
-    for (const auto& [name, coefficient] : form.terms()) divisor = std::gcd(divisor, coefficient);
-    Affine reduced(divisor > 1 ? floor_div(form.constant(), divisor) : form.constant());
-    for (const auto& [name, coefficient] : form.terms())
-      reduced.add_term(name, coefficient / std::max<int64_t>(divisor, 1));
-    constraints.push_back(std::move(reduced));
+    constraints.push_back(tightened(form));
   }
   piece.constraints = box(extent).needed(constraints);
   return std::optional<SetPiece>(std::move(piece));

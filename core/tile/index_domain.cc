@@ -6,20 +6,11 @@
 #include <numeric>
 #include <optional>
 
+#include "stria/poly/index_forms.h"
 #include "stria/poly/integer_set.h"
 
 namespace stria::tile {
 namespace {
-
-// Divides by the common factor of the coefficients: the same integer points, a tighter constant.
-Affine tightened(const Affine& form) {
-  int64_t g = 0;
-  for (const auto& term : form.terms()) g = std::gcd(g, term.second);
-  if (g <= 1) return form;
-  Affine out(floor_div(form.constant(), g));
-  for (const auto& [name, coefficient] : form.terms()) out.add_term(name, coefficient / g);
-  return out;
-}
 
 // At a point given by positions of the indices; false also if a number overflows.
 bool holds(const std::vector<std::pair<size_t, int64_t>>& terms, int64_t constant,
