@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A contraction becomes kernels that fill what it leaves unwritten (usually none), then the kernel
-// of the contraction itself.
+// of the contraction itself: one, or one for each residue class of its output (coordinates.h).
 #include <algorithm>
 #include <map>
 
@@ -64,13 +64,15 @@ void add_fill(Lowering& lowering, const BoundContraction& contraction, const Set
 }
 
 // Without `default`, an output that is not wholly written may be a slip.
-void warn_of_unwritten(Lowering& lowering, const BoundContraction& contraction, const std::vector<SetPiece>& rest,
-                       bool all) {
+void warn_of_unwritten(Lowering& lowering, const BoundContraction& contraction,
+                       const std::vector<SetPiece>& rest, bool all) {
   const std::string& name = contraction.out_name;
   if (all)
-    return lowering.warn(contraction.out_span,
-                         fmt::format("no index set is valid: '{}' is 0 everywhere; if that is meant, say so with "
-                                     "'default'", name));
+    return lowering.warn(
+        contraction.out_span,
+        fmt::format("no index set is valid: '{}' is 0 everywhere; if that is meant, say so with "
+                    "'default'",
+                    name));
   // The element that the first piece begins with, if its constraints allow that.
   std::string element = "a part of it";
   std::map<std::string, int64_t> origin;
@@ -89,8 +91,10 @@ void warn_of_unwritten(Lowering& lowering, const BoundContraction& contraction, 
   }
   std::string how_many = count < 0 ? "some" : fmt::format("{}", static_cast<int64_t>(count));
   lowering.warn(contraction.out_span,
-                fmt::format("{} of the {} elements of '{}' {} never written and stay{} 0, {}; if that is meant, say so "
-                            "with 'default'", how_many, lowering.shape(contraction.out).element_count(), name,
+                fmt::format("{} of the {} elements of '{}' {} never written and stay{} 0, {}; if "
+                            "that is meant, say so "
+                            "with 'default'",
+                            how_many, lowering.shape(contraction.out).element_count(), name,
                             count == 1 ? "is" : "are", count == 1 ? "s" : "", element));
 }
 
@@ -127,27 +131,10 @@ std::string add_combination(const BoundContraction& contraction,
   return {};
 }
 
-}  // namespace
-
-Status lower_contraction(Lowering& lowering, const tile::BoundStatement& statement,
-                         const BoundContraction& contraction) {
-  if (!lowering.has_elements(contraction.out)) return {};
+// One kernel over the points of `iteration`.
+void add_contraction(Lowering& lowering, const tile::BoundStatement& statement,
+                     const BoundContraction& contraction, Iteration iteration) {
   const tile::BoundTensor& out = lowering.tensor(contraction.out);
-  STRIA_ASSIGN(Iteration iteration, make_iteration(contraction));
-
-  std::vector<std::string> names(out.sizes.size());
-  for (size_t d = 0; d < names.size(); ++d) {
-    const tile::DimAccess& access = contraction.out_access[d];
-    if (access.numerator.terms().size() == 1) names[d] = access.numerator.terms()[0].first;
-  }
-  lowering.set_index_names(contraction.out, std::move(names));
-  STRIA_ASSIGN(std::vector<SetPiece> rest,
-               unwritten(iteration, out.sizes, lowering.index_names(contraction.out)));
-  if (!rest.empty() && !contraction.default_tensor)
-    warn_of_unwritten(lowering, contraction, rest, iteration.empty);
-  for (const SetPiece& piece : rest) add_fill(lowering, contraction, piece);
-  if (iteration.empty) return {};
-
   stripe::Block block;
   block.comments.push_back(statement.text);
   std::optional<AggOp> op = agg_op(contraction.aggregation);
@@ -174,6 +161,29 @@ Status lower_contraction(Lowering& lowering, const tile::BoundStatement& stateme
   std::string result = add_combination(contraction, loaded, out.name, scalars, block);
   block.stmts.emplace_back(stripe::Store{result, out.name});
   lowering.add_kernel(std::move(block));
+}
+
+}  // namespace
+
+Status lower_contraction(Lowering& lowering, const tile::BoundStatement& statement,
+                         const BoundContraction& contraction) {
+  if (!lowering.has_elements(contraction.out)) return {};
+  const tile::BoundTensor& out = lowering.tensor(contraction.out);
+  STRIA_ASSIGN(Iterations iterations, make_iterations(contraction));
+
+  std::vector<std::string> names(out.sizes.size());
+  for (size_t d = 0; d < names.size(); ++d) {
+    const tile::DimAccess& access = contraction.out_access[d];
+    if (access.numerator.terms().size() == 1) names[d] = access.numerator.terms()[0].first;
+  }
+  lowering.set_index_names(contraction.out, std::move(names));
+  STRIA_ASSIGN(std::vector<SetPiece> rest,
+               unwritten(iterations.whole, out.sizes, lowering.index_names(contraction.out)));
+  if (!rest.empty() && !contraction.default_tensor)
+    warn_of_unwritten(lowering, contraction, rest, iterations.whole.empty);
+  for (const SetPiece& piece : rest) add_fill(lowering, contraction, piece);
+  for (Iteration& iteration : iterations.kernels)
+    add_contraction(lowering, statement, contraction, std::move(iteration));
   return {};
 }
 

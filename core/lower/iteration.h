@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The valid index sets of a contraction (rule M1) as a loop nest: indices from 0, the constraints
+// The valid index sets of a contraction (rule M1) as loop nests: indices from 0, the constraints
 // that are needed, and every access as an affine form over those indices, divisions gone.
 #pragma once
 
+#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "stria/base/status.h"
@@ -17,6 +17,8 @@ struct Iteration {
   struct Index {
     std::string name;
     int64_t range = 1;  // > 1
+    // What is left of another index between two of its steps: O[2*x + x_0].
+    bool residue = false;
   };
   bool empty = false;  // no valid index set
   std::vector<Index> indices;
@@ -25,6 +27,21 @@ struct Iteration {
   std::vector<std::vector<Affine>> operand_access;
 };
 
-Result<Iteration> make_iteration(const tile::BoundContraction& contraction);
+struct Iterations {
+  Iteration whole;
+  // The same points once more: `whole` itself, or one part for each combination of the residues
+  // that its output tells apart, with a smaller box each. Different parts write different elements.
+  // None if there is no valid index set.
+  std::vector<Iteration> kernels;
+};
+
+// out_of_range or unknown, naming the form, where a division cannot be solved.
+Result<Iterations> make_iterations(const tile::BoundContraction& contraction);
+
+// Points of the box.
+double volume(const Iteration& iteration);
+
+// The indices of which different values write different elements, whatever the others are.
+std::set<std::string> apart_indices(const Iteration& iteration);
 
 }  // namespace stria::lower_detail
