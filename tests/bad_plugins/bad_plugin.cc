@@ -40,7 +40,8 @@ struct Misdeed {
     return what == wanted_what && where == wanted_where;
   }
 };
-Misdeed g_misdeed;
+// Never destroyed: at exit a thread may still hang in a slot.
+Misdeed& g_misdeed = *new Misdeed;
 
 std::filesystem::path own_directory() {
   Dl_info info{};
