@@ -17,18 +17,19 @@ namespace {
 constexpr char kHead[] =
     R"(# Functions of Tile
 
-Made from the records of `core/builtins`: `tools/golden_update.sh docs` writes this page. What a name means
-in a program stands in [semantics.md](semantics.md), how types are decided in
+Made from the records of `core/builtins`: `tools/golden_update.sh docs` writes this page. What a
+name means in a program stands in [semantics.md](semantics.md), how types are decided in
 [semantics/types.md](semantics/types.md); C is the common type of the operands (T1).
 
-**Errors** are in units of the last place (ULP) of the exact result; 0.5 is correctly rounded, 0 exact, and
-below the smallest normal number the unit is that of this number: subnormal results are not flushed to
-zero. Every device keeps the bounds unless `fast_math` is asked for; `tests/precision` measures each of them
-against functions of more digits. fp16 and bf16 are computed in fp32, with its error, and rounded once when
-they are stored: 0.5 ULP and that error, at most {:.4f} ULP of fp16 and {:.5f} of bf16.
+**Errors** are in units of the last place (ULP) of the exact result; 0.5 is correctly rounded, 0
+exact, and below the smallest normal number the unit is that of this number: subnormal results are
+not flushed to zero. Every device keeps the bounds unless `fast_math` is asked for;
+`tests/precision` measures each of them against functions of more digits. fp16 and bf16 are computed
+in fp32, with its error, and rounded once when they are stored: 0.5 ULP and that error, at most
+{:.4f} ULP of fp16 and {:.5f} of bf16.
 
-**Derivatives** are Tile: X, Y and Z are the operands, R is the result, DR the gradient that flows back to
-it.
+**Derivatives** are Tile: X, Y and Z are the operands, R is the result, DR the gradient that flows
+back to it.
 )";
 
 // One operand or several: "f(X, Y)".

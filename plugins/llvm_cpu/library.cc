@@ -3,26 +3,14 @@
 
 #include <algorithm>
 
-#include "stria/sdk/error.h"
+#include "code_generator.h"
 
 namespace stria::llvm_cpu {
 
 CpuLibrary::CpuLibrary(const sdk::Host& host, std::shared_ptr<const CompiledKernels> code)
     : host_(host), code_(std::move(code)) {
-  for (const CompiledKernel& kernel : code_->kernels()) {
-    sdk::KernelInfo info;
-    info.name = kernel.name;
-    info.part = kernel.in_prologue ? STRIA_PROLOGUE : STRIA_MAIN;
-    info.statement = static_cast<uint64_t>(kernel.statement);
-    for (const semtree::KernelArgument& argument : kernel.arguments) {
-      sdk::ArgumentInfo to;
-      to.name = argument.name;
-      to.direction = argument.writable ? (argument.readable ? STRIA_INOUT : STRIA_OUT) : STRIA_IN;
-      to.bytes = static_cast<uint64_t>(argument.bytes);
-      info.arguments.push_back(std::move(to));
-    }
-    kernels_.push_back(std::move(info));
-  }
+  for (const CompiledKernel& kernel : code_->kernels())
+    kernels_.push_back(code_generator::info_of(kernel));
 }
 
 sdk::Ref<sdk::Kernel> CpuLibrary::prepare(uint64_t index) {

@@ -1,31 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "library.h"
 
+#include "code_generator.h"
 #include "stria/sdk/error.h"
 
 namespace stria::opencl {
-namespace {
-
-sdk::KernelInfo info_of(const SourceKernel& kernel) {
-  sdk::KernelInfo info;
-  info.name = kernel.name;
-  info.part = kernel.in_prologue ? STRIA_PROLOGUE : STRIA_MAIN;
-  info.statement = static_cast<uint64_t>(kernel.statement);
-  for (const semtree::KernelArgument& argument : kernel.arguments) {
-    sdk::ArgumentInfo to;
-    to.name = argument.name;
-    to.direction = argument.writable ? (argument.readable ? STRIA_INOUT : STRIA_OUT) : STRIA_IN;
-    to.bytes = static_cast<uint64_t>(argument.bytes);
-    info.arguments.push_back(std::move(to));
-  }
-  return info;
-}
-
-}  // namespace
 
 ClLibrary::ClLibrary(Context& context, ProgramSource source, bool fast_math)
     : context_(context), source_(std::move(source)) {
-  for (const SourceKernel& kernel : source_.kernels) kernels_.push_back(info_of(kernel));
+  for (const SourceKernel& kernel : source_.kernels)
+    kernels_.push_back(code_generator::info_of(kernel));
   if (kernels_.empty()) return;
   // No warnings: some drivers print how many there are.
   std::string options = "-cl-std=CL1.2 -w";

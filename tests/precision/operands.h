@@ -15,8 +15,8 @@ namespace stria::precision {
 // equal parts uniform in their bits (all exponents alike, NaN and subnormals included), of moderate
 // size, a few steps beside an edge, and uniform in -1 .. 1; second operands also a few steps beside
 // the first. The edges of a type are zeros, infinities, quiet and signalling NaN, subnormals, the
-// smallest and largest numbers, halfway cases of roundings and conversions, and where functions turn
-// or leave the type.
+// smallest and largest numbers, halfway cases of roundings and conversions, and where functions
+// turn or leave the type.
 class Operands {
  public:
   explicit Operands(std::vector<DataType> types);
