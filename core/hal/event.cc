@@ -2,8 +2,10 @@
 #include "stria/hal/event.h"
 
 #include <algorithm>
+#include <deque>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 #include "stria/hal/device_state.h"
 
@@ -37,6 +39,43 @@ class Callbacks {
 Callbacks& callbacks() {
   static auto* all = new Callbacks;
   return *all;
+}
+
+struct Ended {
+  Callbacks::Callback callback;
+  Status outcome;
+};
+// Callbacks of this thread that are due when the one that runs has returned; null: none runs.
+thread_local std::deque<Ended>* due = nullptr;
+
+// What a callback does may end further events and call further callbacks. They come one after
+// another: a chain of events across devices may be long, a stack is not.
+void call_in_turn(Callbacks::Callback callback, Status outcome) {
+  if (due) {
+    due->push_back({std::move(callback), std::move(outcome)});
+    return;
+  }
+  std::deque<Ended> mine;
+  struct Turn {
+    explicit Turn(std::deque<Ended>* list) { due = list; }
+    ~Turn() { due = nullptr; }
+  } turn(&mine);
+  mine.push_back({std::move(callback), std::move(outcome)});
+  while (!mine.empty()) {
+    // What it holds goes before the next one's turn: that may end events too.
+    const Ended next = std::move(mine.front());
+    mine.pop_front();
+    next.callback(next.outcome);
+  }
+}
+
+// A host event of that device.
+Result<Event> create_event(const std::shared_ptr<DeviceState>& device) {
+  stria_event* handle = nullptr;
+  STRIA_RETURN_IF_ERROR(device->plugin->call(
+      "device.create_event", device->tables().device.create_event, device->handle, &handle));
+  if (!handle) return device->plugin->gave_nothing("device.create_event");
+  return Event(device, handle, "device.create_event");
 }
 
 }  // namespace
@@ -108,7 +147,7 @@ Status Event::on_done(std::function<void(const Status&)> callback) const {
   const uintptr_t ticket = callbacks().keep(std::move(callback));
   auto call = [](void* state, const stria_error* error) {
     auto mine = callbacks().take(reinterpret_cast<uintptr_t>(state));
-    if (mine) mine(status_of(error));
+    if (mine) call_in_turn(std::move(mine), status_of(error));
   };
   Status status = state_->device->plugin->call(
       "event.on_done", state_->table().on_done, state_->handle,
@@ -144,12 +183,8 @@ Result<WaitList> WaitList::make(const std::shared_ptr<DeviceState>& device, Wait
       handles[list.size_++] = wait.handle();
       continue;
     }
-    stria_event* handle = nullptr;
-    STRIA_RETURN_IF_ERROR(device->plugin->call(
-        "device.create_event", device->tables().device.create_event, device->handle, &handle));
-    if (!handle) return device->plugin->gave_nothing("device.create_event");
-    Event bridge(device, handle, "device.create_event");
-    handles[list.size_++] = handle;
+    STRIA_ASSIGN(Event bridge, create_event(device));
+    handles[list.size_++] = bridge.handle();
     list.imported_.push_back(bridge);
     // The callback holds the bridge until the original is done.
     STRIA_RETURN_IF_ERROR(

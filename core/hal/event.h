@@ -36,7 +36,8 @@ class Event {
   // Nanoseconds from start to end of the work itself; failed_precondition while it is open.
   Result<uint64_t> duration_ns() const;
   // Calls `callback` once with the outcome: at once if done, else later from any thread. It must
-  // not block or throw.
+  // not block or throw. What is due on a thread while a callback runs there waits until that one
+  // has returned.
   Status on_done(std::function<void(const Status&)> callback) const;
   // Host events only (Device::create_event): done if `outcome` is ok, else failed with it.
   Status signal(const Status& outcome = Status()) const;

@@ -36,7 +36,8 @@ class STRIA_API Event {
   // The outcome; failed_precondition while the work is open.
   Status status() const;
   // Calls `callback` once with the cause of a failure or ok: at once if the work is done, else
-  // later from any thread. It must not wait for events and must not throw.
+  // later from any thread. It must not wait for events and must not throw. What is due on a thread
+  // while a callback runs there waits until that one has returned.
   Status on_done(std::function<void(const Status&)> callback) const;
 
   // Nanoseconds from start to end of the work itself; failed_precondition while it is open.

@@ -369,6 +369,40 @@ TEST_F(DeviceTest, LongChainsNeedNoStack) {
   EXPECT_EQ(tail.wait().code(), StatusCode::data_loss);
 }
 
+// Each work waits for the one before it on the other device. Its end, well or badly, comes through
+// host events and callbacks: one after another, not one within another.
+TEST_F(DeviceTest, LongChainsAcrossDevicesNeedNoStack) {
+  constexpr int kLength = 20'000;
+  Kernel here = kernel("nothing");
+  Device other = *plugin_.open(device_.info().id);
+  Executor executor = *other.create_executor();
+  Build build = *other.create_compiler()->build("nothing");
+  ASSERT_TRUE(build.done.wait().ok());
+  Kernel there = *executor.prepare(build.library, 0);
+  for (const Status& outcome : {Status(), Status(StatusCode::data_loss, "torn")}) {
+    Event first = *device_.create_event(), last = first;
+    for (int i = 0; i < kLength; ++i)
+      last = *(i % 2 == 0 ? there : here).run({}, std::vector{last});
+    EXPECT_TRUE(first.signal(outcome).ok());
+    EXPECT_EQ(last.wait().to_string(), outcome.to_string());
+  }
+}
+
+// Callbacks that signal: the same chain made by a caller.
+TEST_F(DeviceTest, CallbacksOfCallbacksTakeTurns) {
+  constexpr int kLength = 100'000;
+  std::vector<Event> events;
+  for (int i = 0; i < kLength; ++i) events.push_back(*device_.create_event());
+  for (int i = 0; i + 1 < kLength; ++i)
+    ASSERT_TRUE(events[i]
+                    .on_done([next = events[i + 1]](const Status& outcome) {
+                      EXPECT_TRUE(next.signal(outcome).ok());
+                    })
+                    .ok());
+  EXPECT_TRUE(events[0].signal(Status(StatusCode::data_loss, "torn")).ok());
+  EXPECT_EQ(events.back().status().to_string(), "data_loss: torn");
+}
+
 TEST_F(DeviceTest, ManyThreadsShareEverything) {
   Kernel increment = kernel("increment");
   std::vector<std::thread> threads;
