@@ -7,6 +7,7 @@
 
 #include "stria/hal/device_state.h"
 #include "stria/hal/small_array.h"
+#include "stria/hal/timed_call.h"
 
 namespace stria::hal {
 namespace {
@@ -246,15 +247,21 @@ Result<Event> Executor::submit(std::span<const Launch> launches, Waits waits,
   STRIA_RETURN_IF_ERROR(plugin.call("executor.submit", plugin.tables.executor.submit,
                                     state_->handle, batch, uint64_t{launches.size()}, list.data(),
                                     list.size(), each ? handles.data() : nullptr, &done));
+  // All are owned before anything is said against one of them: none is leaked.
+  auto owned = [&](stria_event* handle) {
+    return handle ? Event(state_->device, handle, "executor.submit") : Event();
+  };
+  bool complete = done != nullptr;
+  Event all = owned(done);
   if (each) {
     each->clear();
     for (stria_event* handle : handles) {
-      if (!handle) return plugin.gave_nothing("executor.submit");
-      each->emplace_back(state_->device, handle, "executor.submit");
+      complete = complete && handle;
+      each->push_back(owned(handle));
     }
   }
-  if (!done) return plugin.gave_nothing("executor.submit");
-  return Event(state_->device, done, "executor.submit");
+  if (!complete) return plugin.gave_nothing("executor.submit");
+  return all;
 }
 
 namespace {
@@ -335,15 +342,21 @@ const std::string& Device::plugin_id() const {
 
 Result<Compiler> Device::create_compiler() const {
   if (!state_) return no_object("device");
+  auto compiler = std::make_shared<Compiler>();
+  TimedCall call([device = state_, compiler]() -> Status {
+    const PluginState& plugin = *device->plugin;
+    stria_compiler* handle = nullptr;
+    STRIA_RETURN_IF_ERROR(plugin.call(
+        "device.create_compiler", plugin.tables.device.create_compiler, device->handle, &handle));
+    if (!handle) return plugin.gave_nothing("device.create_compiler");
+    compiler->state_ = std::make_shared<const Compiler::State>(
+        device, handle, plugin.tables.compiler.release, "compiler.release");
+    return Status();
+  });
   const PluginState& plugin = *state_->plugin;
-  stria_compiler* handle = nullptr;
-  STRIA_RETURN_IF_ERROR(plugin.call("device.create_compiler", plugin.tables.device.create_compiler,
-                                    state_->handle, &handle));
-  if (!handle) return plugin.gave_nothing("device.create_compiler");
-  Compiler compiler;
-  compiler.state_ = std::make_shared<const Compiler::State>(
-      state_, handle, plugin.tables.compiler.release, "compiler.release");
-  return compiler;
+  STRIA_RETURN_IF_ERROR(call.outcome(
+      plugin.time_limit, fmt::format("plugin {}: device.create_compiler", plugin.manifest.id)));
+  return std::move(*compiler);
 }
 
 Result<Executor> Device::create_executor(std::string_view options) const {

@@ -118,6 +118,7 @@ class Device {
   // As the opened device says it.
   const DeviceInfo& info() const;
   const std::string& plugin_id() const;
+  // deadline_exceeded as for Plugin::open.
   Result<Compiler> create_compiler() const;
   // `options` is a JSON object.
   Result<Executor> create_executor(std::string_view options = "{}") const;

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string_view>
@@ -37,6 +38,7 @@ struct PluginState {
   stria_driver* driver = nullptr;  // null after shutdown
   std::shared_ptr<void> library;   // keeps the shared object loaded
   pid_t process = 0;
+  std::chrono::milliseconds time_limit{0};              // of each call that has one
   std::array<std::atomic<int64_t>, kNounCount> live{};  // handles alive, by noun
 
   PluginState() = default;
@@ -81,7 +83,9 @@ struct PluginState {
     call(slot, function, handle);
     live[static_cast<size_t>(noun)].fetch_sub(1, std::memory_order_relaxed);
   }
-  void count(Noun noun) { live[static_cast<size_t>(noun)].fetch_add(1, std::memory_order_relaxed); }
+  void count(Noun noun, int64_t change = 1) {
+    live[static_cast<size_t>(noun)].fetch_add(change, std::memory_order_relaxed);
+  }
 
   Status thrown(std::string_view slot) const;
   Status failed(std::string_view slot, stria_error* error) const;

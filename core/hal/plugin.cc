@@ -70,14 +70,24 @@ Status query_plugin(stria_plugin_query_function query, PluginState& state) {
   info.size = sizeof info;
   Status refused = state.call(kQuery, query, static_cast<const stria_host_info*>(&host), &info);
   // The ranges are filled in even by a plugin that refuses, so that both can be said.
+  uint32_t abi_minor = 0, stripe_minor = 0;
   if (refused.ok() || refused.code() == StatusCode::incompatible) {
-    if (info.abi) STRIA_RETURN_IF_ERROR(negotiate("ABI", kHostAbi, copied(info.abi)).status());
-    if (info.stripe)
-      STRIA_RETURN_IF_ERROR(negotiate("Stripe text", kHostStripe, copied(info.stripe)).status());
+    if (info.abi) {
+      STRIA_ASSIGN(abi_minor, negotiate("ABI", kHostAbi, copied(info.abi)));
+    }
+    if (info.stripe) {
+      STRIA_ASSIGN(stripe_minor, negotiate("Stripe text", kHostStripe, copied(info.stripe)));
+    }
   }
   STRIA_RETURN_IF_ERROR(refused);
   if (!info.abi || !info.stripe)
     return make_error(StatusCode::incompatible, "the plugin does not say which versions it speaks");
+  if (info.abi_minor != abi_minor || info.stripe_minor != stripe_minor)
+    return make_error(StatusCode::incompatible,
+                      "the highest common versions are ABI {}.{} and Stripe text {}.{}, the plugin "
+                      "chose the minors {} and {}",
+                      kHostAbi.major, abi_minor, kHostStripe.major, stripe_minor, info.abi_minor,
+                      info.stripe_minor);
   if (info.sanitizer != kSanitizer)
     return make_error(StatusCode::incompatible, "the host was built with {}, the plugin with {}",
                       sanitizer_name(kSanitizer), sanitizer_name(info.sanitizer));
@@ -132,7 +142,7 @@ std::string_view name_of(Step step) {
 
 // The steps of one load; each appends its verdict.
 struct PluginLoad {
-  explicit PluginLoad(const LoadOptions& how) : options(how) {}
+  explicit PluginLoad(const LoadOptions& how) : options(how) { state->time_limit = how.time_limit; }
 
   const LoadOptions& options;
   LoadResult result;
@@ -279,20 +289,44 @@ Result<Device> Plugin::open(std::string_view device_id, std::string_view options
   STRIA_CHECK(state_, "device of a plugin that was not loaded");
   std::lock_guard lock(load_mutex());
   STRIA_RETURN_IF_ERROR(state_->usable());
-  stria_device* handle = nullptr;
-  STRIA_RETURN_IF_ERROR(state_->call("driver.open", state_->tables.driver.open, state_->driver,
-                                     stria::hal::to_c(device_id), stria::hal::to_c(options),
-                                     &handle));
-  if (!handle) return state_->gave_nothing("driver.open");
-  Device device;
-  device.state_ = std::make_shared<DeviceState>(state_, handle);
-  STRIA_ASSIGN(auto infos,
-               state_->received<DeviceInfo>("device.info", state_->tables.device.info,
-                                            Received<DeviceInfo>::sink<stria_device_info>, handle));
-  if (infos.size() != 1) return state_->gave_nothing("device.info");
-  device.state_->info = std::move(infos[0]);
-  STRIA_RETURN_IF_ERROR(find_kind(state_->manifest, device.state_->info.kind).status());
-  return device;
+  // A call that does not come back keeps all it uses, and counts as a device: the driver cannot be
+  // shut down under it. One that comes back late gives its device back.
+  struct Opening {
+    std::shared_ptr<PluginState> plugin;
+    std::string id, options;
+    Device device;
+    Opening(std::shared_ptr<PluginState> owner, std::string_view name, std::string_view how)
+        : plugin(std::move(owner)), id(name), options(how) {
+      plugin->count(Noun::device);
+    }
+    Opening(const Opening&) = delete;
+    Opening& operator=(const Opening&) = delete;
+    ~Opening() {
+      device = {};
+      plugin->count(Noun::device, -1);
+    }
+  };
+  auto opening = std::make_shared<Opening>(state_, device_id, options);
+  TimedCall call([opening]() -> Status {
+    const std::shared_ptr<PluginState>& plugin = opening->plugin;
+    stria_device* handle = nullptr;
+    STRIA_RETURN_IF_ERROR(plugin->call("driver.open", plugin->tables.driver.open, plugin->driver,
+                                       stria::hal::to_c(opening->id),
+                                       stria::hal::to_c(opening->options), &handle));
+    if (!handle) return plugin->gave_nothing("driver.open");
+    auto device = std::make_shared<DeviceState>(plugin, handle);
+    STRIA_ASSIGN(auto infos, plugin->received<DeviceInfo>(
+                                 "device.info", plugin->tables.device.info,
+                                 Received<DeviceInfo>::sink<stria_device_info>, handle));
+    if (infos.size() != 1) return plugin->gave_nothing("device.info");
+    device->info = std::move(infos[0]);
+    STRIA_RETURN_IF_ERROR(find_kind(plugin->manifest, device->info.kind).status());
+    opening->device.state_ = std::move(device);
+    return Status();
+  });
+  STRIA_RETURN_IF_ERROR(
+      call.outcome(state_->time_limit, fmt::format("plugin {}: driver.open", state_->manifest.id)));
+  return std::move(opening->device);
 }
 
 const void* Plugin::extension(std::string_view name, uint32_t version) const {

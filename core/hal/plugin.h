@@ -46,7 +46,8 @@ class Plugin {
   // Every device there could be, unavailable ones with the reason. incompatible for a device of an
   // unknown kind and for an id that comes twice. Waits as long as the plugin takes.
   Result<std::vector<DeviceInfo>> devices() const;
-  // `options` is a JSON object for the plugin. Serialised over all plugins.
+  // `options` is a JSON object for the plugin. Serialised over all plugins. deadline_exceeded if
+  // the plugin takes longer than the time limit it was loaded with; its thread is left behind.
   Result<Device> open(std::string_view device_id, std::string_view options = "{}") const;
 
   // An optional table by name and version, or null.
@@ -67,8 +68,9 @@ inline constexpr std::chrono::milliseconds kTimeLimit{5000};
 struct LoadOptions {
   std::string driver_options = "{}";  // JSON object given to the plugin's driver
   bool check_trust = true;            // owner and mode of the directory and its files
-  // For each step in which code of the plugin runs. A step that takes longer fails, and its thread
-  // is left behind; the plugin is not used again.
+  // For each step in which code of the plugin runs, and later for opening a device and making its
+  // compiler. What takes longer fails, and its thread is left behind; a plugin that fails a step is
+  // not used again.
   std::chrono::milliseconds time_limit = kTimeLimit;
   std::function<void(const Verdict&)> on_verdict;  // told each verdict at once; may be empty
 };

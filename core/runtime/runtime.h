@@ -30,7 +30,8 @@ struct RuntimeOptions {
   std::vector<std::string> only_plugins;
   std::map<std::string, std::string> plugin_options;  // plugin id -> JSON object for the plugin
   unsigned threads = 0;  // that plugins may use on the host; 0: all usable cores
-  // For each step of loading in which code of a plugin runs: one that hangs costs this much.
+  // For each step of loading in which code of a plugin runs, for opening a device and for making
+  // its compiler: one that hangs costs this much.
   std::chrono::milliseconds plugin_time_limit{5000};
   // No wait for a device takes longer; it fails and names the plugin.
   uint64_t wait_limit_ns = kForever;

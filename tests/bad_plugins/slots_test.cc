@@ -266,6 +266,26 @@ TEST_F(SlotsTest, NamesForPeopleHaveOneLine) {
   EXPECT_TRUE(loaded.plugin.shutdown().ok());
 }
 
+// Who opens a device that hangs waits as long as for a step of a load, and others not at all
+// afterwards; the driver under the call that never came back is not shut down.
+TEST_F(SlotsTest, OpeningThatHangsEndsWithTheLimit) {
+  for (const std::string slot : {"driver.open", "device.create_compiler"}) {
+    LoadOptions options;
+    options.driver_options = "hang " + slot;
+    options.time_limit = std::chrono::seconds(2);
+    LoadResult loaded = load_plugin(directory_, host_, options);
+    ASSERT_TRUE(loaded.status().ok()) << loaded.status().to_string();
+    const Status status = use(loaded.plugin);
+    EXPECT_EQ(status.code(), StatusCode::deadline_exceeded);
+    EXPECT_EQ(status.message(),
+              "plugin bad: " + slot + " has not returned within the limit of 2000 ms");
+    good_goes_on();
+    const Status end = loaded.plugin.shutdown();
+    EXPECT_EQ(end.code(), StatusCode::failed_precondition);
+    EXPECT_EQ(end.message(), "plugin bad is still used: 1 x device");
+  }
+}
+
 TEST_F(SlotsTest, AnEventThatIsNeverDoneNamesItsPluginWhenTheWaitEnds) {
   auto host = std::make_shared<Host>(scripted_functions(script_), 2, uint64_t{50'000'000});
   LoadOptions options;

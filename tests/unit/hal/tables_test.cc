@@ -270,6 +270,14 @@ TEST(Adopt, WhatDoesNotFitIsRefused) {
   };
   EXPECT_THAT(adopt_plugin(manifest_of("toy"), paged, bare_host()).status().message(),
               HasSubstr("needs pages of 3 bytes"));
+  auto choosy = [](const stria_host_info* host, stria_plugin_info* info) -> stria_error* {
+    stria_error* error = toy_query(host, info);
+    info->stripe_minor = 7;
+    return error;
+  };
+  EXPECT_EQ(adopt_plugin(manifest_of("toy"), choosy, bare_host()).status().message(),
+            "the highest common versions are ABI 0.1 and Stripe text 0.1, the plugin chose the "
+            "minors 1 and 7");
   // No driver table: its first slot is missing.
   auto tableless = [](const stria_host_info* host, stria_plugin_info* info) -> stria_error* {
     stria_error* error = toy_query(host, info);
@@ -307,6 +315,81 @@ TEST(Adopt, SuccessWithoutAResultIsThePluginsFault) {
   ASSERT_TRUE(result.status().ok());
   EXPECT_EQ(result.plugin.open("a")->allocate(1).status().to_string(),
             "incompatible: plugin toy: device.allocate succeeded but gave no result");
+  EXPECT_TRUE(result.plugin.shutdown().ok());
+}
+
+// Events of a batch that lacks some: those that are there are given back.
+TEST(Adopt, WhatCameWithAMissingResultIsReleased) {
+  static int released;
+  static char objects[4];
+  static bool with_done;
+  auto partly = [](const stria_host_info* host, stria_plugin_info* info) -> stria_error* {
+    static stria_device_table device = sdk::Tables<ToyDriver>::device_table;
+    static stria_compiler_table compiler = sdk::Tables<ToyDriver>::compiler_table;
+    static stria_library_table library = sdk::Tables<ToyDriver>::library_table;
+    static stria_executor_table executor = sdk::Tables<ToyDriver>::executor_table;
+    static stria_kernel_table kernel = sdk::Tables<ToyDriver>::kernel_table;
+    static stria_event_table event = sdk::Tables<ToyDriver>::event_table;
+    device.create_compiler = [](stria_device*, stria_compiler** out) -> stria_error* {
+      *out = reinterpret_cast<stria_compiler*>(objects);
+      return nullptr;
+    };
+    compiler.build = [](stria_compiler*, const stria_build_params*, stria_event* const*, uint64_t,
+                        stria_library** out, stria_event** done) -> stria_error* {
+      *out = reinterpret_cast<stria_library*>(objects);
+      *done = reinterpret_cast<stria_event*>(objects);
+      return nullptr;
+    };
+    compiler.release = [](stria_compiler*) {};
+    library.kernels = [](stria_library*, stria_kernel_sink sink, void* state) -> stria_error* {
+      stria_kernel_info one{};
+      one.size = sizeof one;
+      one.name = to_c("k");
+      one.part = STRIA_MAIN;
+      sink(state, &one);
+      return nullptr;
+    };
+    library.release = [](stria_library*) {};
+    executor.prepare = [](stria_executor*, stria_library*, uint64_t,
+                          stria_kernel** out) -> stria_error* {
+      *out = reinterpret_cast<stria_kernel*>(objects);
+      return nullptr;
+    };
+    executor.submit = [](stria_executor*, const stria_launch* const*, uint64_t, stria_event* const*,
+                         uint64_t, stria_event** each, stria_event** done) -> stria_error* {
+      each[1] = reinterpret_cast<stria_event*>(objects + 1);
+      if (with_done) *done = reinterpret_cast<stria_event*>(objects + 2);
+      return nullptr;
+    };
+    kernel.release = [](stria_kernel*) {};
+    event.release = [](stria_event*) { ++released; };
+    stria_error* error = toy_query(host, info);
+    info->device = &device;
+    info->compiler = &compiler;
+    info->library = &library;
+    info->executor = &executor;
+    info->kernel = &kernel;
+    info->event = &event;
+    return error;
+  };
+  LoadResult result = adopt_plugin(manifest_of("toy"), partly, bare_host());
+  ASSERT_TRUE(result.status().ok()) << result.status().to_string();
+  {
+    Device device = *result.plugin.open("a");
+    Library library = device.create_compiler()->build("k")->library;
+    Executor executor = *device.create_executor();
+    Kernel kernel = *executor.prepare(library, 0);
+    for (bool done : {true, false}) {
+      released = 0;
+      with_done = done;
+      std::vector<Event> each;
+      const std::vector<Launch> two = {{kernel, {}, {}}, {kernel, {}, {}}};
+      EXPECT_EQ(executor.submit(two, {}, &each).status().message(),
+                "plugin toy: executor.submit succeeded but gave no result");
+      each.clear();
+      EXPECT_EQ(released, done ? 2 : 1);
+    }
+  }
   EXPECT_TRUE(result.plugin.shutdown().ok());
 }
 
