@@ -7,6 +7,8 @@
 
 #include "stria/base/text.h"
 #include "stria/exec/arena.h"
+#include "stria/hal/error.h"
+#include "stria/stripe/walk.h"
 
 namespace stria::exec {
 namespace {
@@ -120,32 +122,113 @@ class Planner {
     return names;
   }
 
+  // What a kernel takes: name in the part, direction.
+  using Signature = std::vector<std::pair<std::string, hal::Direction>>;
+
+  static hal::Direction direction_of(stripe::RefDir dir) {
+    if (dir == stripe::RefDir::in) return hal::Direction::in;
+    return dir == stripe::RefDir::out ? hal::Direction::out : hal::Direction::inout;
+  }
+
+  // "(out R, in A)"
+  static std::string to_string(const Signature& signature) {
+    std::vector<std::string> parts;
+    for (const auto& [name, direction] : signature)
+      parts.push_back(fmt::format("{} {}",
+                                  direction == hal::Direction::in    ? "in"
+                                  : direction == hal::Direction::out ? "out"
+                                                                     : "inout",
+                                  name));
+    return fmt::format("({})", join(parts, ", "));
+  }
+
+  // What a kernel for the statement has to take.
+  Result<Signature> signature_of(const stripe::Block& part, size_t statement) const {
+    Signature out;
+    const stripe::Operation& op = part.stmts[statement].op;
+    if (const stripe::Block* block = part.stmts[statement].block()) {
+      for (const stripe::Refinement* ref : stripe::kernel_arguments(*block))
+        out.emplace_back(ref->from, direction_of(ref->dir));
+    } else if (const auto* special = std::get_if<stripe::Special>(&op)) {
+      for (const std::string& name : special->outputs) out.emplace_back(name, hal::Direction::out);
+      for (const std::string& name : special->inputs) out.emplace_back(name, hal::Direction::in);
+    } else {
+      return invalid_argument("'{}': statement {} of '{}' is neither a block nor a special",
+                              plan_.program, statement, part.name);
+    }
+    return out;
+  }
+
+  // The same for a kernel that runs the whole part.
+  static Signature signature_of(const stripe::Block& part) {
+    Signature out;
+    for (const stripe::Refinement* ref : stripe::kernel_arguments(part))
+      out.emplace_back(ref->into, direction_of(ref->dir));
+    return out;
+  }
+
+  // Is the library's kernel the one that is due? `done`: how many of the part's came before it.
+  Status check_kernel(const hal::KernelInfo& info, const stripe::Block& block, size_t done,
+                      const PartNames& names) const {
+    const bool whole = info.statement == STRIA_WHOLE_PART;
+    const std::string what =
+        whole ? fmt::format("'{}': the library's kernel '{}' for all of '{}'", plan_.program,
+                            info.name, block.name)
+              : fmt::format("'{}': the library's kernel '{}' for statement {} of '{}'",
+                            plan_.program, info.name, info.statement, block.name);
+    if (whole ? done != 0 : info.statement != done || done >= block.stmts.size())
+      return make_error(hal::kPluginFault,
+                        "{}, which has {} statements, comes where {}: each statement has one "
+                        "kernel, in their order, or all have one together",
+                        what, block.stmts.size(),
+                        done < block.stmts.size()
+                            ? fmt::format("that for statement {} is due", done)
+                            : "none is due any more");
+    Signature expected, listed;
+    if (whole) {
+      expected = signature_of(block);
+    } else {
+      STRIA_ASSIGN(expected, signature_of(block, info.statement));
+    }
+    for (const hal::ArgumentInfo& argument : info.arguments) {
+      auto it = names.find(argument.name);
+      if (it == names.end())
+        return make_error(hal::kPluginFault,
+                          "{} has an argument '{}', which is no refinement of '{}'", what,
+                          argument.name, block.name);
+      // A kernel for all of the part may ask for its temporaries or not.
+      if (whole && plan_.tensors[it->second.tensor].role == TensorRole::temporary) continue;
+      listed.emplace_back(argument.name, argument.direction);
+    }
+    if (listed != expected)
+      return make_error(hal::kPluginFault, "{} takes {}, the program wants {}", what,
+                        to_string(listed), to_string(expected));
+    return Status();
+  }
+
   Status add_kernels(hal::ProgramPart part, const stripe::Block& block, const PartNames& names,
                      PlannedPart& out) {
     std::vector<std::vector<hal::Direction>> directions;
+    size_t done = 0;  // statements that have their kernel
     for (size_t i = 0; i < kernels_.size(); ++i) {
       const hal::KernelInfo& info = kernels_[i];
       if (info.part != part) continue;
-      if (info.statement != STRIA_WHOLE_PART && info.statement >= block.stmts.size())
-        return invalid_argument(
-            "'{}': the library's kernel '{}' is statement {} of '{}', which has {}", plan_.program,
-            info.name, info.statement, block.name, block.stmts.size());
+      STRIA_RETURN_IF_ERROR(check_kernel(info, block, done, names));
+      done = info.statement == STRIA_WHOLE_PART ? block.stmts.size() : done + 1;
       PlannedKernel kernel;
       kernel.library_index = i;
       kernel.name = info.name;
       directions.emplace_back();
       for (const hal::ArgumentInfo& argument : info.arguments) {
-        auto it = names.find(argument.name);
-        if (it == names.end())
-          return invalid_argument(
-              "'{}': the library's kernel '{}' has an argument '{}', which is no "
-              "refinement of '{}'",
-              plan_.program, info.name, argument.name, block.name);
-        kernel.arguments.push_back(it->second);
+        kernel.arguments.push_back(names.find(argument.name)->second);
         directions.back().push_back(argument.direction);
       }
       out.kernels.push_back(std::move(kernel));
     }
+    if (done < block.stmts.size())
+      return make_error(hal::kPluginFault,
+                        "'{}': the library has no kernel for statement {} of '{}', which has {}",
+                        plan_.program, done, block.name, block.stmts.size());
     STRIA_RETURN_IF_ERROR(place_temporaries(out, directions));
     order_kernels(out, directions);
     return Status();

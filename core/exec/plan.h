@@ -68,9 +68,10 @@ struct Plan {
 // Every tensor in an arena starts at a multiple of this.
 inline constexpr uint64_t kArenaAlignment = 256;
 
-// `kernels` is what the library of `program` lists. invalid_argument if it names parts, statements
-// or tensors that the program does not have, or reads what nothing has written. Time: linear in the
-// program but for the placement of n temporaries, at worst n^2 comparisons.
+// `kernels` is what the library of `program` lists. hal::kPluginFault unless each statement of the
+// parts has exactly one kernel, in their order, or a part has one for all, and each takes what its
+// statement's refinements say. invalid_argument if the program reads what nothing has written.
+// Time: linear in the program but for the placement of n temporaries, at worst n^2 comparisons.
 Result<Plan> make_plan(const stripe::Program& program, const std::vector<hal::KernelInfo>& kernels);
 
 }  // namespace stria::exec

@@ -151,6 +151,14 @@ TEST_F(BadCommandTest, APluginsFaultIsNotOurs) {
   }
 }
 
+TEST_F(BadCommandTest, ALibraryWithoutKernelsIsNoResult) {
+  make_bad(plugins(), "idle", "empty library.kernels");
+  const Ended ended = run(std::string("run plus_one.tile --device idle") + kRun);
+  EXPECT_EQ(ended.code, 3) << ended.out;
+  EXPECT_THAT(ended.err, HasSubstr("plugin idle: library.kernels: 'plus_one': the library has no "
+                                   "kernel for statement 0 of 'main'"));
+}
+
 TEST_F(BadCommandTest, DoctorIsContentWithGoodPlugins) {
   const Ended ended = run("doctor reference llvm_cpu");
   std::printf("%s", ended.out.c_str());

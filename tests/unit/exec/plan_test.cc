@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <random>
 
+#include "stria/hal/error.h"
+
 namespace stria::exec {
 namespace {
 
@@ -65,8 +67,14 @@ struct Maker {
     info.part =
         part_tag == std::string("main") ? hal::ProgramPart::main : hal::ProgramPart::prologue;
     info.statement = part(part_tag).stmts.size();
-    for (const std::string& name : outs) info.arguments.push_back({name, out_direction, 0, {}});
-    for (const std::string& name : ins) info.arguments.push_back({name, Direction::in, 0, {}});
+    auto use = [&](const std::string& name, Direction direction, stripe::RefDir dir) {
+      info.arguments.push_back({name, direction, 0, {}});
+      block.refs.push_back(tensor(dir, name, std::to_string(block.refs.size()), 1));
+    };
+    for (const std::string& name : outs)
+      use(name, out_direction,
+          out_direction == Direction::out ? stripe::RefDir::out : stripe::RefDir::inout);
+    for (const std::string& name : ins) use(name, Direction::in, stripe::RefDir::in);
     part(part_tag).stmts.emplace_back(std::move(block));
     kernels.push_back(info);
   }
@@ -175,6 +183,83 @@ TEST(Plan, WrongLibrariesAndPrograms) {
   dangling.program_tensor("main", stripe::RefDir::out, "R", 8);
   dangling.part("main").refs[0].from = "Q";
   EXPECT_THAT(failure(dangling), HasSubstr("tensor 'Q'"));
+}
+
+// R = f(T), T = g(A), with what a library might make of it.
+struct TwoStatements : Maker {
+  TwoStatements() {
+    program_tensor("main", stripe::RefDir::in, "A", 8);
+    program_tensor("main", stripe::RefDir::out, "R", 8);
+    temporary("T", 8);
+    kernel({"T"}, {"A"});
+    kernel({"R"}, {"T"});
+  }
+  Status verdict() const { return plan().status(); }
+};
+
+TEST(Plan, EachStatementHasOneKernelInOrder) {
+  EXPECT_TRUE(TwoStatements().verdict().ok());
+  auto refused = [](const TwoStatements& m, const char* why) {
+    EXPECT_EQ(m.verdict().code(), hal::kPluginFault) << why;
+    EXPECT_THAT(m.verdict().message(), HasSubstr(why));
+  };
+  TwoStatements none;
+  none.kernels.clear();
+  refused(none, "no kernel for statement 0 of 'main', which has 2");
+  TwoStatements few;
+  few.kernels.pop_back();
+  refused(few, "no kernel for statement 1 of 'main', which has 2");
+  TwoStatements twice;
+  twice.kernels.insert(twice.kernels.begin(), twice.kernels[0]);
+  refused(twice,
+          "kernel 'kernel_0' for statement 0 of 'main', which has 2 statements, comes where "
+          "that for statement 1 is due");
+  TwoStatements many;
+  many.kernels.push_back(many.kernels[1]);
+  refused(many, "comes where none is due any more");
+  TwoStatements turned;
+  std::swap(turned.kernels[0], turned.kernels[1]);
+  refused(turned, "comes where that for statement 0 is due");
+  TwoStatements elsewhere;
+  elsewhere.kernels[1].part = hal::ProgramPart::prologue;
+  refused(elsewhere, "no kernel for statement 1");
+}
+
+TEST(Plan, KernelsTakeWhatTheirStatementsSay) {
+  auto refused = [](const TwoStatements& m, const char* why) {
+    EXPECT_EQ(m.verdict().code(), hal::kPluginFault) << why;
+    EXPECT_THAT(m.verdict().message(), HasSubstr(why));
+  };
+  TwoStatements turned;
+  turned.kernels[1].arguments[0].direction = Direction::inout;
+  refused(turned,
+          "kernel 'kernel_1' for statement 1 of 'main' takes (inout R, in T), the program "
+          "wants (out R, in T)");
+  TwoStatements other;
+  other.kernels[1].arguments[1].name = "A";
+  refused(other, "takes (out R, in A), the program wants (out R, in T)");
+  TwoStatements short_one;
+  short_one.kernels[1].arguments.pop_back();
+  refused(short_one, "takes (out R), the program wants (out R, in T)");
+}
+
+TEST(Plan, OneKernelForAllOfAPart) {
+  TwoStatements whole;
+  whole.kernels.pop_back();
+  whole.kernels[0].statement = STRIA_WHOLE_PART;
+  whole.kernels[0].arguments = {{"R", Direction::out, 0, {}}, {"A", Direction::in, 0, {}}};
+  EXPECT_TRUE(whole.verdict().ok()) << whole.verdict().to_string();
+  TwoStatements own = whole;  // with room for what is temporary
+  own.kernels[0].arguments.insert(own.kernels[0].arguments.begin() + 1,
+                                  {"T", Direction::out, 0, {}});
+  EXPECT_TRUE(own.verdict().ok()) << own.verdict().to_string();
+  TwoStatements blind = whole;
+  blind.kernels[0].arguments.pop_back();
+  EXPECT_THAT(blind.verdict().message(), HasSubstr("for all of 'main' takes (out R), the program "
+                                                   "wants (out R, in A)"));
+  TwoStatements both = whole;
+  both.kernels.push_back(TwoStatements().kernels[1]);
+  EXPECT_EQ(both.verdict().code(), hal::kPluginFault);
 }
 
 // Runs the kernels in `order` on a memory of bytes that remember who wrote them: (tensor, version).
