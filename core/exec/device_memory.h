@@ -37,7 +37,7 @@ class DeviceMemory {
   const hal::Device& device() const;
   // Undefined contents. If the device has no memory for it, all reserves are released and it is
   // tried once more; then out_of_memory names what was asked for, the device's limit, and every
-  // live buffer of at least a hundredth of it.
+  // live buffer of at least a hundredth of the bytes that are alive.
   Result<hal::Buffer> allocate(uint64_t bytes, std::string name, std::string holder) const;
   // Largest first.
   std::vector<LiveBuffer> live() const;

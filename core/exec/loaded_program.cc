@@ -4,6 +4,10 @@
 #include <algorithm>
 #include <iterator>
 #include <mutex>
+#include <optional>
+
+#include "stria/exec/end_of.h"
+#include "stria/hal/error.h"
 
 namespace stria::exec {
 namespace {
@@ -15,44 +19,59 @@ class ArenaPool final : public Reserve {
   ArenaPool(DeviceMemory memory, uint64_t bytes, std::string program)
       : memory_(std::move(memory)), bytes_(bytes), program_(std::move(program)) {}
 
-  Result<hal::Buffer> take() {
-    {
-      std::lock_guard lock(mutex_);
-      for (Used& used : arenas_) {
-        if (!used.until.is_done()) continue;
-        std::swap(used, arenas_.back());
-        hal::Buffer buffer = std::move(arenas_.back().buffer);
-        arenas_.pop_back();
-        return buffer;
-      }
+  struct Arena {
+    hal::Buffer buffer;
+    hal::Event until;  // who has it now is done
+  };
+  // One that is free or new; if the device has no memory for another, the one that is in use the
+  // longest: `waits` gets an event that is done when that use is.
+  Result<Arena> take(std::vector<hal::Event>& waits) {
+    if (auto free = take_first([](const Arena& arena) { return arena.until.is_done(); }))
+      return std::move(*free);
+    Result<hal::Buffer> made =
+        memory_.allocate(bytes_, fmt::format("temporaries of '{}'", program_),
+                         fmt::format("a run of '{}'", program_));
+    if (made.ok()) return Arena{std::move(*made), {}};
+    if (made.status().code() != StatusCode::out_of_memory) return made.status();
+    auto busy = take_first([](const Arena&) { return true; });
+    if (!busy) return made.status();
+    Result<hal::Event> end = end_of(busy->until, memory_.device());
+    if (end.ok()) {
+      waits.push_back(std::move(*end));
+      return std::move(*busy);
     }
-    return memory_.allocate(bytes_, fmt::format("temporaries of '{}'", program_),
-                            fmt::format("a run of '{}'", program_));
+    give(std::move(*busy));
+    return end.status();
   }
-  void give(hal::Buffer buffer, hal::Event until) {
+  void give(Arena arena) {
     std::lock_guard lock(mutex_);
-    arenas_.push_back({std::move(buffer), std::move(until)});
+    arenas_.push_back(std::move(arena));
   }
   bool release() override {
-    std::vector<Used> idle;
+    std::vector<Arena> idle;
     std::lock_guard lock(mutex_);
-    auto first = std::partition(arenas_.begin(), arenas_.end(),
-                                [](const Used& used) { return !used.until.is_done(); });
+    auto first = std::stable_partition(arenas_.begin(), arenas_.end(),
+                                       [](const Arena& used) { return !used.until.is_done(); });
     idle.assign(std::move_iterator(first), std::move_iterator(arenas_.end()));
     arenas_.erase(first, arenas_.end());
     return !idle.empty();
   }
 
  private:
-  struct Used {
-    hal::Buffer buffer;
-    hal::Event until;
-  };
+  template <typename Fits>
+  std::optional<Arena> take_first(Fits fits) {
+    std::lock_guard lock(mutex_);
+    auto at = std::find_if(arenas_.begin(), arenas_.end(), fits);
+    if (at == arenas_.end()) return std::nullopt;
+    std::optional<Arena> taken(std::move(*at));
+    arenas_.erase(at);
+    return taken;
+  }
   const DeviceMemory memory_;
   const uint64_t bytes_;
   const std::string program_;
   std::mutex mutex_;
-  std::vector<Used> arenas_;  // guarded by mutex_
+  std::vector<Arena> arenas_;  // guarded by mutex_; the one in use the longest first
 };
 
 Status check_arguments(const Plan& plan, const std::vector<size_t>& tensors,
@@ -148,7 +167,11 @@ Result<LoadedProgram> LoadedProgram::load(const DeviceMemory& memory,
   STRIA_RETURN_IF_ERROR(build.done.wait());
   state->library = build.library;
   STRIA_ASSIGN(std::vector<hal::KernelInfo> infos, state->library.kernels());
-  STRIA_ASSIGN(state->plan, make_plan(program, infos));
+  Result<Plan> plan = make_plan(program, infos);
+  if (plan.status().code() == hal::kPluginFault)
+    return plan.status().with_context(
+        fmt::format("plugin {}: library.kernels", device.plugin_id()));
+  STRIA_ASSIGN(state->plan, std::move(plan));
   STRIA_ASSIGN(state->executor, device.create_executor());
   for (size_t i = 0; i < infos.size(); ++i) {
     STRIA_ASSIGN(hal::Kernel kernel, state->executor.prepare(state->library, i));
@@ -208,18 +231,21 @@ Result<Run> Binding::run(std::span<const hal::Argument> inputs,
   std::vector<hal::Argument> memory(plan.tensors.size());
   for (size_t i = 0; i < inputs.size(); ++i) memory[plan.inputs[i]] = inputs[i];
   for (size_t i = 0; i < outputs.size(); ++i) memory[plan.outputs[i]] = outputs[i];
-  hal::Buffer arena;
+  std::vector<hal::Event> all_waits(waits.begin(), waits.end());
+  ArenaPool::Arena arena;
   if (plan.main.arena_bytes > 0) {
-    STRIA_ASSIGN(arena, program.main_arenas->take());
-    program.place(TensorRole::temporary, arena, memory);
+    STRIA_ASSIGN(arena, program.main_arenas->take(all_waits));
+    program.place(TensorRole::temporary, arena.buffer, memory);
   }
   program.place(TensorRole::derived, state_->derived, memory);
-  std::vector<hal::Event> all_waits(waits.begin(), waits.end());
   if (state_->ready.valid()) all_waits.push_back(state_->ready);
   Run run;
   run.names_ = program.names;
   auto done = program.executor.submit(program.launches(plan.main, memory), all_waits, &run.each_);
-  if (arena.valid()) program.main_arenas->give(std::move(arena), done.ok() ? *done : hal::Event());
+  if (arena.buffer.valid()) {
+    if (done.ok()) arena.until = *done;
+    program.main_arenas->give(std::move(arena));
+  }
   if (!done.ok())
     return done.status().with_context(
         fmt::format("'{}' on {}", program.names->program, program.names->device));

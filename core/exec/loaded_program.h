@@ -51,7 +51,9 @@ class Binding {
   bool valid() const { return state_ != nullptr; }
   // Starts the kernels of main after `waits` and returns at once. One argument per plan().inputs
   // and per plan().outputs; constants must be those of the binding. Runs may overlap in time: each
-  // has temporaries of its own, and the caller orders those that share tensors by `waits`.
+  // has temporaries of its own, and the caller orders those that share tensors by `waits`. Where
+  // the device has no memory for more temporaries, a run takes over those of the earliest run under
+  // way and starts after its end.
   Result<Run> run(std::span<const hal::Argument> inputs, std::span<const hal::Argument> outputs,
                   hal::Waits waits = {}) const;
 

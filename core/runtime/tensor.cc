@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "stria/base/status.h"
+#include "stria/exec/end_of.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/tensor_state.h"
 #include "stria/type/tensor_shape.h"
@@ -42,13 +43,10 @@ void Tensor::State::add_events_before_read(std::vector<hal::Event>& waits) const
 // writer.
 Status Tensor::State::add_events_before_write(std::vector<hal::Event>& waits) const {
   auto add = [&](const hal::Event& event) -> Status {
-    if (!event.valid() || event.is_done()) return Status();
     for (const hal::Event& wait : waits)
       if (wait.handle() == event.handle()) return Status();
-    STRIA_ASSIGN(hal::Event end, device.create_event());
-    // Signalling fails only if it was done before, which nobody else does.
-    STRIA_RETURN_IF_ERROR(event.on_done([end](const Status&) { (void)end.signal(); }));
-    waits.push_back(std::move(end));
+    STRIA_ASSIGN(hal::Event end, exec::end_of(event, device));
+    if (end.valid()) waits.push_back(std::move(end));
     return Status();
   };
   if (readers.empty()) return add(writer);

@@ -32,8 +32,9 @@ struct TensorInfo {
 };
 
 // A handle. It outlives programs, executables and the Runtime; its memory goes with the last copy
-// and the last work that uses it. Safe from any thread: what two threads do to one tensor is
-// ordered as their calls were. Every function but valid() needs a tensor that a Device has made.
+// and the last work that uses it; an Executable whose program computes from constants in advance
+// keeps those of its last run. Safe from any thread: what two threads do to one tensor is ordered
+// as their calls were. Every function but valid() needs a tensor that a Device has made.
 class STRIA_API Tensor {
  public:
   Tensor() = default;

@@ -233,6 +233,26 @@ TEST_F(SmallDeviceTest, ARunWithoutMemoryForItsTemporariesSaysSo) {
   EXPECT_TRUE(run->wait().ok());
 }
 
+// Runs that wait for each other anyway share their temporaries rather than fail.
+TEST_F(SmallDeviceTest, RunsInARowNeedNoMoreMemoryThanThereIs) {
+  Executable program = twice_squared();
+  Tensor a = tensor("A"), r = tensor("R");
+  std::vector<float> ones(kElements, 1.0f);
+  ASSERT_TRUE(a.write_values(ones).ok());
+  Event gate = *device_.create_event(), torn = *device_.create_event();
+  // The first one fails: who takes over its memory does not.
+  ASSERT_TRUE(program.run(std::vector{a}, std::vector{r}, std::vector{torn}).ok());
+  for (int i = 0; i < 20; ++i) {
+    auto run = program.run(std::vector{a}, std::vector{r}, std::vector{gate});
+    ASSERT_TRUE(run.ok()) << i << ": " << run.status().to_string();
+  }
+  ASSERT_TRUE(torn.signal(Status(StatusCode::data_loss, "torn")).ok());
+  ASSERT_TRUE(gate.signal().ok());
+  auto values = r.read_values<float>();
+  ASSERT_TRUE(values.ok()) << values.status().to_string();
+  EXPECT_EQ(*values, std::vector<float>(kElements, 4.0f));
+}
+
 TEST_F(SmallDeviceTest, TemporariesKeptForLaterRunsGiveWay) {
   Executable program = twice_squared();
   Tensor a = tensor("A"), r = tensor("R");
