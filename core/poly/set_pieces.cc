@@ -6,6 +6,8 @@
 // until one variable of the row is left, which is then a constant). Then, while it makes the box of
 // the coordinates smaller, a strip 0 <= f(t) <= c becomes a coordinate itself: i mod 3 = 1 or 2,
 // that is 1 <= i - 3 e <= 2, is enumerated by (e, w) with i = 3 e + w and not by (i, e).
+//
+// No number of a chart is the smallest of 64 bits, so that each can be negated.
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -24,6 +26,8 @@ using Row = std::vector<int64_t>;
 Status too_large() {
   return make_error(StatusCode::out_of_range, "a number of an integer set does not fit in 64 bits");
 }
+
+constexpr int64_t kSmallest = std::numeric_limits<int64_t>::min();
 
 // The points z = A t + b, t integer, that meet the rows; all rows are over t, the constant last.
 struct Chart {
@@ -44,7 +48,7 @@ struct Chart {
     return each_row([&](Row& row) {
       int64_t product = 0;
       return !__builtin_mul_overflow(row[to], factor, &product) &&
-             !__builtin_add_overflow(row[by], product, &row[by]);
+             !__builtin_add_overflow(row[by], product, &row[by]) && row[by] != kSmallest;
     });
   }
   // t[variable] becomes the constant `value` and leaves.
@@ -53,7 +57,8 @@ struct Chart {
     return each_row([&](Row& row) {
       int64_t product = 0;
       bool fits = !__builtin_mul_overflow(row[variable], value, &product) &&
-                  !__builtin_add_overflow(row.back(), product, &row.back());
+                  !__builtin_add_overflow(row.back(), product, &row.back()) &&
+                  row.back() != kSmallest;
       row.erase(row.begin() + static_cast<long>(variable));
       return fits;
     });
@@ -135,8 +140,7 @@ bool tighten(Chart& chart, const std::vector<Interval>& ranges) {
   for (Row& row : chart.inequalities) {
     std::set<int64_t, std::greater<>> divisors;
     for (size_t i = 0; i < chart.width; ++i)
-      if (row[i] != 0 && row[i] != std::numeric_limits<int64_t>::min() && std::abs(row[i]) > 1)
-        divisors.insert(std::abs(row[i]));
+      if (std::abs(row[i]) > 1) divisors.insert(std::abs(row[i]));
     for (int64_t divisor : divisors) {
       __int128 lower = row.back(), upper = row.back();  // of r + c
       for (size_t i = 0; i < chart.width; ++i) {
@@ -154,8 +158,24 @@ bool tighten(Chart& chart, const std::vector<Interval>& ranges) {
       for (size_t i = 0; i < chart.width; ++i)
         row[i] = row[i] % divisor == 0 ? row[i] / divisor : 0;
       row.back() = static_cast<int64_t>(floor_of(lower));
-      if (row.back() != floor_of(lower)) return false;
+      if (row.back() != floor_of(lower) || row.back() == kSmallest) return false;
       break;
+    }
+  }
+  return true;
+}
+
+// Makes the ranges rows of the chart: tighten() leaves rows that are right only within them, and
+// they leave with the coordinates that straighten() replaces. False if a number does not fit.
+bool keep_ranges(Chart& chart, const std::vector<Interval>& ranges) {
+  for (size_t t = 0; t < chart.width; ++t) {
+    if (ranges[t].lower == kSmallest || ranges[t].upper == kSmallest) return false;
+    for (bool lower : {true, false}) {
+      Row row(chart.width + 1);
+      row[t] = lower ? 1 : -1;
+      row.back() = lower ? -ranges[t].lower : ranges[t].upper;
+      auto begin = chart.inequalities.begin(), end = chart.inequalities.end();
+      if (std::find(begin, end, row) == end) chart.inequalities.push_back(std::move(row));
     }
   }
   return true;
@@ -208,6 +228,8 @@ Result<std::optional<SetPiece>> IntegerSet::piece_of(const Part& part) const {
     row[d] = 1;
     chart.dims.push_back(std::move(row));
   }
+  if (!chart.each_row([](const Row& row) { return !std::count(row.begin(), row.end(), kSmallest); }))
+    return too_large();
   bool possible = true;
   STRIA_RETURN_IF_ERROR(solve(chart, &possible));
   if (!possible) return std::optional<SetPiece>();
@@ -221,7 +243,7 @@ Result<std::optional<SetPiece>> IntegerSet::piece_of(const Part& part) const {
   std::vector<Interval> ranges;
   for (bool changed = true; changed;) {
     STRIA_ASSIGN(ranges, coordinate_ranges(chart));
-    if (!tighten(chart, ranges)) return too_large();
+    if (!tighten(chart, ranges) || !keep_ranges(chart, ranges)) return too_large();
     STRIA_RETURN_IF_ERROR(straighten(chart, ranges, &changed));
   }
 

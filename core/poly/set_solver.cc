@@ -73,8 +73,9 @@ class SetSolver::Context {
     Owned<isl_set> out(isl_set_empty(isl_space_copy(space)));
     for (const IntegerSet::Part& part : set.parts_) {
       unsigned columns = static_cast<unsigned>(set.rank() + part.existentials + 1);
-      isl_ctx_set_max_operations(
-          get(), std::min(isl_ctx_get_max_operations(get()), kWorkBudget / columns / columns));
+      // 0 would mean no limit.
+      const unsigned long most = std::max(1ul, kWorkBudget / columns / columns);
+      isl_ctx_set_max_operations(get(), std::min(isl_ctx_get_max_operations(get()), most));
       isl_basic_set* basic = isl_basic_set_from_constraint_matrices(
           isl_space_copy(space), matrix(part.equalities, columns),
           matrix(part.inequalities, columns), isl_dim_set, isl_dim_div, isl_dim_cst, isl_dim_param);

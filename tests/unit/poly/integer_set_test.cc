@@ -171,6 +171,59 @@ TEST(IntegerSet, AgreesWithEnumeration) {
   }
 }
 
+// Strips 0 <= f <= c in a box: pieces() takes them for coordinates, one after the other.
+void expect_enumerated(const std::vector<Affine>& strips, const Interval& x, const Interval& y) {
+  IntegerSet set({"x", "y"});
+  for (const Affine& form : strips) set.add_ge(form);
+  for (const auto& [name, range] : {std::pair{"x", x}, std::pair{"y", y}}) {
+    set.add_ge(Affine::of(name) - range.lower);
+    set.add_ge(Affine(range.upper) - Affine::of(name));
+  }
+  Points expected;
+  for (int64_t i = x.lower; i <= x.upper; ++i)
+    for (int64_t j = y.lower; j <= y.upper; ++j)
+      if (std::all_of(strips.begin(), strips.end(), [&](const Affine& form) {
+            return form.evaluate({{"x", i}, {"y", j}}) >= 0;
+          }))
+        expected.insert({i, j});
+  EXPECT_EQ(enumerate(set), expected) << set.to_string();
+}
+
+Affine form_of(int64_t constant, int64_t x, int64_t y) {
+  return Affine(constant) + Affine::of("x", x) + Affine::of("y", y);
+}
+
+TEST(IntegerSet, ABoxIsKeptWhileStripsBecomeCoordinates) {
+  expect_enumerated({form_of(-6, 4, 1), form_of(18, -4, -1), form_of(-1, 3, -3), form_of(11, -3, 3)},
+                    {2, 4}, {-1, 2});
+  expect_enumerated({form_of(-4, 4, 1), form_of(17, -4, -1), form_of(-2, -4, 4), form_of(13, 4, -4)},
+                    {1, 3}, {2, 5});
+  expect_enumerated({form_of(6, 3, -6), form_of(1, -3, 6), form_of(5, 3, 1), form_of(7, -3, -1)},
+                    {-1, 2}, {0, 1});
+}
+
+TEST(IntegerSet, StripsInABoxAgreeWithEnumeration) {
+  Random random{std::mt19937(3)};
+  int enumerated = 0;
+  for (int round = 0; round < 3000; ++round) {
+    SCOPED_TRACE(round);
+    std::vector<Affine> strips;
+    IntegerSet set({"x", "y"});
+    for (int64_t count = random.in(2, 3); count > 0; --count) {
+      Affine form = form_of(random.in(-6, 6), random.in(-6, 6), random.in(-6, 6));
+      if (form.terms().empty()) continue;
+      strips.push_back(form);
+      strips.push_back(Affine(random.in(4, 14)) - form);
+    }
+    for (const Affine& form : strips) set.add_ge(form);
+    auto x = set.bounds(Affine::of("x")), y = set.bounds(Affine::of("y"));
+    if (!x.ok() || !y.ok() || !x->lower || !x->upper || !y->lower || !y->upper) continue;
+    expect_enumerated(strips, {*x->lower, *x->upper}, {*y->lower, *y->upper});
+    ++enumerated;
+  }
+  EXPECT_GT(enumerated, 1000);
+}
+
 TEST(IntegerSet, ImagesProjectionsAndInjectivityAgreeWithEnumeration) {
   Random random{std::mt19937(11)};
   int injective_count = 0;
@@ -383,6 +436,15 @@ TEST(IntegerSet, NumbersBeyond64BitsAreErrorsNotAnswers) {
   set.add_ge(Affine::of("x") + Affine::of("y") - 5);
   EXPECT_EQ(set.bounds(Affine::of("x", 4) + Affine::of("y")).status().code(),
             StatusCode::out_of_range);
+}
+
+TEST(IntegerSet, PiecesRefuseTheSmallestNumberOf64Bits) {
+  IntegerSet point({"x"});
+  point.add_eq(Affine(INT64_MIN) - Affine::of("x"));
+  EXPECT_EQ(point.pieces().status().code(), StatusCode::out_of_range);
+  IntegerSet slope = IntegerSet::box({{"x", {0, 9}}});
+  slope.add_ge(Affine(5) + Affine::of("x", INT64_MIN));
+  EXPECT_EQ(slope.pieces().status().code(), StatusCode::out_of_range);
 }
 
 TEST(IntegerSet, AHardQuestionEndsWithUnknown) {
