@@ -8,7 +8,7 @@ constinit const Composite builtin_softmax = {
     .tile = R"(
 function builtin_softmax(X[Rows, Cols], Rows, Cols) -> (R) {
   Top[r, 0 : Rows, 1] = >(X[r, c]);
-  E = exp(X - Top);
+  E = exp(1.0 * X - Top);
   Sum[r, 0 : Rows, 1] = +(E[r, c]);
   R = E / Sum;
 })",

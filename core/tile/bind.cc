@@ -213,6 +213,7 @@ Result<BoundProgram> Binder::run(const Function& entry) {
   bind_outputs(scope);
   for (const Function& function : program_.functions)
     if (bound_functions_.count(&function) == 0 && !stop()) check_names(function);
+  check_recursion();
   if (diagnostics_.has_errors()) return diagnostics_.status();
   out_.warnings = diagnostics_.all();
   return std::move(out_);
@@ -288,13 +289,21 @@ bool Binder::bind_dims(Scope& scope, const Parameter& parameter, const std::vect
     if (known.kind == Entity::Kind::failed) continue;
     if (known.kind == Entity::Kind::tensor) {
       error(dim.span, fmt::format("'{}' names an input; a dimension needs a name of its own", dim.text));
+    } else if (known.constant.kind != Constant::Kind::integer) {
+      error(where, fmt::format("'{}' is {}, but it names a dimension of '{}': that must be an integer", dim.text,
+                               known.constant.to_string(), header_text(parameter)));
     } else if (known.constant.integer != sizes[i]) {
-      std::string first;
-      for (const Parameter& p : scope.function->parameters)
-        if (first.empty() && std::count(p.dims.begin(), p.dims.end(), dim) > 0) first = header_text(p);
+      // It is known from a dimension before this one, or from an argument of that name.
+      std::string first = fmt::format("the argument '{}'", dim.text);
+      for (const Parameter& p : scope.function->parameters) {
+        auto end = &p == &parameter ? p.dims.begin() + static_cast<std::ptrdiff_t>(i) : p.dims.end();
+        const bool here = std::find(p.dims.begin(), end, dim) != end;
+        if (here) first = fmt::format("'{}'", header_text(p));
+        if (here || &p == &parameter) break;
+      }
       error(calls_.empty() ? dim.span : where,
-            fmt::format("dimension '{}' is {} in '{}' but {} in '{}', which is {}", dim.text,
-                        known.constant.integer, first, sizes[i], header_text(parameter), sizes_text(sizes)));
+            fmt::format("dimension '{}' is {} in {} but {} in '{}', which is {}", dim.text, known.constant.integer,
+                        first, sizes[i], header_text(parameter), sizes_text(sizes)));
     }
   }
   return true;
@@ -410,17 +419,23 @@ bool Binder::check_argument_count(const Function& function, const Expr& call) {
                                            call.args.size() == 1 ? "is" : "are"));
 }
 
+bool Binder::report_recursion(const Expr& call) {
+  return error(call.name_span, fmt::format("'{}' calls itself: functions cannot be recursive", call.text));
+}
+
 std::vector<Entity> Binder::inline_call(Scope& scope, const Function& function, const Expr& call,
                                         const std::vector<std::string>& names) {
   for (const auto& active : calls_)
     if (active.first == &function) {
-      error(call.name_span, fmt::format("'{}' calls itself: functions cannot be recursive", function.name.text));
+      report_recursion(call);
       return {};
     }
-  if (scope.function == &function || calls_.size() >= kMaxCallDepth) {
-    error(call.name_span, scope.function == &function
-                              ? fmt::format("'{}' calls itself: functions cannot be recursive", function.name.text)
-                              : fmt::format("calls are nested more than {} deep", kMaxCallDepth));
+  if (scope.function == &function) {
+    report_recursion(call);
+    return {};
+  }
+  if (calls_.size() >= kMaxCallDepth) {
+    error(call.name_span, fmt::format("calls are nested more than {} deep", kMaxCallDepth));
     return {};
   }
   if (++inlined_calls_ > kMaxCalls) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include "stria/base/text.h"
 #include "stria/tile/binder.h"
@@ -14,15 +14,6 @@ namespace {
 
 const Expr& expr_at(const Scope& scope, ExprId id) { return scope.function->exprs[static_cast<size_t>(id)]; }
 
-// Where index `name` stands in the expression; nullopt if it does not.
-std::optional<SourceSpan> place_of(const Scope& scope, ExprId id, const std::string& name) {
-  const Expr& e = expr_at(scope, id);
-  if (e.kind == ExprKind::index && e.text == name) return e.span;
-  for (ExprId arg : e.args)
-    if (auto span = place_of(scope, arg, name)) return span;
-  return std::nullopt;
-}
-
 std::string access_text(const std::string& tensor, const std::vector<Form>& forms) {
   std::vector<std::string> parts;
   for (const Form& form : forms) parts.push_back(to_string(form));
@@ -33,11 +24,6 @@ std::vector<DimAccess> access_of(const std::vector<Form>& forms) {
   std::vector<DimAccess> out;
   for (const Form& form : forms) out.push_back({form.numerator, form.divisor});
   return out;
-}
-
-void collect_indices(const std::vector<Form>& forms, std::set<std::string>& names) {
-  for (const Form& form : forms)
-    for (const auto& term : form.numerator.terms()) names.insert(term.first);
 }
 
 std::string plural(size_t n, std::string_view one, std::string_view many) {
@@ -110,7 +96,7 @@ std::optional<Form> Binder::bind_form(Scope& scope, ExprId id) {
   const Expr& e = expr_at(scope, id);
   switch (e.kind) {
     case ExprKind::integer: return Form{Affine(e.integer), 1};
-    case ExprKind::index: return Form{Affine::of(e.text), 1};
+    case ExprKind::index: return Form{Affine::of(e.text), 1, true};
     case ExprKind::name: {
       const Entity* entity = look_up(scope, e.text, e.span, "dimension");
       if (entity == nullptr) return std::nullopt;
@@ -135,9 +121,10 @@ std::optional<Form> Binder::bind_form_call(Scope& scope, const Expr& e) {
     if (!form) return std::nullopt;
     args.push_back(std::move(*form));
   }
-  bool constant = std::all_of(args.begin(), args.end(), [](const Form& f) { return f.is_constant(); });
+  const bool of_indices =
+      std::any_of(args.begin(), args.end(), [](const Form& f) { return f.of_indices; });
   Result<Form> out = Form{};
-  if (constant) {
+  if (!of_indices) {
     // Without indices it is computed like a size: division truncates.
     std::vector<Constant> values;
     for (const Form& form : args) values.push_back(Constant::of(form.numerator.constant()));
@@ -157,6 +144,7 @@ std::optional<Form> Binder::bind_form_call(Scope& scope, const Expr& e) {
       return std::nullopt;
     }
     out = scale_form(args[1 - factor], args[factor].numerator.constant());
+    if (out.ok()) out = divide_form(*out, args[factor].divisor);
   } else {
     if (!args[1].is_constant()) {
       error(e.name_span, fmt::format("index forms are linear: division by '{}'", to_string(args[1])));
@@ -166,9 +154,13 @@ std::optional<Form> Binder::bind_form_call(Scope& scope, const Expr& e) {
       error(e.name_span, "division of an index form by zero");
       return std::nullopt;
     }
-    out = divide_form(args[0], args[1].numerator.constant());
+    out = scale_form(args[0], args[1].divisor);
+    if (out.ok()) out = divide_form(*out, args[1].numerator.constant());
   }
-  if (out.ok()) return std::move(out).value();
+  if (out.ok()) {
+    out->of_indices = of_indices;
+    return std::move(out).value();
+  }
   error(e.name_span, out.status());
   return std::nullopt;
 }
@@ -228,20 +220,21 @@ bool Binder::bind_constraints(Scope& scope, const Contraction& contraction, Cont
 
 bool Binder::bind_domain(const Scope& scope, const Contraction& contraction, const std::vector<int64_t>& sizes,
                          const ContractionForms& forms, BoundContraction& bound) {
-  std::set<std::string> names;
-  collect_indices(forms.out, names);
-  for (const auto& list : forms.operands) collect_indices(list, names);
+  // As written: an index that cancels out of its form counts like every other.
+  std::map<std::string, SourceSpan> indices;
+  for (const Access& operand : contraction.operands)
+    for (ExprId id : operand.indices) collect_indices(*scope.function, id, indices);
+  for (ExprId id : contraction.out.indices) collect_indices(*scope.function, id, indices);
   DomainRules rules;
-  rules.indices.assign(names.begin(), names.end());
+  for (const auto& index : indices) rules.indices.push_back(index.first);
 
   bool ok = true;
-  for (size_t i = 0; i < forms.constraints.size(); ++i)
-    for (const auto& term : forms.constraints[i].numerator.terms())
-      if (names.count(term.first) == 0)
-        ok = report_index_only_in_constraint(
-            term.first,
-            place_of(scope, contraction.constraints[i].form, term.first).value_or(contraction.constraints[i].span),
-            rules.indices);
+  for (const Constraint& constraint : contraction.constraints) {
+    std::map<std::string, SourceSpan> here;
+    collect_indices(*scope.function, constraint.form, here);
+    for (const auto& [name, span] : here)
+      if (indices.count(name) == 0) ok = report_index_only_in_constraint(name, span, rules.indices);
+  }
   if (!ok) return false;
 
   auto limit = [&](const Form& form, int64_t size, SourceSpan span) {
@@ -270,7 +263,7 @@ bool Binder::bind_domain(const Scope& scope, const Contraction& contraction, con
   };
   Result<IndexDomain> domain = find_domain(rules);
   if (!domain.ok()) return undecided("the ranges of the indices", domain.status());
-  if (!domain->unbounded.empty()) return report_unbounded(scope, contraction, forms, domain->unbounded);
+  if (!domain->unbounded.empty()) return report_unbounded(contraction, forms, indices, domain->unbounded);
   bound.empty = domain->empty;
   for (size_t i = 0; i < rules.indices.size(); ++i) bound.indices.push_back({rules.indices[i], domain->ranges[i]});
   bound.constraints = domain->constraints;
@@ -291,19 +284,15 @@ bool Binder::report_index_only_in_constraint(const std::string& name, SourceSpan
                                  "tensor{}", name, did_you_mean(name, others)));
 }
 
-bool Binder::report_unbounded(const Scope& scope, const Contraction& contraction, const ContractionForms& forms,
+bool Binder::report_unbounded(const Contraction& contraction, const ContractionForms& forms,
+                              const std::map<std::string, SourceSpan>& indices,
                               const std::vector<std::string>& unbounded) {
   const std::string& name = unbounded[0];
-  std::optional<SourceSpan> span;
   std::vector<std::string> places;
   auto visit = [&](const Access& access, const std::vector<Form>& list) {
-    bool used = false;
-    for (size_t i = 0; i < list.size(); ++i) {
-      if (!list[i].numerator.uses(name)) continue;
-      used = true;
-      if (!span) span = place_of(scope, access.indices[i], name);
-    }
-    if (used) places.push_back(access_text(access.tensor.text, list));
+    if (std::any_of(list.begin(), list.end(),
+                    [&](const Form& form) { return form.numerator.uses(name); }))
+      places.push_back(access_text(access.tensor.text, list));
   };
   for (size_t i = 0; i < forms.operands.size(); ++i) visit(contraction.operands[i], forms.operands[i]);
   visit(contraction.out, forms.out);
@@ -312,10 +301,12 @@ bool Binder::report_unbounded(const Scope& scope, const Contraction& contraction
     std::vector<std::string> rest(unbounded.begin() + 1, unbounded.end());
     others = fmt::format(" (nor '{}')", join(rest, "', '"));
   }
-  return error(span.value_or(contraction.out.span),
-               fmt::format("nothing bounds index '{0}'{1}: {2} limits it only together with other indices; add a "
-                           "constraint such as ', {0} < 10', which means 0 <= {0} < 10",
-                           name, others, join(places, " and ")));
+  std::string why = places.empty() ? "it cancels out of every index form"
+                                   : join(places, " and ") + " limits it only together with other indices";
+  return error(indices.at(name),
+               fmt::format("nothing bounds index '{0}'{1}: {2}; add a constraint such as ', {0} < 10', which means "
+                           "0 <= {0} < 10",
+                           name, others, why));
 }
 
 bool Binder::report_collision(const Contraction& contraction, const BoundContraction& bound) {

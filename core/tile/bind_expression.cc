@@ -88,11 +88,7 @@ std::optional<Value> Binder::evaluate(Scope& scope, ExprId id, NodeList& nodes) 
 
 std::optional<Value> Binder::evaluate_call(Scope& scope, const Expr& e, NodeList& nodes) {
   if (const Function* callee = find_function(e.text)) {
-    if (callee->results.size() != 1) {
-      error(e.name_span, fmt::format("'{}' gives {} results; inside an expression it must give one", e.text,
-                                     callee->results.size()));
-      return std::nullopt;
-    }
+    if (!check_one_result(*callee, e)) return std::nullopt;
     std::vector<Entity> results = inline_call(scope, *callee, e, {temporary_name()});
     if (results.empty() || results[0].kind == Entity::Kind::failed) return std::nullopt;
     if (results[0].kind == Entity::Kind::constant) return constant_value(results[0].constant);
@@ -124,6 +120,12 @@ bool Binder::check_argument_count(const Builtin& builtin, const Expr& call) {
                fmt::format("'{}' takes {} argument{}, but {} {} given; for example: {}", call.text, builtin.arity,
                            builtin.arity == 1 ? "" : "s", call.args.size(), call.args.size() == 1 ? "is" : "are",
                            builtin.example));
+}
+
+bool Binder::check_one_result(const Function& function, const Expr& call) {
+  if (function.results.size() == 1) return true;
+  return error(call.name_span, fmt::format("'{}' gives {} results; inside an expression it must give one", call.text,
+                                           function.results.size()));
 }
 
 bool Binder::unknown_function(const Expr& e) {

@@ -151,6 +151,8 @@ std::optional<Value> Binder::evaluate_index(const TensorType& type, int64_t axis
 }
 
 std::optional<Value> Binder::evaluate_shape(const std::vector<int64_t>& sizes, NodeList& nodes) {
+  // A result of one element may be stretched; each element is the size.
+  if (sizes.size() == 1) return value_of(add_number(nodes, sizes[0]), {1});
   int out = add_number(nodes, 0);
   for (size_t i = 0; i < sizes.size(); ++i) {
     const int at = add_coordinate(nodes, -1);

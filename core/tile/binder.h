@@ -47,6 +47,9 @@ struct Entity {
 // Whether the function makes a tensor by a statement of its own, not by nodes of an expression.
 bool makes_statement(const Special& special);
 
+// Every index below `id`, with where it stands first, unless `out` has it already.
+void collect_indices(const Function& function, ExprId id, std::map<std::string, SourceSpan>& out);
+
 // One function being bound: an entry or an inlined call.
 struct Scope {
   const Function* function = nullptr;
@@ -99,6 +102,9 @@ class Binder {
   bool check_result_count(const Assignment& assignment, const Expr& value, const Function* callee);
   bool check_argument_count(const Function& function, const Expr& call);
   bool check_argument_count(const Builtin& builtin, const Expr& call);
+  // Of a call inside an expression.
+  bool check_one_result(const Function& function, const Expr& call);
+  bool report_recursion(const Expr& call);
   // Binds one argument to its parameter.
   void bind_argument(Scope& inner, const Parameter& parameter, Entity entity, SourceSpan where);
   // Of the program, or of the library.
@@ -131,6 +137,8 @@ class Binder {
   // ---- check_names.cc ----
   // Reports the mistakes that show without types and sizes: names, functions and their arguments.
   void check_names(const Function& function);
+  // Reports the functions that nobody calls and that call themselves, also through others.
+  void check_recursion();
 
   // ---- bind_contraction.cc ----
   bool bind_contraction(Scope& scope, const Statement& statement, const Contraction& contraction);
@@ -152,7 +160,9 @@ class Binder {
                    const ContractionForms& forms, BoundContraction& bound);
   bool report_index_only_in_constraint(const std::string& name, SourceSpan span,
                                        const std::vector<std::string>& others);
-  bool report_unbounded(const Scope& scope, const Contraction& contraction, const ContractionForms& forms,
+  // `indices`: all of the contraction, and where they stand.
+  bool report_unbounded(const Contraction& contraction, const ContractionForms& forms,
+                        const std::map<std::string, SourceSpan>& indices,
                         const std::vector<std::string>& unbounded);
   bool report_collision(const Contraction& contraction, const BoundContraction& bound);
   std::string contraction_text(const Scope& scope, const Contraction& contraction,

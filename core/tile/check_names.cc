@@ -9,16 +9,12 @@
 #include "stria/tile/binder.h"
 
 namespace stria::tile {
-namespace {
 
-// Every index below `id`, with where it stands first.
 void collect_indices(const Function& function, ExprId id, std::map<std::string, SourceSpan>& out) {
   const Expr& e = function.exprs[static_cast<size_t>(id)];
   if (e.kind == ExprKind::index) out.emplace(e.text, e.span);
   for (ExprId arg : e.args) collect_indices(function, arg, out);
 }
-
-}  // namespace
 
 void Binder::check_names(const Function& function) {
   Scope scope;  // every name stands for nothing in particular
@@ -27,18 +23,23 @@ void Binder::check_names(const Function& function) {
     define(scope, parameter.name, Entity{});
     for (const Name& dim : parameter.dims) scope.names.emplace(dim.text, Entity::failed(dim.span));
   }
-  auto check_expr = [&](auto&& self, ExprId id, std::string_view what) -> void {
+  // `whole`: the call is all that is assigned, and may give several results.
+  auto check_expr = [&](auto&& self, ExprId id, std::string_view what, bool whole = false) -> void {
     const Expr& e = function.exprs[static_cast<size_t>(id)];
     if (e.kind == ExprKind::name) look_up(scope, e.text, e.span, what);
     for (ExprId arg : e.args) self(self, arg, what);
     if (e.kind != ExprKind::call) return;
     if (const Function* callee = find_function(e.text)) {
-      if (callee == &function)
-        error(e.name_span, fmt::format("'{}' calls itself: functions cannot be recursive", function.name.text));
-      check_argument_count(*callee, e);
+      if (whole || check_one_result(*callee, e)) check_argument_count(*callee, e);
     } else if (const Builtin* builtin = find_builtin(e.text)) {
-      check_argument_count(*builtin, e);
-    } else if (find_special(e.text) == nullptr) {
+      if (!check_argument_count(*builtin, e) || builtin->types != TypeRule::cast || e.args.size() < 2) return;
+      const Expr& bits = function.exprs[static_cast<size_t>(e.args[1])];
+      if (bits.kind != ExprKind::integer) return;
+      if (Result<DataType> type = cast_type(*builtin, bits.integer); !type.ok())
+        error(e.name_span, type.status());
+    } else if (const Special* special = find_special(e.text)) {
+      check_arguments(*special, e);
+    } else {
       unknown_function(e);
     }
   };
@@ -77,13 +78,45 @@ void Binder::check_names(const Function& function) {
     }
     const auto& a = std::get<Assignment>(statement.form);
     const Expr& value = function.exprs[static_cast<size_t>(a.value)];
-    check_expr(check_expr, a.value, "tensor or dimension");
+    check_expr(check_expr, a.value, "tensor or dimension", true);
     const Function* callee = value.kind == ExprKind::call ? find_function(value.text) : nullptr;
     check_result_count(a, value, callee);
     for (const Name& target : a.targets) define(scope, target, Entity::failed(target.span));
   }
   for (const Name& result : function.results)
     if (scope.names.count(result.text) == 0) error(result.span, fmt::format("output '{}' is never assigned", result.text));
+}
+
+void Binder::check_recursion() {
+  enum class State : uint8_t { active, done };
+  std::unordered_map<const Function*, State> states;
+  for (const Function* function : bound_functions_) states[function] = State::done;
+  struct Frame {
+    const Function* function;
+    size_t next;  // expression to look at
+  };
+  for (const Function& start : program_.functions) {
+    if (!states.emplace(&start, State::active).second) continue;
+    // Not by recursion: a file may have thousands of functions, each calling the next.
+    std::vector<Frame> path = {{&start, 0}};
+    while (!path.empty() && !stop()) {
+      Frame& frame = path.back();
+      if (frame.next == frame.function->exprs.size()) {
+        states[frame.function] = State::done;
+        path.pop_back();
+        continue;
+      }
+      const Expr& e = frame.function->exprs[frame.next++];
+      auto callee = e.kind == ExprKind::call ? functions_.find(e.text) : functions_.end();
+      if (callee == functions_.end()) continue;
+      auto [at, fresh] = states.emplace(callee->second, State::active);
+      if (fresh) {
+        path.push_back({callee->second, 0});
+      } else if (at->second == State::active) {
+        report_recursion(e);
+      }
+    }
+  }
 }
 
 }  // namespace stria::tile

@@ -30,6 +30,14 @@ std::optional<Result<Constant>> checked(std::string_view name, int64_t a, int64_
     if (b == 0) return Result<Constant>(invalid_argument("division of {} by zero", a));
     if (a == kLowest && b == -1) return overflow("the quotient", a, b);
     out = name == "div" ? a / b : a % b;
+  } else if (name == "pow" && b >= 0) {
+    out = 1;
+    int64_t square = a;
+    for (int64_t rest = b; rest > 0;) {
+      if (rest % 2 == 1 && __builtin_mul_overflow(out, square, &out)) return overflow("the power", a, b);
+      rest /= 2;
+      if (rest > 0 && __builtin_mul_overflow(square, square, &square)) return overflow("the power", a, b);
+    }
   } else {
     return std::nullopt;
   }
@@ -38,8 +46,8 @@ std::optional<Result<Constant>> checked(std::string_view name, int64_t a, int64_
 
 Scalar scalar_of(const Constant& c, DataType type) {
   if (is_float(type))
-    return Scalar::of_float(type, c.kind == Constant::Kind::floating ? c.floating
-                                                                     : static_cast<double>(c.integer));
+    return c.kind == Constant::Kind::floating ? Scalar::of_float(type, c.floating)
+                                              : convert(Scalar::of_int(DataType::i64, c.integer), type);
   if (type == DataType::boolean)
     return Scalar::of_bool(c.kind == Constant::Kind::floating ? !(c.floating == 0) : c.integer != 0);
   return Scalar::of_int(type, c.integer);
@@ -84,6 +92,8 @@ Result<Constant> fold(const Builtin& builtin, std::span<const Constant> args) {
   if (type == DataType::i64 && args.size() == 2)
     if (auto out = checked(name, args[0].integer, args[1].integer)) return *out;
   if (type == DataType::i64 && name == "neg") return *checked("sub", 0, args[0].integer);
+  if (type == DataType::i64 && name == "abs" && args[0].integer == kLowest)
+    return invalid_argument("the absolute value of {} is beyond the range of i64", kLowest);
   std::vector<Scalar> values;
   for (size_t i = 0; i < args.size(); ++i)
     values.push_back(scalar_of(args[i], operand_type(builtin, type, static_cast<int>(i))));

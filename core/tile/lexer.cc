@@ -123,6 +123,14 @@ class Lexer {
     size_t begin = at_;
     bool floating = false;
     while (is_digit(peek())) ++at_;
+    // Else 0x2 in an index form would be the product 0 * x2.
+    if (at_ - begin == 1 && text_[begin] == '0' && (peek() == 'x' || peek() == 'X')) {
+      while (is_word(peek())) ++at_;
+      error(begin, at_, fmt::format("'{}' is no number: there are decimal numbers only, and a product of 0 needs '*'",
+                                    text_.substr(begin, at_ - begin)));
+      add(TokenKind::invalid, begin, at_);
+      return;
+    }
     if (peek() == '.') {
       floating = true;
       ++at_;

@@ -101,6 +101,20 @@ std::vector<ProgramCase> indexing_cases() {
            if (i % 6 == 0) O(i) = I(i / 2) * K(i / 3);
          });
        }},
+      {"cancelled_index", &kNumbers,
+       [](Case& c) {
+         Grid &A = c.in("A", {6}), &R = c.out_of("R", c.wide(), {6});
+         each({6}, [&](int j) { R(j) = 3 * A(j); });
+       }},
+      {"three_divided_sums", &kNumbers,
+       [](Case& c) {
+         Grid &A = c.in("A", {4}), &R = c.out_of("R", c.wide(), {2});
+         each({5, 7, 5}, [&](int i, int j_up, int k_up) {
+           const int j = j_up - 4, k = k_up - 3, out = 3 * i + 3 * k - 1, in = 4 - 2 * j - 3 * k;
+           if (2 * i + j + 2 >= 0 && out % 2 == 0 && R.has(out / 2) && in % 5 == 0 && A.has(in / 5))
+             R(out / 2) += A(in / 5);
+         });
+       }},
   };
 }
 

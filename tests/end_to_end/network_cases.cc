@@ -35,6 +35,18 @@ std::vector<ProgramCase> network_cases() {
            C(i, j) = -2 * (T(i, j) * std::log(S(i, j)) + (1 - T(i, j)) * std::log(1 - S(i, j)));
          });
        }},
+      {"softmax_of_integers", &kInteger,
+       [](Case& c) {
+         c.ulps = 256;
+         Grid& X = c.in("X", {4, 5}, -4, 4);
+         Grid &S = c.out_of("S", fp32, {4, 5}), &L = c.out_of("L", fp32, {4, 5});
+         each({4, 5}, [&](int i, int j) {
+           double sum = 0;
+           for (int k = 0; k < 5; ++k) sum += std::exp(X(i, k) - X(i, j));
+           S(i, j) = 1 / sum;
+           L(i, j) = -std::log(sum);
+         });
+       }},
       {"layer_norm", &kFloat,
        [](Case& c) {
          c.ulps = 64;

@@ -128,6 +128,12 @@ Case reshapes() {
   return c;
 }
 
+Case shape_of_vector() {
+  return {"shape_of_vector",
+          {{"A", zeros({7})}, {"B", zeros({3}, "<i4")}},
+          {{"R", {"<i4", {3}, {7, 7, 7}}}}};
+}
+
 Case scatter_fp16() {
   // 1 + 2048 times 1/4096 is 1.5; kept in fp16 each sum would round back to 1.
   Case c{"scatter_fp16",
@@ -242,6 +248,7 @@ std::vector<Case> all_cases() {
           one_hot(),
           argmax(),
           reshapes(),
+          shape_of_vector(),
           scatter_fp16(),
           transpose_by_gather(),
           random_numbers(),

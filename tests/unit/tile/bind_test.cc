@@ -323,6 +323,17 @@ TEST(Bind, ANumberWithTheNameOfADimensionMustAgreeWithIt) {
   EXPECT_THAT(failure_of(with("N + 1"), {{"A", fp32({3})}}), HasSubstr("'N' is 4 here, but the dimension of that name is 3"));
 }
 
+TEST(Bind, ADimensionMustAgreeWithTheArgumentOfItsName) {
+  auto failure = [](const std::string& argument, int64_t size) {
+    return failure_of("function f(N, X[N]) -> (R) { R = X + N; } function (A) -> (R) { R = f(" + argument + ", A); }",
+                      {{"A", fp32({size})}});
+  };
+  EXPECT_THAT(failure("5", 4), HasSubstr("dimension 'N' is 5 in the argument 'N' but 4 in 'X[N]', which is [4]"));
+  EXPECT_THAT(failure("4.0", 4), HasSubstr("'N' is 4.0, but it names a dimension of 'X[N]': that must be an integer"));
+  EXPECT_THAT(failure("4.5", 0), HasSubstr("'N' is 4.5, but it names a dimension"));
+  EXPECT_THAT(failure("2 > 1", 1), HasSubstr("'N' is true, but it names a dimension"));
+}
+
 TEST(Bind, FunctionsThatNobodyCallsAreChecked) {
   std::string message = failure_of(
       "function f(A[N]) -> (R) { R[i : N] = +(B[i]), k < 3; S = A + Q; S = nonsense(A); T[j : L] = +(A[j]); }\n"

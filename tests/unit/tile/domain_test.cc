@@ -53,6 +53,23 @@ TEST(Domain, Fractions) {
   EXPECT_EQ(domain_of("O[i : N] = +(I[i]), i / 2 < 2"), "i:0..3");
 }
 
+TEST(Domain, AFormWhoseIndicesCancelKeepsItsDivisor) {
+  // (i + 1) / 2 - i / 2 is one half.
+  EXPECT_EQ(domain_of("O[i : N] = +(I[i + ((i + 1) / 2 - i / 2) * 4])"), "i:0..7");
+  EXPECT_EQ(domain_of("O[] = +(I[i * ((i + 1) / 2 - i / 2)])"), "i:0..18");
+  EXPECT_EQ(domain_of("O[] = +(I[i / ((i + 1) / 2 - i / 2)])"), "i:0..4");
+  EXPECT_EQ(domain_of("O[] = +(I[(i + 1 - i) / 2]), i < 3"), "empty");
+  EXPECT_THAT(domain_of("O[] = +(I[j / (i - i)]), i < 3"), HasSubstr("division of an index form by zero"));
+}
+
+TEST(Domain, M2AnIndexThatCancelsOutCounts) {
+  EXPECT_EQ(domain_of("O[j : N] = +(I[j + i - i]), i < 3"), "i:0..2 j:0..9");
+  EXPECT_EQ(domain_of("O[j : N] = +(I[j + 0 * i]), i < 3"), "i:0..2 j:0..9");
+  EXPECT_THAT(domain_of("O[j : N] = +(I[j + 0 * i])"),
+              HasSubstr("nothing bounds index 'i': it cancels out of every index form; add a constraint such as"));
+  EXPECT_THAT(domain_of("O[j : N] = =(I[j + i - i]), i < 3"), HasSubstr("index 'i' runs from 0 to 2"));
+}
+
 TEST(Domain, EmptyIsNoError) {
   EXPECT_EQ(domain_of("O[i : N] = +(I[i]), i - 20 < 3"), "empty");
   EXPECT_EQ(domain_of("O[i : 0] = +(I[i])"), "empty");

@@ -163,6 +163,27 @@ TEST(Types, T9FloatStorageTypesKeepTheirTypeAndAccumulateInFp32) {
   EXPECT_EQ(contraction_types_of(">", "", DataType::fp16, DataType::fp16), "fp16 fp32 fp16 fp16");
 }
 
+TEST(Types, T5IntegersThatOverflowAreErrors) {
+  auto failure = [](const std::string& constant) {
+    return failure_of("function (A) -> (R) { R = A + " + constant + "; }", {{"A", {DataType::i64, {}}}});
+  };
+  EXPECT_THAT(failure("pow(10, 19)"), HasSubstr("the power of 10 and 19 is beyond the range of i64"));
+  EXPECT_THAT(failure("pow(-2, 64)"), HasSubstr("the power of -2 and 64 is beyond the range of i64"));
+  EXPECT_THAT(failure("abs(-9223372036854775807 - 1)"), HasSubstr("the absolute value of -9223372036854775808"));
+  for (const char* fine : {"pow(-2, 63)", "pow(10, 18)", "pow(0, 99)", "pow(-1, 9223372036854775807)", "pow(2, -1)"})
+    EXPECT_TRUE(bind_text(fmt::format("function (A) -> (R) {{ R = A + {}; }}", fine), {{"A", {DataType::i64, {}}}}).ok())
+        << fine;
+}
+
+TEST(Types, M8AnIntegerConstantIsRoundedOnce) {
+  auto bound = bind_text("function (A) -> (R) { R = A + 1152921573326323713; }", {{"A", {DataType::fp32, {}}}});
+  ASSERT_TRUE(bound.ok()) << bound.status().to_string();
+  std::vector<double> constants;
+  for (const BoundNode& node : std::get<BoundElementwise>(bound->statements[0].form).nodes)
+    if (node.kind == BoundNode::Kind::constant) constants.push_back(node.value.f);
+  EXPECT_EQ(constants, (std::vector<double>{static_cast<float>(int64_t{1152921573326323713})}));
+}
+
 TEST(Types, T10CombinationOfSmallIntegersIsDoneIn32Bits) {
   EXPECT_EQ(contraction_types_of("+", "*", DataType::i8, DataType::i8), "i32 i32 i32 i32");
   EXPECT_EQ(contraction_types_of("+", "*", DataType::u8, DataType::u8), "u32 u32 u32 u32");
