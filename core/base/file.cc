@@ -2,9 +2,11 @@
 #include "stria/base/file.h"
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -40,6 +42,19 @@ struct Staged {
   std::string_view bytes;  // for that
 };
 
+// A new file beside `path`, open for writing; -1 and errno if there is none. The mode is what the
+// process gives new files.
+int open_beside(const std::filesystem::path& path, std::string* name) {
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    uint64_t number = 0;
+    if (::getrandom(&number, sizeof number, 0) != sizeof number) return -1;
+    *name = fmt::format("{}.{:016x}", path.string(), number);
+    int descriptor = ::open(name->c_str(), O_CREAT | O_EXCL | O_CLOEXEC | O_WRONLY, 0666);
+    if (descriptor >= 0 || errno != EEXIST) return descriptor;
+  }
+  return -1;
+}
+
 Result<Staged> stage(const std::filesystem::path& given, std::string_view bytes) {
   struct stat info{};
   bool exists = ::stat(given.c_str(), &info) == 0;
@@ -56,13 +71,13 @@ Result<Staged> stage(const std::filesystem::path& given, std::string_view bytes)
   if (exists && S_ISDIR(info.st_mode)) return error_of(path, "write", EISDIR);
   if (exists && ::access(path.c_str(), W_OK) != 0) return error_of(path, "write", errno);
   if (exists && (by_number || !S_ISREG(info.st_mode))) return Staged{given, "", bytes};
-  std::string temporary = path.string() + ".XXXXXX";
-  int descriptor = ::mkstemp(temporary.data());
+  std::string temporary;
+  int descriptor = open_beside(path, &temporary);
   if (descriptor < 0) return error_of(path, "write", errno);
-  mode_t mask = ::umask(0);
-  ::umask(mask);
-  ::fchmod(descriptor, exists ? info.st_mode & 07777 : 0666 & ~mask);
-  Status status = write_all(descriptor, bytes, path);
+  Status status;
+  if (exists && ::fchmod(descriptor, info.st_mode & 07777) != 0)
+    status = error_of(path, "write", errno);
+  if (status.ok()) status = write_all(descriptor, bytes, path);
   if (::close(descriptor) != 0 && status.ok()) status = error_of(path, "write", errno);
   if (!status.ok()) {
     ::unlink(temporary.c_str());
@@ -95,8 +110,16 @@ Result<std::string> read_file(const std::filesystem::path& path, size_t max_byte
   if (descriptor < 0) return error_of(path, "read", errno);
   std::string bytes;
   struct stat info{};
-  if (::fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode))
-    bytes.reserve(static_cast<size_t>(info.st_size));
+  auto too_large = [&] {
+    ::close(descriptor);
+    return invalid_argument("'{}' is larger than the limit of {} bytes", path.string(), max_bytes);
+  };
+  if (::fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode)) {
+    const auto size = static_cast<size_t>(info.st_size);
+    if (size > max_bytes) return too_large();
+    // A file with holes says much more than there is to read.
+    bytes.reserve(std::min(size, size_t{64} << 20));
+  }
   char chunk[1 << 16];
   while (true) {
     ssize_t count = ::read(descriptor, chunk, sizeof chunk);
@@ -108,11 +131,7 @@ Result<std::string> read_file(const std::filesystem::path& path, size_t max_byte
     }
     if (count == 0) break;
     bytes.append(chunk, static_cast<size_t>(count));
-    if (bytes.size() > max_bytes) {
-      ::close(descriptor);
-      return invalid_argument("'{}' is larger than the limit of {} bytes", path.string(),
-                              max_bytes);
-    }
+    if (bytes.size() > max_bytes) return too_large();
   }
   ::close(descriptor);
   return bytes;
@@ -136,9 +155,13 @@ Status write_files(std::span<const FileText> files) {
     }
     staged.push_back(std::move(*next));
   }
-  for (const Staged& file : staged) {
-    if (status.ok()) status = commit(file);
-    if (!status.ok()) discard(file);
+  // A rename hardly ever fails, a direct write may: it comes before any file is replaced.
+  for (bool renamed : {false, true}) {
+    for (const Staged& file : staged) {
+      if (file.temporary.empty() == renamed) continue;
+      if (status.ok()) status = commit(file);
+      if (!status.ok()) discard(file);
+    }
   }
   return status;
 }

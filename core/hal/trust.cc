@@ -16,6 +16,8 @@ namespace {
 
 // More is no plugin's directory, and would take long to look at.
 constexpr int kMaxEntries = 10'000;
+// Of a file whose hash is pinned.
+constexpr size_t kMaxFileBytes = size_t{4} << 30;
 
 Status check_path(const std::filesystem::path& path) {
   struct stat info{};
@@ -56,7 +58,7 @@ Status check_trust(const std::filesystem::path& directory) {
 
 Status check_hashes(const std::filesystem::path& directory, const Manifest& manifest) {
   for (const auto& [file, expected] : manifest.sha256) {
-    STRIA_ASSIGN(std::string bytes, read_file(directory / file));
+    STRIA_ASSIGN(std::string bytes, read_file(directory / file, kMaxFileBytes));
     std::string actual = sha256(bytes);
     if (actual != expected)
       return make_error(StatusCode::data_loss, "'{}' has SHA-256 {}, the manifest pins {}",

@@ -210,10 +210,13 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
   if (request.check.wanted)
     checked = check_results(Inside::compilation(executable), in.tensors, results, request.check);
   if (checked.ok()) {
-    for (const NamedValue& output : request.outputs)
-      STRIA_FAIL_IF_ERROR(
-          ExitCode::program,
-          write_tensor(output.value, results[program.find_output(output.name).value()]));
+    std::vector<FileText> files;
+    for (const NamedValue& output : request.outputs) {
+      STRIA_OR_FAIL(FileText file, ExitCode::program,
+                    format_tensor(output.value, results[program.find_output(output.name).value()]));
+      files.push_back(std::move(file));
+    }
+    STRIA_FAIL_IF_ERROR(ExitCode::program, write_files(files));
   }
   if (request.outputs.empty())
     for (size_t i = 0; i < results.size(); ++i)

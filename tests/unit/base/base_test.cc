@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "stria/base/diagnostic.h"
 #include "stria/base/file.h"
@@ -127,6 +128,35 @@ TEST(File, SeveralAreWrittenAllOrNone) {
   int files = 0;
   for (auto& entry : std::filesystem::directory_iterator(folder)) files += entry.is_regular_file();
   EXPECT_EQ(files, 2);
+  // What is written in place may fail, and does so before a file is replaced.
+  const std::vector<FileText> full = {
+      {folder + "/old", "newer"}, {"/dev/full", "y"}, {folder + "/z", "z"}};
+  EXPECT_FALSE(write_files(full).ok());
+  EXPECT_EQ(*read_file(folder + "/old"), "new");
+  EXPECT_FALSE(std::filesystem::exists(folder + "/z"));
+}
+
+TEST(File, NewFilesHaveTheModeOfTheProcessAndOldOnesKeepTheirs) {
+  namespace fs = std::filesystem;
+  const fs::path folder = testing::TempDir() + "/stria_mode_test";
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  std::ofstream(folder / "plain") << "x";
+  ASSERT_TRUE(write_file(folder / "new", "x").ok());
+  EXPECT_EQ(fs::status(folder / "new").permissions(), fs::status(folder / "plain").permissions());
+  fs::permissions(folder / "new", fs::perms{0640});
+  ASSERT_TRUE(write_file(folder / "new", "y").ok());
+  EXPECT_EQ(fs::status(folder / "new").permissions(), fs::perms{0640});
+}
+
+TEST(File, AHugeFileWithHolesIsRefusedByItsSize) {
+  const std::string path = testing::TempDir() + "/stria_holes_test";
+  std::ofstream(path) << "x";
+  std::filesystem::resize_file(path, uintmax_t{15} << 40);
+  EXPECT_EQ(read_file(path, 1000).status().message(),
+            "'" + path + "' is larger than the limit of 1000 bytes");
+  EXPECT_EQ(read_file(path).status().code(), StatusCode::invalid_argument);
+  std::filesystem::remove(path);
 }
 
 }  // namespace

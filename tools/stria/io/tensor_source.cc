@@ -109,11 +109,11 @@ Status check_writable(const std::string& path, DataType type, const std::vector<
   return Status();
 }
 
-Status write_tensor(const std::string& path, const HostTensor& tensor) {
+Result<FileText> format_tensor(const std::string& path, const HostTensor& tensor) {
   STRIA_RETURN_IF_ERROR(check_tensor_path(path));
-  if (path.ends_with(".npy")) return write_file(path, format_npy(tensor));
+  if (path.ends_with(".npy")) return FileText{path, format_npy(tensor)};
   STRIA_ASSIGN(std::string bytes, format_png(tensor, path));
-  return write_file(path, bytes);
+  return FileText{path, std::move(bytes)};
 }
 
 }  // namespace stria

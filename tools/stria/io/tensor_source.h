@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stria/base/file.h"
 #include "stria/base/status.h"
 #include "stria/type/host_tensor.h"
 
@@ -32,12 +33,12 @@ Result<TensorSource> parse_tensor_source(std::string_view text);
 Result<HostTensor> read_tensor(const TensorSource& source, const std::vector<int64_t>& sizes,
                                DataType type, std::string_view what);
 
-// Ok if the ending of `path` is one that write_tensor knows.
+// Ok if the ending of `path` is one that format_tensor knows.
 Status check_tensor_path(std::string_view path);
 // Ok if a tensor of that type and shape can be written there, as far as that can be told before:
 // the folder and an old file let us, and a .png can hold it. Touches nothing.
 Status check_writable(const std::string& path, DataType type, const std::vector<int64_t>& sizes);
-// Replaces the file or leaves it as it was.
-Status write_tensor(const std::string& path, const HostTensor& tensor);
+// What the file of a tensor holds, to be written with that of others by write_files.
+Result<FileText> format_tensor(const std::string& path, const HostTensor& tensor);
 
 }  // namespace stria
