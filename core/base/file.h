@@ -25,8 +25,8 @@ struct FileText {
   std::filesystem::path path;
   std::string text;
 };
-// Writes all of them or none: each as write_file does, but no target is touched before everything
-// has been written beside the targets.
+// Writes all of them or none, each as write_file does: what is written directly comes first, then
+// what lies beside its targets is renamed. Only a rename that fails can leave some without the rest.
 Status write_files(std::span<const FileText> files);
 
 }  // namespace stria
