@@ -6,20 +6,24 @@ namespace {
 
 using stripe::Block;
 
-Status select(Block& block, Block* parent, const std::vector<std::string>& reqs,
-              const std::function<Status(Block&, Block*)>& visit) {
-  if (block.tags.has_all(reqs)) return visit(block, parent);
+using Visit = std::function<Status(Block&, const TensorNames&)>;
+
+Status select(Block& block, const TensorNames& around, const std::vector<std::string>& reqs,
+              const Visit& visit) {
+  if (block.tags.has_all(reqs)) return visit(block, around);
+  const TensorNames names = around.inside(block);
   for (stripe::Statement& stmt : block.stmts)
-    if (Block* inner = stmt.block()) STRIA_RETURN_IF_ERROR(select(*inner, &block, reqs, visit));
+    if (Block* inner = stmt.block()) STRIA_RETURN_IF_ERROR(select(*inner, names, reqs, visit));
   return {};
 }
 
-Status select_in(Block* parent, const std::vector<std::string>& reqs,
-                 const std::function<Status(Block&, Block&)>& visit) {
+Status select_in(const Block& entry, Block* parent, const std::vector<std::string>& reqs,
+                 const Visit& visit) {
   if (!parent) return {};
+  const TensorNames names = TensorNames().inside(entry).inside(*parent);
   for (stripe::Statement& stmt : parent->stmts) {
     Block* kernel = stmt.block();
-    if (kernel && kernel->tags.has_all(reqs)) STRIA_RETURN_IF_ERROR(visit(*kernel, *parent));
+    if (kernel && kernel->tags.has_all(reqs)) STRIA_RETURN_IF_ERROR(visit(*kernel, names));
   }
   return {};
 }
@@ -27,14 +31,14 @@ Status select_in(Block* parent, const std::vector<std::string>& reqs,
 }  // namespace
 
 Status for_each_selected(stripe::Program& program, const std::vector<std::string>& reqs,
-                         const std::function<Status(Block&, Block*)>& visit) {
-  return select(program.entry, nullptr, reqs, visit);
+                         const Visit& visit) {
+  return select(program.entry, {}, reqs, visit);
 }
 
 Status for_each_selected_inside(stripe::Program& program, const std::vector<std::string>& reqs,
                                 PassContext& context,
                                 const std::function<void(Block& block)>& visit) {
-  return for_each_selected(program, reqs, [&](Block& block, Block*) {
+  return for_each_selected(program, reqs, [&](Block& block, const TensorNames&) {
     if (block.tags.has("program"))
       context.skipped(block.name, "the program's tensors are its interface");
     else
@@ -44,9 +48,9 @@ Status for_each_selected_inside(stripe::Program& program, const std::vector<std:
 }
 
 Status for_each_kernel(stripe::Program& program, const std::vector<std::string>& reqs,
-                       const std::function<Status(Block&, Block&)>& visit) {
-  STRIA_RETURN_IF_ERROR(select_in(program.prologue(), reqs, visit));
-  return select_in(program.main(), reqs, visit);
+                       const Visit& visit) {
+  STRIA_RETURN_IF_ERROR(select_in(program.entry, program.prologue(), reqs, visit));
+  return select_in(program.entry, program.main(), reqs, visit);
 }
 
 }  // namespace stria

@@ -8,16 +8,17 @@
 
 #include "stria/base/status.h"
 #include "stria/pass/pass_context.h"
+#include "stria/pass/tensor_names.h"
 #include "stria/stripe/block.h"
 
 namespace stria {
 
-// Calls visit(block, parent) for each block that has all tags of `reqs` (none = every block),
-// outermost first; the inside of a selected block is not searched again. `parent` is null for the
-// entry block. The visitor may change the block, also replace it.
+// Calls visit(block, around) for each block that has all tags of `reqs` (none = every block),
+// outermost first; the inside of a selected block is not searched again. `around`: the
+// tensors of the block around it. The visitor may change the block, also replace it.
 Status for_each_selected(
     stripe::Program& program, const std::vector<std::string>& reqs,
-    const std::function<Status(stripe::Block& block, stripe::Block* parent)>& visit);
+    const std::function<Status(stripe::Block& block, const TensorNames& around)>& visit);
 
 // As the first, for passes that change a block's buffers: those of the #program block are the
 // program's interface, and it is left alone and counted as skipped.
@@ -29,6 +30,6 @@ Status for_each_selected_inside(stripe::Program& program, const std::vector<std:
 // have `reqs`.
 Status for_each_kernel(
     stripe::Program& program, const std::vector<std::string>& reqs,
-    const std::function<Status(stripe::Block& kernel, stripe::Block& parent)>& visit);
+    const std::function<Status(stripe::Block& kernel, const TensorNames& around)>& visit);
 
 }  // namespace stria

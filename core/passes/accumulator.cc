@@ -294,19 +294,20 @@ Scalar identity_of(const stripe::Aggregation& agg) {
 }
 
 void add_accumulator(Block& host, const AccumulatorPlan& plan) {
-  auto aggregates = [&](Statement& stmt) -> Refinement* {
-    Block* inner = stmt.block();
-    Refinement* view = inner ? find_view(*inner, plan.name) : nullptr;
+  auto aggregates = [&](size_t i) -> Refinement* {
+    Block* inner = host.stmts[i].block();
+    if (!inner || (plan.only && i != *plan.only)) return nullptr;
+    Refinement* view = find_view(*inner, plan.name);
     return view && view->agg ? view : nullptr;
   };
   size_t first = host.stmts.size(), last = 0;
   for (size_t i = 0; i < host.stmts.size(); ++i)
-    if (aggregates(host.stmts[i])) {
+    if (aggregates(i)) {
       first = std::min(first, i);
       last = i;
     }
   STRIA_CHECK(first <= last, "nothing aggregates into '{}'", plan.name);
-  const Refinement view = *aggregates(host.stmts[first]);
+  const Refinement view = *aggregates(first);
   stripe::Aggregation agg = *view.agg;
   Layout layout = make_layout(plan, host.find_ref(plan.name)->access.size(), agg.type);
   std::string acc = accumulator_name(host, plan.name);
@@ -324,7 +325,7 @@ void add_accumulator(Block& host, const AccumulatorPlan& plan) {
     if (i == first)
       for (const WrittenNest& nest : plan.nests)
         add(clear_block(layout, plan, nest, acc, agg), "_clear");
-    if (Refinement* ref = aggregates(host.stmts[i])) {
+    if (Refinement* ref = aggregates(i)) {
       Block& inner = *host.stmts[i].block();
       redirect(inner, static_cast<size_t>(ref - inner.refs.data()), true, plan, layout, acc, agg);
     }

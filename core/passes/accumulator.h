@@ -11,6 +11,7 @@
 //   }
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,10 @@ Scalar identity_of(const stripe::Aggregation& agg);
 struct AccumulatorPlan {
   std::string name;                // the refinement of the host whose reduction this is
   std::vector<WrittenNest> nests;  // what the host's statements write of it per point of the host
-  stripe::Location location;       // of the new refinement
+  // The one statement of the host whose reduction this is; unset: all that aggregate into the
+  // refinement are parts of one reduction.
+  std::optional<size_t> only;
+  stripe::Location location;  // of the new refinement
   // Lanes of the innermost block that are partial results of one element; 0: none are.
   int64_t reduction_lanes = 0;
   // The host's refinement is written exactly once per element from here on (drop_aggregation).

@@ -16,16 +16,27 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
+// The block's first view of `name` that aggregates; null if there is none.
+Refinement* aggregating_view(Block& block, const std::string& name) {
+  for (Refinement& ref : block.refs)
+    if (ref.dir != RefDir::none && ref.from == name && ref.agg) return &ref;
+  return nullptr;
+}
+
 // An aggregation's start: statement `position` of the last block of `path` is a block whose view of
-// `name` is the outermost with the aggregation.
+// `name` aggregates.
 struct Start {
   std::vector<Block*> path;
   size_t position = 0;
   std::string name;
+  // The host's view aggregated before the start sank below it: all writers of the host are parts of
+  // one chain and start together. Otherwise the writer's view is the outermost of its chain, and
+  // blocks beside it have chains of their own (S6).
+  bool shared = false;
 
   Block& host() const { return *path.back(); }
   Block& writer() const { return *host().stmts[position].block(); }
-  Refinement& view() const { return *find_view(writer(), name); }
+  Refinement& view() const { return *aggregating_view(writer(), name); }
 };
 
 bool writes_disjoint(const Block& block) {
@@ -75,11 +86,13 @@ void set_direction(Block& block, const std::string& parent_name, RefDir dir) {
   }
 }
 
-// Makes an innermost block over outputs and reductions into a block over the outputs around one
-// over the reductions.
-void cut_reduction_off(Block& block) {
-  if (!is_leaf(block) || block.tags.has("vector") || !why_points_do_not_commute(block).empty())
-    return;
+// `path`: from the entry to the block around it. Makes an innermost block over outputs and
+// reductions into a block over the outputs around one over the reductions.
+void cut_reduction_off(const std::vector<Block*>& path, Block& block) {
+  if (!is_leaf(block) || block.tags.has("vector")) return;
+  TensorNames names;
+  for (const Block* outer : path) names = names.inside(*outer);
+  if (!why_points_do_not_commute(block, names).empty()) return;
   std::map<std::string, int64_t> tile;
   bool reduces = false;
   for (const IndexRole& role : index_roles(block)) {
@@ -97,9 +110,9 @@ void cut_reduction_off(Block& block) {
 bool sink(Start& start, bool cut) {
   while (true) {
     // Several writers start together: the identity comes before the first of them.
-    if (count_writers(start.host(), start.name) != 1) return true;
+    if (start.shared && count_writers(start.host(), start.name) != 1) return true;
     Block& writer = start.writer();
-    if (cut) cut_reduction_off(writer);
+    if (cut) cut_reduction_off(start.path, writer);
     Refinement& ref = start.view();
     if (!writes_disjoint(writer) || ref.dir != RefDir::out || has_index_locations(writer))
       return true;
@@ -125,6 +138,7 @@ bool sink(Start& start, bool cut) {
     start.path.push_back(&writer);
     start.position = inside;
     start.name = ref.into;
+    start.shared = true;
   }
 }
 
@@ -134,9 +148,9 @@ Result<std::vector<WrittenNest>> nests_of(const Start& start) {
   std::vector<std::vector<const Block*>> chains;
   std::vector<WrittenNest> nests;
   std::string reason;
-  for (Statement& stmt : start.host().stmts) {
-    Block* writer = stmt.block();
-    if (!writer) continue;
+  for (size_t i = 0; i < start.host().stmts.size(); ++i) {
+    Block* writer = start.host().stmts[i].block();
+    if (!writer || (!start.shared && i != start.position)) continue;
     for (const std::vector<Block*>& chain : writing_chains(*writer, start.name)) {
       for (Block* block : chain) start_indices_at_zero(*block);
       chains.emplace_back(chain.begin(), chain.end());
@@ -163,6 +177,7 @@ Status write_start(const Start& start, PassContext& context) {
     AccumulatorPlan plan;
     plan.name = start.name;
     plan.plain_output = ref.dir == RefDir::out;
+    if (!start.shared) plan.only = start.position;
     plan.nests = std::move(nests);
     add_accumulator(host, plan);
     context.count("running_values_widened");
@@ -182,7 +197,8 @@ Status write_start(const Start& start, PassContext& context) {
         context.count("identities_written");
       }
     }
-    if (Block* writer = host.stmts[i].block()) set_direction(*writer, start.name, RefDir::inout);
+    if (Block* writer = host.stmts[i].block(); writer && (start.shared || i == start.position))
+      set_direction(*writer, start.name, RefDir::inout);
     stmts.push_back(std::move(host.stmts[i]));
   }
   host.stmts = std::move(stmts);

@@ -101,9 +101,9 @@ class Tiler {
   Tiler(const AutotileOptions& options, PassContext& context)
       : options_(options), context_(context) {}
 
-  void tile(Block& block) {
+  void tile(Block& block, const TensorNames& around) {
     context_.matched();
-    std::string reason = why_points_do_not_commute(block);
+    std::string reason = why_points_do_not_commute(block, around);
     std::map<std::string, int64_t> sizes;
     if (reason.empty()) reason = choose(block, sizes);
     if (!reason.empty()) return context_.skipped(block.name, reason);
@@ -183,8 +183,8 @@ void describe(AutotileOptions& options, OptionFields& fields) {
 }
 
 Status autotile(stripe::Program& program, const AutotileOptions& options, PassContext& context) {
-  return for_each_selected(program, options.reqs, [&](Block& block, Block*) {
-    Tiler(options, context).tile(block);
+  return for_each_selected(program, options.reqs, [&](Block& block, const TensorNames& around) {
+    Tiler(options, context).tile(block, around);
     return Status();
   });
 }

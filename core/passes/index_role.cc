@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <map>
 
 #include "stria/poly/index_forms.h"
+#include "stria/stripe/footprint.h"
 
 namespace stria::passes {
 namespace {
@@ -25,10 +27,38 @@ std::map<std::string, int64_t> own_ranges(const Block& block) {
   return ranges;
 }
 
+// Elements per dimension of a written view that one point of the block touches; a probe without
+// statements has the view's own.
+std::vector<int64_t> touched_sizes(const Block& block, const Refinement& ref) {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  std::vector<int64_t> sizes;
+  if (!written(ref)) return sizes;
+  for (const Interval& part : stripe::reach_of_view(block, ref, index_ranges(block))) {
+    int64_t size = 0;
+    if (!part.empty() && __builtin_sub_overflow(part.upper, part.lower, &size)) size = kMax;
+    sizes.push_back(part.empty() || size == kMax ? size : size + 1);
+  }
+  return sizes;
+}
+
 }  // namespace
+
+std::map<std::string, Interval> index_ranges(const Block& block) {
+  constexpr int64_t kFar = int64_t{1} << 60;
+  std::map<std::string, Interval> box;
+  for (const Index& index : block.idxs)
+    box[index.name] = index.affine && !index.affine->is_constant()
+                          ? Interval{-kFar, kFar}
+                          : Interval{index.affine ? index.affine->constant() : 0,
+                                     (index.affine ? index.affine->constant() : 0) +
+                                         std::max<int64_t>(index.range, 1) - 1};
+  return box;
+}
 
 std::vector<IndexRole> index_roles(const Block& block) {
   std::map<std::string, int64_t> ranges = own_ranges(block);
+  std::vector<std::vector<int64_t>> sizes;  // what one point touches of each written view
+  for (const Refinement& ref : block.refs) sizes.push_back(touched_sizes(block, ref));
   std::vector<IndexRole> roles;
   for (const Index& index : block.idxs) {
     if (index.affine || index.range <= 1) continue;
@@ -38,7 +68,8 @@ std::vector<IndexRole> index_roles(const Block& block) {
     bool occurs = false;
     bool apart_everywhere = true;
     bool first = true;
-    for (const Refinement& ref : block.refs) {
+    for (size_t r = 0; r < block.refs.size(); ++r) {
+      const Refinement& ref = block.refs[r];
       if (!viewed(ref)) continue;
       int64_t stride = std::abs(ref.flat_access().coefficient(index.name));
       if (!written(ref)) {
@@ -51,7 +82,7 @@ std::vector<IndexRole> index_roles(const Block& block) {
       for (size_t d = 0; d < ref.access.size(); ++d) {
         if (!ref.access[d].uses(index.name)) continue;
         occurs = true;
-        const int64_t width = std::max<int64_t>(ref.shape.dims[d].size, 1);
+        const int64_t width = std::max<int64_t>(sizes[r][d], 1);
         apart = apart || told_apart(ref.access[d], ranges, width).count(index.name) > 0;
       }
       apart_everywhere = apart_everywhere && apart;
@@ -64,19 +95,21 @@ std::vector<IndexRole> index_roles(const Block& block) {
   return roles;
 }
 
-std::string why_points_do_not_commute(const Block& block) {
+std::string why_points_do_not_commute(const Block& block, const TensorNames& around) {
   if (has_index_locations(block)) return "a location names an index";
   std::map<std::string, int64_t> views;
   for (const Refinement& ref : block.refs)
-    if (viewed(ref)) ++views[ref.from];
+    if (viewed(ref)) ++views[around.of(ref.from)];
   std::vector<IndexRole> roles = index_roles(block);
   for (const Refinement& ref : block.refs) {
     if (!written(ref)) continue;
-    if (views[ref.from] > 1) return "a written tensor has a second view";
-    if (ref.agg) continue;
+    if (views[around.of(ref.from)] > 1) return "a written tensor has a second view";
+    const bool loaded = ref.agg && stripe::is_loaded(block, ref);
+    if (ref.agg && !loaded) continue;
     for (const IndexRole& role : roles)
       if (role.kind != IndexKind::output)
-        return "points may write the same element without an aggregation";
+        return loaded ? "points may read what others aggregate into"
+                      : "points may write the same element without an aggregation";
   }
   return "";
 }

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "stria/hwmodel/hardware_model.h"
+#include "stria/pass/tensor_names.h"
 #include "stria/stripe/block.h"
 
 namespace stria::passes {
@@ -32,15 +34,21 @@ struct IndexRole {
   int64_t input_stride = 0;
 };
 
+// The ranges of the block's indices seen from the block alone: of one that starts at an outer value
+// only that it is no extreme number.
+std::map<std::string, Interval> index_ranges(const stripe::Block& block);
+
 // The block's own indices (those without an affine form) of range over 1, in block order. A
 // coefficient in one dimension of an access decides; that different coordinates of a tensor's
-// dimensions are different elements is the verifier's business.
+// dimensions are different elements is the verifier's business. A written view is as large as all
+// that is reached through it: views inside may overhang it.
 std::vector<IndexRole> index_roles(const stripe::Block& block);
 
 // May the block's points run in any order, also interleaved with those of its other indices? Yes if
 // no tensor is both read and written, except through one and the same view, and every written
-// tensor aggregates or is written by each point on its own. "" or the reason why not.
-std::string why_points_do_not_commute(const stripe::Block& block);
+// tensor is written by each point on its own, or aggregates and is not read meanwhile. "" or the
+// reason why not. `around`: the tensors of the block around it.
+std::string why_points_do_not_commute(const stripe::Block& block, const TensorNames& around);
 
 // Does any location of the block or its refinements name an index?
 bool has_index_locations(const stripe::Block& block);

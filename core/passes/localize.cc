@@ -5,6 +5,7 @@
 
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/index_role.h"
+#include "stria/stripe/footprint.h"
 
 namespace stria::passes {
 namespace {
@@ -13,6 +14,8 @@ using stripe::Block;
 using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
+
+using Box = std::map<std::string, Interval>;
 
 bool statement_uses(const Statement& stmt, const std::string& name) {
   if (auto* load = std::get_if<stripe::Load>(&stmt.op)) return load->from == name;
@@ -74,26 +77,27 @@ class Localizer {
   Localizer(const LocalizeOptions& options, PassContext& context)
       : options_(options), context_(context) {}
 
-  void run(Block& block) {
+  // `box`: the ranges of the block's indices.
+  void run(Block& block, const Box& box) {
     std::vector<std::string> names;
     for (const Refinement& ref : block.refs)
       if (ref.dir == RefDir::none && ref.tags.has_all(options_.ref_reqs)) names.push_back(ref.into);
-    for (const std::string& name : names) move(block, name);
+    for (const std::string& name : names) move(block, name, box);
     for (Statement& stmt : block.stmts)
-      if (Block* inner = stmt.block()) run(*inner);
+      if (Block* inner = stmt.block()) run(*inner, inner->index_box(box));
   }
 
  private:
-  void move(Block& block, const std::string& name) {
+  void move(Block& block, const std::string& name, const Box& box) {
     context_.matched();
-    std::string reason = try_move(block, name);
+    std::string reason = try_move(block, name, box);
     if (reason.empty())
       context_.changed();
     else
       context_.skipped(name, reason);
   }
 
-  static std::string try_move(Block& block, const std::string& name) {
+  static std::string try_move(Block& block, const std::string& name, const Box& box) {
     Block* user = nullptr;
     for (Statement& stmt : block.stmts) {
       if (!statement_uses(stmt, name)) continue;
@@ -113,6 +117,10 @@ class Localizer {
     if (!keeps_aggregation(*user, *view)) return "the view decides where an aggregation starts";
     for (const Dim& dim : view->shape.dims)
       if (dim.size < 1) return "the size of its part is not known";
+    const std::vector<Interval> touched = stripe::reach_of_view(*user, *view, user->index_box(box));
+    for (size_t d = 0; d < touched.size(); ++d)
+      if (touched[d].lower < 0 || touched[d].upper >= view->shape.dims[d].size)
+        return "a view inside reaches beyond its part";
     Refinement moved = *buffer;
     moved.into = view->into;
     moved.shape.dims = dense_shape(moved.shape.type, view->shape.sizes()).dims;
@@ -136,8 +144,9 @@ void describe(LocalizeOptions& options, OptionFields& fields) {
 }
 
 Status localize(stripe::Program& program, const LocalizeOptions& options, PassContext& context) {
-  return for_each_selected_inside(program, options.reqs, context,
-                                  [&](Block& block) { Localizer(options, context).run(block); });
+  return for_each_selected_inside(program, options.reqs, context, [&](Block& block) {
+    Localizer(options, context).run(block, index_ranges(block));
+  });
 }
 
 }  // namespace stria::passes

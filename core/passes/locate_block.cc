@@ -14,7 +14,7 @@ void describe(LocateBlockOptions& options, OptionFields& fields) {
 Status locate_block(stripe::Program& program, const LocateBlockOptions& options,
                     PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_location(context.model(), UnitUse::run, "/loc", options.loc));
-  return for_each_selected(program, options.reqs, [&](stripe::Block& block, stripe::Block*) {
+  return for_each_selected(program, options.reqs, [&](stripe::Block& block, const TensorNames&) {
     context.matched();
     if (block.location != options.loc) {
       block.location = options.loc;

@@ -24,7 +24,8 @@ struct LocateBlockOptions {
 };
 
 void describe(LocateBlockOptions& options, OptionFields& fields);
-// not_found or out_of_range if the model has units but not these.
+// not_found or out_of_range if the model has units but not these, invalid_argument if one runs
+// nothing.
 Status locate_block(stripe::Program& program, const LocateBlockOptions& options,
                     PassContext& context);
 

@@ -34,7 +34,7 @@ void describe(LocateMemoryOptions& options, OptionFields& fields) {
 Status locate_memory(stripe::Program& program, const LocateMemoryOptions& options,
                      PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_location(context.model(), UnitUse::hold, "/loc", options.loc));
-  return for_each_selected(program, options.reqs, [&](Block& block, Block*) {
+  return for_each_selected(program, options.reqs, [&](Block& block, const TensorNames&) {
     for (Refinement& ref : block.refs) {
       if (!ref.tags.has_all(options.ref_reqs)) continue;
       context.matched();

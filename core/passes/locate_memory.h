@@ -26,7 +26,8 @@ struct LocateMemoryOptions {
 };
 
 void describe(LocateMemoryOptions& options, OptionFields& fields);
-// not_found or out_of_range if the model has units but not these.
+// not_found or out_of_range if the model has units but not these, invalid_argument if one holds
+// nothing.
 Status locate_memory(stripe::Program& program, const LocateMemoryOptions& options,
                      PassContext& context);
 

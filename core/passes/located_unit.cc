@@ -36,8 +36,8 @@ Status check_location(const HardwareModel& model, UnitUse use, const std::string
     for (const Affine& form : unit.units)
       if (count && form.is_constant() && (form.constant() < 0 || form.constant() >= *count))
         return make_error(StatusCode::out_of_range,
-                          "the hardware model has {} of '{}', so there is no {}[{}]", *count,
-                          unit.name, unit.name, form.constant());
+                          "{}: the hardware model has {} of '{}', so there is no {}[{}]", option,
+                          *count, unit.name, unit.name, form.constant());
   }
   return {};
 }

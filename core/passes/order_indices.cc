@@ -37,9 +37,9 @@ void describe(OrderIndicesOptions& options, OptionFields& fields) {
 
 Status order_indices(stripe::Program& program, const OrderIndicesOptions& options,
                      PassContext& context) {
-  return for_each_selected(program, options.reqs, [&](Block& block, Block*) {
+  return for_each_selected(program, options.reqs, [&](Block& block, const TensorNames& around) {
     context.matched();
-    if (std::string reason = why_points_do_not_commute(block); !reason.empty()) {
+    if (std::string reason = why_points_do_not_commute(block, around); !reason.empty()) {
       context.skipped(block.name, reason);
       return Status();
     }

@@ -28,7 +28,10 @@ struct Target {
 };
 
 // Fills `target`; "" or why the kernel cannot be spread so.
-std::string find_target(const std::vector<Block*>& chain, Target& target) {
+std::string find_target(const std::vector<Block*>& chain, const TensorNames& around,
+                        Target& target) {
+  std::vector<TensorNames> outside = {around};  // of each block of the chain
+  for (const Block* block : chain) outside.push_back(outside.back().inside(*block));
   const Block& leaf = *chain.back();
   if (!is_leaf(leaf)) return "it holds several blocks or a special";
   const stripe::Store* store = nullptr;
@@ -50,7 +53,9 @@ std::string find_target(const std::vector<Block*>& chain, Target& target) {
     if (!view->access[target.dim].is_constant()) return "an index moves the rows";
     if (view->dir == RefDir::none) return "its rows live inside of it";
     for (const Refinement& ref : block.refs)
-      if (&ref != view && (is_written(ref) || ref.from == view->from))
+      if (&ref != view &&
+          (is_written(ref) || (ref.dir != RefDir::none &&
+                               outside[level].of(ref.from) == outside[level].of(view->from))))
         return "it has another view of what it writes, or writes something else";
     const std::string parent = view->from;
     if (level > 0) view = chain[level - 1]->find_ref(parent);
@@ -78,11 +83,12 @@ void narrow(Block& block, const std::string& parents_name, const std::string& pa
                      stripe::Statement(std::move(shift)));
 }
 
-void spread(Block& kernel, const OwnRowsOptions& options, int64_t cores, PassContext& context) {
+void spread(Block& kernel, const TensorNames& around, const OwnRowsOptions& options, int64_t cores,
+            PassContext& context) {
   if (kernel.tags.has("parallel")) return context.skipped(kernel.name, "it is parallel already");
   const std::vector<Block*> chain = single_chain(kernel);
   Target target;
-  if (std::string reason = find_target(chain, target); !reason.empty())
+  if (std::string reason = find_target(chain, around, target); !reason.empty())
     return context.skipped(kernel.name, reason);
   if (work_of(kernel) < static_cast<double>(options.min_work))
     return context.skipped(kernel.name, "it has too little work");
@@ -135,9 +141,9 @@ Status own_rows(stripe::Program& program, const OwnRowsOptions& options, PassCon
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/unit", options.unit));
   const ExecutionUnit* unit = context.model().find_executor(options.unit);
   const int64_t cores = unit ? std::max<int64_t>(unit->count, 1) : 1;
-  return for_each_kernel(program, options.reqs, [&](Block& kernel, Block&) {
+  return for_each_kernel(program, options.reqs, [&](Block& kernel, const TensorNames& around) {
     context.matched();
-    spread(kernel, options, cores, context);
+    spread(kernel, around, options, cores, context);
     return Status();
   });
 }

@@ -39,7 +39,7 @@ struct OwnRowsOptions {
 };
 
 void describe(OwnRowsOptions& options, OptionFields& fields);
-// unsupported if the model has units but not this one.
+// not_found if the model has units but not this one, invalid_argument if it runs nothing.
 Status own_rows(stripe::Program& program, const OwnRowsOptions& options, PassContext& context);
 
 }  // namespace stria::passes

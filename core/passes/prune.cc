@@ -59,6 +59,28 @@ std::set<std::string> used_refinements(const Block& block) {
   return used;
 }
 
+bool has(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Does the statement read, or write, its block's refinement `name`?
+bool reads(const Statement& stmt, const std::string& name) {
+  if (auto* load = std::get_if<stripe::Load>(&stmt.op)) return load->from == name;
+  if (auto* special = std::get_if<stripe::Special>(&stmt.op)) return has(special->inputs, name);
+  const Block* inner = stmt.block();
+  return inner && std::any_of(inner->refs.begin(), inner->refs.end(), [&](const Refinement& ref) {
+           return ref.from == name && (ref.dir == RefDir::in || ref.dir == RefDir::inout);
+         });
+}
+bool writes(const Statement& stmt, const std::string& name) {
+  if (auto* store = std::get_if<stripe::Store>(&stmt.op)) return store->into == name;
+  if (auto* special = std::get_if<stripe::Special>(&stmt.op)) return has(special->outputs, name);
+  const Block* inner = stmt.block();
+  return inner && std::any_of(inner->refs.begin(), inner->refs.end(), [&](const Refinement& ref) {
+           return ref.from == name && (ref.dir == RefDir::out || ref.dir == RefDir::inout);
+         });
+}
+
 class Pruner {
  public:
   Pruner(const PruneOptions& options, PassContext& context)
@@ -108,21 +130,45 @@ class Pruner {
     }));
   }
 
+  static bool is_dead(const Statement& stmt, const Box& box) {
+    const Block* inner = stmt.block();
+    if (!inner || inner->tags.has("main") || inner->tags.has("prologue")) return false;
+    for (const Index& index : inner->idxs)
+      if (index.range == 0) return true;
+    Box inner_box = inner->index_box(box);
+    return std::any_of(
+        inner->constraints.begin(), inner->constraints.end(),
+        [&](const Affine& constraint) { return interval_of(constraint, inner_box).upper < 0; });
+  }
+
   // Blocks of range 0 or with a constraint that never holds. Where dependencies count statements,
-  // they stay.
+  // they stay; and so does the only writer of what a later statement reads: that it is dead as well
+  // is not always as plain, and a read needs a writer before it.
   void prune_dead_blocks(Block& block, const Box& box) {
-    for (const Statement& stmt : block.stmts)
+    std::vector<bool> stays;
+    for (const Statement& stmt : block.stmts) {
       if (!stmt.deps.empty()) return;
-    removed_ += static_cast<int64_t>(std::erase_if(block.stmts, [&](const Statement& stmt) {
-      const Block* inner = stmt.block();
-      if (!inner || inner->tags.has("main") || inner->tags.has("prologue")) return false;
-      for (const Index& index : inner->idxs)
-        if (index.range == 0) return true;
-      Box inner_box = inner->index_box(box);
-      return std::any_of(
-          inner->constraints.begin(), inner->constraints.end(),
-          [&](const Affine& constraint) { return interval_of(constraint, inner_box).upper < 0; });
-    }));
+      stays.push_back(!is_dead(stmt, box));
+    }
+    for (size_t i = block.stmts.size(); i-- > 0;)
+      if (!stays[i]) stays[i] = is_needed(block, stays, i);
+    size_t position = 0;
+    removed_ += static_cast<int64_t>(
+        std::erase_if(block.stmts, [&](const Statement&) { return !stays[position++]; }));
+  }
+
+  // Does a statement that stays read what of them only the dead block `dead` before it writes?
+  static bool is_needed(const Block& block, const std::vector<bool>& stays, size_t dead) {
+    for (const Refinement& ref : block.stmts[dead].block()->refs) {
+      if (ref.dir != RefDir::out && ref.dir != RefDir::inout) continue;
+      bool written = false;
+      for (size_t i = 0; i < block.stmts.size() && !written; ++i) {
+        if (!stays[i]) continue;
+        if (i > dead && reads(block.stmts[i], ref.from)) return true;
+        written = writes(block.stmts[i], ref.from);
+      }
+    }
+    return false;
   }
 
   void prune_refinements(Block& block) {

@@ -82,7 +82,8 @@ class BorderSplitter {
   BorderSplitter(const SplitBorderOptions& options, PassContext& context)
       : options_(options), context_(context) {}
 
-  bool split_inside(Block& parent, const Box& outer, int depth) {
+  bool split_inside(Block& parent, const TensorNames& around, const Box& outer, int depth) {
+    const TensorNames names = around.inside(parent);
     Box box = parent.index_box(outer);
     bool ordered_by_deps = parent.tags.has("deps");
     for (const Statement& stmt : parent.stmts)
@@ -96,9 +97,9 @@ class BorderSplitter {
         continue;
       }
       std::vector<Block> parts;
-      if (!ordered_by_deps) parts = split(*loop, loop->index_box(box), depth == 0);
+      if (!ordered_by_deps) parts = split(parent, names, *loop, loop->index_box(box), depth == 0);
       if (parts.empty()) {
-        changed = split_inside(*loop, box, depth + 1) || changed;
+        changed = split_inside(*loop, names, box, depth + 1) || changed;
         stmts.push_back(std::move(stmt));
         continue;
       }
@@ -106,7 +107,7 @@ class BorderSplitter {
       context_.count("loops_split");
       // The border's constraints may leave a loop further inside one that can be split.
       for (Block& part : parts) {
-        split_inside(part, box, depth + 1);
+        split_inside(part, names, box, depth + 1);
         stmts.emplace_back(std::move(part));
       }
     }
@@ -140,12 +141,28 @@ class BorderSplitter {
     return index->affine ? nullptr : index;
   }
 
+  // Is the loop the outermost of a chain that starts from the identity or is rounded at its end?
+  // Its parts would be chains of their own, beside each other.
+  static bool opens_aggregation(const Block& parent, const Block& loop) {
+    return std::any_of(loop.refs.begin(), loop.refs.end(), [&](const stripe::Refinement& ref) {
+      if (ref.dir == stripe::RefDir::none || !ref.agg) return false;
+      const stripe::Refinement* outer = parent.find_ref(ref.from);
+      if (outer && outer->agg) return false;
+      return ref.dir == stripe::RefDir::out || ref.agg->type != ref.shape.type;
+    });
+  }
+
   // The parts in running order, or none if the loop stays whole.
-  std::vector<Block> split(Block& loop, const Box& box, bool below_kernel) {
+  std::vector<Block> split(const Block& parent, const TensorNames& names, Block& loop,
+                           const Box& box, bool below_kernel) {
     std::vector<Affine> all = guards(loop, box, below_kernel);
     if (all.empty()) return {};
-    if (!why_points_do_not_commute(loop).empty()) {
+    if (!why_points_do_not_commute(loop, names).empty()) {
       context_.skipped(loop.name, "its points do not commute");
+      return {};
+    }
+    if (opens_aggregation(parent, loop)) {
+      context_.skipped(loop.name, "each part would start its aggregation again");
       return {};
     }
     std::vector<Part> before, after;
@@ -226,9 +243,9 @@ void describe(SplitBorderOptions& options, OptionFields& fields) {
 
 Status split_border(stripe::Program& program, const SplitBorderOptions& options,
                     PassContext& context) {
-  return for_each_kernel(program, options.reqs, [&](Block& kernel, Block&) {
+  return for_each_kernel(program, options.reqs, [&](Block& kernel, const TensorNames& around) {
     context.matched();
-    if (BorderSplitter(options, context).split_inside(kernel, {}, 0)) context.changed();
+    if (BorderSplitter(options, context).split_inside(kernel, around, {}, 0)) context.changed();
     return Status();
   });
 }

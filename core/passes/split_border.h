@@ -9,7 +9,8 @@
 // Looks at constraints in #unroll and #vector blocks only: there a test costs a branch or a mask
 // per operation; in a loop around them it is cheap. Where a constraint hangs on one index of the
 // loop, its range is cut; where it hangs on several, the inner and the outer part are told apart by
-// a constraint of the loop itself. Requires: points of the loop commute. Ensures: the same points
+// a constraint of the loop itself. Requires: points of the loop commute, and a block around it
+// aggregates where it does (parts beside each other would start again). Ensures: the same points
 // run, each once. Kernels are not split, which would make several of one. Runs after unroll, which
 // says where tests are dear, and after thread, whose inner block it splits.
 #pragma once

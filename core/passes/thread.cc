@@ -34,11 +34,11 @@ std::map<std::string, int64_t> choose_parts(const Block& kernel, int64_t parts, 
   return tile;
 }
 
-void thread_kernel(Block& kernel, const ThreadOptions& options, int64_t cores,
-                   PassContext& context) {
+void thread_kernel(Block& kernel, const TensorNames& around, const ThreadOptions& options,
+                   int64_t cores, PassContext& context) {
   if (kernel.tags.has("parallel")) return context.skipped(kernel.name, "it is parallel already");
   if (kernel.tags.has("vector")) return context.skipped(kernel.name, "its points are lanes");
-  if (std::string reason = why_points_do_not_commute(kernel); !reason.empty())
+  if (std::string reason = why_points_do_not_commute(kernel, around); !reason.empty())
     return context.skipped(kernel.name, reason);
   if (work_of(kernel) < static_cast<double>(options.min_work))
     return context.skipped(kernel.name, "it has too little work");
@@ -70,9 +70,9 @@ Status thread(stripe::Program& program, const ThreadOptions& options, PassContex
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/unit", options.unit));
   const ExecutionUnit* unit = context.model().find_executor(options.unit);
   int64_t cores = unit ? std::max<int64_t>(unit->count, 1) : 1;
-  return for_each_kernel(program, options.reqs, [&](Block& kernel, Block&) {
+  return for_each_kernel(program, options.reqs, [&](Block& kernel, const TensorNames& around) {
     context.matched();
-    thread_kernel(kernel, options, cores, context);
+    thread_kernel(kernel, around, options, cores, context);
     return Status();
   });
 }

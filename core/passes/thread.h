@@ -33,7 +33,7 @@ struct ThreadOptions {
 };
 
 void describe(ThreadOptions& options, OptionFields& fields);
-// unsupported if the model has units but not this one.
+// not_found if the model has units but not this one, invalid_argument if it runs nothing.
 Status thread(stripe::Program& program, const ThreadOptions& options, PassContext& context);
 
 }  // namespace stria::passes

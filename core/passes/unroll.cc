@@ -12,12 +12,14 @@ void describe(UnrollOptions& options, OptionFields& fields) {
 }
 
 Status unroll(stripe::Program& program, const UnrollOptions& options, PassContext& context) {
-  return for_each_selected(program, options.reqs, [&](stripe::Block& block, stripe::Block*) {
+  return for_each_selected(program, options.reqs, [&](stripe::Block& block, const TensorNames&) {
     context.matched();
     int64_t points = 1;
+    bool many = false;
     for (const stripe::Index& index : block.idxs)
-      if (points <= options.max_points) points *= index.range;
-    if (points > options.max_points) {
+      many = many || __builtin_mul_overflow(points, index.range, &points) ||
+             points > options.max_points;
+    if (many) {
       context.skipped(block.name, "it has too many points");
     } else if (!block.tags.has("unroll")) {
       block.tags.set("unroll");

@@ -57,8 +57,9 @@ Block& lanes_inside(Block& block, const VectorChoice& vector) {
 class Vectorizer {
  public:
   // Works on a copy of the kernel, which is only half changed when it finds a reason not to.
-  Vectorizer(Block kernel, const VectorizeOptions& options, PassContext& context)
-      : kernel_(std::move(kernel)), options_(options), context_(context) {}
+  Vectorizer(Block kernel, const TensorNames& around, const VectorizeOptions& options,
+             PassContext& context)
+      : kernel_(std::move(kernel)), around_(around), options_(options), context_(context) {}
 
   Block& kernel() { return kernel_; }
 
@@ -70,8 +71,12 @@ class Vectorizer {
     VectorChoice vector = choose_vector(leaf, context_.model(), options_.min_range);
     if (vector.lanes <= 1) return "the model gives no vectors";
     if (vector.index.empty()) return "no index has stride 1 or 0 everywhere";
-    for (const Block* block : single_chain(kernel_))
-      if (std::string reason = why_points_do_not_commute(*block); !reason.empty()) return reason;
+    TensorNames outside = around_;
+    for (const Block* block : single_chain(kernel_)) {
+      if (std::string reason = why_points_do_not_commute(*block, outside); !reason.empty())
+        return reason;
+      outside = outside.inside(*block);
+    }
 
     const Refinement* out = written_ref(leaf);
     if (!out) return "it writes nothing";
@@ -213,6 +218,7 @@ class Vectorizer {
   }
 
   Block kernel_;
+  const TensorNames& around_;
   const VectorizeOptions& options_;
   PassContext& context_;
 };
@@ -230,9 +236,9 @@ void describe(VectorizeOptions& options, OptionFields& fields) {
 Status vectorize(stripe::Program& program, const VectorizeOptions& options, PassContext& context) {
   STRIA_RETURN_IF_ERROR(
       check_unit(context.model(), UnitUse::hold, "/accumulator", options.accumulator));
-  return for_each_kernel(program, options.reqs, [&](Block& kernel, Block&) {
+  return for_each_kernel(program, options.reqs, [&](Block& kernel, const TensorNames& around) {
     context.matched();
-    Vectorizer vectorizer(kernel, options, context);
+    Vectorizer vectorizer(kernel, around, options, context);
     std::string reason = vectorizer.run();
     if (reason.empty()) {
       kernel = std::move(vectorizer.kernel());

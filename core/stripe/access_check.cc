@@ -66,6 +66,13 @@ struct View {
   int depth = 0;  // of the block that allocates
   std::optional<std::vector<Affine>> start;
   bool checked = true;  // false through #clamp and #zero_fill
+  // What accesses must stay inside: the allocation, or below #main and #prologue the view that
+  // these have of it, for that is what a kernel gets as its argument.
+  const Refinement* bounds = nullptr;
+  std::optional<std::vector<Affine>> bounds_start;
+  // The outermost refinement of the chain that aggregates, and the depth of its block.
+  const Refinement* chain = nullptr;
+  int chain_depth = 0;
 };
 
 struct Access {
@@ -110,8 +117,10 @@ class AccessCheck {
     Box box = outer_box;
     indices(block, *level, box);
     std::map<std::string, View> views;
-    for (const Refinement& ref : block.refs)
+    for (const Refinement& ref : block.refs) {
       views[ref.into] = view(ref, place.depth, *level, outer_views);
+      if (is_argument(ref, place.depth)) argument(place, ref, views[ref.into]);
+    }
 
     std::vector<std::string> parallel = parallel_variables(block, place.depth, *level);
     if (!parallel.empty()) open_.emplace_back();
@@ -159,9 +168,17 @@ class AccessCheck {
                    const std::map<std::string, View>& outer) {
     View view;
     if (ref.dir == RefDir::none) {
-      view = {&ref, depth, std::vector<Affine>(ref.shape.rank()), true};
+      view.allocation = view.bounds = &ref;
+      view.depth = depth;
+      view.start = view.bounds_start = std::vector<Affine>(ref.shape.rank());
     } else {
       view = outer.at(ref.from);
+    }
+    if (!ref.agg) {
+      view.chain = nullptr;
+    } else if (!view.chain) {
+      view.chain = &ref;
+      view.chain_depth = depth;
     }
     if (ref.tags.has("clamp") || ref.tags.has("zero_fill")) view.checked = false;
     if (!view.start) return view;
@@ -170,11 +187,34 @@ class AccessCheck {
       if (composed) *composed += (*view.start)[i];
       if (!composed || !is_small(*composed)) {
         view.start.reset();
-        return view;
+        break;
       }
       (*view.start)[i] = std::move(*composed);
     }
+    if (is_argument(ref, depth)) {
+      view.bounds = &ref;
+      view.bounds_start = view.start;
+    }
     return view;
+  }
+
+  // A view of the program's tensors, in #main or #prologue.
+  static bool is_argument(const Refinement& ref, int depth) {
+    return depth == 1 && ref.dir != RefDir::none;
+  }
+
+  // Such a view lies inside its tensor, touched or not.
+  void argument(const Place& place, const Refinement& ref, const View& view) {
+    for (size_t i = 0; view.start && i < view.start->size(); ++i) {
+      const Affine& start = (*view.start)[i];
+      const int64_t size = view.allocation->shape.dims[i].size, own = ref.shape.dims[i].size;
+      if (own == 0 || (start.constant() >= 0 && start.constant() <= size - own)) continue;
+      findings_.add(place, ref,
+                    fmt::format("it runs over {} to {}, outside of dimension {} of '{}', 0 to {}",
+                                start.constant(), start.constant() + (own - 1), i,
+                                view.allocation->into, size - 1));
+      return;
+    }
   }
 
   static std::vector<std::string> parallel_variables(const Block& block, int depth,
@@ -229,11 +269,12 @@ class AccessCheck {
     if (!view.checked) return;
     ++report_.accesses;
     const Status large(StatusCode::unknown, "its numbers are too large");
-    if (!view.start) return unknown(place, ref, "it stays inside its allocation", large);
-    const auto& dims = view.allocation->shape.dims;
+    if (!view.start || !view.bounds_start)
+      return unknown(place, ref, "it stays inside its allocation", large);
+    const auto& dims = view.bounds->shape.dims;
     std::optional<IntegerSet> points;
     for (size_t i = 0; i < dims.size(); ++i) {
-      const Affine& start = (*view.start)[i];
+      const Affine start = (*view.start)[i] - (*view.bounds_start)[i];
       int64_t last = dims[i].size - access.extent[i];  // of `start`
       Interval range = interval_of(start, box);
       if (range.lower >= 0 && range.upper <= last) continue;
@@ -245,14 +286,13 @@ class AccessCheck {
       Result<bool> high = points->implies(Affine(last) - start);
       if (!high.ok()) return unknown(place, ref, "it stays inside its allocation", high.status());
       if (*low && *high) continue;
-      return outside(place, ref, access, i, *points);
+      return outside(place, ref, access, i, start, *points);
     }
     if (!points) ++report_.proved_by_box;
   }
 
   void outside(const Place& place, const Refinement& ref, const Access& access, size_t dim,
-               const IntegerSet& points) {
-    const Affine& start = (*access.view.start)[dim];
+               const Affine& start, const IntegerSet& points) {
     Result<Bounds> bounds = points.bounds(start);
     std::string reach = "leaves";
     if (bounds.ok() && bounds->lower && bounds->upper)
@@ -261,8 +301,8 @@ class AccessCheck {
     findings_.add(
         place, ref,
         fmt::format("an executed {} {} dimension {} of '{}', 0 to {}",
-                    access.writes ? "store" : "load", reach, dim, access.view.allocation->into,
-                    access.view.allocation->shape.dims[dim].size - 1));
+                    access.writes ? "store" : "load", reach, dim, access.view.bounds->into,
+                    access.view.bounds->shape.dims[dim].size - 1));
   }
 
   // --- races ------------------------------------------------------------------------------------
@@ -277,7 +317,13 @@ class AccessCheck {
         if (first.view.allocation != second.view.allocation || first.view.depth >= place.depth)
           continue;
         if (!first.writes && !second.writes) continue;
-        if (first.writes && second.writes && first.agg && first.agg == second.agg) continue;
+        const bool both_combine =
+            first.writes && second.writes && first.agg && first.agg == second.agg;
+        // One running aggregation takes its values in any order. One that opens below starts at
+        // each point on its own, and so does that of another view.
+        if (both_combine && first.view.chain == second.view.chain &&
+            first.view.chain_depth <= place.depth)
+          continue;
         const std::string& name = first.view.allocation->into;
         if (told.count(name)) continue;
         Result<bool> apart = points_apart(parallel, level, first, second);
@@ -289,7 +335,9 @@ class AccessCheck {
             "different points of its parallel indices {} {} one element of '{}'", join(names, ", "),
             first.writes && second.writes ? "write" : "read and write", name);
         if (apart.ok()) {
-          findings_.add(place, what + (first.agg || second.agg ? "" : " without an aggregation"));
+          findings_.add(place, what + (both_combine ? ", each in an aggregation of its own"
+                                       : first.agg || second.agg ? ""
+                                                                 : " without an aggregation"));
         } else {
           ++report_.unknown_accesses;
           report_.warnings.push_back(fmt::format("{}: undecided whether {} ({})", place.path(),

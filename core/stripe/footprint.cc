@@ -15,18 +15,6 @@ int64_t saturating_add(int64_t a, int64_t b) {
   return b > 0 ? kMax : std::numeric_limits<int64_t>::min();
 }
 
-// Number of integers in the interval, saturating.
-int64_t extent(const Interval& range) {
-  if (range.empty()) return 0;
-  int64_t width = 0;
-  if (__builtin_sub_overflow(range.upper, range.lower, &width)) return kMax;
-  return saturating_add(width, 1);
-}
-
-bool same_dims(const Refinement& a, const Refinement& b) {
-  return a.access == b.access && a.shape.dims == b.shape.dims;
-}
-
 }  // namespace
 
 std::vector<Interval> footprint(const Refinement& ref, const std::map<std::string, Interval>& box) {
@@ -46,36 +34,51 @@ std::vector<Interval> footprint(const Refinement& ref, const std::map<std::strin
   return part;
 }
 
-TensorShape exterior_shape(const Refinement& ref, const std::map<std::string, Interval>& box) {
-  TensorShape shape{ref.shape.type, {}};
+std::vector<Interval> reach_of_view(const Block& block, const Refinement& ref,
+                                    const std::map<std::string, Interval>& box) {
+  std::vector<Interval> part;
+  for (const Dim& dim : ref.shape.dims) part.push_back({0, dim.size - 1});
+  for (const Statement& stmt : block.stmts) {
+    const Block* inner = stmt.block();
+    if (!inner) continue;
+    for (const Refinement& view : inner->refs) {
+      if (view.dir == RefDir::none || view.from != ref.into) continue;
+      const std::vector<Interval> below = reach(*inner, view, inner->index_box(box));
+      for (size_t d = 0; d < part.size() && d < below.size(); ++d) {
+        if (below[d].empty()) continue;
+        part[d] = part[d].empty() ? below[d]
+                                  : Interval{std::min(part[d].lower, below[d].lower),
+                                             std::max(part[d].upper, below[d].upper)};
+      }
+    }
+  }
+  return part;
+}
+
+std::vector<Interval> reach(const Block& block, const Refinement& ref,
+                            const std::map<std::string, Interval>& box) {
   std::vector<Interval> part = footprint(ref, box);
-  for (size_t i = 0; i < part.size(); ++i)
-    shape.dims.push_back({extent(part[i]), ref.shape.dims[i].stride});
-  return shape;
+  const std::vector<Interval> view = reach_of_view(block, ref, box);
+  for (size_t d = 0; d < part.size() && d < view.size(); ++d) {
+    if (part[d].empty()) continue;
+    part[d].lower = saturating_add(part[d].lower, view[d].lower);
+    part[d].upper = saturating_add(part[d].upper, view[d].upper - (ref.shape.dims[d].size - 1));
+  }
+  return part;
 }
 
-int64_t footprint_bytes(const Refinement& ref, const std::map<std::string, Interval>& box) {
-  int64_t bytes = byte_size(ref.shape.type);
-  for (const Interval& range : footprint(ref, box)) {
-    int64_t size = extent(range);
-    if (size == 0) return 0;
-    if (__builtin_mul_overflow(bytes, size, &bytes)) bytes = kMax;
-  }
-  return bytes;
-}
-
-Overlap overlap(const Refinement& a, const std::map<std::string, Interval>& box_a,
-                const Refinement& b, const std::map<std::string, Interval>& box_b) {
-  if (a.from != b.from) return Overlap::disjoint;
-  std::vector<Interval> part_a = footprint(a, box_a);
-  std::vector<Interval> part_b = footprint(b, box_b);
-  for (size_t i = 0; i < part_a.size() && i < part_b.size(); ++i) {
-    int64_t lower = std::max(part_a[i].lower, part_b[i].lower);
-    if (part_a[i].empty() || part_b[i].empty() ||
-        lower > std::min(part_a[i].upper, part_b[i].upper))
-      return Overlap::disjoint;
-  }
-  return same_dims(a, b) && box_a == box_b ? Overlap::same : Overlap::partial;
+bool is_loaded(const Block& block, const Refinement& ref) {
+  return std::any_of(block.stmts.begin(), block.stmts.end(), [&](const Statement& stmt) {
+    if (auto* s = std::get_if<Load>(&stmt.op)) return s->from == ref.into;
+    if (auto* s = std::get_if<Special>(&stmt.op))
+      return std::find(s->inputs.begin(), s->inputs.end(), ref.into) != s->inputs.end();
+    const Block* inner = stmt.block();
+    return inner &&
+           std::any_of(inner->refs.begin(), inner->refs.end(), [&](const Refinement& view) {
+             return view.dir != RefDir::none && view.from == ref.into &&
+                    (view.dir == RefDir::in || is_loaded(*inner, view));
+           });
+  });
 }
 
 }  // namespace stria::stripe

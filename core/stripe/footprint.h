@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What part of its parent view a refinement touches over a whole run of its block, and whether two
-// views of one tensor overlap. Boxes only: constraints are ignored, so the answers are upper
-// bounds.
+// What part of its parent view a refinement touches over a whole run of its block. Boxes only:
+// constraints are ignored, so the answers are upper bounds.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +17,18 @@ namespace stria::stripe {
 // intervals if a size or a range is 0. Saturates at the int64 limits.
 std::vector<Interval> footprint(const Refinement& ref, const std::map<std::string, Interval>& box);
 
-// The shape that holds that part: sizes of the footprint, strides and type of the refinement.
-TensorShape exterior_shape(const Refinement& ref, const std::map<std::string, Interval>& box);
+// The same with everything that the block's statements touch through the refinement, views inside
+// of views included: these may overhang (S4), and then reach beyond the refinement's sizes.
+//   block  holds `ref`; `box` are the ranges of its indices
+std::vector<Interval> reach(const Block& block, const Refinement& ref,
+                            const std::map<std::string, Interval>& box);
 
-// Bytes of the exterior's elements, each counted once. Saturates.
-int64_t footprint_bytes(const Refinement& ref, const std::map<std::string, Interval>& box);
+// What the block's statements touch through its refinement, counted from the view's first element;
+// at least the view itself.
+std::vector<Interval> reach_of_view(const Block& block, const Refinement& ref,
+                                    const std::map<std::string, Interval>& box);
 
-enum class Overlap { disjoint, partial, same };
-
-// How the parts touched by two refinements of one parent view relate, each over its own block's
-// box: `disjoint` is certain; `same` means the identical view at every point of an identical box;
-// all else is `partial`. Refinements of different parents' names are disjoint.
-Overlap overlap(const Refinement& a, const std::map<std::string, Interval>& box_a,
-                const Refinement& b, const std::map<std::string, Interval>& box_b);
+// Does something in the block, or in what it holds, read what the refinement views?
+bool is_loaded(const Block& block, const Refinement& ref);
 
 }  // namespace stria::stripe

@@ -48,7 +48,7 @@ inline constexpr size_t kMaxErrors = 20;
 // Bytes that start no token are reported (once per run of them) and skipped.
 TokenList tokenize(const SourceText& source, Diagnostics& diagnostics);
 
-// True for [A-Za-z_][A-Za-z0-9_]*: what a name must look like to be printed and read back.
+// True for [A-Za-z_][A-Za-z0-9_']*: what a name must look like to be printed and read back.
 bool is_identifier(std::string_view text);
 
 }  // namespace stria::stripe

@@ -46,7 +46,7 @@ struct Touch {
   const Refinement* ref = nullptr;  // the block's
   std::vector<Interval> part;       // of the refinement's view
   bool writes = false;
-  std::optional<Aggregation> agg;
+  bool reads = false;  // also, or something inside does
 };
 
 std::vector<Interval> whole(const Refinement& ref) {
@@ -58,27 +58,37 @@ std::vector<Interval> whole(const Refinement& ref) {
 std::vector<Touch> touches(const Place& place) {
   const Block& block = *place.block;
   std::vector<Touch> all;
-  auto add = [&](size_t i, const std::string& name, bool writes) {
+  auto add = [&](size_t i, const std::string& name, bool writes, bool reads) {
     const Refinement* ref = block.find_ref(name);
-    all.push_back({i, ref, whole(*ref), writes, ref->agg});
+    all.push_back({i, ref, whole(*ref), writes, reads});
   };
   for (size_t i = 0; i < block.stmts.size(); ++i) {
     const Statement& stmt = block.stmts[i];
-    if (auto* s = std::get_if<Load>(&stmt.op)) add(i, s->from, false);
-    if (auto* s = std::get_if<Store>(&stmt.op)) add(i, s->into, true);
+    if (auto* s = std::get_if<Load>(&stmt.op)) add(i, s->from, false, true);
+    if (auto* s = std::get_if<Store>(&stmt.op)) add(i, s->into, true, false);
     if (auto* s = std::get_if<Special>(&stmt.op)) {
-      for (const std::string& name : s->inputs) add(i, name, false);
-      for (const std::string& name : s->outputs) add(i, name, true);
+      for (const std::string& name : s->inputs) add(i, name, false, true);
+      // A special does not say that it combines only.
+      for (const std::string& name : s->outputs) add(i, name, true, true);
     }
     if (const Block* inner = stmt.block()) {
       auto box = inner->index_box(place.box);
       for (const Refinement& ref : inner->refs)
         if (ref.dir != RefDir::none)
-          all.push_back(
-              {i, block.find_ref(ref.from), footprint(ref, box), ref.dir != RefDir::in, ref.agg});
+          all.push_back({i, block.find_ref(ref.from), reach(*inner, ref, box),
+                         ref.dir != RefDir::in, is_loaded(*inner, ref)});
     }
   }
   return all;
+}
+
+// The refinement's allocation: the depth of the block that makes it, and its name there. Structure
+// has been checked: the names are found.
+std::pair<int, std::string> allocation_of(const Place& place, const Refinement& ref) {
+  const Place* at = &place;
+  const Refinement* view = &ref;
+  for (; view->dir != RefDir::none; at = at->parent) view = at->parent->block->find_ref(view->from);
+  return {at->depth, view->into};
 }
 
 bool parts_meet(const std::vector<Interval>& a, const std::vector<Interval>& b) {
@@ -89,10 +99,12 @@ bool parts_meet(const std::vector<Interval>& a, const std::vector<Interval>& b) 
 
 bool conflict(const Touch& a, const Touch& b) {
   if (!a.writes && !b.writes) return false;
-  if (a.writes && b.writes && a.agg && a.agg == b.agg) return false;  // combine in any order
-  if (a.ref == b.ref) return parts_meet(a.part, b.part);
-  // Two views of one tensor of the parent's may overlap.
-  return !a.ref->from.empty() && a.ref->from == b.ref->from;
+  // Two views of one tensor may overlap.
+  if (a.ref != b.ref) return true;
+  // Into one running aggregation, the block's own, values go in any order; one that opens inside
+  // starts again, and a load inside sees which have gone before.
+  if (a.ref->agg && !a.reads && !b.reads) return false;
+  return parts_meet(a.part, b.part);
 }
 
 void check_deps(const Place& place, Findings& findings) {
@@ -123,13 +135,10 @@ void check_deps(const Place& place, Findings& findings) {
       for (const std::string& name : s->outputs) defined[name] = i;
     }
   }
-  // Only touches of one tensor can conflict: those of the parent's tensor, or of one's own
-  // allocation.
-  std::map<std::string, std::vector<Touch>> by_tensor;
-  for (Touch& touch : touches(place)) {
-    const Refinement& ref = *touch.ref;
-    by_tensor[ref.from.empty() ? "$" + ref.into : ref.from].push_back(std::move(touch));
-  }
+  // Only touches of one allocation can conflict.
+  std::map<std::pair<int, std::string>, std::vector<Touch>> by_tensor;
+  for (Touch& touch : touches(place))
+    by_tensor[allocation_of(place, *touch.ref)].push_back(std::move(touch));
   for (const auto& [tensor, list] : by_tensor)
     for (size_t b = 0; b < list.size(); ++b)
       for (size_t a = 0; a < b; ++a) {

@@ -221,6 +221,9 @@ class StructureCheck {
     for (const Dim& dim : ref.shape.dims)
       if (dim.size < 0) report(fmt::format("the size {} is negative", dim.size));
     location(ref.location, block, rank, true, report);
+    for (const char* tag : {"clamp", "zero_fill"})
+      if (ref.tags.has(tag) && ref.dir != RefDir::in)
+        report(fmt::format("only what is read (in) may be #{}", tag));
     if (ref.dir == RefDir::none) {
       allocation(ref, report);
     } else if (ref.from.empty()) {
@@ -248,7 +251,14 @@ class StructureCheck {
     if (ref.swizzle) {
       const Swizzle& s = *ref.swizzle;
       if (s.bits < 0 || s.base < 0 || s.shift < 0 || s.bits + s.base > 62 || s.bits + s.shift > 62)
-        report(fmt::format("swizzle({}, {}, {}) reaches beyond bit 62", s.bits, s.base, s.shift));
+        return report(
+            fmt::format("swizzle({}, {}, {}) reaches beyond bit 62", s.bits, s.base, s.shift));
+      // Bits changed by themselves would be 0 always; changed by others they can be told back.
+      if (s.bits > 0 && s.base == s.shift)
+        return report(
+            fmt::format("swizzle({}, {}, {}) changes bits by themselves, so that elements "
+                        "would share storage",
+                        s.bits, s.base, s.shift));
     }
     // Elements must not share storage: from the smallest stride up, each dimension steps over all
     // that the smaller ones span.
@@ -277,6 +287,15 @@ class StructureCheck {
     int64_t bytes = 0;
     if (__builtin_mul_overflow(span, byte_size(ref.shape.type), &bytes))
       report("the allocation spans more than 2^63 bytes");
+    if (ref.swizzle && ref.swizzle->bits > 0) {
+      const int64_t unit = int64_t{1}
+                           << (std::max(ref.swizzle->base, ref.swizzle->shift) + ref.swizzle->bits);
+      if (span % unit != 0)
+        report(
+            fmt::format("swizzle({}, {}, {}) permutes runs of {} elements; the allocation spans "
+                        "{}, no multiple of that",
+                        ref.swizzle->bits, ref.swizzle->base, ref.swizzle->shift, unit, span));
+    }
   }
 
   template <typename Report>

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which refinements are views of one tensor: two names of a block may stand for one allocation,
+// since any block around it may have viewed that twice.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "stria/stripe/block.h"
+
+namespace stria {
+
+// The allocations that a block's refinements are views of. A value; stays right while the blocks
+// around it keep their refinements.
+class TensorNames {
+ public:
+  // Around the entry block: there are no names.
+  TensorNames() = default;
+
+  // The names of `block`, a statement of the block that these are the names of.
+  TensorNames inside(const stripe::Block& block) const;
+
+  // The allocation behind the block's refinement `name`: equal texts, equal allocations. A name
+  // that is not known is an allocation of its own.
+  const std::string& of(const std::string& name) const;
+
+ private:
+  int depth_ = 0;
+  std::map<std::string, std::string> allocations_;
+};
+
+}  // namespace stria
