@@ -14,8 +14,12 @@ namespace {
 
 using nlohmann::json;
 
-// Larger than any machine; keeps products of two such numbers inside int64.
+// Larger than any machine's clock, latency or number of units; keeps products of two such numbers
+// inside int64.
 constexpr double kMaxNumber = 1e9;
+// Sizes are bytes, which a double tells exactly up to 2^53. A product with another number needs a
+// check.
+constexpr double kMaxBytes = 9007199254740992;
 
 // Reads one JSON object: each get() marks a key as known, finish() reports the keys left over.
 class ObjectReader {
@@ -37,24 +41,26 @@ class ObjectReader {
     return {};
   }
 
-  Status integer(const std::string& key, int64_t& value, int64_t lower, int64_t factor = 1) {
+  // `value` is the key's number times `factor`, at most `highest`.
+  Status integer(const std::string& key, int64_t& value, int64_t lower, int64_t factor = 1,
+                 double highest = kMaxNumber) {
     double number = static_cast<double>(value) / static_cast<double>(factor);
-    STRIA_RETURN_IF_ERROR(real(key, number, static_cast<double>(lower)));
+    STRIA_RETURN_IF_ERROR(
+        real(key, number, static_cast<double>(lower), highest / static_cast<double>(factor)));
     if (number * static_cast<double>(factor) != std::floor(number * static_cast<double>(factor)))
       return wrong(key, "an integer", object_[key]);
     value = static_cast<int64_t>(number * static_cast<double>(factor));
     return {};
   }
 
-  Status real(const std::string& key, double& value, double lower) {
+  Status real(const std::string& key, double& value, double lower, double upper = kMaxNumber) {
     const json* found = get(key);
     if (!found) return {};
     if (!found->is_number()) return wrong(key, "a number", *found);
     double number = found->get<double>();
-    if (!(number >= lower && number <= kMaxNumber))
-      return fail(pointer_child(pointer_, key),
-                  fmt::format("{} is outside {} .. {}", found->dump(), lower,
-                              static_cast<int64_t>(kMaxNumber)));
+    if (!(number >= lower && number <= upper))
+      return fail(pointer_child(pointer_, key), fmt::format("{} is outside {} .. {}", found->dump(),
+                                                            lower, static_cast<int64_t>(upper)));
     value = number;
     return {};
   }
@@ -122,7 +128,7 @@ Status read_units(const std::string& file, ObjectReader& model, const std::strin
 }
 
 Status read_memory(ObjectReader& reader, MemoryUnit& unit) {
-  STRIA_RETURN_IF_ERROR(reader.integer("size_KiB", unit.size_bytes, 0, 1024));
+  STRIA_RETURN_IF_ERROR(reader.integer("size_KiB", unit.size_bytes, 0, 1024, kMaxBytes));
   STRIA_RETURN_IF_ERROR(reader.integer("line_bytes", unit.line_bytes, 0));
   STRIA_RETURN_IF_ERROR(reader.integer("banks", unit.banks, 0));
   return reader.real("latency_cycles", unit.latency_cycles, 0);

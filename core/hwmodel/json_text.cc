@@ -2,7 +2,9 @@
 #include "stria/hwmodel/json_text.h"
 
 #include <cctype>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "stria/hwmodel/template_text.h"
@@ -97,30 +99,71 @@ class DuplicateKeys {
   bool operator()(int, json::parse_event_t event, json& parsed) {
     if (event == json::parse_event_t::object_start) open_.emplace_back();
     if (event == json::parse_event_t::object_end) open_.pop_back();
-    if (event == json::parse_event_t::key && duplicate_.empty() &&
-        !open_.back().insert(parsed.get<std::string>()).second)
+    if (event == json::parse_event_t::key && !duplicate_ &&
+        !open_.back().insert(parsed.get<std::string>()).second) {
       duplicate_ = parsed.get<std::string>();
+      end_ = read_;
+    }
     return true;
   }
-  const std::string& duplicate() const { return duplicate_; }
+  const std::optional<std::string>& duplicate() const { return duplicate_; }
+  // Where the duplicate's opening quote is in the text.
+  size_t begin(const std::string& text) const {
+    size_t at = text.rfind('"', end_ - 1);
+    auto escaped = [&](size_t quote) {
+      size_t slashes = 0;
+      while (slashes < quote && text[quote - 1 - slashes] == '\\') ++slashes;
+      return slashes % 2 != 0;
+    };
+    do at = text.rfind('"', at - 1);
+    while (escaped(at));
+    return at;
+  }
+
+  // Walks the text for the parser and tells how far that has read.
+  class Reader {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = char;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const char*;
+    using reference = const char&;
+    Reader(const std::string& text, size_t at, size_t* read) : text_(&text), at_(at), read_(read) {}
+    const char& operator*() const { return (*text_)[at_]; }
+    Reader& operator++() {
+      *read_ = ++at_;
+      return *this;
+    }
+    Reader operator++(int) {
+      Reader before = *this;
+      ++*this;
+      return before;
+    }
+    bool operator==(const Reader& other) const { return at_ == other.at_; }
+
+   private:
+    const std::string* text_;
+    size_t at_;
+    size_t* read_;
+  };
+  Reader first(const std::string& text) { return {text, 0, &read_}; }
+  Reader last(const std::string& text) { return {text, text.size(), &read_}; }
 
  private:
   std::vector<std::set<std::string>> open_;
-  std::string duplicate_;
+  size_t read_ = 0;  // characters that the parser has taken
+  std::optional<std::string> duplicate_;
+  size_t end_ = 0;  // behind it
 };
 
 Result<json> parse(std::string text, const Place& place) {
   STRIA_RETURN_IF_ERROR(clean(text, place));
   DuplicateKeys keys;
   try {
-    json value = json::parse(text, std::ref(keys));
-    if (!keys.duplicate().empty()) {
-      std::string quoted = json(keys.duplicate()).dump();
-      size_t first = text.find(quoted);
-      size_t second = first == std::string::npos ? first : text.find(quoted, first + 1);
-      return place.fail(second == std::string::npos ? 0 : second,
-                        fmt::format("key {} is given twice in one object", quoted));
-    }
+    json value = json::parse(keys.first(text), keys.last(text), std::ref(keys));
+    if (keys.duplicate())
+      return place.fail(keys.begin(text), fmt::format("key {} is given twice in one object",
+                                                      json(*keys.duplicate()).dump()));
     return value;
   } catch (const json::parse_error& error) {
     std::string message = error.what();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -294,6 +295,10 @@ class Evaluator {
 
   Result<json> apply_filter(const Expr& expr, const json& value,
                             const std::vector<json>& arguments) {
+    // With the number of arguments that each takes at most.
+    static const std::map<std::string, size_t> kMost = {
+        {"int", 1},   {"float", 1}, {"string", 0}, {"tojson", 0}, {"length", 0}, {"abs", 0},
+        {"round", 1}, {"min", 0},   {"max", 0},    {"sum", 0},    {"join", 1}};
     static const std::vector<std::string> kNames = {"default", "int",    "float", "string",
                                                     "tojson",  "length", "abs",   "round",
                                                     "min",     "max",    "sum",   "join"};
@@ -301,6 +306,10 @@ class Evaluator {
     if (std::find(kNames.begin(), kNames.end(), name) == kNames.end())
       return fail(expr, fmt::format("unknown filter '{}'{}; there are {}", name,
                                     did_you_mean(name, kNames), join(kNames, ", ")));
+    if (size_t most = kMost.at(name); arguments.size() > most)
+      return fail(expr,
+                  fmt::format("{} takes {}, not {}", name,
+                              most == 0 ? "no arguments" : "at most 1 argument", arguments.size()));
     if (name == "tojson") return json(json_print(value));
     if (name == "string") return json(template_print(value));
     if (name == "length") {
@@ -318,7 +327,7 @@ class Evaluator {
       return json(stria::join(parts, between));
     }
     if (name == "min" || name == "max" || name == "sum") return fold(expr, value);
-    return number_filter(expr, value);
+    return number_filter(expr, value, arguments.empty() ? nullptr : &arguments[0]);
   }
 
   Result<json> fold(const Expr& expr, const json& list) {
@@ -337,16 +346,21 @@ class Evaluator {
     return best;
   }
 
-  Result<json> number_filter(const Expr& expr, const json& value) {
+  // `argument`: what int and float give for a text that is no number, the digits that round keeps.
+  Result<json> number_filter(const Expr& expr, const json& value, const json* argument) {
+    const bool has_default = argument && expr.text != "round";
     double number = 0;
     if (value.is_number() || value.is_boolean()) {
       if (expr.text == "int" && value.is_number_integer()) return value;
       number = value.is_boolean() ? (value.get<bool>() ? 1 : 0) : value.get<double>();
     } else if (value.is_string()) {
       json parsed = json::parse(value.get<std::string>(), nullptr, false);
+      if (!parsed.is_number() && has_default) return *argument;
       if (!parsed.is_number())
         return fail(expr, fmt::format("'{}' is no number", value.get<std::string>()));
       number = parsed.get<double>();
+    } else if (has_default) {
+      return *argument;
     } else {
       return fail(expr, fmt::format("{} needs a number, this is {}", expr.text, value.type_name()));
     }
@@ -356,7 +370,16 @@ class Evaluator {
                  ? arithmetic(expr, "-", json(0), value)
              : value.is_number_integer() ? Result<json>(value)
                                          : Result<json>(json(std::fabs(number)));
-    if (expr.text == "round") return json(std::nearbyint(number));
+    if (expr.text == "round") {
+      if (!argument) return json(std::nearbyint(number));
+      if (!argument->is_number_integer() || std::abs(argument->get<double>()) > 15)
+        return fail(expr, fmt::format("round keeps -15 to 15 digits, not {}", argument->dump()));
+      const double digits = argument->get<double>(), unit = std::pow(10.0, std::fabs(digits));
+      // Divided by what is a whole number, so that 2.5 stays 2.5.
+      const double rounded =
+          digits < 0 ? std::nearbyint(number / unit) * unit : std::nearbyint(number * unit) / unit;
+      return json(std::isfinite(rounded) ? rounded : number);
+    }
     if (!(std::fabs(number) < 9.2e18)) return fail(expr, "the number does not fit in 64 bits");
     return json(static_cast<int64_t>(number));
   }

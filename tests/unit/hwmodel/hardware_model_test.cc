@@ -62,6 +62,19 @@ TEST(HardwareModel, VectorLanes) {
   EXPECT_EQ(empty_hardware_model().vector_lanes(4), 1);
 }
 
+TEST(HardwareModel, LargeMemoriesHaveTheirSize) {
+  auto model =
+      load_hardware_model({"m.json", R"({"mem_units": {"DRAM": {"size_KiB": 1073741824}}})"});
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  EXPECT_EQ(model->memories[0].size_bytes, int64_t{1} << 40);
+  model =
+      load_hardware_model({"m.json", R"({"mem_units": {"DRAM": {"size_KiB": 8796093022208}}})"});
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  EXPECT_EQ(model->memories[0].size_bytes, int64_t{1} << 53);
+  EXPECT_THAT(failure(R"({"mem_units": {"DRAM": {"size_KiB": 8796093022209}}})"),
+              HasSubstr("/mem_units/DRAM/size_KiB: 8796093022209 is outside 0 .. 8796093022208"));
+}
+
 TEST(HardwareModel, MistakesNameTheJsonPath) {
   EXPECT_THAT(failure(R"({"mem_units": {"DRAM": {"size_Kib": 1}}})"),
               HasSubstr("m.json: /mem_units/DRAM/size_Kib: unknown key, did you mean 'size_KiB'?"));

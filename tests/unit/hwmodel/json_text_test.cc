@@ -37,6 +37,13 @@ TEST(JsonText, WhatIsNoJsonIsRefusedWithItsPlace) {
   EXPECT_THAT(failure(""), HasSubstr("f.json:1:1"));
   EXPECT_THAT(failure("{\"a\": 1, \"a\": 2}"),
               HasSubstr("f.json:1:10: error: key \"a\" is given twice"));
+  // The second one, wherever else its text occurs.
+  EXPECT_THAT(failure("{\"b\": \"a\", \"c\": {\"a\": 0},\n \"a\": 1,\n  \"a\": 2}"),
+              HasSubstr("f.json:3:3: error: key \"a\" is given twice"));
+  EXPECT_THAT(failure("{\"\\u0061\": 1,\n \"a\": 2}"),
+              HasSubstr("f.json:2:2: error: key \"a\" is given twice"));
+  EXPECT_THAT(failure("{\"a\\\"\": 1,\n \"a\\\"\": 2}"), HasSubstr("f.json:2:2: error: key"));
+  EXPECT_THAT(failure("{\"\": 1,\n \"\": 2}"), HasSubstr("f.json:2:2: error: key \"\" is given"));
   EXPECT_THAT(failure("[1 /* x"), HasSubstr("not closed"));
   EXPECT_THAT(failure("[\"abc\n]"), HasSubstr("not closed"));
   EXPECT_THAT(failure(std::string(100000, '[')), HasSubstr("nested deeper"));

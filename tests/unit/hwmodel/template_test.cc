@@ -49,6 +49,19 @@ TEST(Template, Filters) {
   EXPECT_THAT(rendered("{{ 3 | flaot }}"), HasSubstr("did you mean 'float'?"));
 }
 
+TEST(Template, FiltersTakeTheArgumentsThatTheyKnow) {
+  EXPECT_EQ(rendered("{{ 2.348 | round(2) }} {{ 1250 | round(-2) }} {{ 7 | round(3) }}"),
+            "2.35 1200.0 7.0");
+  EXPECT_EQ(rendered("{{ 'x' | int(5) }} {{ '12' | int(5) }} {{ 'x' | float(0.5) }}"), "5 12 0.5");
+  EXPECT_THAT(rendered("{{ 3 | abs(1, 2) }}"), HasSubstr("abs takes no arguments, not 2"));
+  EXPECT_THAT(rendered("{{ 99 | int(5, 6) }}"), HasSubstr("int takes at most 1 argument, not 2"));
+  EXPECT_THAT(rendered("{{ [1] | join(1, 2) }}"),
+              HasSubstr("join takes at most 1 argument, not 2"));
+  EXPECT_THAT(rendered("{{ [1] | sum(1) }}"), HasSubstr("sum takes no arguments, not 1"));
+  EXPECT_THAT(rendered("{{ 1 | round(99) }}"), HasSubstr("round keeps -15 to 15 digits, not 99"));
+  EXPECT_THAT(rendered("{{ 'x' | int }}"), HasSubstr("'x' is no number"));
+}
+
 TEST(Template, LoopsConditionsAndSet) {
   EXPECT_EQ(
       rendered("{% for i in range(3) %}{{ i }}{% if not loop.last %},{% endif %}{% endfor %}"),
