@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <new>
 
 #include "stria/interp/bounded.h"
 #include "stria/interp/engine.h"
@@ -41,6 +42,23 @@ Difference difference(const Scalar& got, const Scalar& typed, double value, doub
   return {error, !(error <= bound)};
 }
 
+// The reference's elements, from what the interpreter made of it.
+void fill(Reference& reference, const Buffer& buffer) {
+  const auto count = static_cast<size_t>(buffer.shape->element_count());
+  reference.typed.reserve(count);
+  reference.value.reserve(count);
+  reference.bound.reserve(count);
+  reference.undecided.reserve(count);
+  for_each_element(*buffer.shape, [&](int64_t, int64_t offset) {
+    const Bounded& x = buffer.bounded[offset - buffer.lowest];
+    reference.typed.push_back(load_scalar(buffer.type, buffer.data, offset));
+    reference.value.push_back(x.value);
+    reference.bound.push_back(x.bound);
+    // What was never written is nobody's to check.
+    reference.undecided.push_back(x.undecided || !buffer.is_valid(offset));
+  });
+}
+
 }  // namespace
 
 Result<std::vector<Reference>> interpret_with_bounds(const stripe::Program& program,
@@ -50,17 +68,27 @@ Result<std::vector<Reference>> interpret_with_bounds(const stripe::Program& prog
   STRIA_RETURN_IF_ERROR(check_names(inputs, all));
   STRIA_ASSIGN(Plan plan, make_plan(program.entry));
   Engine<true> engine(plan, options);
+  // Buffers with bounds take several times the memory of the tensor itself.
+  const auto no_memory = [](const std::string& name, const TensorShape& shape) {
+    return make_error(StatusCode::out_of_memory,
+                      "tensor {}: no memory for its {} bytes with an error bound for each element",
+                      name, shape.span_bytes());
+  };
   for (const auto* group : {&all.inputs, &all.outputs})
     for (const auto& one : *group) {
       const TensorShape& shape = program.entry.refs[one.slot].shape;
-      if (one.tensor.dir == stripe::RefDir::out) {
-        Buffer buffer = Buffer::allocate(shape, true);
-        buffer.of_caller = true;
-        engine.bind(one.slot, std::move(buffer));
-      } else {
-        const bool in_place = one.tensor.dir == stripe::RefDir::in;
-        STRIA_ASSIGN(Buffer buffer, bring_in(inputs, one.tensor, shape, in_place, true));
-        engine.bind(one.slot, std::move(buffer));
+      try {
+        if (one.tensor.dir == stripe::RefDir::out) {
+          Buffer buffer = Buffer::allocate(shape, true);
+          buffer.of_caller = true;
+          engine.bind(one.slot, std::move(buffer));
+        } else {
+          const bool in_place = one.tensor.dir == stripe::RefDir::in;
+          STRIA_ASSIGN(Buffer buffer, bring_in(inputs, one.tensor, shape, in_place, true));
+          engine.bind(one.slot, std::move(buffer));
+        }
+      } catch (const std::bad_alloc&) {
+        return no_memory(one.tensor.name, shape);
       }
     }
   STRIA_RETURN_IF_ERROR(engine.run());
@@ -71,19 +99,15 @@ Result<std::vector<Reference>> interpret_with_bounds(const stripe::Program& prog
     Reference reference;
     reference.name = one.tensor.name;
     reference.shape = dense_shape(buffer.type, buffer.shape->sizes());
-    for_each_element(*buffer.shape, [&](int64_t, int64_t offset) {
-      const Bounded& x = buffer.bounded[offset - buffer.lowest];
-      reference.typed.push_back(load_scalar(buffer.type, buffer.data, offset));
-      reference.value.push_back(x.value);
-      reference.bound.push_back(x.bound);
-      // What was never written is nobody's to check.
-      reference.undecided.push_back(x.undecided || !buffer.is_valid(offset));
-    });
+    try {
+      fill(reference, buffer);
+    } catch (const std::bad_alloc&) {
+      return no_memory(one.tensor.name, *buffer.shape);
+    }
     out.push_back(std::move(reference));
   }
   return out;
 }
-
 Result<CheckReport> compare(const TensorArg& result, const Reference& reference) {
   STRIA_RETURN_IF_ERROR(check_tensor(result, reference.shape));
   CheckReport report;

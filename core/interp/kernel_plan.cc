@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/interp/kernel_plan.h"
 
-#include <algorithm>
-
 #include "stria/interp/engine.h"
 #include "stria/interp/plan.h"
+#include "stria/stripe/walk.h"
 
 namespace stria::interp {
 
@@ -19,8 +18,8 @@ Result<KernelPlan> KernelPlan::make(const stripe::Block& section, size_t stateme
   std::vector<std::pair<std::string, RefDir>> uses;
   KernelPlan out;
   if (const stripe::Block* kernel = stmt.block()) {
-    for (const stripe::Refinement& ref : kernel->refs)
-      if (ref.dir != RefDir::none) uses.emplace_back(ref.from, ref.dir);
+    for (const stripe::Refinement* ref : stripe::kernel_arguments(*kernel))
+      uses.emplace_back(ref->from, ref->dir);
     out.name_ = kernel->name;
   } else if (auto* special = std::get_if<stripe::Special>(&stmt.op)) {
     for (const std::string& name : special->outputs) uses.emplace_back(name, RefDir::out);
@@ -31,8 +30,6 @@ Result<KernelPlan> KernelPlan::make(const stripe::Block& section, size_t stateme
                             section.name);
   }
   if (out.name_.empty()) out.name_ = fmt::format("kernel_{}", statement);
-  std::stable_partition(uses.begin(), uses.end(),
-                        [](const auto& use) { return use.second != RefDir::in; });
 
   // A root block of its own: one allocation per argument, which a run binds to the caller's memory.
   // Two arguments may name one tensor; each has its own allocation then.

@@ -7,6 +7,7 @@
 
 #include "stria/base/text.h"
 #include "stria/interp/flat_plan.h"
+#include "stria/stripe/parser.h"
 
 namespace stria::interp {
 namespace {
@@ -100,7 +101,8 @@ Result<std::unique_ptr<BlockPlan>> PlanMaker::block(const Block& in, Scope* pare
   plan->name = std::move(name);
   plan->id = plan_.block_count++;
   plan->depth = parent ? parent->plan->depth + 1 : 0;
-  if (plan->depth > 64) return invalid_argument("block {}: nested deeper than 64", plan->name);
+  if (plan->depth >= stripe::kMaxDepth)
+    return invalid_argument("block {}: nested deeper than {}", plan->name, stripe::kMaxDepth);
   STRIA_RETURN_IF_ERROR(indices(in, scope, parent));
   for (const Affine& constraint : in.constraints)
     STRIA_RETURN_IF_ERROR(add_form(scope, constraint).status());

@@ -94,32 +94,60 @@ class PointSolver {
 
 // f(point) for every point of the block's box that meets the constraints: the indices `open` take
 // every value, the others those of one of `fixed`. In lexicographic order; ends when f gives false.
+// Needs no memory but for `fixed`, which it sorts.
+template <typename F>
+class PointWalk {
+ public:
+  PointWalk(const BlockPlan& plan, std::vector<Point>& fixed, const std::vector<size_t>& open, F f)
+      : plan_(plan), fixed_(fixed), open_(plan.idxs.size()), f_(std::move(f)) {
+    for (size_t i : open) open_[i] = true;
+    std::sort(fixed_.begin(), fixed_.end());
+  }
+
+  bool run() {
+    Point point(open_.size(), 0);
+    return descend(0, 0, fixed_.size(), point);
+  }
+
+ private:
+  // The indices from k on, for fixed_[first] .. fixed_[last - 1], which agree in those before k.
+  bool descend(size_t k, size_t first, size_t last, Point& point) {
+    if (first == last) return true;
+    if (k == open_.size()) return !meets(point) || f_(point);
+    if (open_[k]) {
+      for (point[k] = 0; point[k] < plan_.idxs[k].range; ++point[k])
+        if (!descend(k + 1, first, last, point)) return false;
+      return true;
+    }
+    while (first < last) {
+      size_t end = first;
+      point[k] = fixed_[first][k];
+      while (end < last && fixed_[end][k] == point[k]) ++end;
+      if (!descend(k + 1, first, end, point)) return false;
+      first = end;
+    }
+    return true;
+  }
+
+  bool meets(const Point& at) const {
+    for (int c = 0; c < plan_.constraint_count; ++c) {
+      int64_t sum = plan_.constants[static_cast<size_t>(c)];
+      for (size_t i = 0; i < at.size(); ++i) sum += plan_.coefficients_of(i)[c] * at[i];
+      if (sum < 0) return false;
+    }
+    return true;
+  }
+
+  const BlockPlan& plan_;
+  std::vector<Point>& fixed_;
+  std::vector<bool> open_;
+  F f_;
+};
+
 template <typename F>
 bool for_each_point(const BlockPlan& plan, std::vector<Point>& fixed,
                     const std::vector<size_t>& open, F f) {
-  const bool sorts = fixed.size() > 1;
-  std::vector<Point> points;
-  for (Point& at : fixed) {
-    for (;;) {
-      bool meets = true;
-      for (int c = 0; meets && c < plan.constraint_count; ++c) {
-        int64_t sum = plan.constants[static_cast<size_t>(c)];
-        for (size_t i = 0; i < at.size(); ++i) sum += plan.coefficients_of(i)[c] * at[i];
-        meets = sum >= 0;
-      }
-      if (meets && sorts) points.push_back(at);
-      if (meets && !sorts && !f(at)) return false;
-      size_t k = open.size();
-      for (; k > 0; --k) {
-        const size_t i = open[k - 1];
-        if (++at[i] < plan.idxs[i].range) break;
-        at[i] = 0;
-      }
-      if (k == 0) break;
-    }
-  }
-  std::sort(points.begin(), points.end());
-  return std::all_of(points.begin(), points.end(), f);
+  return PointWalk<F>(plan, fixed, open, std::move(f)).run();
 }
 
 class Sampler {

@@ -10,6 +10,7 @@
 #include "stria/semtree/builder.h"
 #include "stria/semtree/expr.h"
 #include "stria/semtree/register_arrays.h"
+#include "stria/stripe/walk.h"
 
 namespace stria::semtree {
 namespace {
@@ -52,6 +53,36 @@ bool runs_as_lanes(const Block& block, const Index& lane, const BuildOptions& op
     if (masked && ref && !ref->agg && ref->dir != RefDir::none && !ref->flat_access().uses(lane.name)) return false;
   }
   return true;
+}
+
+// How a block touches one of its refinements: in a load or a store, with the coordinates that scalars choose.
+struct Touch {
+  const Refinement* ref = nullptr;
+  const stripe::ChosenCoordinates* at = nullptr;
+  bool writes = false;
+};
+
+// The statements of a leaf that touch memory which outlives a point.
+std::vector<Touch> touches_of(const Block& leaf) {
+  std::vector<Touch> all;
+  for (const stripe::Statement& statement : leaf.stmts) {
+    Touch touch;
+    if (auto* load = std::get_if<stripe::Load>(&statement.op))
+      touch = {leaf.find_ref(load->from), &load->at, false};
+    else if (auto* store = std::get_if<stripe::Store>(&statement.op))
+      touch = {leaf.find_ref(store->into), &store->at, true};
+    if (touch.ref && touch.ref->dir != RefDir::none) all.push_back(touch);
+  }
+  return all;
+}
+
+// Reads that may leave the allocation need a test per element, which no kernel has yet.
+Status check_reads_in_range(const Refinement& ref, const Block& block) {
+  for (const char* tag : {"clamp", "zero_fill"})
+    if (ref.tags.has(tag))
+      return unsupported("refinement '{}' of {} is #{}; reads beyond the allocation are not supported on this device",
+                         ref.into, name_of_block(block), tag);
+  return {};
 }
 
 // ceil(-rest / a) for a > 0, the first t with a * t + rest >= 0.
@@ -101,16 +132,12 @@ Result<Function> Builder::run() {
 
 Status Builder::make_parameters(Frame& outside) {
   std::map<std::string, int> groups;
-  std::vector<const Refinement*> order;
-  for (const Refinement& ref : kernel_.refs)
-    if (ref.dir == RefDir::out || ref.dir == RefDir::inout) order.push_back(&ref);
-  for (const Refinement& ref : kernel_.refs)
-    if (ref.dir == RefDir::in) order.push_back(&ref);
-  for (const Refinement* ref : order) {
+  for (const Refinement* ref : stripe::kernel_arguments(kernel_)) {
     const Refinement* whole = main_.find_ref(ref->from);
     if (!whole)
       return invalid_argument("refinement '{}' of kernel '{}' names '{}', which its parent does not have", ref->into,
                               kernel_.name, ref->from);
+    STRIA_RETURN_IF_ERROR(check_reads_in_range(*whole, main_));
     const int64_t span = whole->shape.span_elements();
     if (options_.index_type == DataType::i32 && span > std::numeric_limits<int32_t>::max())
       return make_error(StatusCode::out_of_range, "tensor '{}' spans {} elements, more than 32-bit indices reach",
@@ -159,6 +186,42 @@ Status Builder::spread_points(Frame& frame, Body& out) {
     frame.indices[index.name] = Affine::of(name) + (index.affine ? index.affine->constant() : 0);
   }
   return {};
+}
+
+// Whether no lane sees what another one stores. Lanes run statement by statement, points one after the other: what
+// a point reads of an earlier one, or overwrites, would differ.
+bool Builder::lanes_keep_apart(const Block& block, const Index& lane, const Frame& parent) const {
+  const auto view_around = [&](const Refinement& ref) {
+    auto view = parent.views.find(parent.block ? ref.from : ref.into);
+    return view == parent.views.end() ? View() : view->second;  // an unknown name is reported later
+  };
+  const auto memory_of = [&](const View& view) {
+    const size_t memory = static_cast<size_t>(view.memory);
+    return view.memory >= 0 && memory < function_.params.size() ? -1 - function_.params[memory].alias_group
+                                                                 : view.memory;
+  };
+  const std::vector<Touch> all = touches_of(block);
+  for (const Touch& store : all) {
+    if (!store.writes) continue;
+    const View written = view_around(*store.ref);
+    for (const Touch& other : all) {
+      // Sums of several stores may be taken in any order.
+      if (other.writes && (&other == &store || other.ref == store.ref ||
+                           (store.ref->agg && store.ref->agg == other.ref->agg)))
+        continue;
+      const View touched = view_around(*other.ref);
+      if (memory_of(touched) != memory_of(written)) continue;
+      // Each lane has elements of its own if both touch the same ones, which the lane moves.
+      const bool same = touched.offset == written.offset && touched.scale == written.scale &&
+                        other.ref->flat_access() == store.ref->flat_access();
+      const bool own = store.at->empty() && other.at->empty()
+                           ? store.ref->flat_access().uses(lane.name)
+                           : lanes_store_apart(*store.ref, *store.at, lane) && store.ref == other.ref &&
+                                 (other.at->empty() || lanes_store_apart(*other.ref, *other.at, lane));
+      if (!same || !own) return false;
+    }
+  }
+  return true;
 }
 
 Status Builder::count_statement(const Block& block) {
@@ -225,7 +288,7 @@ Status Builder::points(const Frame& outer, const Frame& parent, std::vector<Affi
   if (!decide(frame, pending, conditions)) return {};
   return guarded(conditions, out, [&](Body& inner) -> Status {
     if (!next) return one_point(frame, parent, inner);
-    if (open_indices == 1 && runs_as_lanes(block, *next, options_))
+    if (open_indices == 1 && runs_as_lanes(block, *next, options_) && lanes_keep_apart(block, *next, parent))
       return lanes(*next, frame, parent, pending, inner);
     if (!block.tags.has("unroll")) return loop(*next, frame, parent, pending, inner);
     const Affine start = next->affine ? next->affine->substitute(parent.indices) : Affine(0);
@@ -339,6 +402,7 @@ Status Builder::lanes(const Index& index, Frame frame, const Frame& parent, std:
 
 Status Builder::one_point(Frame frame, const Frame& parent, Body& out) {
   for (const Refinement& ref : frame.block->refs) {
+    STRIA_RETURN_IF_ERROR(check_reads_in_range(ref, *frame.block));
     if (ref.dir == RefDir::none) {
       STRIA_ASSIGN(frame.views[ref.into], allocate(ref, frame));
       continue;

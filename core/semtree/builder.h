@@ -55,6 +55,7 @@ class Builder {
   Status loop(const stripe::Index& index, Frame frame, const Frame& parent, const std::vector<Affine>& pending,
               Body& out);
   Status lanes(const stripe::Index& index, Frame frame, const Frame& parent, std::vector<Affine> pending, Body& out);
+  bool lanes_keep_apart(const stripe::Block& block, const stripe::Index& lane, const Frame& parent) const;
   Status one_point(Frame frame, const Frame& parent, Body& out);
   // Fails if the function grows beyond its limit.
   Status count_statement(const stripe::Block& block);

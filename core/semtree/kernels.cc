@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "stria/stripe/verifier.h"
+#include "stria/stripe/walk.h"
 
 namespace stria::semtree {
 namespace {
@@ -51,14 +52,11 @@ Result<ProgramKernels> kernels_of(const stripe::Program& program) {
 }
 
 std::vector<KernelArgument> arguments_of(const stripe::Block& kernel, const Function& function) {
-  std::vector<std::string> names;
-  for (bool inputs : {false, true})
-    for (const stripe::Refinement& ref : kernel.refs)
-      if (ref.dir != stripe::RefDir::none && (ref.dir == stripe::RefDir::in) == inputs) names.push_back(ref.from);
+  const std::vector<const stripe::Refinement*> order = stripe::kernel_arguments(kernel);
   std::vector<KernelArgument> out;
   for (size_t i = 0; i < function.params.size(); ++i) {
     const Parameter& param = function.params[i];
-    out.push_back({names[i], param.type, param.span * byte_size(param.type), param.writable, param.readable});
+    out.push_back({order[i]->from, param.type, param.span * byte_size(param.type), param.writable, param.readable});
   }
   return out;
 }

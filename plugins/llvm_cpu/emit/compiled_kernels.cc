@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <new>
+#include <system_error>
 #include <thread>
 
 #include "emit/jit.h"
@@ -50,6 +52,17 @@ void compile(Jit& jit, const CompileOptions& options, Job& job) {
   out.assembly = std::move(dump.assembly);
 }
 
+// An exception must not leave a thread: it would end the process.
+void compile_caught(Jit& jit, const CompileOptions& options, Job& job) {
+  try {
+    compile(jit, options, job);
+  } catch (const std::bad_alloc&) {
+    job.status = Status(StatusCode::out_of_memory, "out of memory while it is compiled");
+  } catch (const std::exception& error) {
+    job.status = Status(StatusCode::internal, error.what());
+  }
+}
+
 }  // namespace
 
 Result<std::unique_ptr<CompiledKernels>> compile_kernels(const stripe::Program& program, const CompileOptions& options) {
@@ -67,12 +80,18 @@ Result<std::unique_ptr<CompiledKernels>> compile_kernels(const stripe::Program& 
   const size_t workers = std::min<size_t>(jobs.size(), std::max(wanted, 1));
   std::atomic<size_t> next = 0;
   const auto work = [&] {
-    for (size_t i; (i = next.fetch_add(1)) < jobs.size();) compile(*jit, options, jobs[i]);
+    for (size_t i; (i = next.fetch_add(1)) < jobs.size();) compile_caught(*jit, options, jobs[i]);
   };
-  std::vector<std::thread> threads;
-  for (size_t i = 1; i < workers; ++i) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
+  {
+    std::vector<std::jthread> threads;
+    threads.reserve(workers);
+    // Threads only make it faster: where the system gives no more, those that have started and this one do it all.
+    try {
+      for (size_t i = 1; i < workers; ++i) threads.emplace_back(work);
+    } catch (const std::system_error&) {
+    }
+    work();
+  }
   std::vector<CompiledKernel> kernels;
   for (Job& job : jobs) {
     if (!job.status.ok()) return job.status.with_context(fmt::format("kernel '{}'", job.kernel.block->name));

@@ -1,13 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // What compile_kernels promises to its callers: the list of kernels and arguments, dumps, sub-ranges,
 // several libraries at once, errors that name their place.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 
+#include <atomic>
+#include <cerrno>
 #include <thread>
 
 #include "emit/compiled_kernels.h"
 #include "kernel_runner.h"
 #include "stria/stripe/parser.h"
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+namespace {
+std::atomic<int> threads_left = -1;  // that pthread_create still starts; below 0: any number
+}
+
+// Stands before the system's: lets a test run out of threads.
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* how, void* (*start)(void*), void* argument) noexcept {
+  using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  static const auto create = reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
+  if (threads_left == 0) return EAGAIN;
+  if (threads_left > 0) --threads_left;
+  return create(thread, how, start, argument);
+}
+#endif
 
 namespace stria::llvm_cpu {
 namespace {
@@ -48,6 +67,22 @@ TEST(Interface, ListsKernelsAndArguments) {
   EXPECT_TRUE(!kernel.arguments[2].writable && kernel.arguments[2].readable);
   EXPECT_TRUE(kernel.semtree.empty() && kernel.ir.empty() && kernel.assembly.empty());
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST(Interface, CompilesWithTheThreadsThatTheSystemGives) {
+  const std::string kernel = fmt::format("#kernel #parallel block [x:10] (\nin {}\nout {}) {{\n0: $a = load(A)\n1: R = store($a)\n}}",
+                                         element_view(kIn, "x, 3"), element_view(kOut, "x, 3"));
+  for (int given : {0, 1}) {
+    threads_left = given;
+    CompileOptions options;
+    options.threads = 8;
+    auto compiled = compile_kernels(parsed(program_text({kIn, kOut}, std::vector<std::string>(6, kernel))), options);
+    threads_left = -1;
+    ASSERT_TRUE(compiled.ok()) << compiled.status().to_string();
+    EXPECT_EQ((*compiled)->kernels().size(), 6u);
+  }
+}
+#endif
 
 TEST(Interface, RunsOnlyTheRangeAskedFor) {
   auto compiled = compile_kernels(parsed(doubling()));

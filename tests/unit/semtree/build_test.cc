@@ -81,6 +81,43 @@ TEST(Build, AKernelWithoutPointsIsEmpty) {
   }
 }
 
+TEST(Build, ReadsBeyondTheAllocationAreRefused) {
+  for (const char* tag : {"clamp", "zero_fill"}) {
+    Status status = built(fmt::format("#kernel block [x:4] ( // k\n#{} in A[x - 1] fp32(1:1)\nout R[x] fp32(1:1)) {{\n"
+                                      "0: $a = load(A)\n1: R = store($a)\n}}",
+                                      tag))
+                        .status();
+    EXPECT_EQ(status.code(), StatusCode::unsupported);
+    EXPECT_NE(status.message().find(fmt::format("refinement 'A' of block 'k' is #{}", tag)), std::string::npos)
+        << status.message();
+  }
+}
+
+TEST(Build, LanesOnlyWhereNoLaneSeesWhatAnotherStores) {
+  const auto has_lanes = [](const std::string& refs, const std::string& statements) {
+    auto made = built("#kernel #vector block [x:8] (\n" + refs + ") {\n" + statements + "}");
+    EXPECT_TRUE(made.ok()) << made.status().to_string();
+    return made.ok() && print(*made).find("x8") != std::string::npos;
+  };
+  const std::string copy = "0: $a = load(A)\n1: R = store($a)\n";
+  EXPECT_TRUE(has_lanes("in A[x] fp32(1:1)\nout R[x] fp32(1:1)\n", copy));
+  EXPECT_TRUE(has_lanes("in A[0] fp32(1:1)\nout R[x + 1] fp32(1:1)\n", copy));
+  // S is R: each lane its own element, or the one that the lane before it stores.
+  EXPECT_TRUE(has_lanes("in A = S[x] fp32(1:1)\nout R[x] fp32(1:1)\n", copy));
+  EXPECT_FALSE(has_lanes("in A = S[x] fp32(1:1)\nout R[x + 1] fp32(1:1)\n", copy));
+  EXPECT_FALSE(has_lanes("in A = R[x] fp32(1:1)\nout R[x + 1] fp32(1:1)\n", copy));
+  // What every lane adds to, and what every lane changes in turn.
+  EXPECT_TRUE(has_lanes("in A[x] fp32(1:1)\ninout R = S[0]:add.fp32 fp32(1:1)\n", copy));
+  const std::string change = "0: $a = load(R)\n1: $b = add.fp32($a, $a)\n2: R = store($b)\n";
+  EXPECT_TRUE(has_lanes("inout R = S[x] fp32(1:1)\n", change));
+  EXPECT_FALSE(has_lanes("inout R = S[0] fp32(1:1)\n", change));
+  EXPECT_FALSE(has_lanes("inout R = S[0]:add.fp32 fp32(1:1)\n", change));
+  // Two stores to neighbours: the later point wins.
+  const std::string both = "0: $a = load(A)\n1: R = store($a)\n2: Q = store($a)\n";
+  EXPECT_FALSE(has_lanes("in A[x] fp32(1:1)\nout R[x] fp32(1:1)\nout Q = R[x + 1] fp32(1:1)\n", both));
+  EXPECT_TRUE(has_lanes("in A[x] fp32(1:1)\ninout R = S[x]:add.fp32 fp32(1:1)\ninout Q = S[x + 1]:add.fp32 fp32(1:1)\n", both));
+}
+
 TEST(Build, UnknownNamesAreErrors) {
   for (const char* body : {"0: $a = load(X)\n1: R = store($a)", "0: R = store($b)", "0: $a = (fp32)1.0\n1: X = store($a)",
                            "0: $a = (fp32)1.0\n1: $b = frobnicate.fp32($a)\n2: R = store($b)",
