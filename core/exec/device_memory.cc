@@ -11,7 +11,6 @@ namespace stria::exec {
 struct Ledger {
   std::mutex mutex;
   std::list<LiveBuffer> buffers;  // guarded by mutex, as all below
-  uint64_t bytes = 0;
   std::vector<std::weak_ptr<Reserve>> reserves;
 };
 
@@ -22,14 +21,12 @@ class Entry {
  public:
   Entry(std::shared_ptr<Ledger> ledger, LiveBuffer buffer) : ledger_(std::move(ledger)) {
     std::lock_guard lock(ledger_->mutex);
-    ledger_->bytes += buffer.bytes;
     at_ = ledger_->buffers.insert(ledger_->buffers.end(), std::move(buffer));
   }
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
   ~Entry() {
     std::lock_guard lock(ledger_->mutex);
-    ledger_->bytes -= at_->bytes;
     ledger_->buffers.erase(at_);
   }
 

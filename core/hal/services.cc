@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
+#include <new>
 
 #include "stria/base/text.h"
 #include "stria/hal/error.h"
+#include "stria/hal/lasting_error.h"
 #include "stria/hal/thread_pool.h"
 #include "stria/sdk/info.h"
 
@@ -43,6 +46,28 @@ std::string count_of(int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
+constinit stria_error no_memory =
+    lasting_error(STRIA_OUT_OF_MEMORY, "the host has no memory left for this");
+
+// What `work` returns. No exception crosses the boundary, the host's own
+// neither: they become errors.
+template <typename Work>
+stria_error* contained(Work work) noexcept {
+  try {
+    try {
+      return work();
+    } catch (const std::bad_alloc&) {
+      return &no_memory;
+    } catch (const std::exception& error) {
+      return to_error(internal_error("an exception came out of the host: {}", error.what()));
+    } catch (...) {
+      return to_error(internal_error("an exception came out of the host"));
+    }
+  } catch (...) {
+    return &no_memory;  // not even for saying so
+  }
+}
+
 }  // namespace
 
 struct Services::Slots {
@@ -54,7 +79,11 @@ struct Services::Slots {
     const auto& sink = functions(host).log;
     if (!sink) return;
     level = std::clamp<stria_log_level>(level, STRIA_LOG_DEBUG, STRIA_LOG_ERROR);
-    sink(static_cast<LogLevel>(level), view_of(message));
+    try {
+      sink(static_cast<LogLevel>(level), view_of(message));
+    } catch (...) {
+      // A line that cannot be shown is lost; the plugin can do nothing about it.
+    }
   }
 
   static void* allocate(stria_host* host, uint64_t bytes, uint64_t alignment) {
@@ -86,48 +115,56 @@ struct Services::Slots {
 
   static stria_error* program_create(stria_host* host, stria_string stripe,
                                      stria_host_program** program) {
-    const auto& interpret = functions(host).interpret;
-    if (!interpret)
-      return to_error(make_error(StatusCode::unimplemented, "this host has no interpreter"));
-    auto made = interpret(view_of(stripe));
-    if (!made.ok()) return to_error(made.status());
-    *program = new stria_host_program{std::move(made).value()};
-    of(host).programs_.fetch_add(1, std::memory_order_relaxed);
-    return nullptr;
+    return contained([&]() -> stria_error* {
+      const auto& interpret = functions(host).interpret;
+      if (!interpret)
+        return to_error(make_error(StatusCode::unimplemented, "this host has no interpreter"));
+      auto made = interpret(view_of(stripe));
+      if (!made.ok()) return to_error(made.status());
+      *program = new stria_host_program{std::move(made).value()};
+      of(host).programs_.fetch_add(1, std::memory_order_relaxed);
+      return nullptr;
+    });
   }
 
   static stria_error* program_kernels(stria_host*, stria_host_program* program,
                                       stria_kernel_sink sink, void* state) {
-    for (const KernelInfo& kernel : program->program->kernels())
-      sdk::send_kernel(kernel, sink, state);
-    return nullptr;
+    return contained([&]() -> stria_error* {
+      for (const KernelInfo& kernel : program->program->kernels())
+        sdk::send_kernel(kernel, sink, state);
+      return nullptr;
+    });
   }
 
   static stria_error* kernel_create(stria_host* host, stria_host_program* program, uint64_t index,
                                     stria_host_kernel** kernel) {
-    const std::vector<KernelInfo>& kernels = program->program->kernels();
-    if (index >= kernels.size())
-      return to_error(make_error(StatusCode::out_of_range, "kernel {} of a program of {}", index,
-                                 kernels.size()));
-    auto made = program->program->prepare(index);
-    if (!made.ok()) return to_error(made.status());
-    *kernel = new stria_host_kernel{kernels[index], std::move(made).value()};
-    of(host).kernels_.fetch_add(1, std::memory_order_relaxed);
-    return nullptr;
+    return contained([&]() -> stria_error* {
+      const std::vector<KernelInfo>& kernels = program->program->kernels();
+      if (index >= kernels.size())
+        return to_error(make_error(StatusCode::out_of_range, "kernel {} of a program of {}", index,
+                                   kernels.size()));
+      auto made = program->program->prepare(index);
+      if (!made.ok()) return to_error(made.status());
+      *kernel = new stria_host_kernel{kernels[index], std::move(made).value()};
+      of(host).kernels_.fetch_add(1, std::memory_order_relaxed);
+      return nullptr;
+    });
   }
 
   static stria_error* kernel_run(stria_host*, stria_host_kernel* kernel,
                                  const stria_memory* arguments, uint64_t count) {
-    const KernelInfo& info = kernel->info;
-    if (count != info.arguments.size())
-      return to_error(invalid_argument("kernel '{}' takes {} arguments, not {}", info.name,
-                                       info.arguments.size(), count));
-    for (uint64_t i = 0; i < count; ++i)
-      if (arguments[i].size < info.arguments[i].bytes)
-        return to_error(invalid_argument("argument '{}' of kernel '{}' needs {} bytes, not {}",
-                                         info.arguments[i].name, info.name, info.arguments[i].bytes,
-                                         arguments[i].size));
-    return to_error(kernel->kernel->run({arguments, count}));
+    return contained([&]() -> stria_error* {
+      const KernelInfo& info = kernel->info;
+      if (count != info.arguments.size())
+        return to_error(invalid_argument("kernel '{}' takes {} arguments, not {}", info.name,
+                                         info.arguments.size(), count));
+      for (uint64_t i = 0; i < count; ++i)
+        if (arguments[i].size < info.arguments[i].bytes)
+          return to_error(invalid_argument("argument '{}' of kernel '{}' needs {} bytes, not {}",
+                                           info.arguments[i].name, info.name,
+                                           info.arguments[i].bytes, arguments[i].size));
+      return to_error(kernel->kernel->run({arguments, count}));
+    });
   }
 
   static void kernel_release(stria_host* host, stria_host_kernel* kernel) {
@@ -141,26 +178,32 @@ struct Services::Slots {
 
   static stria_error* cache_get(stria_host* host, stria_string key, stria_text_sink sink,
                                 void* state) {
-    const auto& get = functions(host).cache_get;
-    if (!get) return nullptr;
-    auto value = get(view_of(key));
-    if (!value.ok()) return to_error(value.status());
-    if (*value) sink(state, key, to_c(**value));
-    return nullptr;
+    return contained([&]() -> stria_error* {
+      const auto& get = functions(host).cache_get;
+      if (!get) return nullptr;
+      auto value = get(view_of(key));
+      if (!value.ok()) return to_error(value.status());
+      if (*value) sink(state, key, to_c(**value));
+      return nullptr;
+    });
   }
 
   static stria_error* cache_put(stria_host* host, stria_string key, stria_string value) {
-    const auto& put = functions(host).cache_put;
-    return put ? to_error(put(view_of(key), view_of(value))) : nullptr;
+    return contained([&]() -> stria_error* {
+      const auto& put = functions(host).cache_put;
+      return put ? to_error(put(view_of(key), view_of(value))) : nullptr;
+    });
   }
 
   static stria_error* make_error_object(stria_host*, stria_code code, int64_t native_code,
                                         stria_string message, stria_string native_message) {
-    if (code <= STRIA_OK || code > STRIA_INTERNAL) code = STRIA_INTERNAL;
-    std::string text(view_of(message));
-    if (native_code != 0 || native_message.size != 0)
-      text += fmt::format(" (driver: {}, {})", view_of(native_message), native_code);
-    return to_error(Status(static_cast<StatusCode>(code), std::move(text)));
+    return contained([&]() -> stria_error* {
+      if (code <= STRIA_OK || code > STRIA_INTERNAL) code = STRIA_INTERNAL;
+      std::string text(view_of(message));
+      if (native_code != 0 || native_message.size != 0)
+        text += fmt::format(" (driver: {}, {})", view_of(native_message), native_code);
+      return to_error(Status(static_cast<StatusCode>(code), std::move(text)));
+    });
   }
 };
 

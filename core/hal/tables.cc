@@ -5,26 +5,15 @@
 #include <cstring>
 #include <string_view>
 
+#include "stria/hal/lasting_error.h"
 #include "stria/hal/sized.h"
 
 namespace stria::hal {
 namespace {
 
-void keep(stria_error*) {}
-
-constexpr stria_error unimplemented(std::string_view message) {
-  stria_error error{};
-  error.size = sizeof error;
-  error.code = STRIA_UNIMPLEMENTED;
-  error.message = {message.data(), message.size()};
-  error.release = keep;
-  return error;
-}
-
-// One error per slot: it is never changed and outlives every receiver, so its release does nothing.
 #define SLOT(table, slot)                          \
   constinit stria_error missing_##table##_##slot = \
-      unimplemented("the plugin has no slot " #table "." #slot);
+      lasting_error(STRIA_UNIMPLEMENTED, "the plugin has no slot " #table "." #slot);
 #include "stria/hal/slots.def"
 
 template <stria_error* kError, typename Function>
