@@ -6,9 +6,13 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <new>
+#include <stdexcept>
 #include <vector>
 
+#include "stria/hal/error.h"
 #include "stria/hal/host.h"
+#include "stria/hal/info.h"
 #include "stria/hal/services.h"
 
 namespace stria::hal {
@@ -113,6 +117,33 @@ TEST(Host, MemoryIsAlignedAndRefusedWhenAbsurd) {
   EXPECT_EQ(services.allocate(services.host, UINT64_MAX, 64), nullptr);
   EXPECT_EQ(services.allocate(services.host, 64, 48), nullptr);
   services.free(services.host, nullptr, 0, 64);
+}
+
+// No exception of the host crosses the boundary: it becomes an error, or nothing.
+TEST(Host, ItsExceptionsBecomeErrors) {
+  HostFunctions functions;
+  functions.log = [](LogLevel, std::string_view) { throw std::bad_alloc(); };
+  functions.interpret = [](std::string_view text) -> Result<std::unique_ptr<InterpretedProgram>> {
+    if (text == "memory") throw std::bad_alloc();
+    throw std::runtime_error("no " + std::string(text));
+  };
+  functions.cache_get = [](std::string_view) -> Result<std::optional<std::string>> { throw 1; };
+  functions.cache_put = [](std::string_view, std::string_view) -> Status {
+    throw std::bad_alloc();
+  };
+  Services given(std::make_shared<Host>(std::move(functions), 1));
+  const stria_host_services& services = given.table();
+  auto interpret = [&](const char* text) {
+    stria_host_program* program = nullptr;
+    return take_error(services.program_create(services.host, to_c(text), &program));
+  };
+  services.log(services.host, STRIA_LOG_INFO, to_c("lost"));
+  EXPECT_EQ(interpret("memory").code(), StatusCode::out_of_memory);
+  EXPECT_EQ(interpret("way").message(), "an exception came out of the host: no way");
+  EXPECT_EQ(take_error(services.cache_get(services.host, to_c("k"), nullptr, nullptr)).message(),
+            "an exception came out of the host");
+  EXPECT_EQ(take_error(services.cache_put(services.host, to_c("k"), to_c("v"))).code(),
+            StatusCode::out_of_memory);
 }
 
 TEST(Host, UsesAtLeastOneCore) {

@@ -83,6 +83,7 @@ TEST(Bounds, HoldForTheTypedResultOfRandomPrograms) {
          static_cast<long long>(skipped));
 }
 
+// Rule M11.
 TEST(Bounds, OfASumIsGammaTimesTheMagnitudes) {
   std::map<std::string, Data> data;
   data["A"] = Data(DataType::fp32, {1000}, std::vector<double>(1000, -3));

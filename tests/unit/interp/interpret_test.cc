@@ -111,6 +111,7 @@ TEST(Interpret, StatementsAndTypes) {
   EXPECT_EQ(data["O"].values(), (Values{-5, -2, 0, 2, 5}));  // -2.5 and 2.5 truncate
 }
 
+// Rule M12: integers divided by zero at run time give 0 and are counted.
 TEST(Interpret, EventsAreCounted) {
   const std::string text = program_text(
       "none new@0x0 A[0] fp32(6:1)\nnone new@0x0 O[0] i8(6:1)\n",
@@ -131,6 +132,7 @@ TEST(Interpret, EventsAreCounted) {
   }
 }
 
+// Rule S5: what an allocation holds before it is written is poison.
 TEST(Interpret, PoisonIsAnErrorOnlyWhereItReachesTheCaller) {
   const auto text = [](const std::string& first, const std::string& use) {
     return kernel(8,
