@@ -2,6 +2,7 @@
 // A contraction becomes kernels that fill what it leaves unwritten (usually none), then the kernel
 // of the contraction itself: one, or one for each residue class of its output (coordinates.h).
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "stria/lower/iteration.h"
@@ -98,6 +99,40 @@ void warn_of_unwritten(Lowering& lowering, const BoundContraction& contraction,
                             count == 1 ? "is" : "are", count == 1 ? "s" : "", element));
 }
 
+// All that the index sets depend on.
+std::string text_of_sets(const BoundContraction& contraction, const std::vector<int64_t>& sizes,
+                         const std::vector<std::string>& names) {
+  std::string out = contraction.empty ? "empty" : contraction.no_defract ? "no_defract" : "";
+  auto at = std::back_inserter(out);
+  for (const tile::BoundIndex& index : contraction.indices)
+    fmt::format_to(at, "{}:{}:{};", index.name, index.range.lower, index.range.upper);
+  for (const Affine& form : contraction.constraints) fmt::format_to(at, "{};", form.to_string());
+  auto access = [&](const std::vector<tile::DimAccess>& forms) {
+    out += '[';
+    for (const tile::DimAccess& form : forms)
+      fmt::format_to(at, "{}/{},", form.numerator.to_string(), form.divisor);
+  };
+  access(contraction.out_access);
+  for (const tile::BoundOperand& operand : contraction.operands) access(operand.access);
+  for (size_t d = 0; d < sizes.size(); ++d) fmt::format_to(at, "]{}:{}", names[d], sizes[d]);
+  return out;
+}
+
+Result<ContractionSets> find_sets(Lowering& lowering, const BoundContraction& contraction) {
+  const std::vector<int64_t>& sizes = lowering.tensor(contraction.out).sizes;
+  const std::vector<std::string> names = lowering.index_names(contraction.out);
+  std::map<std::string, ContractionSets>& known = lowering.known_sets().contractions;
+  std::string key = text_of_sets(contraction, sizes, names);
+  if (auto at = known.find(key); at != known.end()) return at->second;
+  ContractionSets sets;
+  SetWork& work = lowering.set_work();
+  STRIA_ASSIGN(sets.iterations, make_iterations(contraction, work));
+  STRIA_ASSIGN(sets.rest,
+               work.needed([&] { return unwritten(sets.iterations.whole, sizes, names); }));
+  known.emplace(std::move(key), sets);
+  return sets;
+}
+
 // The statements that combine the loaded operands; returns the scalar to store.
 std::string add_combination(const BoundContraction& contraction,
                             const std::vector<std::string>& loaded, const std::string& result,
@@ -169,16 +204,14 @@ Status lower_contraction(Lowering& lowering, const tile::BoundStatement& stateme
                          const BoundContraction& contraction) {
   if (!lowering.has_elements(contraction.out)) return {};
   const tile::BoundTensor& out = lowering.tensor(contraction.out);
-  STRIA_ASSIGN(Iterations iterations, make_iterations(contraction));
-
   std::vector<std::string> names(out.sizes.size());
   for (size_t d = 0; d < names.size(); ++d) {
     const tile::DimAccess& access = contraction.out_access[d];
     if (access.numerator.terms().size() == 1) names[d] = access.numerator.terms()[0].first;
   }
   lowering.set_index_names(contraction.out, std::move(names));
-  STRIA_ASSIGN(std::vector<SetPiece> rest,
-               unwritten(iterations.whole, out.sizes, lowering.index_names(contraction.out)));
+  STRIA_ASSIGN(ContractionSets sets, find_sets(lowering, contraction));
+  auto& [iterations, rest] = sets;
   if (!rest.empty() && !contraction.default_tensor)
     warn_of_unwritten(lowering, contraction, rest, iterations.whole.empty);
   for (const SetPiece& piece : rest) add_fill(lowering, contraction, piece);

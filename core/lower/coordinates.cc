@@ -293,29 +293,39 @@ Result<std::optional<Iteration>> other_coordinates(const BoundContraction& contr
   return Reducer(contraction).run();
 }
 
-Result<std::optional<Iteration>> tight(const Iteration& loose, const std::vector<Affine>& more) {
+Result<std::optional<Iteration>> tight(const Iteration& loose) {
   std::vector<std::string> names;
   for (const Iteration::Index& index : loose.indices) names.push_back(index.name);
   IntegerSet set(names);
   for (const Affine& form : loose.constraints) set.add_ge(form);
   STRIA_ASSIGN(bool nothing, set.is_empty());
   if (nothing) return std::optional<Iteration>();
-  Iteration out;
-  std::map<std::string, Affine> shifts;
-  std::map<std::string, double> most;
-  std::vector<std::pair<std::string, Interval>> box;
+  std::vector<Interval> ranges;
   for (const Iteration::Index& index : loose.indices) {
     STRIA_ASSIGN(Bounds range, set.bounds(Affine::of(index.name)));
     if (!range.lower || !range.upper)
       return internal_error("index {} has no bound in a valid set", index.name);
+    ranges.push_back({*range.lower, *range.upper});
+  }
+  STRIA_ASSIGN(Iteration out, from_zero(loose, ranges));
+  return std::optional<Iteration>(std::move(out));
+}
+
+Result<Iteration> from_zero(const Iteration& loose, const std::vector<Interval>& ranges) {
+  Iteration out;
+  std::map<std::string, Affine> shifts;
+  std::map<std::string, double> most;
+  std::vector<std::pair<std::string, Interval>> box;
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    const Iteration::Index& index = loose.indices[i];
+    const auto& [lower, upper] = ranges[i];
     int64_t count = 0;
-    if (__builtin_sub_overflow(*range.upper, *range.lower, &count) ||
-        __builtin_add_overflow(count, 1, &count))
+    if (__builtin_sub_overflow(upper, lower, &count) || __builtin_add_overflow(count, 1, &count))
       return make_error(StatusCode::out_of_range, "index {} has more than 2^63 - 1 values",
                         index.name);
-    most[index.name] = std::max(std::abs(static_cast<double>(*range.lower)),
-                                std::abs(static_cast<double>(*range.upper)));
-    shifts[index.name] = Affine(*range.lower);
+    most[index.name] =
+        std::max(std::abs(static_cast<double>(lower)), std::abs(static_cast<double>(upper)));
+    shifts[index.name] = Affine(lower);
     if (count == 1) continue;
     shifts[index.name].add_term(index.name, 1);
     out.indices.push_back({index.name, count, index.residue});
@@ -327,13 +337,12 @@ Result<std::optional<Iteration>> tight(const Iteration& loose, const std::vector
     return {};
   };
   STRIA_RETURN_IF_ERROR(shifted(loose.constraints, out.constraints));
-  STRIA_RETURN_IF_ERROR(shifted(more, out.constraints));
   STRIA_RETURN_IF_ERROR(shifted(loose.out_access, out.out_access));
   for (const auto& access : loose.operand_access)
     STRIA_RETURN_IF_ERROR(shifted(access, out.operand_access.emplace_back()));
   for (Affine& form : out.constraints) form = tightened(form);
-  out.constraints = IntegerSet::box(box).needed(out.constraints);
-  return std::optional<Iteration>(std::move(out));
+  if (!out.constraints.empty()) out.constraints = IntegerSet::box(box).needed(out.constraints);
+  return out;
 }
 
 Result<std::vector<Iteration>> residue_classes(const Iteration& whole, int64_t most) {

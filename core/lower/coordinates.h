@@ -36,8 +36,10 @@ Result<std::vector<Iteration>> residue_classes(const Iteration& whole, int64_t m
 
 // The points of `loose.indices` (ranges are not read) that meet its constraints, in tight form:
 // each index from 0 with its exact range, an index with one value gone, only needed constraints.
-// nullopt: no point. `more` are constraints beside these that narrow no index's range.
-Result<std::optional<Iteration>> tight(const Iteration& loose,
-                                       const std::vector<Affine>& more = {});
+// nullopt: no point.
+Result<std::optional<Iteration>> tight(const Iteration& loose);
+
+// The same where the exact range of each index is known, and there is a point.
+Result<Iteration> from_zero(const Iteration& loose, const std::vector<Interval>& ranges);
 
 }  // namespace stria::lower_detail

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stria/base/status.h"
+#include "stria/lower/set_work.h"
 #include "stria/poly/affine.h"
 #include "stria/tile/bound.h"
 
@@ -36,7 +37,7 @@ struct Iterations {
 };
 
 // out_of_range or unknown, naming the form, where a division cannot be solved.
-Result<Iterations> make_iterations(const tile::BoundContraction& contraction);
+Result<Iterations> make_iterations(const tile::BoundContraction& contraction, SetWork& work);
 
 // Points of the box.
 double volume(const Iteration& iteration);

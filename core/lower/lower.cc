@@ -4,7 +4,21 @@
 #include "stria/lower/lowering.h"
 
 namespace stria {
-Result<stripe::Program> lower(const tile::BoundProgram& program, std::vector<Diagnostic>* warnings) {
+namespace {
+
+// A statement may need several.
+constexpr size_t kMaxKernels = 300'000;
+
+// What a message calls a statement.
+std::string shown(const std::string& text) {
+  constexpr size_t kMaxLength = 160;
+  return text.size() <= kMaxLength ? text : text.substr(0, kMaxLength) + "…";
+}
+
+}  // namespace
+
+Result<stripe::Program> lower(const tile::BoundProgram& program,
+                              std::vector<Diagnostic>* warnings) {
   using namespace lower_detail;
   Lowering lowering(program, warnings);
   for (const tile::BoundStatement& statement : program.statements) {
@@ -26,7 +40,10 @@ Result<stripe::Program> lower(const tile::BoundProgram& program, std::vector<Dia
             return lower_prng(lowering, statement, form);
         },
         statement.form);
-    STRIA_RETURN_IF_ERROR(status.with_context(statement.text));
+    if (status.ok() && lowering.kernel_count() > kMaxKernels)
+      status = make_error(StatusCode::out_of_range, "the program needs more than {} kernels",
+                          kMaxKernels);
+    STRIA_RETURN_IF_ERROR(status.with_context(shown(statement.text)));
   }
 
   stripe::Block main;

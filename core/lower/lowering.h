@@ -10,6 +10,9 @@
 
 #include "stria/base/diagnostic.h"
 #include "stria/base/status.h"
+#include "stria/lower/iteration.h"
+#include "stria/lower/set_work.h"
+#include "stria/poly/integer_set.h"
 #include "stria/stripe/block.h"
 #include "stria/tile/bound.h"
 
@@ -23,6 +26,25 @@ class Names {
  private:
   std::set<std::string> used_;
   std::map<std::string, int> next_;  // per base: the number to try first
+};
+
+// The index sets of a contraction: what it runs over and what it leaves unwritten.
+struct ContractionSets {
+  Iterations iterations;
+  std::vector<SetPiece> rest;
+};
+
+// The copies that a reshape is: the dims of the points, those of the output, then the input's.
+struct ReshapeSets {
+  std::vector<SetPiece> pieces;
+  std::vector<size_t> order;
+};
+
+// Index sets by what they were made from, as text: statements of a program, calls that are inlined
+// above all, have the same ones again and again, and finding them may take the solver long.
+struct KnownSets {
+  std::map<std::string, ContractionSets> contractions;
+  std::map<std::string, ReshapeSets> reshapes;
 };
 
 class Lowering {
@@ -56,9 +78,14 @@ class Lowering {
 
   // The kernels added from here on are those of `statement`.
   void begin_statement(const tile::BoundStatement& statement);
-  // Appends a kernel to main and names it: after the statement's attribute pid(name), else by its number.
+  // Appends a kernel to main and names it: after the statement's attribute pid(name), else by its
+  // number.
   void add_kernel(stripe::Block block);
+  size_t kernel_count() const { return kernels_.size(); }
   std::vector<stripe::Statement> take_kernels() { return std::move(kernels_); }
+
+  KnownSets& known_sets() { return known_sets_; }
+  SetWork& set_work() { return set_work_; }
 
   // Once for each place in the program's text.
   void warn(SourceSpan span, std::string message);
@@ -69,6 +96,8 @@ class Lowering {
   std::vector<TensorShape> shapes_;
   std::vector<std::vector<std::string>> index_names_;
   std::vector<stripe::Statement> kernels_;
+  KnownSets known_sets_;
+  SetWork set_work_;
   Names kernel_names_;
   std::string kernel_name_;  // wanted by the statement; empty: none
 };

@@ -31,4 +31,16 @@ std::vector<SetPiece> product(const std::vector<SetPiece>& a, const std::vector<
   return out;
 }
 
+Status check_piece_count(const std::vector<size_t>& counts) {
+  size_t total = 1;
+  for (size_t count : counts) {
+    total *= count;
+    if (total > kMaxPieces)
+      return make_error(StatusCode::out_of_range,
+                        "its elements fall into more than {} sets that need a kernel each",
+                        kMaxPieces);
+  }
+  return {};
+}
+
 }  // namespace stria::lower_detail

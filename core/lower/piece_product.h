@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "stria/base/status.h"
 #include "stria/poly/integer_set.h"
 
 namespace stria::lower_detail {
@@ -11,5 +12,11 @@ namespace stria::lower_detail {
 // Every pair of a piece of `a` and one of `b` as one piece: the points of `a`, then those of `b`.
 // An index of `b` whose name the piece of `a` has gets another.
 std::vector<SetPiece> product(const std::vector<SetPiece>& a, const std::vector<SetPiece>& b);
+
+// A statement whose sets fall into more pieces than this is refused: each becomes a kernel.
+inline constexpr size_t kMaxPieces = 1000;
+
+// out_of_range if the product of the counts is larger. Products multiply, so this is asked first.
+Status check_piece_count(const std::vector<size_t>& counts);
 
 }  // namespace stria::lower_detail

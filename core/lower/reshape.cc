@@ -43,6 +43,38 @@ std::vector<SamePositions> split(const std::vector<int64_t>& out, const std::vec
   return groups;
 }
 
+Result<ReshapeSets> find_sets(const std::vector<int64_t>& out, const std::vector<int64_t>& in,
+                              bool all_elements, const std::vector<std::string>& out_names) {
+  Names names;
+  for (const std::string& name : out_names) names.fresh(name);
+  ReshapeSets sets;
+  sets.pieces.emplace_back();
+  for (const SamePositions& group : split(out, in, all_elements)) {
+    std::vector<std::pair<std::string, Interval>> box;
+    Affine difference;
+    int64_t stride = 1;
+    for (size_t d : group.out_dims) {
+      box.emplace_back(out_names[d], Interval{0, out[d] - 1});
+      sets.order.push_back(d);
+    }
+    for (size_t k = group.out_dims.size(); k-- > 0; stride *= out[group.out_dims[k]])
+      difference.add_term(out_names[group.out_dims[k]], stride);
+    for (size_t d : group.in_dims) {
+      box.emplace_back(names.fresh(fmt::format("r{}", d + 1)), Interval{0, in[d] - 1});
+      sets.order.push_back(out.size() + d);
+    }
+    stride = 1;
+    for (size_t k = group.in_dims.size(); k-- > 0; stride *= in[group.in_dims[k]])
+      difference.add_term(box[group.out_dims.size() + k].first, -stride);
+    IntegerSet positions = IntegerSet::box(box);
+    positions.add_eq(difference);
+    STRIA_ASSIGN(std::vector<SetPiece> part, positions.pieces());
+    STRIA_RETURN_IF_ERROR(check_piece_count({sets.pieces.size(), part.size()}));
+    sets.pieces = product(sets.pieces, part);
+  }
+  return sets;
+}
+
 }  // namespace
 
 Status lower_reshape(Lowering& lowering, const tile::BoundStatement& statement,
@@ -51,36 +83,20 @@ Status lower_reshape(Lowering& lowering, const tile::BoundStatement& statement,
   if (!lowering.has_elements(to)) return {};
   const tile::BoundTensor& in = lowering.tensor(from);
   const tile::BoundTensor& out = lowering.tensor(to);
-  std::vector<std::string> out_names = lowering.index_names(to);
-  Names names;
-  for (const std::string& name : out_names) names.fresh(name);
-
+  const std::vector<std::string> names = lowering.index_names(to);
   const bool all_elements =
       lowering.shape(to).element_count() == lowering.shape(from).element_count();
-  std::vector<SetPiece> pieces{SetPiece{}};
-  std::vector<size_t> order;  // of the points' coordinates: dims of `out`, then of `in` behind them
-  for (const SamePositions& group : split(out.sizes, in.sizes, all_elements)) {
-    std::vector<std::pair<std::string, Interval>> box;
-    Affine difference;
-    int64_t stride = 1;
-    for (size_t d : group.out_dims) {
-      box.emplace_back(out_names[d], Interval{0, out.sizes[d] - 1});
-      order.push_back(d);
-    }
-    for (size_t k = group.out_dims.size(); k-- > 0; stride *= out.sizes[group.out_dims[k]])
-      difference.add_term(out_names[group.out_dims[k]], stride);
-    for (size_t d : group.in_dims) {
-      box.emplace_back(names.fresh(fmt::format("r{}", d + 1)), Interval{0, in.sizes[d] - 1});
-      order.push_back(out.sizes.size() + d);
-    }
-    stride = 1;
-    for (size_t k = group.in_dims.size(); k-- > 0; stride *= in.sizes[group.in_dims[k]])
-      difference.add_term(box[group.out_dims.size() + k].first, -stride);
-    IntegerSet positions = IntegerSet::box(box);
-    positions.add_eq(difference);
-    STRIA_ASSIGN(std::vector<SetPiece> part, positions.pieces());
-    pieces = product(pieces, part);
+  std::map<std::string, ReshapeSets>& known = lowering.known_sets().reshapes;
+  const std::string key = fmt::format("{} {} {} {}", all_elements, fmt::join(names, ","),
+                                      fmt::join(out.sizes, ","), fmt::join(in.sizes, ","));
+  auto found = known.find(key);
+  if (found == known.end()) {
+    STRIA_ASSIGN(ReshapeSets sets, lowering.set_work().needed([&] {
+      return find_sets(out.sizes, in.sizes, all_elements, names);
+    }));
+    found = known.emplace(key, std::move(sets)).first;
   }
+  const auto& [pieces, order] = found->second;
 
   for (const SetPiece& piece : pieces) {
     std::vector<Affine> at(order.size());

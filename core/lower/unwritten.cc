@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "stria/lower/piece_product.h"
 
@@ -59,15 +60,44 @@ std::vector<Group> independent_groups(const Iteration& iteration, size_t rank) {
   return groups;
 }
 
-// Without the solver: the group's dims are single indices over their full ranges, unconstrained.
+// Without the solver: the group's dims are different single indices over their full ranges, and
+// with the other indices at some fixed values (the middle tap of a convolution) the constraints
+// hold for all of these. False decides nothing.
 bool plainly_covers(const Group& group, const Iteration& iteration,
                     const std::vector<int64_t>& sizes) {
-  if (!group.constraints.empty() || group.dims.size() != 1) return false;
-  const Affine& form = iteration.out_access[group.dims[0]];
-  int64_t size = sizes[group.dims[0]];
-  if (form.is_constant()) return size == 1;
-  if (form.terms().size() != 1 || std::abs(form.terms()[0].second) != 1) return false;
-  return iteration.indices[group.indices[0]].range == size;
+  std::set<std::string> over_dims;
+  for (size_t d : group.dims) {
+    const Affine& form = iteration.out_access[d];
+    if (form.is_constant()) {
+      if (sizes[d] != 1) return false;
+      continue;
+    }
+    if (form.terms().size() != 1 || std::abs(form.terms()[0].second) != 1 ||
+        !over_dims.insert(form.terms()[0].first).second)
+      return false;
+    auto index = std::find_if(group.indices.begin(), group.indices.end(), [&](size_t i) {
+      return iteration.indices[i].name == form.terms()[0].first;
+    });
+    if (iteration.indices[*index].range != sizes[d]) return false;
+  }
+  std::map<std::string, int64_t> last;
+  for (size_t i : group.indices) last[iteration.indices[i].name] = iteration.indices[i].range - 1;
+  auto holds_with = [&](int way) {
+    return std::all_of(group.constraints.begin(), group.constraints.end(), [&](const Affine& form) {
+      __int128 least = form.constant();
+      for (const auto& [name, coefficient] : form.terms()) {
+        const __int128 at_end = static_cast<__int128>(coefficient) * last.at(name);
+        const __int128 at_middle = static_cast<__int128>(coefficient) * (last.at(name) / 2);
+        const __int128 added = over_dims.count(name) > 0 ? std::min<__int128>(0, at_end)
+                               : way == 0                ? 0
+                               : way == 1                ? at_middle
+                                                         : at_end;
+        if (__builtin_add_overflow(least, added, &least)) return false;
+      }
+      return least >= 0;
+    });
+  };
+  return holds_with(0) || holds_with(1) || holds_with(2);
 }
 
 }  // namespace
@@ -116,12 +146,18 @@ Result<std::vector<SetPiece>> unwritten(const Iteration& iteration,
 
   // Dims in the order of the groups, then each point back in the order of the output.
   std::vector<SetPiece> out;
+  auto group_pieces = [&](size_t j, size_t k) -> const std::vector<SetPiece>& {
+    return j < k ? parts[j].written : j == k ? parts[j].left : parts[j].whole;
+  };
   for (size_t k = 0; k < parts.size(); ++k) {
     if (parts[k].left.empty()) continue;
+    std::vector<size_t> counts;
+    for (size_t j = 0; j < parts.size(); ++j) counts.push_back(group_pieces(j, k).size());
+    STRIA_RETURN_IF_ERROR(check_piece_count(counts));
     std::vector<SetPiece> pieces{SetPiece{}};
     std::vector<size_t> order;
     for (size_t j = 0; j < parts.size(); ++j) {
-      pieces = product(pieces, j < k ? parts[j].written : j == k ? parts[j].left : parts[j].whole);
+      pieces = product(pieces, group_pieces(j, k));
       order.insert(order.end(), parts[j].dims.begin(), parts[j].dims.end());
     }
     for (SetPiece& piece : pieces) {

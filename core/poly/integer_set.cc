@@ -517,6 +517,9 @@ std::vector<Affine> IntegerSet::needed(const std::vector<Affine>& constraints) c
     Result<bool> implied = implies(form);
     if (!implied.ok() || !*implied) kept.push_back(form);
   }
+  // Each is asked of all the others: with very many, those that the rest makes superfluous stay.
+  constexpr size_t kMaxCompared = 100;
+  if (kept.size() > kMaxCompared) return kept;
   for (size_t i = kept.size(); i-- > 0 && kept.size() > 1;) {
     IntegerSet rest = *this;
     for (size_t j = 0; j < kept.size(); ++j)

@@ -11,14 +11,15 @@
 #include <isl/val.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <initializer_list>
 #include <memory>
+
+#include "stria/poly/solver_budget.h"
 
 namespace stria {
 namespace {
-
-// An operation of the solver (a pivot, a cut) costs up to the square of the number of variables;
-// this many units take about a second on a slow core. What compilers ask takes a thousandth of it.
-constexpr unsigned long kWorkBudget = 10'000'000;
 
 struct Free {
   void operator()(isl_set* p) const { isl_set_free(p); }
@@ -46,24 +47,50 @@ bool to_int64(isl_val* value, int64_t* out) {
 
 }  // namespace
 
-// One solver context and the translation of sets into it and back.
+// One question: a solver context and the translation of sets into it and back.
+//
+// What the library counts are its operations: pivots, each of which goes over a whole matrix, and
+// allocations. So an operation counts as many steps as the largest matrix has words once pivots
+// have let its numbers grow; the larger it is, the more of the operations are allocations.
+// In a search for integer points the work between two operations grows with the number of columns.
 class SetSolver::Context {
  public:
-  Context() : context_(isl_ctx_alloc()) {
+  // The sets that are asked about, and whether the answer is found by a search for integer points.
+  explicit Context(std::initializer_list<const IntegerSet*> sets, bool search)
+      : context_(isl_ctx_alloc()), budget_(SolverBudget::current()) {
     STRIA_CHECK(context_, "no memory for a solver context");
     isl_options_set_on_error(context_.get(), ISL_ON_ERROR_CONTINUE);
-    isl_ctx_set_max_operations(context_.get(), kWorkBudget);
+    for (const IntegerSet* set : sets)
+      for (const IntegerSet::Part& part : set->parts_)
+        steps_ = std::max(steps_, steps_with(part, search));
+    int64_t steps = kQuestionSteps;
+    if (budget_ != nullptr) steps = std::min(steps, budget_->limit() - budget_->used());
+    limit_ = static_cast<unsigned long>(std::max<int64_t>(steps / steps_, 1));
+    isl_ctx_set_max_operations(get(), limit_);
   }
+  ~Context() {
+    if (budget_ == nullptr) return;
+    budget_->charge(static_cast<int64_t>(operations()) * steps_);
+    ++budget_->questions_;
+  }
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
 
   isl_ctx* get() const { return context_.get(); }
 
   // Why the last call gave nothing.
   Status failure() const {
-    if (isl_ctx_last_error(context_.get()) == isl_error_quota)
+    if (isl_ctx_last_error(get()) == isl_error_quota) {
+      if (limit_ == static_cast<unsigned long>(std::max<int64_t>(kQuestionSteps / steps_, 1)))
+        return make_error(StatusCode::unknown,
+                          "a question about an integer set needs more than {} solver steps "
+                          "({} operations)",
+                          kQuestionSteps, limit_);
       return make_error(StatusCode::unknown,
-                        "a question about an integer set needs more than {} solver operations",
-                        isl_ctx_get_max_operations(context_.get()));
-    const char* message = isl_ctx_last_error_msg(context_.get());
+                        "questions about integer sets need more than {} solver steps together",
+                        budget_->limit());
+    }
+    const char* message = isl_ctx_last_error_msg(get());
     return internal_error("the integer set solver failed: {}",
                           message ? message : "no reason given");
   }
@@ -73,9 +100,6 @@ class SetSolver::Context {
     Owned<isl_set> out(isl_set_empty(isl_space_copy(space)));
     for (const IntegerSet::Part& part : set.parts_) {
       unsigned columns = static_cast<unsigned>(set.rank() + part.existentials + 1);
-      // 0 would mean no limit.
-      const unsigned long most = std::max(1ul, kWorkBudget / columns / columns);
-      isl_ctx_set_max_operations(get(), std::min(isl_ctx_get_max_operations(get()), most));
       isl_basic_set* basic = isl_basic_set_from_constraint_matrices(
           isl_space_copy(space), matrix(part.equalities, columns),
           matrix(part.inequalities, columns), isl_dim_set, isl_dim_div, isl_dim_cst, isl_dim_param);
@@ -128,11 +152,51 @@ class SetSolver::Context {
   }
 
  private:
+  // As many bits as a number of the row may have after a pivot in each column.
+  static int64_t words_in(const std::vector<IntegerSet::Row>& rows) {
+    int64_t sum = 0;
+    for (const IntegerSet::Row& row : rows) {
+      const auto columns = static_cast<int64_t>(row.size());
+      for (int64_t number : row)
+        sum +=
+            1 + std::bit_width(static_cast<uint64_t>(number < 0 ? ~number : number)) * columns / 64;
+    }
+    return sum;
+  }
+  static int64_t steps_with(const IntegerSet::Part& part, bool search) {
+    const int64_t words = 2 * words_in(part.equalities) + words_in(part.inequalities);
+    int64_t steps = std::max<int64_t>(std::min(words, 1024 + words / 8), 1);
+    const auto& rows = part.inequalities.empty() ? part.equalities : part.inequalities;
+    if (search && !rows.empty()) steps = steps * std::max<int64_t>(rows[0].size(), 5) / 5;
+    return steps;
+  }
+
   // A number was wanted and did not come: out of the range of int64, or the call failed.
   Status no_number() const {
     if (isl_ctx_last_error(get()) != isl_error_none) return failure();
     return make_error(StatusCode::out_of_range,
                       "a number of an integer set does not fit in 64 bits");
+  }
+
+  // How many there have been, give or take the few made here. The library does not tell; but an
+  // allocation is one, and fails from the limit on.
+  unsigned long operations() const {
+    auto fewer_than = [&](unsigned long limit) {
+      isl_ctx_set_max_operations(get(), limit);
+      void* memory = isl_malloc_or_die(get(), 1);
+      std::free(memory);
+      return memory != nullptr;
+    };
+    unsigned long low = 0, high = std::min(limit_, 64ul);
+    while (high < limit_ && !fewer_than(high)) {
+      low = high;
+      high = std::min(limit_, 4 * high);
+    }
+    while (low + 1 < high) {
+      const unsigned long middle = low + (high - low) / 2;
+      (fewer_than(middle) ? high : low) = middle;
+    }
+    return high;
   }
 
   isl_mat* matrix(const std::vector<IntegerSet::Row>& rows, unsigned columns) const {
@@ -191,10 +255,13 @@ class SetSolver::Context {
   }
 
   Owned<isl_ctx> context_;
+  SolverBudget* budget_;  // may be null
+  int64_t steps_ = 1;     // of one operation
+  unsigned long limit_ = 1;
 };
 
 Result<bool> SetSolver::is_empty(const IntegerSet& set) {
-  Context context;
+  Context context({&set}, true);
   Owned<isl_set> built = context.build(set);
   isl_bool answer = isl_set_is_empty(built.get());
   if (answer == isl_bool_error) return context.failure();
@@ -202,7 +269,7 @@ Result<bool> SetSolver::is_empty(const IntegerSet& set) {
 }
 
 Result<Bounds> SetSolver::bounds(const IntegerSet& set, const Affine& affine) {
-  Context context;
+  Context context({&set}, true);
   Owned<isl_set> built = context.build(set);
   Owned<isl_aff> form = context.form(set, affine);
   Bounds out;
@@ -225,7 +292,7 @@ Result<Bounds> SetSolver::bounds(const IntegerSet& set, const Affine& affine) {
 }
 
 Result<bool> SetSolver::is_subset(const IntegerSet& a, const IntegerSet& b) {
-  Context context;
+  Context context({&a, &b}, true);
   Owned<isl_set> left = context.build(a), right = context.build(b);
   isl_bool answer = isl_set_is_subset(left.get(), right.get());
   if (answer == isl_bool_error) return context.failure();
@@ -233,20 +300,20 @@ Result<bool> SetSolver::is_subset(const IntegerSet& a, const IntegerSet& b) {
 }
 
 Result<IntegerSet> SetSolver::subtract(const IntegerSet& a, const IntegerSet& b) {
-  Context context;
+  Context context({&a, &b}, false);
   Owned<isl_set> left = context.build(a), right = context.build(b);
   Owned<isl_set> rest(isl_set_coalesce(isl_set_subtract(left.release(), right.release())));
   return context.read(rest.get(), a.dims(), false);
 }
 
 Result<IntegerSet> SetSolver::simplify(const IntegerSet& set) {
-  Context context;
+  Context context({&set}, false);
   Owned<isl_set> built(isl_set_coalesce(context.build(set).release()));
   return context.read(built.get(), set.dims(), false);
 }
 
 Result<IntegerSet> SetSolver::disjoint(const IntegerSet& set) {
-  Context context;
+  Context context({&set}, false);
   isl_set* built = isl_set_coalesce(isl_set_compute_divs(context.build(set).release()));
   built = isl_set_detect_equalities(isl_set_make_disjoint(built));
   Owned<isl_set> cut(isl_set_compute_divs(built));

@@ -5,6 +5,7 @@
 
 #include "stria/base/text.h"
 #include "stria/builtins/composite.h"
+#include "stria/poly/solver_budget.h"
 #include "stria/tile/binder.h"
 #include "stria/tile/library.h"
 #include "stria/tile/print.h"
@@ -18,6 +19,12 @@ constexpr size_t kMaxCallDepth = 100;
 // Calls of calls can multiply without end, with statements and without (functions of numbers).
 constexpr size_t kMaxStatements = 200'000;
 constexpr size_t kMaxCalls = 500'000;
+// Nodes of expressions, names, arguments, dimensions of tensors.
+constexpr size_t kMaxTerms = 4'000'000;
+// Of the names of tensors, the statements as text, and their attributes.
+constexpr size_t kMaxCharacters = 32'000'000;
+// For the index sets of all contractions together.
+constexpr int64_t kSolverSteps = 70'000'000;
 
 std::string without_quote(std::string name) {
   if (!name.empty() && name.back() == '\'') name.pop_back();
@@ -29,6 +36,13 @@ std::string header_text(const Parameter& parameter) {
   std::vector<std::string> dims;
   for (const Name& dim : parameter.dims) dims.push_back(dim.text);
   return fmt::format("{}[{}]", parameter.name.text, join(dims, ", "));
+}
+
+// In characters, those of a short name included that take as much memory as a long one.
+size_t size_of(const Attribute& attribute) {
+  size_t out = attribute.name.text.size() + sizeof(Attribute);
+  for (const Name& argument : attribute.arguments) out += argument.text.size() + sizeof(Name);
+  return out;
 }
 
 std::string sizes_text(const std::vector<int64_t>& sizes) { return fmt::format("[{}]", fmt::join(sizes, ", ")); }
@@ -58,7 +72,27 @@ Result<BoundProgram> bind_program(const Program& program, std::string_view funct
 // ---- messages ----
 
 bool Binder::stop() const {
-  return diagnostics_.error_count() >= kMaxErrors || out_.statements.size() >= kMaxStatements;
+  return diagnostics_.error_count() >= kMaxErrors || out_.statements.size() >= kMaxStatements || over_limit_;
+}
+
+bool Binder::work(size_t terms, SourceSpan span) {
+  terms_ += terms;
+  if (terms_ <= kMaxTerms) return true;
+  if (!over_limit_)
+    error(span, fmt::format("the program has more than {} operations, names and dimensions once its calls are "
+                            "inlined", kMaxTerms));
+  over_limit_ = true;
+  return false;
+}
+
+bool Binder::write(size_t characters, SourceSpan span) {
+  characters_ += characters;
+  if (characters_ <= kMaxCharacters) return true;
+  if (!over_limit_)
+    error(span, fmt::format("the names, texts and attributes of the program's statements have more than {} "
+                            "characters once its calls are inlined", kMaxCharacters));
+  over_limit_ = true;
+  return false;
 }
 
 SourceSpan Binder::place(SourceSpan span) const {
@@ -105,6 +139,7 @@ const Function* Binder::find_function(std::string_view name) const {
 }
 
 bool Binder::define(Scope& scope, const Name& name, Entity entity) {
+  if (!work(work_of(name.text), name.span)) return false;
   entity.span = name.span;
   auto [at, fresh] = scope.names.emplace(name.text, entity);
   if (fresh) return true;
@@ -170,6 +205,7 @@ TensorId Binder::add_tensor(std::string name, DataType type, std::vector<int64_t
     error(span, s);
     return -1;
   }
+  if (!work(1 + sizes.size(), span) || !write(name.size(), span)) return -1;
   BoundTensor tensor;
   tensor.name = std::move(name);
   tensor.type = type;
@@ -185,6 +221,11 @@ bool Binder::add_statement(const Scope& scope, const Statement* source, BoundSta
     return error(out_.statements.back().span,
                  fmt::format("the program has more than {} statements once its calls are inlined", kMaxStatements));
   }
+  size_t characters = statement.text.size();
+  for (const auto* list : {source != nullptr ? &source->attributes : nullptr, &scope.attributes})
+    if (list != nullptr)
+      for (const Attribute& attribute : *list) characters += size_of(attribute);
+  if (!write(characters, statement.span)) return false;
   if (source != nullptr) statement.attributes = source->attributes;
   statement.attributes.insert(statement.attributes.end(), scope.attributes.begin(), scope.attributes.end());
   out_.statements.push_back(std::move(statement));
@@ -194,6 +235,7 @@ bool Binder::add_statement(const Scope& scope, const Statement* source, BoundSta
 // ---- functions ----
 
 Result<BoundProgram> Binder::run(const Function& entry) {
+  SolverBudget budget(kSolverSteps);
   check_functions();
   bound_functions_.insert(&entry);
   out_.name = entry.name.text.empty() ? "main" : entry.name.text;
@@ -239,11 +281,10 @@ void Binder::check_functions() {
 
 void Binder::bind_inputs(Scope& scope) {
   std::vector<std::string> spare;  // given, but no input is called so
-  for (const auto& [name, type] : inputs_) {
-    bool known = std::any_of(scope.function->parameters.begin(), scope.function->parameters.end(),
-                             [&name = name](const Parameter& p) { return p.name.text == name; });
-    if (!known) spare.push_back(name);
-  }
+  std::unordered_set<std::string_view> parameters;
+  for (const Parameter& parameter : scope.function->parameters) parameters.insert(parameter.name.text);
+  for (const auto& [name, type] : inputs_)
+    if (parameters.count(name) == 0) spare.push_back(name);
   for (const Parameter& parameter : scope.function->parameters) {
     auto at = inputs_.find(parameter.name.text);
     TensorId id = -1;
@@ -442,10 +483,12 @@ std::vector<Entity> Binder::inline_call(Scope& scope, const Function& function, 
     error(call.name_span, fmt::format("the program makes more than {} calls once they are inlined", kMaxCalls));
     return {};
   }
-  if (!check_argument_count(function, call)) return {};
+  if (stop() || !work(names.size(), call.span) || !check_argument_count(function, call)) return {};
   Scope inner;
   inner.function = &function;
   inner.prefix = names[0];
+  for (const Attribute& attribute : scope.attributes)
+    if (!write(size_of(attribute), call.span)) return {};
   inner.attributes = scope.attributes;
   for (size_t i = 0; i < names.size(); ++i) inner.tensor_names[function.results[i].text] = names[i];
   std::vector<Entity> arguments;
@@ -463,12 +506,12 @@ std::vector<Entity> Binder::inline_call(Scope& scope, const Function& function, 
   std::vector<Entity> results;
   if (diagnostics_.error_count() == before) {
     bind_statements(inner);
+    std::unordered_set<std::string_view> parameters;
+    for (const Parameter& parameter : function.parameters) parameters.insert(parameter.name.text);
     for (const Name& name : function.results) {
       if (stop()) break;
       auto at = inner.names.find(name.text);
-      bool is_input = std::any_of(function.parameters.begin(), function.parameters.end(),
-                                  [&](const Parameter& p) { return p.name == name; });
-      if (is_input) {
+      if (parameters.count(name.text) > 0) {
         error(name.span, fmt::format("output '{}' is an input; assign it to a new tensor", name.text));
       } else if (at == inner.names.end()) {
         error(name.span, fmt::format("output '{}' is never assigned", name.text));

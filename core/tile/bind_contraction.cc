@@ -3,6 +3,7 @@
 #include <map>
 
 #include "stria/base/text.h"
+#include "stria/poly/solver_budget.h"
 #include "stria/tile/binder.h"
 #include "stria/tile/contraction_types.h"
 #include "stria/tile/index_domain.h"
@@ -94,6 +95,7 @@ bool Binder::bind_forms(Scope& scope, const Access& access, size_t rank, std::ve
 
 std::optional<Form> Binder::bind_form(Scope& scope, ExprId id) {
   const Expr& e = expr_at(scope, id);
+  if (!work(work_of(e.text), e.span)) return std::nullopt;
   switch (e.kind) {
     case ExprKind::integer: return Form{Affine(e.integer), 1};
     case ExprKind::index: return Form{Affine::of(e.text), 1, true};
@@ -259,9 +261,11 @@ bool Binder::bind_domain(const Scope& scope, const Contraction& contraction, con
   if (!ok) return false;
 
   auto undecided = [&](std::string_view what, const Status& status) {
+    const SolverBudget& budget = *SolverBudget::current();
+    over_limit_ |= budget.used() == budget.limit();
     return error(contraction.out.span, fmt::format("{} could not be decided: {}", what, status.message()));
   };
-  Result<IndexDomain> domain = find_domain(rules);
+  Result<IndexDomain> domain = find_domain(rules, &answers_);
   if (!domain.ok()) return undecided("the ranges of the indices", domain.status());
   if (!domain->unbounded.empty()) return report_unbounded(contraction, forms, indices, domain->unbounded);
   bound.empty = domain->empty;
@@ -271,7 +275,7 @@ bool Binder::bind_domain(const Scope& scope, const Contraction& contraction, con
   if (contraction.aggregation != Aggregation::assign) return true;
   std::vector<Affine> map;
   for (const Form& form : forms.out) map.push_back(form.numerator);
-  Result<bool> once = writes_each_once(rules, *domain, map);
+  Result<bool> once = writes_each_once(rules, *domain, map, &answers_);
   if (!once.ok()) return undecided("whether '=' writes each element at most once", once.status());
   if (*once) return true;
   bound.out_access = access_of(forms.out);

@@ -61,6 +61,7 @@ Value add_call(NodeList& nodes, std::string_view function, DataType operation, D
 
 std::optional<Value> Binder::evaluate(Scope& scope, ExprId id, NodeList& nodes) {
   const Expr& e = expr_at(scope, id);
+  if (!work(work_of(e.text), e.span)) return std::nullopt;
   switch (e.kind) {
     case ExprKind::integer: return constant_value(Constant::of(e.integer));
     case ExprKind::floating: return constant_value(Constant::of(e.floating));

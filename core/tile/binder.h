@@ -20,6 +20,7 @@
 #include "stria/tile/bound.h"
 #include "stria/tile/constant.h"
 #include "stria/tile/form.h"
+#include "stria/tile/index_domain.h"
 
 namespace stria::tile {
 
@@ -127,6 +128,12 @@ class Binder {
   const BoundTensor& tensor(TensorId id) const { return out_.tensors[static_cast<size_t>(id)]; }
   bool add_statement(const Scope& scope, const Statement* source, BoundStatement statement);
 
+  // Counts towards the limits of a program with its calls inlined, as far as statements and calls
+  // alone do not bound its time and memory; false (and an error) from the limit on.
+  bool work(size_t terms, SourceSpan span);
+  static size_t work_of(std::string_view name) { return 1 + name.size() / 64; }
+  bool write(size_t characters, SourceSpan span);
+
   // The place in the program's text: a place within a library function is that of its call.
   SourceSpan place(SourceSpan span) const;
   void warn(SourceSpan span, std::string message);
@@ -228,6 +235,10 @@ class Binder {
   std::unordered_map<std::string, const Function*> functions_;
   std::vector<std::pair<const Function*, SourceSpan>> calls_;  // being inlined, outermost first
   size_t inlined_calls_ = 0;
+  size_t terms_ = 0;
+  size_t characters_ = 0;
+  bool over_limit_ = false;  // reported
+  DomainAnswers answers_;
   std::unordered_set<const Function*> bound_functions_;
   std::unordered_set<std::string> taken_;                      // names of tensors, and reserved ones
   std::unordered_map<std::string, int> next_suffix_;

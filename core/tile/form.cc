@@ -23,14 +23,16 @@ Result<Affine> combine(const Affine& x, int64_t a, const Affine& y, int64_t b) {
   int64_t value = 0;
   if (!number(x.constant(), y.constant(), &value)) return too_large();
   Affine out(value);
-  for (const auto& [name, coefficient] : x.terms()) {
-    if (!number(coefficient, y.coefficient(name), &value)) return too_large();
+  // Both are sorted by name, so each term is appended.
+  auto left = x.terms().begin(), right = y.terms().begin();
+  while (left != x.terms().end() || right != y.terms().end()) {
+    const bool from_x = right == y.terms().end() || (left != x.terms().end() && left->first <= right->first);
+    const bool from_y = left == x.terms().end() || (right != y.terms().end() && right->first <= left->first);
+    const std::string& name = from_x ? left->first : right->first;
+    if (!number(from_x ? left->second : 0, from_y ? right->second : 0, &value)) return too_large();
     out.add_term(name, value);
-  }
-  for (const auto& [name, coefficient] : y.terms()) {
-    if (x.uses(name)) continue;
-    if (!number(0, coefficient, &value)) return too_large();
-    out.add_term(name, value);
+    if (from_x) ++left;
+    if (from_y) ++right;
   }
   return out;
 }

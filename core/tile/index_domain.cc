@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <unordered_set>
 
 #include "stria/poly/index_forms.h"
 #include "stria/poly/integer_set.h"
@@ -12,42 +13,58 @@
 namespace stria::tile {
 namespace {
 
-// At a point given by positions of the indices; false also if a number overflows.
-bool holds(const std::vector<std::pair<size_t, int64_t>>& terms, int64_t constant,
-           const std::vector<int64_t>& point) {
-  __int128 value = constant;
-  for (const auto& [at, coefficient] : terms)
-    if (__builtin_add_overflow(value, static_cast<__int128>(coefficient) * point[at], &value)) return false;
-  return value >= 0;
-}
-
 // The box of rules over one index each is what the whole set projects to if every end of every range
-// is met by some valid point. Looks for such points among a few; true is a proof, false is not.
+// is met by some valid point. Looks for such points among a few: a corner or the middle of the box,
+// with one coordinate moved to the end of its range. True is a proof, false is not.
 bool box_is_exact(const DomainRules& rules, const std::vector<Affine>& coupled,
                   const std::vector<Interval>& box) {
-  std::vector<std::vector<std::pair<size_t, int64_t>>> terms;
-  for (const Affine& form : coupled) {
-    auto& list = terms.emplace_back();
-    for (const auto& [name, coefficient] : form.terms()) {
+  using Wide = __int128;
+  struct Use {
+    size_t form;
+    int64_t coefficient;
+  };
+  std::vector<std::vector<Use>> uses(box.size());  // by index
+  for (size_t k = 0; k < coupled.size(); ++k)
+    for (const auto& [name, coefficient] : coupled[k].terms()) {
       auto at = std::lower_bound(rules.indices.begin(), rules.indices.end(), name);
-      list.emplace_back(static_cast<size_t>(at - rules.indices.begin()), coefficient);
+      uses[static_cast<size_t>(at - rules.indices.begin())].push_back({k, coefficient});
     }
+  struct Point {
+    std::vector<int64_t> at;
+    std::vector<Wide> values;  // of the forms
+    size_t negative = 0;       // how many of them
+  };
+  std::vector<Point> points(3);
+  for (size_t way = 0; way < points.size(); ++way) {
+    Point& point = points[way];
+    for (const Affine& form : coupled) point.values.push_back(form.constant());
+    for (size_t i = 0; i < box.size(); ++i) {
+      const auto& [lower, upper] = box[i];
+      point.at.push_back(way == 0 ? lower : way == 1 ? upper : std::midpoint(lower, upper));
+      for (const Use& use : uses[i])
+        if (__builtin_add_overflow(point.values[use.form],
+                                   static_cast<Wide>(use.coefficient) * point.at[i],
+                                   &point.values[use.form]))
+          return false;
+    }
+    for (Wide value : point.values) point.negative += value < 0;
   }
-  std::vector<int64_t> point(box.size());
-  for (size_t i = 0; i < box.size(); ++i) {
-    for (int64_t end : {box[i].lower, box[i].upper}) {
-      bool met = false;
-      for (int way = 0; way < 3 && !met; ++way) {
-        for (size_t j = 0; j < box.size(); ++j)
-          point[j] = way == 0 ? box[j].lower : way == 1 ? box[j].upper : std::midpoint(box[j].lower, box[j].upper);
-        point[i] = end;
-        met = true;
-        for (size_t k = 0; k < coupled.size() && met; ++k)
-          met = holds(terms[k], coupled[k].constant(), point);
+  auto met = [&](size_t i, int64_t end) {
+    return std::any_of(points.begin(), points.end(), [&](const Point& point) {
+      size_t negative = point.negative;
+      for (const Use& use : uses[i]) {
+        const Wide old = point.values[use.form];
+        Wide value = 0;
+        if (__builtin_add_overflow(old, (static_cast<Wide>(end) - point.at[i]) * use.coefficient, &value) ||
+            value < 0)
+          return false;
+        negative -= old < 0;
       }
-      if (!met) return false;
-    }
-  }
+      return negative == 0;
+    });
+  };
+  for (size_t i = 0; i < box.size(); ++i)
+    if (!met(i, box[i].lower) || !met(i, box[i].upper)) return false;
   return true;
 }
 
@@ -69,12 +86,22 @@ IndexDomain empty_domain(const DomainRules& rules) {
   return out;
 }
 
+std::string question(const DomainRules& rules, const std::vector<Affine>& map = {}) {
+  std::string out;
+  for (const std::string& name : rules.indices) out += name + " ";
+  for (const Affine& form : rules.at_least_zero) out += ";" + form.to_string();
+  for (const Form& form : rules.whole) out += ";/" + to_string(form);
+  for (const Affine& form : map) out += ";=" + form.to_string();
+  return out;
+}
+
 }  // namespace
 
-Result<IndexDomain> find_domain(const DomainRules& rules) {
+Result<IndexDomain> find_domain(const DomainRules& rules, DomainAnswers* known) {
   const size_t n = rules.indices.size();
   std::vector<std::optional<int64_t>> lower(n), upper(n);
-  std::vector<Affine> coupled;  // rules over several indices
+  std::vector<Affine> coupled;             // rules over several indices
+  std::unordered_set<std::string> texts;  // theirs
   for (const Affine& rule : rules.at_least_zero) {
     Affine form = tightened(rule);
     if (form.is_constant()) {
@@ -82,7 +109,7 @@ Result<IndexDomain> find_domain(const DomainRules& rules) {
       continue;
     }
     if (form.terms().size() > 1) {
-      if (std::find(coupled.begin(), coupled.end(), form) == coupled.end()) coupled.push_back(std::move(form));
+      if (texts.insert(form.to_string()).second) coupled.push_back(std::move(form));
       continue;
     }
     // Tightened: the coefficient is 1 or -1.
@@ -109,9 +136,16 @@ Result<IndexDomain> find_domain(const DomainRules& rules) {
   };
   if (bounded) drop_implied();
   if (!bounded || !rules.whole.empty() || !box_is_exact(rules, coupled, out.ranges)) {
+    const std::string asked = known != nullptr ? question(rules) : "";
+    if (known != nullptr)
+      if (auto at = known->domains.find(asked); at != known->domains.end()) return at->second;
+    auto answer = [&](IndexDomain domain) {
+      if (known != nullptr) known->domains.emplace(asked, domain);
+      return domain;
+    };
     IntegerSet set = set_of(rules);
     STRIA_ASSIGN(bool empty, set.is_empty());
-    if (empty) return empty_domain(rules);
+    if (empty) return answer(empty_domain(rules));
     for (size_t i = 0; i < n; ++i) {
       STRIA_ASSIGN(Bounds bounds, set.bounds(Affine::of(rules.indices[i])));
       if (!bounds.lower || !bounds.upper) {
@@ -122,13 +156,15 @@ Result<IndexDomain> find_domain(const DomainRules& rules) {
     }
     if (!out.unbounded.empty()) return out;
     drop_implied();
+    out.constraints = std::move(coupled);
+    return answer(std::move(out));
   }
   out.constraints = std::move(coupled);
   return out;
 }
 
 Result<bool> writes_each_once(const DomainRules& rules, const IndexDomain& domain,
-                              const std::vector<Affine>& map) {
+                              const std::vector<Affine>& map, DomainAnswers* known) {
   if (domain.empty) return true;
   // Mostly each index that moves is a coordinate of its own.
   bool apart = true;
@@ -140,7 +176,12 @@ Result<bool> writes_each_once(const DomainRules& rules, const IndexDomain& domai
             });
   }
   if (apart) return true;
-  return set_of(rules).is_injective(map);
+  const std::string asked = known != nullptr ? question(rules, map) : "";
+  if (known != nullptr)
+    if (auto at = known->once.find(asked); at != known->once.end()) return at->second;
+  STRIA_ASSIGN(bool once, set_of(rules).is_injective(map));
+  if (known != nullptr) known->once.emplace(asked, once);
+  return once;
 }
 
 }  // namespace stria::tile

@@ -3,6 +3,7 @@
 // of these ranges does not imply.
 #pragma once
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,12 +27,18 @@ struct IndexDomain {
   std::vector<Affine> constraints;     // each >= 0, in the order of the rules; none if empty
 };
 
-// Exact. Failures: unknown (over the solver's budget), out_of_range.
-Result<IndexDomain> find_domain(const DomainRules& rules);
+// What the solver has answered, by the question: calls that are inlined often ask the same.
+struct DomainAnswers {
+  std::map<std::string, IndexDomain> domains;
+  std::map<std::string, bool> once;
+};
+
+// Exact. Failures: unknown (over the solver's budget), out_of_range. `known` may be null.
+Result<IndexDomain> find_domain(const DomainRules& rules, DomainAnswers* known = nullptr);
 
 // Do different points of the valid set have different values of `map`? The ranges are those that
 // find_domain found.
 Result<bool> writes_each_once(const DomainRules& rules, const IndexDomain& domain,
-                              const std::vector<Affine>& map);
+                              const std::vector<Affine>& map, DomainAnswers* known = nullptr);
 
 }  // namespace stria::tile

@@ -140,7 +140,8 @@ Shown shown(const std::string& text, const Inputs& inputs) {
   EXPECT_TRUE(contraction.has_value()) << text;
   Shown out;
   if (!contraction) return out;
-  auto iterations = make_iterations(*contraction);
+  SetWork work;
+  auto iterations = make_iterations(*contraction, work);
   EXPECT_TRUE(iterations.ok()) << iterations.status().message();
   if (!iterations.ok()) return out;
   check(*contraction, *iterations);
@@ -229,7 +230,8 @@ TEST(Iteration, NumbersBeyond64BitsAreRefusedByName) {
   contraction.indices = {{"i", {0, (int64_t{1} << 62)}}, {"j", {0, 3}}};
   contraction.out_access = {{Affine::of("i") + Affine::of("j"), a}};
   contraction.operands = {{1, {{Affine::of("i") - Affine::of("j", 2), b}}}};
-  auto iterations = make_iterations(contraction);
+  SetWork work;
+  auto iterations = make_iterations(contraction, work);
   ASSERT_FALSE(iterations.ok());
   EXPECT_EQ(iterations.status().code(), StatusCode::out_of_range);
   EXPECT_THAT(iterations.status().message(), testing::HasSubstr("64 bits"));
@@ -272,7 +274,8 @@ TEST(Iteration, RandomContractionsMeetEachValidSetOnce) {
     SCOPED_TRACE(text);
     auto contraction = bound(text, {{"A", shape}});
     if (!contraction) continue;  // an unbounded index, or one that no access has
-    auto iterations = make_iterations(*contraction);
+    SetWork work;
+    auto iterations = make_iterations(*contraction, work);
     ASSERT_TRUE(iterations.ok()) << iterations.status().message();
     check(*contraction, *iterations);
     if (HasFailure()) return;

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much of the solver finding a program's index sets may take: a share for each set, so that a
+// long program has as much for its last statement as a short one has, and a total that only
+// thousands of hard sets reach. What is sought only because it would be better is counted apart: it
+// can never take from what is needed.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "stria/base/status.h"
+#include "stria/poly/solver_budget.h"
+
+namespace stria::lower_detail {
+
+// Steps of the solver (solver_budget.h). A transposed convolution of two dimensions takes up to 8
+// million, most of them sought; a reshape between eight primes and the same ones backwards 234.
+struct SetLimits {
+  int64_t share = 500'000'000;
+  int64_t needed = 4'000'000'000;  // of all sets together
+  int64_t sought_share = 10'000'000;
+  int64_t sought = 2'000'000'000;
+};
+
+// One for each program that is lowered, on one thread.
+class SetWork {
+ public:
+  explicit SetWork(const SetLimits& limits = {})
+      : limits_(limits), needed_left_(limits.needed), sought_left_(limits.sought) {}
+
+  // What `find` returns, a Result of what the program cannot be lowered without; `unknown` if its
+  // share or the total is used up.
+  template <typename Find>
+  auto needed(Find find) -> decltype(find()) {
+    SolverBudget budget(std::min(limits_.share, needed_left_));
+    auto out = find();
+    needed_left_ -= budget.used();
+    if (!out.ok() && out.status().code() == StatusCode::unknown && needed_left_ == 0)
+      return make_error(StatusCode::unknown,
+                        "the index sets of all statements need more than {} solver steps together",
+                        limits_.needed);
+    return out;
+  }
+
+  // What `find` returns, a Result that the caller can do without.
+  template <typename Find>
+  auto sought(Find find) -> decltype(find()) {
+    SolverBudget budget(std::min(limits_.sought_share, sought_left_));
+    auto out = find();
+    sought_left_ -= budget.used();
+    return out;
+  }
+
+ private:
+  SetLimits limits_;
+  int64_t needed_left_, sought_left_;
+};
+
+}  // namespace stria::lower_detail
