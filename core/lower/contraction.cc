@@ -178,6 +178,8 @@ void add_contraction(Lowering& lowering, const tile::BoundStatement& statement,
   for (const Iteration::Index& index : iteration.indices)
     block.idxs.push_back({index.name, index.range, {}, {}});
   block.constraints = std::move(iteration.constraints);
+  block.refs.reserve(contraction.operands.size() + 1);
+  block.stmts.reserve(2 * contraction.operands.size());
   Names refs, scalars;
   refs.fresh(out.name);
   std::vector<std::string> loaded;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An elementwise statement becomes one kernel: a load per tensor, the expression, one store.
+#include <algorithm>
 #include <bit>
 #include <map>
 
@@ -51,10 +52,19 @@ Status lower_elementwise(Lowering& lowering, const tile::BoundStatement& stateme
   stripe::Block block;
   block.comments.push_back(statement.text);
   std::vector<Affine> coordinate;  // of the output
+  coordinate.reserve(names.size());
+  block.idxs.reserve(names.size());
   for (size_t d = 0; d < names.size(); ++d) {
     coordinate.push_back(out.sizes[d] == 1 ? Affine(0) : Affine::of(names[d]));
     if (out.sizes[d] != 1) block.idxs.push_back({names[d], out.sizes[d], {}, {}});
   }
+
+  // Exactly what it needs: this is most of the memory of a program of many statements.
+  const auto loaded = std::count_if(
+      elementwise.nodes.begin(), elementwise.nodes.end(),
+      [](const BoundNode& node) { return node.kind == BoundNode::Kind::load; });
+  block.refs.reserve(static_cast<size_t>(loaded) + 1);
+  block.stmts.reserve(elementwise.nodes.size() + 1);
 
   std::vector<std::string> tags = {"eltwise", "kernel"};
   Names scalars;
@@ -76,6 +86,7 @@ Status lower_elementwise(Lowering& lowering, const tile::BoundStatement& stateme
           const tile::BoundTensor& tensor = lowering.tensor(node.tensor);
           at->second = scalars.fresh(tensor.name);
           std::vector<Affine> access;
+          access.reserve(tensor.sizes.size());
           for (size_t d = 0; d < tensor.sizes.size(); ++d)
             access.push_back(tensor.sizes[d] == 1
                                  ? Affine(0)
@@ -107,6 +118,7 @@ Status lower_elementwise(Lowering& lowering, const tile::BoundStatement& stateme
       case BoundNode::Kind::call: {
         name_result(node.function);
         std::vector<std::string> inputs;
+        inputs.reserve(node.args.size());
         for (int arg : node.args) inputs.push_back(values[static_cast<size_t>(arg)]);
         block.stmts.emplace_back(
             stripe::Intrinsic{node.function, node.operation_type, {values[i]}, std::move(inputs)});

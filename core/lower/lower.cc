@@ -60,6 +60,7 @@ Result<stripe::Program> lower(const tile::BoundProgram& program,
     out.entry.refs.push_back(lowering.whole(stripe::RefDir::none, id));
     main.refs.push_back(lowering.whole(stripe::RefDir::out, id));
   }
+  main.refs.reserve(program.tensors.size());
   for (size_t i = 0; i < program.tensors.size(); ++i) {
     tile::TensorId id = static_cast<tile::TensorId>(i);
     const tile::BoundTensor& tensor = program.tensors[i];

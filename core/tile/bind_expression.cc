@@ -286,6 +286,7 @@ TensorId Binder::finish(Scope& scope, const Statement* statement, NodeList nodes
   if (id < 0) return -1;
   // The root comes last; a bare name, or a load that was shared, may stand before other nodes.
   nodes.nodes.resize(static_cast<size_t>(value.node) + 1);
+  nodes.nodes.shrink_to_fit();
   for (BoundNode& node : nodes.nodes)
     if (node.kind == BoundNode::Kind::index) node.axis += static_cast<int>(value.sizes.size());
   BoundStatement out;

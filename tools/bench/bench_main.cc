@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures what a user waits for: listing devices, loading a plugin, compiling, dispatching, and the
-// demo convolution against the processor's multiply-add limit and against oneDNN, all in one run.
+// Measures what a user waits for: listing devices, loading a plugin, the front end, compiling,
+// dispatching, and the demo convolution against the processor's multiply-add limit and against oneDNN, all
+// in one run.
 //   stria_bench [--json FILE] [--rounds N]
 #include <algorithm>
 #include <cmath>
@@ -124,6 +125,46 @@ void listing() {
   Timing all = summarize(seconds);
   row("stria devices with 8 plugins more, whole process", all.median_s * 1e3, "ms", "< 200 ms",
       all.best_s > 0 && all.median_s < 0.200);
+}
+
+// Parse, bind and lower of programs of 100 to 100,000 statements, each in a process of its own.
+void front_end() {
+  struct Scale {
+    int64_t statements;
+    int samples;
+    double goal_ms;  // 0: none
+  };
+  double first_us = 0;  // per statement of the first of at least 1,000
+  for (const Scale& scale : {Scale{100, 11, 0}, {1'000, 11, 20}, {10'000, 7, 0}, {100'000, 5, 2000}}) {
+    const std::string count = std::to_string(scale.statements);
+    std::vector<double> parse, bind, lower, all;
+    double peak_mib = 0;
+    for (int n = 0; n < scale.samples; ++n) {
+      double p = 0, b = 0, l = 0, kib = 0;
+      const std::string text = output_of_process({folder() + "/stria_front_end_bench", count});
+      if (std::sscanf(text.c_str(), "%lf %lf %lf %lf", &p, &b, &l, &kib) != 4) {
+        std::fprintf(stderr, "stria_bench: the front end failed on %s statements\n", count.c_str());
+        std::exit(3);
+      }
+      parse.push_back(p);
+      bind.push_back(b);
+      lower.push_back(l);
+      all.push_back(p + b + l);
+      peak_mib = std::max(peak_mib, kib / 1024);
+    }
+    const double statements = static_cast<double>(scale.statements);
+    const double ms = summarize(all).median_s * 1e3, us = ms * 1e3 / statements;
+    row(fmt::format("front end, {} statements", count), ms, "ms",
+        scale.goal_ms > 0 ? fmt::format("< {} ms", scale.goal_ms) : "",
+        scale.goal_ms == 0 || ms < scale.goal_ms,
+        fmt::format("{:.1f} us a statement (parse {:.1f}, bind {:.1f}, lower {:.1f}); peak {:.0f} MiB", us,
+                    summarize(parse).median_s * 1e6 / statements, summarize(bind).median_s * 1e6 / statements,
+                    summarize(lower).median_s * 1e6 / statements, peak_mib));
+    if (scale.statements < 1'000) continue;
+    if (first_us == 0) first_us = us;
+    if (scale.statements == 100'000)
+      row("front end, time per statement, 1e5 over 1e3", us / first_us, "x", "< 2 x", us < 2 * first_us);
+  }
 }
 
 // A slot that only looks: event.query.
@@ -254,6 +295,7 @@ int main(int argc, char** argv) {
   std::printf("%s\n", machine_text().c_str());
   start_up();
   listing();
+  front_end();
   Runtime runtime;
   Device reference = require(runtime.open("reference")), cpu = require(runtime.open("llvm_cpu"));
   table_call(reference);
