@@ -153,12 +153,14 @@ std::string builtins_page() {
   }
   out +=
       "\n## Functions written in Tile\n\nA call is bound as if the file held the function; errors "
-      "and "
-      "gradients are those of its statements.\n";
-  for (const Composite* composite : all_composites())
-    out += fmt::format("\n### {}\n\n{}\n\n- Example: `{}`\n\n```\n{}\n```\n", composite->name,
-                       composite->doc, composite->example,
-                       std::string_view(composite->tile).substr(1));
+      "and gradients are those of its statements, unless a derivative stands there.\n";
+  for (const Composite* composite : all_composites()) {
+    out += fmt::format("\n### {}\n\n{}\n\n- Example: `{}`\n", composite->name, composite->doc,
+                       composite->example);
+    if (std::string derivative = derivative_of(composite->gradient); !derivative.empty())
+      out += fmt::format("- Derivative: {}, whatever its statements are.\n", derivative);
+    out += fmt::format("\n```\n{}\n```\n", std::string_view(composite->tile).substr(1));
+  }
   return out;
 }
 

@@ -38,7 +38,9 @@ struct Special {
   int tensors;        // leading arguments that are tensors
   int least_numbers;  // then integers known when the program is bound
   int most_numbers;   // -1: any count
-  SpecialResult (*result)(const SpecialCall& call);
+  SpecialResult (*result)(const SpecialCall& call) = nullptr;
+  // Instead of `result`, of a function of numbers alone: the number that it is, which may be a size.
+  Result<int64_t> (*number)(std::span<const int64_t> numbers) = nullptr;
   Derivative gradient;
   const char* rule;     // of docs/semantics.md
   const char* doc;      // one or two sentences

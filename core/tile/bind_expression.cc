@@ -14,9 +14,18 @@ namespace {
 // Expressions inside called functions count with those of the caller: bounds the recursion.
 constexpr int kMaxDepth = 1500;
 
-// Known to users of Tile elsewhere; named so that the message is not "unknown".
-constexpr std::string_view kMissing[] = {
-    "broadcast", "match", "reverse_grad", "simple_reduce", "tuple", "element", "quantize"};
+// Functions of Tile elsewhere that are not here (docs/tile.md), and what to write instead.
+struct MissingFunction {
+  std::string_view name;  // or how it begins: "assert_"
+  std::string_view instead;
+};
+constexpr MissingFunction kMissing[] = {
+    {"assert_", "dimensions that must be equal: N = match(N1, N2)"},
+    {"element", "a function of the file gives several results: (S, T) = f(X)"},
+    {"quantize", "scale and convert: R = as_int(round(X * 127.0), 8)"},
+    {"simple_reduce", "sum in a contraction: R[j : N] = +(X[i, j])"},
+    {"tuple", "a function of the file gives several results: (S, T) = f(X)"},
+};
 
 const Expr& expr_at(const Scope& scope, ExprId id) { return scope.function->exprs[static_cast<size_t>(id)]; }
 
@@ -130,8 +139,10 @@ bool Binder::check_one_result(const Function& function, const Expr& call) {
 }
 
 bool Binder::unknown_function(const Expr& e) {
-  if (std::find(std::begin(kMissing), std::end(kMissing), e.text) != std::end(kMissing))
-    return error(e.name_span, fmt::format("function '{}' is not supported", e.text));
+  for (const MissingFunction& missing : kMissing)
+    if (missing.name.ends_with('_') ? e.text.starts_with(missing.name) : e.text == missing.name)
+      return error(e.name_span,
+                   fmt::format("there is no function '{}' here; {}", e.text, missing.instead));
   std::vector<std::string> names = builtin_names();
   for (const Special* special : all_specials()) names.emplace_back(special->name);
   for (const Composite* composite : all_composites()) names.emplace_back(composite->name);

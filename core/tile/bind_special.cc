@@ -78,7 +78,9 @@ bool Binder::check_arguments(const Special& special, const Expr& e) {
 }
 
 bool Binder::bind_numbers(Scope& scope, const Special& special, const Expr& e, SpecialCall& call) {
-  const std::string_view what = special.most_numbers < 0 ? "a size" : "the axis";
+  const std::string_view what = special.number != nullptr  ? "a dimension"
+                                : special.most_numbers < 0 ? "a size"
+                                                           : "the axis";
   for (size_t i = static_cast<size_t>(special.tensors); i < e.args.size(); ++i) {
     std::optional<int64_t> number = constant_integer(scope, e.args[i], what);
     if (!number) return false;
@@ -132,6 +134,7 @@ std::optional<Value> Binder::evaluate_special(Scope& scope, const Special& speci
     return load(nodes, id);
   }
   if (!check_arguments(special, e)) return std::nullopt;
+  if (special.number != nullptr) return evaluate_number(scope, special, e);
   NodeList unused;  // only the sizes count
   SpecialCall call;
   std::optional<Value> value = evaluate(scope, e.args[0], unused);
@@ -141,6 +144,21 @@ std::optional<Value> Binder::evaluate_special(Scope& scope, const Special& speci
   if (!type) return std::nullopt;
   if (name == "shape") return evaluate_shape(value->sizes, nodes);
   return evaluate_index(*type, call.numbers[0], nodes);
+}
+
+std::optional<Value> Binder::evaluate_number(Scope& scope, const Special& special,
+                                             const Expr& e) {
+  SpecialCall call;
+  if (!bind_numbers(scope, special, e, call)) return std::nullopt;
+  Result<int64_t> number = special.number(call.numbers);
+  if (!number.ok()) {
+    error(e.name_span, number.status());
+    return std::nullopt;
+  }
+  Value out;
+  out.constant = true;
+  out.number = Constant::of(*number);
+  return out;
 }
 
 std::optional<Value> Binder::evaluate_index(const TensorType& type, int64_t axis, NodeList& nodes) {

@@ -210,6 +210,7 @@ class Binder {
   // The tensors that the leading arguments are; false if one is none.
   bool special_operands(Scope& scope, const Special& special, const Expr& expr,
                         std::vector<TensorId>& operands, SpecialCall& call);
+  std::optional<Value> evaluate_number(Scope& scope, const Special& special, const Expr& expr);
   std::optional<Value> evaluate_index(const TensorType& type, int64_t axis, NodeList& nodes);
   std::optional<Value> evaluate_shape(const std::vector<int64_t>& sizes, NodeList& nodes);
   // A tensor called `name`, made by a statement of its own; -1 if it failed.

@@ -59,6 +59,19 @@ std::vector<ProgramCase> language_cases() {
          Q(0) = 0;
          each({5, 4}, [&](int i, int j) { P(i, j) = A(i, j) * 4; });
        }},
+      {"functions_of_dimensions", &kNumbers,
+       [](Case& c) {
+         Grid &A = c.in("A", {1, 5}, -3, 3), &B = c.in("B", {4, 5}, -3, 3);
+         Grid &O = c.out_of("O", c.wide(), {1, 4}), &P = c.out("P", {4}, -99);
+         each({4, 5}, [&](int j, int k) {
+           O(0, j) += A(0, k) * B(j, k), P(j) = std::max(P(j), A(0, k) * B(j, k));
+         });
+       }},
+      {"reverse_grad", &kReal,
+       [](Case& c) {
+         Grid &X = c.in("X", {3, 4}), &W = c.in("W", {4}), &O = c.out("O", {3});
+         each({3, 4}, [&](int i, int j) { O(i) += 2 * X(i, j) * W(j); });
+       }},
       {"functions_and_calls", &kReal,
        [](Case& c) {
          Grid &X = c.in("X", {4}), &R = c.out("R", {4}), &T = c.out("T", {4});

@@ -23,9 +23,9 @@ TEST(Special, EveryRecordIsComplete) {
     EXPECT_EQ(find_special(s->name), s);
     EXPECT_EQ(find_builtin(s->name), nullptr);
     EXPECT_EQ(std::string(s->call).rfind(std::string(s->name) + "(", 0), 0u);
-    EXPECT_GE(s->tensors, 1);
+    EXPECT_EQ(s->tensors >= 1, s->number == nullptr);
     EXPECT_LE(s->least_numbers, s->most_numbers < 0 ? 1 : s->most_numbers);
-    ASSERT_NE(s->result, nullptr);
+    ASSERT_NE(s->result == nullptr, s->number == nullptr);
     EXPECT_EQ(s->rule[0], 'M');
     EXPECT_EQ(std::string(s->doc).back(), '.');
     EXPECT_NE(std::string(s->example).find(std::string(" = ") + s->name + "("), std::string::npos);
@@ -91,6 +91,21 @@ TEST(M16, SizesOfRandomNumbers) {
   EXPECT_EQ(call("prng_step", {{DataType::i32, {3, 2048}}}, {5}).argument, 0);
   EXPECT_EQ(call("prng_step", {{DataType::u32, {2048, 3}}}, {5}).argument, 0);
   EXPECT_NE(call("prng_step", {state}, {int64_t{1} << 40, int64_t{1} << 40}).error, "");
+}
+
+TEST(M19, FunctionsOfDimensions) {
+  auto number = [](std::string_view name, int64_t a, int64_t b) {
+    const std::vector<int64_t> numbers = {a, b};
+    return find_special(name)->number(numbers);
+  };
+  EXPECT_EQ(number("broadcast", 3, 3).value(), 3);
+  EXPECT_EQ(number("broadcast", 1, 3).value(), 3);
+  EXPECT_EQ(number("broadcast", 3, 1).value(), 3);
+  EXPECT_EQ(number("broadcast", 0, 1).value(), 0);
+  EXPECT_EQ(number("broadcast", 3, 4).status().code(), StatusCode::invalid_argument);
+  EXPECT_EQ(number("broadcast", 0, 3).status().code(), StatusCode::invalid_argument);
+  EXPECT_EQ(number("match", 4, 4).value(), 4);
+  EXPECT_EQ(number("match", 1, 4).status().code(), StatusCode::invalid_argument);
 }
 
 }  // namespace
