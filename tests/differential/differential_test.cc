@@ -17,6 +17,7 @@
 #include "stria/runtime/inside.h"
 #include "stria/tile/bind.h"
 #include "stria/tile/parser.h"
+#include "../chosen_device.h"
 #include "case_tensors.h"
 #include "tile_case.h"
 
@@ -167,7 +168,7 @@ TEST_P(OnDevice, AgainstBruteForceAndInterpreter) {
   options.plugin_paths = {STRIA_BINARY_DIR "/lib/stria/plugins"};
   options.only_plugin_paths = true;
   Runtime runtime(options);
-  auto device = runtime.open(GetParam());
+  auto device = runtime.open(chosen_device(GetParam()));
   ASSERT_TRUE(device.ok()) << device.status().to_string();
   int failures = 0;
   for (uint64_t n = 0; n < kPrograms && failures < 5; n += one_of(GetParam())) {

@@ -29,7 +29,10 @@ Grid& Case::in(const std::string& name, Sizes sizes, int lower, int upper) {
 }
 
 Grid& Case::in_of(const std::string& name, DataType of, Sizes sizes, int lower, int upper) {
-  if (is_unsigned_integer(of) || of == boolean) lower = std::max(lower, 0);
+  if (is_unsigned_integer(of) || of == boolean) {
+    if (upper < 0) upper -= lower;  // as many numbers, from 0
+    lower = std::max(lower, 0);
+  }
   if (of == boolean) upper = 1;
   Grid& grid = out_of(name, of, std::move(sizes));
   for (double& value : grid.values) {

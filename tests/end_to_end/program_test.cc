@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <set>
 
+#include "../chosen_device.h"
 #include "program_case.h"
 #include "stria/base/status.h"
 #include "stria/runtime/program.h"
@@ -39,7 +40,7 @@ const std::vector<ProgramCase>& all_cases() {
   return cases;
 }
 
-// The first available device of each plugin that is there.
+// The device of each plugin that is there (chosen_device.h).
 const std::vector<Device>& devices() {
   static const std::vector<Device> open = [] {
     RuntimeOptions options;
@@ -52,7 +53,7 @@ const std::vector<Device>& devices() {
         std::printf("%s is not available: %s\n", info.selector.c_str(), info.reason.c_str());
     for (const PluginInfo& plugin : runtime.plugins()) {
       EXPECT_TRUE(plugin.status.ok()) << plugin.id << ": " << plugin.status.message();
-      Result<Device> device = runtime.open(plugin.id);
+      Result<Device> device = runtime.open(chosen_device(plugin.id));
       if (device.ok()) out.push_back(*device);
     }
     return out;

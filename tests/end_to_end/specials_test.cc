@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../chosen_device.h"
 #include "array_case.h"
 
 namespace stria::end_to_end {
@@ -258,7 +259,7 @@ std::vector<Case> all_cases() {
 
 class Specials : public testing::TestWithParam<const char*> {};
 
-TEST_P(Specials, EveryProgram) { run_cases("specials", all_cases(), GetParam()); }
+TEST_P(Specials, EveryProgram) { run_cases("specials", all_cases(), chosen_device(GetParam())); }
 
 TEST(SpecialsFolder, EveryProgramHasACase) {
   expect_a_case_of_every_program("specials", all_cases());

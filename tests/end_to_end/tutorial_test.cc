@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 
+#include "../chosen_device.h"
 #include "array_case.h"
 
 namespace stria::end_to_end {
@@ -227,7 +228,7 @@ std::vector<Case> all_cases() {
 
 class Tutorial : public testing::TestWithParam<const char*> {};
 
-TEST_P(Tutorial, EveryFunction) { run_cases("tutorial", all_cases(), GetParam()); }
+TEST_P(Tutorial, EveryFunction) { run_cases("tutorial", all_cases(), chosen_device(GetParam())); }
 
 // The tutorial leaves nothing out: every program of the folder has a case above.
 TEST(TutorialFolder, EveryProgramHasACase) {

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <span>
 
+#include "../chosen_device.h"
 #include "exact_function.h"
 #include "operands.h"
 #include "stria/builtins/builtin.h"
@@ -105,7 +106,7 @@ const std::vector<Target>& targets() {
     const Runtime runtime(options);
     std::vector<Target> out;
     for (const char* plugin : {STRIA_PLUGINS}) {
-      Result<Device> device = runtime.open(plugin);
+      Result<Device> device = runtime.open(chosen_device(plugin));
       if (!device.ok()) {
         std::printf("%s is not there: %s\n", plugin, device.status().message().c_str());
         continue;

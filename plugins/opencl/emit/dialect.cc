@@ -69,17 +69,31 @@ void add_operations(Dialect& out, const Features& features) {
 
 void add_lanes(Dialect& out) {
   auto& s = out.spellings;
-  // PoCL 3.1 reduces the arguments of all lanes in the way that the largest needs, and is wrong for
-  // the small ones. One by one they are right.
-  for (const std::string name : {"sin", "cos", "tan"})
-    for (const auto& [type, element] : {std::pair("fp32", "float"), std::pair("fp64", "double")}) {
-      const std::string helper = name + "_of_lanes." + type;
-      s[name + "." + type + ".lanes"] = {name + "_of_lanes_$t$n($0)", {helper}};
-      out.helpers[helper] = {"$T " + name + "_of_lanes_$t$n($T x) { union { $T lanes; " + element +
-                                 " one[$n]; } u; u.lanes = x; for (int i = 0; i < $n; ++i) u.one[i] = " +
-                                 name + "(u.one[i]); return u.lanes; }",
-                             {}};
-    }
+  // PoCL 3.1 reduces the arguments of all lanes of sin, cos and tan in the way that the largest needs,
+  // and is wrong for the small ones; PoCL 5.0 with AVX-512 is wrong in pow and fmod of doubles. One by
+  // one they are right.
+  struct OneByOne {
+    const char *name, *function, *type, *element;
+    bool two;  // operands
+  };
+  for (const OneByOne& f : {OneByOne{"sin", "sin", "fp32", "float", false},
+                            {"cos", "cos", "fp32", "float", false},
+                            {"tan", "tan", "fp32", "float", false},
+                            {"sin", "sin", "fp64", "double", false},
+                            {"cos", "cos", "fp64", "double", false},
+                            {"tan", "tan", "fp64", "double", false},
+                            {"pow", "pow", "fp64", "double", true},
+                            {"rem", "fmod", "fp64", "double", true}}) {
+    const std::string name = f.function, helper = name + "_of_lanes." + f.type;
+    s[std::string(f.name) + "." + f.type + ".lanes"] = {
+        name + "_of_lanes_$t$n($0" + (f.two ? ", $1)" : ")"), {helper}};
+    out.helpers[helper] = {
+        "$T " + name + "_of_lanes_$t$n($T x" + (f.two ? ", $T y" : "") + ") { union { $T lanes; " +
+            f.element + " one[$n]; } u" + (f.two ? ", v" : "") + "; u.lanes = x; " +
+            (f.two ? "v.lanes = y; " : "") + "for (int i = 0; i < $n; ++i) u.one[i] = " + name +
+            (f.two ? "(u.one[i], v.one[i])" : "(u.one[i])") + "; return u.lanes; }",
+        {}};
+  }
   s["load"] = {"vload$n(0, $0)", {}};
   s["store"] = {"vstore$n($1, 0, $0)", {}};
   s["component"] = {"$1.s$0", {}};

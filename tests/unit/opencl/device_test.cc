@@ -7,6 +7,7 @@
 #include <cstring>
 #include <thread>
 
+#include "../../chosen_device.h"
 #include "scripted_host.h"
 #include "stria/hal/device.h"
 
@@ -52,8 +53,8 @@ Plugin load(const std::string& name, const std::string& options = "{}") {
 
 Result<Device> first_device(const Plugin& plugin) {
   STRIA_ASSIGN(const std::vector<DeviceInfo> devices, plugin.devices());
-  for (const DeviceInfo& info : devices)
-    if (info.available) return plugin.open(info.id);
+  if (const std::string id = chosen_device_id(plugin.id(), devices); !id.empty())
+    return plugin.open(id);
   return not_found("no device of '{}' is available: {}; the tests need pocl-opencl-icd",
                    plugin.id(), devices.empty() ? "none is listed" : devices[0].reason);
 }

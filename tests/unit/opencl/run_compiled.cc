@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 
+#include "../../chosen_device.h"
 #include "kernel_runner.h"
 #include "scripted_host.h"
 #include "stria/hal/device.h"
@@ -27,9 +28,9 @@ const hal::Device& device() {
         hal::load_plugin(hal::built_plugin("opencl"), hal::scripted_host(nullptr));
     STRIA_CHECK(loaded.status().ok(), "{}", loaded.status().to_string());
     const std::vector<hal::DeviceInfo> devices = loaded.plugin.devices().value();
-    for (const hal::DeviceInfo& info : devices)
-      if (info.available) return loaded.plugin.open(info.id).value();
-    STRIA_CHECK(false, "no OpenCL device is available here; the tests need pocl-opencl-icd");
+    const std::string id = chosen_device_id("opencl", devices);
+    STRIA_CHECK(!id.empty(), "no OpenCL device is available here; the tests need pocl-opencl-icd");
+    return loaded.plugin.open(id).value();
   }();
   return opened;
 }
