@@ -10,6 +10,7 @@
 #include "stria/semtree/builder.h"
 #include "stria/semtree/expr.h"
 #include "stria/semtree/register_arrays.h"
+#include "stria/stripe/verifier.h"
 #include "stria/stripe/walk.h"
 
 namespace stria::semtree {
@@ -160,11 +161,18 @@ Status Builder::make_parameters(Frame& outside) {
 Status Builder::spread_points(Frame& frame, Body& out) {
   const Type type{options_.index_type, 1};
   std::vector<const Index*> spread;
+  std::vector<std::string> names;
   int64_t count = 1;
   for (const Index& index : kernel_.idxs) {
     if (index.range == 1 || !is_parallel(kernel_, index)) continue;
     if (count >= options_.enough_parallel_points) break;
     if (index.range > 0 && count > std::numeric_limits<int32_t>::max() / index.range) break;
+    // Points that add to one element take turns: loops, which the language lets them be.
+    names.push_back(index.name);
+    if (stripe::combines_across_points(main_, kernel_, names)) {
+      names.pop_back();
+      continue;
+    }
     count *= index.range;
     spread.push_back(&index);
   }

@@ -122,7 +122,8 @@ class AccessCheck {
       if (is_argument(ref, place.depth)) argument(place, ref, views[ref.into]);
     }
 
-    std::vector<std::string> parallel = parallel_variables(block, place.depth, *level);
+    std::vector<std::string> parallel;
+    if (!only_collects_) parallel = parallel_variables(block, place.depth, *level);
     if (!parallel.empty()) open_.emplace_back();
     accesses(place, level, views, box);
     for (size_t i = 0; i < block.stmts.size(); ++i)
@@ -135,7 +136,33 @@ class AccessCheck {
     if (!open_.empty()) std::move(inside.begin(), inside.end(), std::back_inserter(open_.back()));
   }
 
+  // Of a kernel in #main, with the views there: see combines_across_points.
+  bool combines_across(const Place& kernel, const std::map<std::string, View>& views,
+                       const std::vector<std::string>& indices) {
+    only_collects_ = true;
+    open_.emplace_back();
+    block(kernel, nullptr, views, {});
+    std::vector<std::string> variables;
+    for (const std::string& index : indices)
+      variables.push_back(fmt::format("{}@{}", index, kernel.depth));
+    const Level level;
+    const std::vector<Access>& all = open_.back();
+    for (size_t a = 0; a < all.size(); ++a)
+      for (size_t b = a; b < all.size(); ++b) {
+        if (!runs_across(all[a], all[b], kernel.depth)) continue;
+        Result<bool> apart = points_apart(variables, level, all[a], all[b]);
+        if (!apart.ok() || !*apart) return true;
+      }
+    return false;
+  }
+
  private:
+  // Whether both store into one aggregation that takes the values of all points of a block at `depth`.
+  static bool runs_across(const Access& a, const Access& b, int depth) {
+    return a.view.allocation == b.view.allocation && a.view.depth < depth && a.writes && b.writes &&
+           a.agg && a.agg == b.agg && a.view.chain == b.view.chain && a.view.chain_depth <= depth;
+  }
+
   void indices(const Block& block, Level& level, Box& box) {
     const std::map<std::string, Affine> none;
     const auto& outer_forms = level.outer ? level.outer->forms : none;
@@ -244,7 +271,7 @@ class AccessCheck {
       if (!done.insert({name, writes}).second) return;
       Access access{level, views.at(name), {}, writes, ref.agg, ref.into};
       for (const Dim& dim : ref.shape.dims) access.extent.push_back(dim.size);
-      inside(place, ref, access, box);
+      if (!only_collects_) inside(place, ref, access, box);
       if (!open_.empty()) open_.back().push_back(std::move(access));
     };
     for (const Statement& stmt : block.stmts) {
@@ -321,9 +348,7 @@ class AccessCheck {
             first.writes && second.writes && first.agg && first.agg == second.agg;
         // One running aggregation takes its values in any order. One that opens below starts at
         // each point on its own, and so does that of another view.
-        if (both_combine && first.view.chain == second.view.chain &&
-            first.view.chain_depth <= place.depth)
-          continue;
+        if (runs_across(first, second, place.depth)) continue;
         const std::string& name = first.view.allocation->into;
         if (told.count(name)) continue;
         Result<bool> apart = points_apart(parallel, level, first, second);
@@ -457,6 +482,7 @@ class AccessCheck {
 
   Findings& findings_;
   VerifyReport& report_;
+  bool only_collects_ = false;  // accesses, and checks nothing
   std::vector<std::vector<Access>>
       open_;  // accesses inside each enclosing block with parallel indices
 };
@@ -467,6 +493,26 @@ void check_accesses(const Program& program, Findings& findings, VerifyReport& re
   Place place;
   place.block = &program.entry;
   AccessCheck(findings, report).block(place, nullptr, {}, {});
+}
+
+bool combines_across_points(const Block& main, const Block& kernel,
+                            const std::vector<std::string>& indices) {
+  std::map<std::string, View> views;
+  std::map<std::string, const Refinement*> tensors;
+  for (const Refinement& ref : main.refs) {
+    View& view = views[ref.into];
+    // Views of one tensor count as one allocation.
+    const std::string& tensor = ref.from.empty() ? ref.into : ref.from;
+    view.allocation = view.bounds = tensors.emplace(tensor, &ref).first->second;
+    view.depth = 1;
+    view.start = ref.access;
+    if (ref.agg) view.chain = &ref;
+    view.chain_depth = 1;
+  }
+  const Place outer{nullptr, &main, 0, 1, {}};
+  Findings findings;
+  VerifyReport report;
+  return AccessCheck(findings, report).combines_across({&outer, &kernel, 0, 2, {}}, views, indices);
 }
 
 }  // namespace stria::stripe

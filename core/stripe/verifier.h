@@ -42,4 +42,11 @@ struct VerifyReport {
 Status verify(const Program& program, const VerifyOptions& options = {},
               VerifyReport* report = nullptr);
 
+// Whether points of `kernel`, a block of #main, that differ in one of these indices may store to one
+// element of an aggregation that takes the values of all of them. The verifier lets parallel points do
+// so; who runs them at once has to keep their stores apart. True where it cannot be decided. The
+// program has passed the verifier.
+bool combines_across_points(const Block& main, const Block& kernel,
+                            const std::vector<std::string>& indices);
+
 }  // namespace stria::stripe

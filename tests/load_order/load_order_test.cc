@@ -95,7 +95,8 @@ int child(const std::vector<std::string>& folders, bool shut_down) {
   options.only_paths = true;
   for (const std::string& folder : folders) options.paths.emplace_back(folder);
   // Not destroyed at the end unless it is shut down: a user's program may just return, too.
-  auto* plugins = new hal::PluginSet(hal::PluginSet::load(host, options));
+  static hal::PluginSet* plugins;
+  plugins = new hal::PluginSet(hal::PluginSet::load(host, options));
   STRIA_CHECK(plugins->records().size() == folders.size(), "{} plugins, not {}",
               plugins->records().size(), folders.size());
   std::vector<std::thread> threads;

@@ -86,6 +86,18 @@ TEST(Blocks, RandomNestsRunTheSamePoints) {
   EXPECT_GE(compared, 60 / kOneOf);
 }
 
+// The language lets parallel points add to one element (S2); the host's threads and a device's lanes must not lose any.
+TEST(Blocks, ParallelPointsThatAddToOneElementTakeTurns) {
+  TestTensor out{"R", DataType::i32, {8}, "inout"};
+  for (const char* access : {"0", "k", "px + k", "2*px + k"}) {
+    const std::string text = fmt::format(
+        "#kernel #parallel block [x:4, y:30000] (\ninout R[0]:add.i32 i32(8:1)) {{\n0: block [k:2, px:1 = x, py:1 = y] (\n"
+        "inout R[{}]:add.i32 i32(1:1)) {{\n0: $n = load_index.i32(px + 3*py + k)\n1: R = store($n)\n}}\n}}",
+        access);
+    EXPECT_EQ(difference(program_text({out}, {text})), "") << text;
+  }
+}
+
 TEST(Blocks, LanesThatStoreToOneElementLeaveTheLast) {
   TestTensor in{"A", DataType::i32, {24}}, out{"R", DataType::i32, {3}, "out"};
   for (const char* constraint : {"", "5 - l >= 0\n"}) {

@@ -50,6 +50,25 @@ TEST(Build, ParallelPoints) {
   EXPECT_EQ(points("#kernel #parallel block [x:1, y:1]"), 1);
 }
 
+// Points that may add to one element of an aggregation that runs across them are a loop, not work of many threads.
+TEST(Build, PointsThatCombineInOneElementAreNotSpread) {
+  const auto points = [](const std::string& access) {
+    auto made = built(fmt::format("#kernel #parallel block [x:4, y:3] (\ninout S[0]:add.fp32 fp32(64:1)) {{\n"
+                                  "0: block [k:2, px:1 = x, py:1 = y] (\ninout T = S[{}]:add.fp32 fp32(1:1)) {{\n"
+                                  "0: $a = (fp32)1.0\n1: T = store($a)\n}}\n}}", access));
+    EXPECT_TRUE(made.ok()) << made.status().to_string();
+    return made.ok() ? made->trip_count : -1;
+  };
+  EXPECT_EQ(points("0"), 1);
+  EXPECT_EQ(points("k"), 1);
+  EXPECT_EQ(points("px + k"), 1);
+  EXPECT_EQ(points("2*px + k"), 4);
+  EXPECT_EQ(points("2*py + k"), 3);
+  EXPECT_EQ(points("2*px + 8*py + k"), 12);
+  EXPECT_EQ(points("2*px + 7*py + k"), 1);
+  EXPECT_EQ(points("8*py + k"), 3);
+}
+
 TEST(Build, LimitsAreNamed) {
   BuildOptions options;
   options.unrolled_statement_limit = 100;
