@@ -13,9 +13,11 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -40,8 +42,20 @@ struct Misdeed {
     return what == wanted_what && where == wanted_where;
   }
 };
-// Never destroyed: at exit a thread may still hang in a slot.
+// A thread may hang in a slot while another one asks for the next misdeed, and to the end of the process:
+// the misdeed is never destroyed.
+std::mutex g_misdeed_mutex;
 Misdeed& g_misdeed = *new Misdeed;
+
+Misdeed misdeed() {
+  const std::lock_guard lock(g_misdeed_mutex);
+  return g_misdeed;
+}
+
+void set_misdeed(const std::string& text) {
+  const std::lock_guard lock(g_misdeed_mutex);
+  g_misdeed = Misdeed::parse(text);
+}
 
 std::filesystem::path own_directory() {
   Dl_info info{};
@@ -50,7 +64,7 @@ std::filesystem::path own_directory() {
 }
 
 struct AbortAtExit {
-  bool armed = false;
+  std::atomic<bool> armed = false;
   ~AbortAtExit() {
     if (armed) std::abort();
   }
@@ -58,15 +72,16 @@ struct AbortAtExit {
 
 // What a slot does instead of its work; nothing if it is to work.
 std::optional<stria_error*> misbehave(const char* slot) {
-  if (g_misdeed.where != slot) return std::nullopt;
-  if (g_misdeed.what == "throw") throw 7;
-  if (g_misdeed.what == "throw_text") throw std::runtime_error("thrown by a bad plugin");
-  if (g_misdeed.what == "empty") return nullptr;
-  if (g_misdeed.what == "crash") std::abort();
-  if (g_misdeed.what == "hang")
+  const Misdeed wanted = misdeed();
+  if (wanted.where != slot) return std::nullopt;
+  if (wanted.what == "throw") throw 7;
+  if (wanted.what == "throw_text") throw std::runtime_error("thrown by a bad plugin");
+  if (wanted.what == "empty") return nullptr;
+  if (wanted.what == "crash") std::abort();
+  if (wanted.what == "hang")
     while (true) ::pause();
-  if (g_misdeed.what == "fail")
-    return sdk::to_error(sdk::Error(g_misdeed.code, "as asked").outcome());
+  if (wanted.what == "fail")
+    return sdk::to_error(sdk::Error(wanted.code, "as asked").outcome());
   return std::nullopt;
 }
 
@@ -92,7 +107,7 @@ class BadExecutor final : public sdk::Executor {
   using Executor::Executor;
   sdk::Ref<sdk::Event> launch(const sdk::Ref<sdk::Kernel>& kernel,
                               std::vector<sdk::Argument> arguments, sdk::Waits waits) override {
-    if (g_misdeed.what != "never_done")
+    if (misdeed().what != "never_done")
       return Executor::launch(kernel, std::move(arguments), waits);
     // One reference more than anybody gives back: it is never dropped either.
     auto open = sdk::make<sdk::Event>(host());
@@ -113,17 +128,17 @@ class BadDevice final : public sdk::Device {
 class BadDriver final : public sdk::Driver {
  public:
   BadDriver(const sdk::Host& host, sdk::DriverOptions options) : Driver(host, std::move(options)) {
-    if (g_misdeed.what == "leak") host.allocate(4096, 64);
+    if (misdeed().what == "leak") host.allocate(4096, 64);
   }
   std::vector<sdk::DeviceInfo> enumerate() override {
     sdk::DeviceInfo info;
     info.name = "a device of a bad plugin";
     info.kind = "reference";
-    if (g_misdeed.is("devices", "without_id")) info.id = "";
-    if (g_misdeed.is("devices", "of_another_kind")) info.kind = "starship";
-    if (g_misdeed.is("devices", "with_odd_properties")) info.properties = "[1, 2]";
-    if (g_misdeed.is("devices", "with_lines")) info.name = "one\ntwo\033[31m";
-    if (g_misdeed.is("devices", "twice")) return {info, info};
+    if (misdeed().is("devices", "without_id")) info.id = "";
+    if (misdeed().is("devices", "of_another_kind")) info.kind = "starship";
+    if (misdeed().is("devices", "with_odd_properties")) info.properties = "[1, 2]";
+    if (misdeed().is("devices", "with_lines")) info.name = "one\ntwo\033[31m";
+    if (misdeed().is("devices", "twice")) return {info, info};
     return {info};
   }
   sdk::Ref<sdk::Device> open(const sdk::DeviceInfo& info, std::string_view) override {
@@ -169,7 +184,7 @@ stria::hal::Tables g_tables = controlled_tables();
 // A driver option that is a misdeed replaces the file's.
 stria_error* create(const stria_driver_options* options, stria_driver** driver) {
   const std::string text(sdk::view_of(options->options));
-  if (text.rfind("{", 0) != 0) g_misdeed = Misdeed::parse(text);
+  if (text.rfind("{", 0) != 0) set_misdeed(text);
   return Controlled<Right::driver_table.create, kName_driver_create>::call(options, driver);
 }
 
@@ -180,18 +195,18 @@ stria_error* enumerate(stria_driver* driver, stria_device_sink sink, void* state
   info.size = sizeof info;
   info.id = sdk::to_c("0");
   info.kind = sdk::to_c("reference");
-  if (g_misdeed.is("devices", "that_are_null")) {
+  if (misdeed().is("devices", "that_are_null")) {
     sink(state, nullptr);
-  } else if (g_misdeed.is("devices", "of_text_without_data")) {
+  } else if (misdeed().is("devices", "of_text_without_data")) {
     info.name = {nullptr, 100};
     sink(state, &info);
-  } else if (g_misdeed.is("devices", "of_endless_text")) {
+  } else if (misdeed().is("devices", "of_endless_text")) {
     info.name = {"x", UINT64_MAX};
     sink(state, &info);
-  } else if (g_misdeed.is("devices", "of_size_zero")) {
+  } else if (misdeed().is("devices", "of_size_zero")) {
     info.size = 0;
     sink(state, &info);
-  } else if (g_misdeed.is("devices", "without_end")) {
+  } else if (misdeed().is("devices", "without_end")) {
     for (int i = 0; i < 300'000; ++i) sink(state, &info);
   } else {
     return Controlled<Right::driver_table.enumerate, kName_driver_enumerate>::call(driver, sink,
@@ -212,19 +227,19 @@ stria_error* kernels(stria_library* library, stria_kernel_sink sink, void* state
   info.part = STRIA_MAIN;
   info.arguments = arguments;
   info.argument_count = 2;
-  if (g_misdeed.is("kernels", "without_arguments"))
+  if (misdeed().is("kernels", "without_arguments"))
     info.arguments = nullptr;
-  else if (g_misdeed.is("kernels", "with_null_arguments"))
+  else if (misdeed().is("kernels", "with_null_arguments"))
     arguments[0] = nullptr;
-  else if (g_misdeed.is("kernels", "with_a_million_arguments"))
+  else if (misdeed().is("kernels", "with_a_million_arguments"))
     info.argument_count = 1'000'000;
-  else if (g_misdeed.is("kernels", "of_an_odd_direction"))
+  else if (misdeed().is("kernels", "of_an_odd_direction"))
     in.direction = 77;
-  else if (g_misdeed.is("kernels", "of_an_odd_part"))
+  else if (misdeed().is("kernels", "of_an_odd_part"))
     info.part = 5;
-  else if (g_misdeed.is("kernels", "with_overlaps_nowhere"))
+  else if (misdeed().is("kernels", "with_overlaps_nowhere"))
     in.may_overlap_count = 3;
-  else if (!g_misdeed.is("kernels", "with_inputs_first"))
+  else if (!misdeed().is("kernels", "with_inputs_first"))
     return Controlled<Right::library_table.kernels, kName_library_kernels>::call(library, sink,
                                                                                  state);
   sink(state, &info);
@@ -232,7 +247,7 @@ stria_error* kernels(stria_library* library, stria_kernel_sink sink, void* state
 }
 
 stria_error* on_done(stria_event* event, void (*callback)(void*, const stria_error*), void* state) {
-  if (g_misdeed.what != "call_back_twice")
+  if (misdeed().what != "call_back_twice")
     return Controlled<Right::event_table.on_done, kName_event_on_done>::call(event, callback,
                                                                              state);
   callback(state, nullptr);
@@ -247,17 +262,17 @@ stria_error* flush(stria_executor* executor) {
   error.size = sizeof error;
   error.code = STRIA_UNAVAILABLE;
   error.message = sdk::to_c("bad");
-  if (g_misdeed.is("error", "of_size_zero"))
+  if (misdeed().is("error", "of_size_zero"))
     error.size = 0;
-  else if (g_misdeed.is("error", "in_a_ring"))
+  else if (misdeed().is("error", "in_a_ring"))
     error.cause = &error;
-  else if (g_misdeed.is("error", "of_an_odd_code"))
+  else if (misdeed().is("error", "of_an_odd_code"))
     error.code = -5;
-  else if (g_misdeed.is("error", "of_success"))
+  else if (misdeed().is("error", "of_success"))
     error.code = STRIA_OK;
-  else if (g_misdeed.is("error", "without_data"))
+  else if (misdeed().is("error", "without_data"))
     error.message = {nullptr, UINT64_MAX};
-  else if (g_misdeed.is("error", "whose_release_throws"))
+  else if (misdeed().is("error", "whose_release_throws"))
     error.release = [](stria_error*) { throw 9; };
   else
     return Controlled<Right::executor_table.flush, kName_executor_flush>::call(executor);
@@ -272,8 +287,8 @@ extern "C" STRIA_EXPORT stria_error* stria_plugin_query(const stria_host_info* h
   const std::filesystem::path directory = own_directory();
   std::string text;
   std::getline(std::ifstream(directory / "misdeed"), text);
-  g_misdeed = Misdeed::parse(text);
-  g_abort_at_exit.armed = g_misdeed.what == "abort_at_exit";
+  set_misdeed(text);
+  g_abort_at_exit.armed = misdeed().what == "abort_at_exit";
   if (auto instead = misbehave("query")) return *instead;
 
   id = directory.filename().string();
@@ -294,20 +309,20 @@ extern "C" STRIA_EXPORT stria_error* stria_plugin_query(const stria_host_info* h
 
   static stria_version_range newer{sizeof newer, nullptr, STRIA_ABI_MAJOR, 40, 41};
   static stria_version_range wider{sizeof wider, nullptr, STRIA_ABI_MAJOR, 0, 41};
-  if (g_misdeed.is("info", "other_id")) plugin->id = sdk::to_c("somebody\nelse");
-  if (g_misdeed.is("info", "other_version")) plugin->version = sdk::to_c("9.9.9");
-  if (g_misdeed.is("info", "newer_abi")) plugin->abi = &newer;
-  if (g_misdeed.is("info", "wider_abi")) plugin->abi = &wider;
-  if (g_misdeed.is("info", "newer_stripe")) plugin->stripe = &newer;
-  if (g_misdeed.is("info", "no_versions")) plugin->abi = plugin->stripe = nullptr;
-  if (g_misdeed.is("info", "of_size_zero")) plugin->size = 0;
-  if (g_misdeed.is("info", "without_tables")) {
+  if (misdeed().is("info", "other_id")) plugin->id = sdk::to_c("somebody\nelse");
+  if (misdeed().is("info", "other_version")) plugin->version = sdk::to_c("9.9.9");
+  if (misdeed().is("info", "newer_abi")) plugin->abi = &newer;
+  if (misdeed().is("info", "wider_abi")) plugin->abi = &wider;
+  if (misdeed().is("info", "newer_stripe")) plugin->stripe = &newer;
+  if (misdeed().is("info", "no_versions")) plugin->abi = plugin->stripe = nullptr;
+  if (misdeed().is("info", "of_size_zero")) plugin->size = 0;
+  if (misdeed().is("info", "without_tables")) {
     plugin->driver = nullptr;
     plugin->device = nullptr;
     plugin->event = nullptr;
   }
-  if (g_misdeed.is("info", "with_short_tables"))
+  if (misdeed().is("info", "with_short_tables"))
     g_tables.driver.size = offsetof(stria_driver_table, enumerate) + 4;
-  if (g_misdeed.is("info", "with_tables_of_size_zero")) g_tables.driver.size = 0;
+  if (misdeed().is("info", "with_tables_of_size_zero")) g_tables.driver.size = 0;
   return error;
 }
