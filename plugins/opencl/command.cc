@@ -2,6 +2,8 @@
 #include "command.h"
 
 #include <atomic>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 namespace stria::opencl {
@@ -85,6 +87,38 @@ void CL_CALLBACK on_complete(cl_event handle, cl_int status, void* state) {
   InFlight::end(self, nullptr, begin, end);
 }
 
+// Keeps what a command holds until the process ends.
+void keep_for_ever(Command command) {
+  struct Kept {
+    std::mutex mutex;
+    std::vector<Command> commands;  // guarded by mutex
+  };
+  static Kept* kept = new Kept;
+  std::lock_guard<std::mutex> lock(kept->mutex);
+  kept->commands.push_back(std::move(command));
+}
+
+// Ends a command that the driver has and will not tell of. What the command holds, the device may
+// still use: only when all of the queue is done may it go. On a worker, as waiting takes long and
+// no callback of the driver may do it.
+void end_unheard(InFlight* self, sdk::Outcome own) {
+  struct Unheard {
+    InFlight* self;
+    sdk::Outcome own;
+  };
+  const sdk::Host& host = self->event->context().host();
+  auto finish = [](void* state) {
+    const std::unique_ptr<Unheard> unheard(static_cast<Unheard*>(state));
+    Command& command = unheard->self->command;
+    Context& context = unheard->self->event->context();
+    // Where not even that works, nobody knows when the device is done: better a leak, which the
+    // host reports, than memory that is written after its end.
+    if (context.cl().clFinish(command.queue) != CL_SUCCESS) keep_for_ever(command);
+    end_failed(unheard->self, std::move(unheard->own));
+  };
+  host.post(finish, new Unheard{self, std::move(own)});
+}
+
 // Gives the command to the driver. Takes over `self`.
 void submit(InFlight* self) {
   Context& context = self->event->context();
@@ -93,20 +127,19 @@ void submit(InFlight* self) {
   cl_event handle = nullptr;
   cl_int code = self->command.enqueue(static_cast<cl_uint>(list.size()),
                                       list.empty() ? nullptr : list.data(), &handle);
-  const char* what = self->command.what;
-  if (code == CL_SUCCESS) {
-    self->event->set_handle(handle);
-    const cl_command_queue queue = self->command.queue;
-    const sdk::Ref<CommandEvent> keep = self->event;
-    code = context.cl().clSetEventCallback(handle, CL_COMPLETE, on_complete, self);
-    // From here on `self` belongs to the callback.
-    if (code == CL_SUCCESS) {
-      context.cl().clFlush(queue);
-      return;
-    }
-    what = "clSetEventCallback";
-  }
-  end_failed(self, std::make_shared<sdk::Failure>(failure_of(code, what, context.name())));
+  auto failure = [&](const char* what) {
+    return std::make_shared<sdk::Failure>(failure_of(code, what, context.name()));
+  };
+  if (code != CL_SUCCESS) return end_failed(self, failure(self->command.what));
+  self->event->set_handle(handle);
+  const cl_command_queue queue = self->command.queue;
+  const sdk::Ref<CommandEvent> keep = self->event;
+  code = context.cl().clSetEventCallback(handle, CL_COMPLETE, on_complete, self);
+  // From here on `self` belongs to the callback.
+  if (code == CL_SUCCESS)
+    context.cl().clFlush(queue);
+  else
+    end_unheard(self, failure("clSetEventCallback"));
 }
 
 }  // namespace

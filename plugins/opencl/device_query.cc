@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device_query.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 namespace stria::opencl {
@@ -74,6 +77,20 @@ std::string properties_of(const Query& query, bool is_cpu) {
   return out.dump();
 }
 
+// Why a platform must not even be asked for its devices; "" if it may be. PoCL looks for the
+// processor through hwloc, and aborts the whole process if that finds none.
+std::string why_not_asked(const std::string& platform, const std::string& sysfs) {
+  if (platform != "Portable Computing Language") return "";
+  // hwloc reads this file instead, if it is told to.
+  if (std::getenv("HWLOC_XMLFILE") != nullptr) return "";
+  const std::string topology = sysfs + "/devices/system/cpu/cpu0/topology";
+  // Any of them will do.
+  for (const char* file : {"core_cpus", "thread_siblings", "package_cpus", "core_siblings"})
+    if (::access((topology + "/" + file).c_str(), R_OK) == 0) return "";
+  return "PoCL would abort this process, as the processor is not described in " + topology +
+         ": mount sysfs at " + sysfs;
+}
+
 std::string why_unavailable(const Query& query) {
   if (!query.number<cl_bool>(CL_DEVICE_AVAILABLE))
     return "its driver says that it is not available";
@@ -126,7 +143,7 @@ FoundDevice no_device(const std::string& reason) {
   return out;
 }
 
-std::vector<FoundDevice> find_devices(const OpenCl& cl) {
+std::vector<FoundDevice> find_devices(const OpenCl& cl, const std::string& sysfs) {
   cl_uint count = 0;
   const cl_int code = cl.clGetPlatformIDs(0, nullptr, &count);
   if (code != CL_SUCCESS || count == 0)
@@ -136,6 +153,13 @@ std::vector<FoundDevice> find_devices(const OpenCl& cl) {
   if (cl.clGetPlatformIDs(count, platforms.data(), nullptr) != CL_SUCCESS) platforms.clear();
   std::vector<FoundDevice> out;
   for (size_t p = 0; p < platforms.size(); ++p) {
+    const std::string platform = platform_text(cl, platforms[p], CL_PLATFORM_NAME);
+    if (const std::string reason = why_not_asked(platform, sysfs); !reason.empty()) {
+      out.push_back(no_device(reason));
+      out.back().info.id = std::to_string(p) + ".none";
+      out.back().info.name = platform;
+      continue;
+    }
     // A platform without devices is not an error: its hardware may be absent.
     if (cl.clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS)
       continue;
