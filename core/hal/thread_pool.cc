@@ -3,6 +3,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "stria/hal/signal_stack.h"
 
 namespace stria::hal {
 namespace {
@@ -32,9 +37,20 @@ bool spin_until(Done done) {
   return done();
 }
 
+// Two tasks must be able to overlap: they may wait for each other.
+constexpr unsigned kLeastWorkers = 2;
+
+// The pool whose tasks this thread runs for want of workers.
+thread_local const ThreadPool* run_here = nullptr;
+
 }  // namespace
 
-ThreadPool::ThreadPool(unsigned concurrency) : concurrency_(std::max(1u, concurrency)) {}
+ThreadPool::ThreadPool(unsigned concurrency, StartThread start_thread,
+                       std::pmr::memory_resource* memory)
+    : concurrency_(std::max(1u, concurrency)),
+      start_thread_(std::move(start_thread)),
+      tasks_(memory),
+      loops_(memory) {}
 
 ThreadPool::~ThreadPool() {
   {
@@ -47,10 +63,21 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::start() {
-  if (!workers_.empty()) return;
-  unsigned count = std::max(2u, concurrency_);
-  workers_.reserve(count);
-  for (unsigned i = 0; i < count; ++i) workers_.emplace_back([this] { work(); });
+  // Beyond the least number more workers are a matter of speed: the system is not asked again.
+  if (workers_.size() >= kLeastWorkers) return;
+  const unsigned count = std::max(kLeastWorkers, concurrency_);
+  auto main = [this] {
+    const SignalStack stack;
+    work();
+  };
+  try {
+    workers_.reserve(count);
+    while (workers_.size() < count)
+      workers_.push_back(start_thread_ ? start_thread_(main) : std::thread(main));
+  } catch (const std::system_error&) {
+    // No thread now: those that there are do the work, and the next post tries again.
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 unsigned ThreadPool::announce(uint64_t helpers) {
@@ -67,13 +94,46 @@ void ThreadPool::wake(unsigned count) {
 void ThreadPool::post(void (*task)(void*), void* state) {
   unsigned sleepers;
   {
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     start();
-    tasks_.push_back({task, state});
+    while (true) {
+      try {
+        tasks_.push_back({task, state});
+        break;
+      } catch (const std::bad_alloc&) {
+        // Tasks start in order: those that wait go first.
+        if (tasks_.empty()) return run({task, state}, lock);
+        run_first(lock);
+      }
+    }
     waiting_tasks_.fetch_add(1, std::memory_order_relaxed);
+    if (workers_.empty()) return run_all_here(lock);
     sleepers = announce(0);
   }
   wake(sleepers);
+}
+
+void ThreadPool::run(const Task& task, std::unique_lock<std::mutex>& lock) {
+  ++running_tasks_;
+  lock.unlock();
+  task.call(task.state);
+  lock.lock();
+  --running_tasks_;
+  if (tasks_.empty() && running_tasks_ == 0) finished_.notify_all();
+}
+
+void ThreadPool::run_first(std::unique_lock<std::mutex>& lock) {
+  const Task task = tasks_.front();
+  tasks_.pop_front();
+  waiting_tasks_.fetch_sub(1, std::memory_order_relaxed);
+  run(task, lock);
+}
+
+void ThreadPool::run_all_here(std::unique_lock<std::mutex>& lock) {
+  if (run_here == this) return;
+  const ThreadPool* const before = std::exchange(run_here, this);
+  while (!tasks_.empty()) run_first(lock);
+  run_here = before;
 }
 
 void ThreadPool::run_pieces(Loop& loop, bool helper) {
@@ -100,15 +160,19 @@ void ThreadPool::parallel_for(uint64_t count, uint64_t grain,
   {
     std::lock_guard lock(mutex_);
     start();
-    loops_.push_back(&loop);
-    // One piece per helper at least, besides the caller's first.
-    sleepers = announce(std::min<uint64_t>((count - 1) / grain, concurrency_ - 1));
+    try {
+      loops_.push_back(&loop);
+      // One piece per helper at least, besides the caller's first.
+      sleepers = announce(std::min<uint64_t>((count - 1) / grain, concurrency_ - 1));
+    } catch (const std::bad_alloc&) {
+      sleepers = 0;  // nobody can join: the caller does all of it
+    }
   }
   wake(sleepers);
   run_pieces(loop, false);
   {
     std::lock_guard lock(mutex_);
-    loops_.erase(std::find(loops_.begin(), loops_.end(), &loop));
+    std::erase(loops_, &loop);
   }
   // Nobody joins any more; helpers that did are on their last piece.
   auto alone = [&] { return loop.helpers.load(std::memory_order_acquire) == 0; };
@@ -133,15 +197,7 @@ void ThreadPool::work() {
   while (true) {
     uint64_t seen = news_.load(std::memory_order_relaxed);
     if (!tasks_.empty()) {
-      Task task = tasks_.front();
-      tasks_.pop_front();
-      waiting_tasks_.fetch_sub(1, std::memory_order_relaxed);
-      ++running_tasks_;
-      lock.unlock();
-      task.call(task.state);
-      lock.lock();
-      --running_tasks_;
-      if (tasks_.empty() && running_tasks_ == 0) finished_.notify_all();
+      run_first(lock);
       continue;
     }
     if (Loop* loop = loop_to_join()) {

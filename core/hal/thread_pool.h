@@ -3,12 +3,17 @@
 // short launches: workers look for work a few microseconds before they sleep, the caller of a loop
 // never waits for a worker to wake, and a queued task goes before a share of a running loop, so
 // that independent tasks overlap.
+//
+// A system that refuses threads or memory ends nothing: what the workers that there are cannot take
+// is done by whoever brings it. Workers have alternate signal stacks (signal_stack.h).
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <memory_resource>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -17,16 +22,23 @@ namespace stria::hal {
 
 class ThreadPool {
  public:
-  // Threads that one loop uses at most, its caller included; at least 1. Workers start at the first
-  // use; there are at least two, so that two tasks overlap on one core too.
-  explicit ThreadPool(unsigned concurrency);
+  // Starts a thread that runs `work`; throws std::system_error or std::bad_alloc if it cannot.
+  using StartThread = std::function<std::thread(std::function<void()> work)>;
+
+  // `concurrency`: threads that one loop uses at most, its caller included; at least 1. Workers
+  // start at the first use; there are at least two, so that two tasks overlap on one core too, as
+  // long as the system gives them. `start_thread` and `memory`, for the queues, are for tests.
+  explicit ThreadPool(unsigned concurrency, StartThread start_thread = {},
+                      std::pmr::memory_resource* memory = std::pmr::new_delete_resource());
   // Runs what is queued and joins.
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   unsigned concurrency() const { return concurrency_; }
-  // Calls task(state) once on a worker; tasks start in order. Thread-safe.
+  // Calls task(state) once on a worker; tasks start in order. Thread-safe. Where there is no
+  // worker, or no memory to queue it, the tasks that wait and this one are run here before post
+  // returns; of posts from such a task, by the outermost one.
   void post(void (*task)(void*), void* state);
   // Calls body(state, begin, end) on pieces of at most `grain` items (0: chosen) that cover
   // 0..count-1 once; returns when all are done. Thread-safe, may be nested.
@@ -50,8 +62,14 @@ class ThreadPool {
     bool exhausted() const { return next.load(std::memory_order_relaxed) >= count; }
   };
 
-  void start();  // with mutex_ held
+  // With mutex_ held: starts the workers that there should be, or as many as the system gives.
+  void start();
   void work();
+  // Runs the oldest task, of which there must be one. Lets the lock go meanwhile.
+  void run_first(std::unique_lock<std::mutex>& lock);
+  void run(const Task& task, std::unique_lock<std::mutex>& lock);
+  // Runs what waits until nothing does, unless this thread is about that already.
+  void run_all_here(std::unique_lock<std::mutex>& lock);
   // Takes pieces until there are none; a helper also leaves when tasks wait.
   void run_pieces(Loop& loop, bool helper);
   Loop* loop_to_join();  // with mutex_ held
@@ -61,11 +79,12 @@ class ThreadPool {
   void wake(unsigned count);
 
   const unsigned concurrency_;
+  const StartThread start_thread_;
   std::mutex mutex_;
   std::condition_variable wake_;      // workers
   std::condition_variable finished_;  // callers of loops and quiesce
-  std::deque<Task> tasks_;
-  std::vector<Loop*> loops_;
+  std::pmr::deque<Task> tasks_;
+  std::pmr::vector<Loop*> loops_;
   std::vector<std::thread> workers_;
   std::atomic<uint64_t> news_{0};  // counts announcements
   std::atomic<size_t> waiting_tasks_{0};

@@ -4,10 +4,15 @@
 #include <system_error>
 #include <utility>
 
+#include "stria/hal/signal_stack.h"
+
 namespace stria::hal {
 
 TimedCall::TimedCall(std::function<Status()> work) : start_(Clock::now()) {
-  std::packaged_task<Status()> task(std::move(work));
+  std::packaged_task<Status()> task([work = std::move(work)] {
+    const SignalStack stack;
+    return work();
+  });
   result_ = task.get_future();
   try {
     thread_ = std::thread(std::move(task));

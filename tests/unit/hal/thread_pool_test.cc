@@ -2,12 +2,18 @@
 #include "stria/hal/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <memory_resource>
 #include <mutex>
 #include <new>
+#include <set>
 #include <stdexcept>
+#include <system_error>
+#include <thread>
 #include <vector>
 
 #include "stria/hal/error.h"
@@ -101,6 +107,185 @@ TEST(ThreadPool, TheDestructorFinishesWhatIsQueued) {
       pool.post([](void* state) { ++*static_cast<std::atomic<int>*>(state); }, &tasks);
   }
   EXPECT_EQ(tasks, 100);
+}
+
+// A system that gives `threads` threads, the first `refusals` requests being refused.
+ThreadPool::StartThread system_with(int threads, int refusals = 0) {
+  return [threads, refusals](std::function<void()> work) mutable {
+    if (refusals-- > 0 || threads-- <= 0)
+      throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+    return std::thread(std::move(work));
+  };
+}
+
+// Tasks that note in which order and on which thread they ran.
+struct Noted {
+  std::mutex mutex;
+  std::vector<int> order;
+  std::set<std::thread::id> threads;
+  struct Task {
+    Noted* notes;
+    int number;
+  };
+  static void run(void* state) {
+    const auto& task = *static_cast<Task*>(state);
+    std::lock_guard lock(task.notes->mutex);
+    task.notes->order.push_back(task.number);
+    task.notes->threads.insert(std::this_thread::get_id());
+  }
+};
+
+void count_all(ThreadPool& pool) {
+  std::vector<std::atomic<int>> hits(1000);
+  parallel_for(pool, hits.size(), 7, [&](uint64_t begin, uint64_t end) {
+    for (uint64_t i = begin; i < end; ++i) ++hits[i];
+  });
+  for (const auto& hit : hits) ASSERT_EQ(hit, 1);
+}
+
+TEST(ThreadPool, WithoutThreadsTheCallerDoesTheWork) {
+  ThreadPool pool(4, system_with(0));
+  Noted notes;
+  std::vector<Noted::Task> tasks;
+  for (int i = 0; i < 50; ++i) tasks.push_back({&notes, i});
+  for (Noted::Task& task : tasks) {
+    pool.post(Noted::run, &task);
+    EXPECT_EQ(notes.order.back(), task.number);
+  }
+  EXPECT_EQ(notes.threads, std::set{std::this_thread::get_id()});
+  count_all(pool);
+  pool.quiesce();
+}
+
+// A task that posts the next one: not a stack that grows.
+TEST(ThreadPool, WithoutThreadsTasksOfTasksTakeTurns) {
+  ThreadPool pool(2, system_with(0));
+  struct Chain {
+    ThreadPool* pool;
+    int left;
+    int depth = 0, deepest = 0;
+    static void run(void* state) {
+      auto& chain = *static_cast<Chain*>(state);
+      chain.deepest = std::max(chain.deepest, ++chain.depth);
+      if (chain.left-- > 0) chain.pool->post(run, state);
+      --chain.depth;
+    }
+  } chain{&pool, 100'000};
+  pool.post(Chain::run, &chain);
+  EXPECT_EQ(chain.left, -1);
+  EXPECT_EQ(chain.deepest, 1);
+}
+
+TEST(ThreadPool, OneThreadOfManyIsEnough) {
+  for (int threads : {1, 2, 3}) {
+    ThreadPool pool(8, system_with(threads));
+    Noted notes;
+    std::vector<Noted::Task> tasks;
+    for (int i = 0; i < 50; ++i) tasks.push_back({&notes, i});
+    for (Noted::Task& task : tasks) pool.post(Noted::run, &task);
+    count_all(pool);
+    pool.quiesce();
+    EXPECT_EQ(notes.order.size(), 50u);
+    EXPECT_FALSE(notes.threads.contains(std::this_thread::get_id()));
+    EXPECT_LE(notes.threads.size(), static_cast<size_t>(threads));
+  }
+}
+
+TEST(ThreadPool, ThreadsThatWereRefusedAreAskedForAgain) {
+  ThreadPool pool(2, system_with(2, 1));
+  Noted notes;
+  Noted::Task first{&notes, 1}, second{&notes, 2};
+  pool.post(Noted::run, &first);
+  EXPECT_EQ(notes.threads, std::set{std::this_thread::get_id()});
+  pool.post(Noted::run, &second);
+  pool.quiesce();
+  EXPECT_EQ(notes.threads.size(), 2u);
+}
+
+// Memory that is refused at will.
+class Refusing final : public std::pmr::memory_resource {
+ public:
+  std::atomic<bool> refuses{false};
+  std::atomic<int> refused{0};
+
+ private:
+  void* do_allocate(size_t bytes, size_t alignment) override {
+    if (refuses) {
+      ++refused;
+      throw std::bad_alloc();
+    }
+    return std::pmr::new_delete_resource()->allocate(bytes, alignment);
+  }
+  void do_deallocate(void* memory, size_t bytes, size_t alignment) override {
+    std::pmr::new_delete_resource()->deallocate(memory, bytes, alignment);
+  }
+  bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
+};
+
+TEST(ThreadPool, WithoutMemoryToQueueThemTasksRunInOrderAllTheSame) {
+  Refusing memory;
+  ThreadPool pool(2, {}, &memory);
+  // The workers are busy, so that tasks pile up until there is no room for them.
+  struct Gate {
+    std::mutex mutex;
+    std::condition_variable changed;
+    int waiting = 0;
+    bool open = false;
+  } gate;
+  auto wait = [](void* state) {
+    auto& here = *static_cast<Gate*>(state);
+    std::unique_lock lock(here.mutex);
+    ++here.waiting;
+    here.changed.notify_all();
+    here.changed.wait(lock, [&] { return here.open; });
+  };
+  pool.post(wait, &gate);
+  pool.post(wait, &gate);
+  {
+    std::unique_lock lock(gate.mutex);
+    gate.changed.wait(lock, [&] { return gate.waiting == 2; });
+  }
+  memory.refuses = true;
+  Noted notes;
+  constexpr int kTasks = 1000;
+  std::vector<Noted::Task> tasks;
+  for (int i = 0; i < kTasks; ++i) tasks.push_back({&notes, i});
+  for (Noted::Task& task : tasks) pool.post(Noted::run, &task);
+  EXPECT_GT(memory.refused, 0);
+  count_all(pool);  // nobody can be told of the loop
+  {
+    std::lock_guard lock(gate.mutex);
+    gate.open = true;
+  }
+  gate.changed.notify_all();
+  pool.quiesce();
+  ASSERT_EQ(notes.order.size(), static_cast<size_t>(kTasks));
+  EXPECT_TRUE(std::is_sorted(notes.order.begin(), notes.order.end()));
+  EXPECT_EQ(notes.threads, std::set{std::this_thread::get_id()});
+}
+
+// A process that reports its crashes needs it when the stack of a worker has overflowed.
+TEST(ThreadPool, WorkersTakeSignalsOnAStackOfTheirOwn) {
+  static std::atomic<uintptr_t> where;
+  where = 0;
+  struct sigaction action{}, before{};
+  action.sa_handler = [](int) { where = reinterpret_cast<uintptr_t>(__builtin_frame_address(0)); };
+  action.sa_flags = SA_ONSTACK;
+  ASSERT_EQ(::sigaction(SIGUSR1, &action, &before), 0);
+  stack_t stack{};
+  ThreadPool pool(1);
+  pool.post(
+      [](void* state) {
+        ::sigaltstack(nullptr, static_cast<stack_t*>(state));
+        ::raise(SIGUSR1);
+      },
+      &stack);
+  pool.quiesce();
+  ::sigaction(SIGUSR1, &before, nullptr);
+  EXPECT_EQ(stack.ss_flags & SS_DISABLE, 0);
+  const auto begin = reinterpret_cast<uintptr_t>(stack.ss_sp);
+  EXPECT_GT(where, begin);
+  EXPECT_LT(where, begin + stack.ss_size);
 }
 
 TEST(Host, MemoryIsAlignedAndRefusedWhenAbsurd) {
