@@ -222,6 +222,8 @@ Result<Binding> LoadedProgram::bind(std::span<const hal::Argument> inputs, hal::
   return out;
 }
 
+const hal::Event& Binding::ready() const { return state_->ready; }
+
 Result<Run> Binding::run(std::span<const hal::Argument> inputs,
                          std::span<const hal::Argument> outputs, hal::Waits waits) const {
   const LoadedProgram::State& program = *state_->program;

@@ -21,8 +21,8 @@ namespace stria::exec {
 
 struct KernelTime {
   std::string name;
-  size_t statement = 0;  // position among main's kernels
-  uint64_t nanoseconds = 0;
+  size_t statement = 0;      // position among main's kernels
+  uint64_t nanoseconds = 0;  // 0: not known
 };
 
 struct RunNames;
@@ -49,6 +49,9 @@ class Binding {
  public:
   Binding() = default;
   bool valid() const { return state_ != nullptr; }
+  // Done when the prologue is, which reads the constants until then; no event if there is none.
+  // Where it fails all runs of this binding do.
+  const hal::Event& ready() const;
   // Starts the kernels of main after `waits` and returns at once. One argument per plan().inputs
   // and per plan().outputs; constants must be those of the binding. Runs may overlap in time: each
   // has temporaries of its own, and the caller orders those that share tensors by `waits`. Where

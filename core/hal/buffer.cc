@@ -88,16 +88,32 @@ Mapping::~Mapping() {
   if (mapped_) (void)unmap();
 }
 
+Result<Event> Mapping::unmap_now(const Buffer& buffer, std::byte* data) {
+  const auto& device = buffer.state_->device;
+  stria_event* done = nullptr;
+  STRIA_RETURN_IF_ERROR(device->plugin->call("buffer.unmap", device->tables().buffer.unmap,
+                                             buffer.handle(), static_cast<void*>(data), &done));
+  if (!done) return device->plugin->gave_nothing("buffer.unmap");
+  return Event(device, done, "buffer.unmap");
+}
+
 Result<Event> Mapping::unmap() {
   if (!mapped_) return make_error(StatusCode::failed_precondition, "the range is not mapped");
   mapped_ = false;
-  const auto& device = buffer_.state_->device;
-  stria_event* done = nullptr;
-  STRIA_RETURN_IF_ERROR(
-      device->plugin->call("buffer.unmap", device->tables().buffer.unmap, buffer_.handle(),
-                           static_cast<void*>(std::exchange(data_, nullptr)), &done));
-  if (!done) return device->plugin->gave_nothing("buffer.unmap");
-  return Event(device, done, "buffer.unmap");
+  std::byte* const data = std::exchange(data_, nullptr);
+  if (ready_.is_done()) return unmap_now(buffer_, data);
+  // Plugins unmap what is ready, and only that: what they take to the device must have come from
+  // it. Without an event to give back the mapping ends all the same.
+  const Result<Event> made = create_event(buffer_.state_->device);
+  const Event ended = made.ok() ? *made : Event();
+  STRIA_RETURN_IF_ERROR(ready_.on_done([buffer = buffer_, data, ended](const Status&) {
+    const Result<Event> done = unmap_now(buffer, data);
+    Status status = done.status();
+    if (status.ok())
+      status = done->on_done([ended](const Status& outcome) { (void)ended.signal(outcome); });
+    if (!status.ok()) (void)ended.signal(status);
+  }));
+  return made;
 }
 
 }  // namespace stria::hal

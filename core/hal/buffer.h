@@ -46,7 +46,10 @@ class Buffer {
   std::shared_ptr<const State> state_;
 };
 
-// A mapped range; unmapped by unmap() or, if that was not called, by the destructor.
+// A mapped range; unmapped by unmap() or, if that was not called, by the destructor. It holds its
+// range from when its waits are over until the event of unmap() is done: ranges held at once must
+// not overlap. Before that it holds nothing, so a range may be mapped again at any time if the
+// later waits include the event of the earlier unmap().
 class Mapping {
  public:
   Mapping(Mapping&& other) noexcept;
@@ -58,12 +61,15 @@ class Mapping {
   std::byte* data() const { return data_; }
   uint64_t size() const { return bytes_; }
   std::span<std::byte> bytes() const { return {data_, bytes_}; }
-  // The event says when the device sees what was written. data() is over with this call.
+  // The event says when the device sees what was written. data() is over with this call. It may
+  // come before ready() is done: the plugin is told after that, and the contents stay as they are
+  // (map_discard: undefined).
   Result<Event> unmap();
 
  private:
   friend class Buffer;
   Mapping(Buffer buffer, std::byte* data, uint64_t bytes, Event ready);
+  static Result<Event> unmap_now(const Buffer& buffer, std::byte* data);
   Buffer buffer_;
   std::byte* data_ = nullptr;
   uint64_t bytes_ = 0;

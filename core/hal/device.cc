@@ -390,12 +390,7 @@ Result<Buffer> Device::allocate(uint64_t bytes, std::string_view memory,
 
 Result<Event> Device::create_event() const {
   if (!state_) return no_object("device");
-  const PluginState& plugin = *state_->plugin;
-  stria_event* handle = nullptr;
-  STRIA_RETURN_IF_ERROR(plugin.call("device.create_event", plugin.tables.device.create_event,
-                                    state_->handle, &handle));
-  if (!handle) return plugin.gave_nothing("device.create_event");
-  return Event(state_, handle, "device.create_event");
+  return hal::create_event(state_);
 }
 
 }  // namespace stria::hal

@@ -69,15 +69,6 @@ void call_in_turn(Callbacks::Callback callback, Status outcome) {
   }
 }
 
-// A host event of that device.
-Result<Event> create_event(const std::shared_ptr<DeviceState>& device) {
-  stria_event* handle = nullptr;
-  STRIA_RETURN_IF_ERROR(device->plugin->call(
-      "device.create_event", device->tables().device.create_event, device->handle, &handle));
-  if (!handle) return device->plugin->gave_nothing("device.create_event");
-  return Event(device, handle, "device.create_event");
-}
-
 }  // namespace
 
 struct Event::State {
@@ -105,6 +96,14 @@ struct Event::State {
 
 Event::Event(std::shared_ptr<DeviceState> device, stria_event* handle, const char* slot)
     : state_(std::make_shared<const State>(std::move(device), handle, slot)) {}
+
+Result<Event> create_event(const std::shared_ptr<DeviceState>& device) {
+  stria_event* handle = nullptr;
+  STRIA_RETURN_IF_ERROR(device->plugin->call(
+      "device.create_event", device->tables().device.create_event, device->handle, &handle));
+  if (!handle) return device->plugin->gave_nothing("device.create_event");
+  return Event(device, handle, "device.create_event");
+}
 
 stria_event* Event::handle() const { return state_ ? state_->handle : nullptr; }
 const DeviceState* Event::device() const { return state_ ? state_->device.get() : nullptr; }

@@ -33,7 +33,8 @@ class Event {
   bool is_done() const;
   // The outcome; failed_precondition while it is open.
   Status status() const;
-  // Nanoseconds from start to end of the work itself; failed_precondition while it is open.
+  // Nanoseconds from start to end of the work itself, 0 if that is not known;
+  // failed_precondition while it is open.
   Result<uint64_t> duration_ns() const;
   // Calls `callback` once with the outcome: at once if done, else later from any thread. It must
   // not block or throw. What is due on a thread while a callback runs there waits until that one
@@ -52,6 +53,9 @@ class Event {
   struct State;
   std::shared_ptr<const State> state_;
 };
+
+// A host event of `device`: open until its `signal`.
+Result<Event> create_event(const std::shared_ptr<DeviceState>& device);
 
 // Events to wait for.
 using Waits = std::span<const Event>;

@@ -19,7 +19,7 @@ inline constexpr uint64_t kForever = std::numeric_limits<uint64_t>::max();
 // One kernel of a run.
 struct KernelTime {
   std::string name;
-  uint64_t nanoseconds = 0;  // from start to end of the kernel itself
+  uint64_t nanoseconds = 0;  // from start to end of the kernel itself; 0: not known
 };
 
 // A handle; safe from any thread. Dropping it neither waits for the work nor stops it. A failure
@@ -40,7 +40,8 @@ class STRIA_API Event {
   // while a callback runs there waits until that one has returned.
   Status on_done(std::function<void(const Status&)> callback) const;
 
-  // Nanoseconds from start to end of the work itself; failed_precondition while it is open.
+  // Nanoseconds from start to end of the work itself; 0 if the device does not know it, or not of
+  // all kernels of a run. failed_precondition while it is open.
   Result<uint64_t> duration_ns() const;
   // Of a run, in launch order; empty for other work. failed_precondition while it is open.
   Result<std::vector<KernelTime>> kernel_times() const;

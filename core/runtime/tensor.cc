@@ -141,7 +141,7 @@ Status Tensor::read_into(std::span<std::byte> bytes) const {
     STRIA_ASSIGN(hal::Mapping mapping, state_->buffer.map_current(waits));
     const Status ready = mapping.ready().wait();
     if (ready.ok() && !bytes.empty()) std::memcpy(bytes.data(), mapping.data(), bytes.size());
-    // Also after a failure the unmap may write to the buffer: nobody else may before it is done.
+    // Also after a failure the mapping holds the buffer until its unmap is done.
     STRIA_ASSIGN(hal::Event done, mapping.unmap());
     const Status unmapped = done.wait();
     return ready.ok() ? unmapped : ready;
@@ -192,17 +192,18 @@ Result<Event> MappedTensor::unmap() {
     std::lock_guard lock(*state->tensor.state_->order);
     state->tensor.state_->mapped = false;
   }
-  // Not before the memory is there: what an unmap takes to the device must have come from it. A
-  // tensor whose contents could not be had is no better for having been mapped.
-  STRIA_RETURN_IF_ERROR(state->mapping.ready().on_done([state](const Status& ready) {
-    Result<hal::Event> done = state->mapping.unmap();
-    Status status = done.status();
-    if (status.ok())
-      status = done->on_done([ended = state->ended, ready](const Status& outcome) {
-        (void)ended.signal(ready.ok() ? outcome : ready);
-      });
-    if (!status.ok()) (void)state->ended.signal(status);
-  }));
+  const Result<hal::Event> done = state->mapping.unmap();
+  Status status = done.status();
+  // A tensor whose contents could not be had is no better for having been mapped.
+  if (status.ok())
+    status = done->on_done([state](const Status& unmapped) {
+      const Status ready = state->mapping.ready().status();
+      (void)state->ended.signal(ready.ok() ? unmapped : ready);
+    });
+  if (!status.ok()) {
+    (void)state->ended.signal(status);
+    return status;
+  }
   return Inside::event_of(state->ended);
 }
 

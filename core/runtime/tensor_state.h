@@ -29,7 +29,7 @@ struct [[gnu::visibility("hidden")]] Tensor::State {
   std::vector<hal::Event> readers;  // since that write
   uint64_t version = 0;             // counts the writes: the same number means the same content
   bool mapped = false;
-  std::mutex read;  // one read() at a time: mappings of one buffer must not overlap
+  std::mutex read;  // one read() at a time: reads do not wait for each other's mappings to end
 
   // All with the order lock held.
   void add_events_before_read(std::vector<hal::Event>& waits) const;

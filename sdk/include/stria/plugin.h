@@ -4,10 +4,15 @@
 // types, text and bytes cross: no C++ object, no exception, no allocator, no FILE.
 //
 // Rules that hold for every declaration of this file:
-// * Every struct starts with `size`, the bytes of the struct as its maker compiled it, and `next`, a
-//   chain of extension structs (each starting with size and next, then a name; unknown ones are
-//   skipped; NULL ends it). Only stria_string and stria_memory are bare. A reader uses a member only if it
-//   lies within `size`. New members are appended; existing ones never move.
+// * Every struct starts with `size`, sizeof the struct as its maker compiled it, and `next`, a chain of
+//   extension structs (each starting with size and next, then a name; unknown ones are skipped; NULL ends
+//   it). Only stria_string and stria_memory are bare.
+// * `size` says which members there are. A reader uses a member only if all of it lies within `size`; one
+//   beyond counts as 0, NULL or empty. What a longer struct has beyond the reader's own is ignored. New
+//   members are appended and existing ones never move; none is put where an older struct ended in
+//   padding, for that lies within the older `size`. Two structs have rules of their own, at their `size`:
+//   stria_host_services, of which a plugin needs all that its header has, and stria_plugin_info, which
+//   the host makes and the plugin fills.
 // * A null slot, or one beyond `size`, is a slot that the plugin does not have: the host puts a stub
 //   there that returns STRIA_UNIMPLEMENTED. Void slots become no-ops.
 // * Enumerations are int32_t, booleans uint8_t (0 or 1), sizes and offsets uint64_t bytes, times uint64_t
@@ -218,7 +223,7 @@ typedef struct stria_host_program stria_host_program;
 typedef struct stria_host_kernel stria_host_kernel;
 
 typedef struct stria_host_services {
-  uint64_t size;
+  uint64_t size;  // a plugin whose header has more services than this refuses: STRIA_INCOMPATIBLE
   const void* next;
   stria_host* host;
 
@@ -237,11 +242,14 @@ typedef struct stria_host_services {
   uint32_t (*concurrency)(stria_host* host);
   // Calls body(state, begin, end) on pieces that cover 0..count-1 once, each of at most `grain` items (0:
   // the host picks), on the calling thread and on idle workers; returns when all are done. Pieces are
-  // handed out as threads become free. body must not throw. May be nested.
+  // handed out as threads become free. body must not throw. May be nested. Threads that the system
+  // refuses are done without.
   // @blocks yes @allocates no @reenters yes
   void (*parallel_for)(stria_host* host, uint64_t count, uint64_t grain,
                        void (*body)(void* state, uint64_t begin, uint64_t end), void* state);
-  // Calls task(state) once on a worker thread, soon. Tasks start in order; at least two run at once.
+  // Calls task(state) once on a worker thread, soon. Tasks start in order; at least two run at once. It
+  // never fails: where the system refuses the threads or the memory, the tasks that wait and this one run
+  // on the calling thread before post returns, or, if that runs such a task already, after that one.
   // @blocks no @allocates yes @reenters no
   void (*post)(stria_host* host, void (*task)(void* state), void* state);
 
@@ -432,8 +440,12 @@ typedef struct stria_buffer_table {
   const void* next;
   // Gives `bytes` of host memory that stand for the buffer's bytes from `offset`: the address at once,
   // the buffer's contents in it when `done` is. Put the buffer's writers into `waits`. The memory may be
-  // read and written until its unmap. Ranges mapped at once must not overlap.
-  // @threads any @blocks no @allocates yes @reenters no
+  // read and written from `done` until its unmap, which comes once for every mapping, failed ones too.
+  // A mapping holds its range from when its waits are over until the `done` of its unmap; ranges held at
+  // once must not overlap. Before that it holds nothing: a range may be mapped again while an earlier
+  // mapping of it is still open, even one whose own waits are not over, if the waits of the later one
+  // end after the earlier unmap's `done`. Both may get the same address: they are unmapped in the order
+  // in which they came. @threads any @blocks no @allocates yes @reenters no
   stria_error* (*map_current)(stria_buffer* buffer, uint64_t offset, uint64_t bytes,
                               stria_event* const* waits, uint64_t wait_count, void** memory,
                               stria_event** done);
@@ -442,8 +454,9 @@ typedef struct stria_buffer_table {
   stria_error* (*map_discard)(stria_buffer* buffer, uint64_t offset, uint64_t bytes,
                               stria_event* const* waits, uint64_t wait_count, void** memory,
                               stria_event** done);
-  // Ends a mapping; `memory` is the address that the map gave. When `done` is, the device sees what was
-  // written. @threads any @blocks no @allocates no @reenters no
+  // Ends a mapping whose `done` is; `memory` is the address that the map gave. When `done` is, the device
+  // sees what was written. Of a mapping that failed nothing is written to the buffer, and `done` may fail
+  // with the same error. @threads any @blocks no @allocates no @reenters no
   stria_error* (*unmap)(stria_buffer* buffer, void* memory, stria_event** done);
   void (*release)(stria_buffer* buffer);  // @threads handle @blocks no @allocates no @reenters no
 } stria_buffer_table;
@@ -464,7 +477,8 @@ typedef struct stria_event_table {
   // @threads any @blocks no @allocates no @reenters no
   stria_error* (*status)(stria_event* event);
   // Nanoseconds from the start to the end of the work itself, without waiting. 0 for work that was not
-  // done and for host events. STRIA_FAILED_PRECONDITION while it is open.
+  // done, for host events, and where it is not known; that of a batch is known if that of all its
+  // launches is. STRIA_FAILED_PRECONDITION while it is open.
   // @threads any @blocks no @allocates no @reenters no
   stria_error* (*duration_ns)(stria_event* event, uint64_t* nanoseconds);
   // Calls callback(state, error) once: at once if done, else from any thread when done. The error is NULL
@@ -507,8 +521,10 @@ typedef struct stria_host_info {
 } stria_host_info;
 
 typedef struct stria_plugin_info {
-  uint64_t size;  // set by the host: room for the plugin to fill; the plugin writes no member beyond it
-  const void* next;
+  // Set by the host: sizeof its struct, all zero behind `next`. The plugin writes nothing beyond it, and
+  // sets it to sizeof its own struct where that is less: the host uses no member beyond what is left.
+  uint64_t size;
+  const void* next;  // the host's, left as it is
   // Filled in always, also when the query fails, so that a refusal can print both sides. Static.
   const stria_version_range* abi;
   const stria_version_range* stripe;  // Stripe text that the plugin reads

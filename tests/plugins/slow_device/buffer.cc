@@ -38,11 +38,13 @@ void* FarBuffer::map(uint64_t offset, uint64_t bytes, bool current, sdk::Waits w
     copies_[memory] = copy;
   }
   auto read = [self = sdk::Ref<FarBuffer>(this), copy, current] {
+    self->hold(*copy);
     if (current && copy->size > 0)
       std::memcpy(copy->bytes.data(), self->far_.data() + copy->offset, copy->size);
   };
   try {
     *done = queued(host_, host_.tracker(), queues_, waits, std::move(read));
+    copy->ready = *done;
   } catch (...) {
     std::lock_guard lock(mutex_);
     copies_.erase(memory);
@@ -57,15 +59,38 @@ sdk::Ref<sdk::Event> FarBuffer::unmap(void* memory) {
     std::lock_guard lock(mutex_);
     auto at = copies_.find(memory);
     if (at == copies_.end()) throw sdk::Error(STRIA_INVALID_ARGUMENT, "this address is not mapped");
+    if (!at->second->ready->done())
+      throw sdk::Error(STRIA_FAILED_PRECONDITION, "this mapping is not ready yet");
     copy = std::move(at->second);
     copies_.erase(at);
   }
-  return queued(host_, host_.tracker(), queues_, {}, [self = sdk::Ref<FarBuffer>(this), copy] {
-    if (copy->size > 0)
-      std::memcpy(self->far_.data() + copy->offset, copy->bytes.data(), copy->size);
-    // Who still looks at the mapping sees garbage.
-    std::fill(copy->bytes.begin(), copy->bytes.end(), kGarbage);
-  });
+  // A mapping that failed has nothing to take to the device, and holds nothing.
+  sdk::Event* const ready = copy->ready.get();
+  return queued(host_, host_.tracker(), queues_, {&ready, 1},
+                [self = sdk::Ref<FarBuffer>(this), copy] {
+                  if (copy->size > 0)
+                    std::memcpy(self->far_.data() + copy->offset, copy->bytes.data(), copy->size);
+                  // Who still looks at the mapping sees garbage.
+                  std::fill(copy->bytes.begin(), copy->bytes.end(), kGarbage);
+                  self->let_go(*copy);
+                });
+}
+
+void FarBuffer::hold(const Copy& copy) {
+  std::lock_guard lock(mutex_);
+  for (const Copy* other : held_)
+    if (copy.offset < other->offset + other->size && other->offset < copy.offset + copy.size)
+      throw sdk::Error(STRIA_FAILED_PRECONDITION,
+                       "bytes " + std::to_string(copy.offset) + " to " +
+                           std::to_string(copy.offset + copy.size) +
+                           " are mapped while a mapping of bytes " + std::to_string(other->offset) +
+                           " to " + std::to_string(other->offset + other->size) + " goes on");
+  held_.push_back(&copy);
+}
+
+void FarBuffer::let_go(const Copy& copy) {
+  std::lock_guard lock(mutex_);
+  std::erase(held_, &copy);
 }
 
 }  // namespace stria::slow_device

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the device: the host gets copies of it, never an address in it.
+// Memory of the device: the host gets copies of it, never an address in it. It refuses what a host
+// may not do: to unmap what is not ready, and to hold overlapping ranges at once.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +31,11 @@ class FarBuffer final : public sdk::Buffer {
     uint64_t offset;
     uint64_t size;
     std::vector<std::byte> bytes;  // never empty: its address names the mapping
+    sdk::Ref<sdk::Event> ready;
   };
+  // Throws if the copy's range overlaps one that is held.
+  void hold(const Copy& copy);
+  void let_go(const Copy& copy);
 
   const sdk::Host& host_;
   Queues& queues_;
@@ -38,6 +43,7 @@ class FarBuffer final : public sdk::Buffer {
   std::vector<std::byte> far_;
   std::mutex mutex_;
   std::map<void*, std::shared_ptr<Copy>> copies_;  // guarded by mutex_
+  std::vector<const Copy*> held_;                  // guarded by mutex_
 };
 
 }  // namespace stria::slow_device

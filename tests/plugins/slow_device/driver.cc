@@ -19,11 +19,13 @@ Options parse(const std::string& text) {
                        : key == "queues"       ? &options.queues
                        : key == "delay_us"     ? &options.delay_us
                        : key == "memory_bytes" ? &options.memory_bytes
+                       : key == "fail_launch"  ? &options.fail_launch
                                                : nullptr;
     if (target == nullptr)
       throw sdk::Error(STRIA_INVALID_ARGUMENT, "no driver option '" + key +
                                                    "'; there are seed, "
-                                                   "queues, delay_us and memory_bytes");
+                                                   "queues, delay_us, memory_bytes and "
+                                                   "fail_launch");
     if (!value.is_number_unsigned() || (key == "queues" && value == 0))
       throw sdk::Error(STRIA_INVALID_ARGUMENT, "driver option '" + key + "' is " + value.dump() +
                                                    ", not a positive number");

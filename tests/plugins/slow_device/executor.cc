@@ -9,13 +9,17 @@ namespace stria::slow_device {
 
 sdk::Ref<sdk::Event> SlowExecutor::launch(const sdk::Ref<sdk::Kernel>& kernel,
                                           std::vector<sdk::Argument> arguments, sdk::Waits waits) {
-  return queued(host(), tracker(), queues_, waits, [kernel, arguments = std::move(arguments)] {
-    std::vector<stria_memory> memory;
-    for (const sdk::Argument& argument : arguments)
-      memory.push_back(
-          {argument.buffer->data() + argument.offset, argument.buffer->size() - argument.offset});
-    kernel->run(memory.data(), memory.size());
-  });
+  const bool fails = queues_.next_launch_fails();
+  return queued(host(), tracker(), queues_, waits,
+                [kernel, fails, arguments = std::move(arguments)] {
+                  if (fails)
+                    throw sdk::Error(STRIA_UNAVAILABLE, "this launch fails, as was asked for");
+                  std::vector<stria_memory> memory;
+                  for (const sdk::Argument& argument : arguments)
+                    memory.push_back({argument.buffer->data() + argument.offset,
+                                      argument.buffer->size() - argument.offset});
+                  kernel->run(memory.data(), memory.size());
+                });
 }
 
 sdk::Ref<sdk::Event> SlowExecutor::copy(sdk::Argument source, sdk::Argument target, uint64_t bytes,

@@ -3,8 +3,10 @@
 // several queues, works that end in random order. Events alone keep graphs of works right on it.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstring>
 #include <random>
+#include <thread>
 
 #include "scripted_host.h"
 #include "stria/hal/device.h"
@@ -14,6 +16,17 @@ namespace stria::hal {
 namespace {
 
 constexpr uint64_t kBytes = sizeof(uint64_t);
+
+// What a callback holds goes a moment after the event that it was called for was seen: after a
+// mapping that ends before it is ready, the plugin is in use for a while.
+Status shut_down(Plugin& plugin) {
+  Status status = plugin.shutdown();
+  for (int i = 0; i < 10'000 && status.code() == StatusCode::failed_precondition; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    status = plugin.shutdown();
+  }
+  return status;
+}
 
 TEST(SlowDevice, RandomGraphsOverTwoExecutorsComputeTheSame) {
   auto script = std::make_shared<Script>();
@@ -146,6 +159,62 @@ TEST(SlowDevice, CopiesFillsAndMappingsKeepTheOrderOfTheirWaits) {
     Mapping first = *buffer.map_discard({}, 0, 16);
     Mapping second = *buffer.map_discard({}, 16, 16);
     EXPECT_TRUE(first.data() + 16 <= second.data() || second.data() + 16 <= first.data());
+  }
+  EXPECT_EQ(shut_down(loaded.plugin).to_string(), "ok");
+}
+
+// A mapping holds its range from when its waits are over until its unmap is done: before that the
+// range may be mapped again, and ending it early changes nothing.
+TEST(SlowDevice, ARangeMayBeMappedAgainBeforeItsEarlierMappingIsReady) {
+  LoadResult loaded = load_plugin(built_test_plugin("slow_device"), scripted_host(nullptr, 2));
+  ASSERT_TRUE(loaded.status().ok()) << loaded.status().to_string();
+  {
+    Device device = *loaded.plugin.open("slow");
+    Executor executor = *device.create_executor();
+    constexpr uint64_t kSize = 64;
+    const std::byte seven{7};
+    for (int round = 0; round < 20; ++round) {
+      Buffer buffer = *device.allocate(kSize);
+      Event gate = *device.create_event();
+      Event filled = *executor.fill(buffer, 0, kSize, {&seven, 1}, {&gate, 1});
+      Mapping first = *buffer.map_current({&filled, 1});
+      Event unmapped = *first.unmap();
+      Mapping second = *buffer.map_current({&unmapped, 1});
+      Event again = *second.unmap();
+      EXPECT_FALSE(unmapped.is_done() || again.is_done());
+      Mapping third = *buffer.map_current({&again, 1});
+      ASSERT_TRUE(gate.signal().ok());
+      const Status ready = third.ready().wait();
+      ASSERT_TRUE(ready.ok()) << ready.to_string();
+      for (uint64_t i = 0; i < kSize; ++i) ASSERT_EQ(third.data()[i], seven) << round << " " << i;
+      // While it goes on there is no other.
+      const Status twice = buffer.map_current({}, kSize - 1, 1)->ready().wait();
+      EXPECT_EQ(twice.code(), StatusCode::failed_precondition);
+      EXPECT_NE(twice.message().find("bytes 63 to 64 are mapped while a mapping of bytes 0 to 64"),
+                std::string::npos)
+          << twice.to_string();
+    }
+  }
+  EXPECT_EQ(shut_down(loaded.plugin).to_string(), "ok");
+}
+
+TEST(SlowDevice, AFailedMappingTakesNothingToTheDevice) {
+  LoadResult loaded = load_plugin(built_test_plugin("slow_device"), scripted_host(nullptr, 2));
+  ASSERT_TRUE(loaded.status().ok()) << loaded.status().to_string();
+  {
+    Device device = *loaded.plugin.open("slow");
+    Executor executor = *device.create_executor();
+    Buffer buffer = *device.allocate(8);
+    const std::byte seven{7};
+    ASSERT_TRUE(executor.fill(buffer, 0, 8, {&seven, 1})->wait().ok());
+    Event gate = *device.create_event();
+    Mapping failed = *buffer.map_current({&gate, 1});
+    ASSERT_TRUE(gate.signal(Status(StatusCode::data_loss, "torn")).ok());
+    EXPECT_EQ(failed.ready().wait().code(), StatusCode::data_loss);
+    (void)failed.unmap()->wait();
+    Mapping mapping = *buffer.map_current();
+    ASSERT_TRUE(mapping.ready().wait().ok());
+    EXPECT_EQ(mapping.data()[0], seven);
   }
   EXPECT_TRUE(loaded.plugin.shutdown().ok());
 }

@@ -80,5 +80,27 @@ TEST_F(StartedWorkTest, ALongChainOfWorksThatEndAtOnceIsNoRecursion) {
   EXPECT_EQ(count, kChain);
 }
 
+// A batch lasts from the first start to the last end of its parts.
+TEST_F(StartedWorkTest, ABatchWithAPartOfUnknownDurationHasNone) {
+  auto part = [&](uint64_t begin, uint64_t end) {
+    return after({}, [=](const Ref<StartedWork>& self) { self->finish(nullptr, begin, end); });
+  };
+  auto duration = [&](std::vector<Ref<Event>> parts) {
+    Ref<Event> all = join(host_, host_.tracker(), std::move(parts));
+    EXPECT_EQ(outcome_of(all), "well");
+    return all->duration_ns();
+  };
+  EXPECT_EQ(duration({part(100, 250), part(200, 300)}), 200u);
+  EXPECT_EQ(duration({part(100, 250), part(0, 0), part(200, 300)}), 0u);
+  // Neither do batches of which it is a part.
+  EXPECT_EQ(duration({part(100, 250), join(host_, host_.tracker(), {part(0, 0), part(200, 300)})}),
+            0u);
+  // What needed nobody to do it took no time, whatever clock the others have.
+  const Ref<Event> nothing = when_done(host_, host_.tracker(), {});
+  EXPECT_EQ(nothing->duration_ns(), 0u);
+  EXPECT_EQ(duration({part(100, 250), nothing}), 150u);
+  EXPECT_EQ(duration({nothing, nothing}), 0u);
+}
+
 }  // namespace
 }  // namespace stria::sdk

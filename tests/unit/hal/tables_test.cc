@@ -302,6 +302,42 @@ TEST(Adopt, TheHelperFillsAShortInfoOnlyAsFarAsItGoes) {
   EXPECT_EQ(info.driver, nullptr);
 }
 
+TEST(Adopt, TheSizeOfAnInfoSaysAfterwardsHowFarBothKnowIt) {
+  stria_version_range abi = {sizeof abi, nullptr, 0, 1, 1};
+  stria_host_info host{};
+  host.size = sizeof host;
+  host.abi = &abi;
+  host.stripe = &abi;
+  struct {
+    stria_plugin_info info;
+    uint64_t newer;  // what a later host's struct may have more
+  } longer{};
+  longer.info.size = sizeof longer;
+  EXPECT_EQ(toy_query(&host, &longer.info), nullptr);
+  EXPECT_EQ(longer.info.size, sizeof(stria_plugin_info));
+  EXPECT_EQ(longer.newer, 0u);
+}
+
+TEST(Adopt, TheHelperReadsAShortKernelInfoOnlyAsFarAsItGoes) {
+  stria_argument_info argument{};
+  argument.size = offsetof(stria_argument_info, may_overlap);
+  argument.bytes = 8;
+  const uint32_t position = 1;
+  argument.may_overlap = &position;  // beyond size, as all that follows
+  argument.may_overlap_count = 1;
+  const stria_argument_info* const arguments[] = {&argument};
+  stria_kernel_info kernel{};
+  kernel.size = sizeof kernel;
+  kernel.arguments = arguments;
+  kernel.argument_count = 1;
+  sdk::KernelInfo copied = sdk::copy_of(kernel);
+  ASSERT_EQ(copied.arguments.size(), 1u);
+  EXPECT_EQ(copied.arguments[0].bytes, 8u);
+  EXPECT_TRUE(copied.arguments[0].may_overlap.empty());
+  kernel.size = offsetof(stria_kernel_info, arguments);
+  EXPECT_TRUE(sdk::copy_of(kernel).arguments.empty());
+}
+
 TEST(Adopt, SuccessWithoutAResultIsThePluginsFault) {
   auto hollow = [](const stria_host_info* host, stria_plugin_info* info) -> stria_error* {
     static stria_device_table device = sdk::Tables<ToyDriver>::device_table;

@@ -20,7 +20,9 @@ inline std::string_view view_of(stria_string text) {
   return text.data ? std::string_view(text.data, text.size) : std::string_view();
 }
 
-// A struct of the host's as this header knows it: what a shorter one does not have is zero.
+// A struct of the host's as this header knows it: what a shorter one does not have is zero, what a
+// longer one has beyond is left out. `size` stays its maker's, and never ends within a member: see
+// the rule in stria/plugin.h.
 template <typename T>
 T whole(const T* from) {
   if (from->size >= sizeof(T)) return *from;

@@ -66,14 +66,16 @@ class Event : public Object {
   inline virtual bool wait(uint64_t timeout_ns);
   // Null if all is well. Only when done.
   const Outcome& outcome() const { return outcome_; }
-  // Nanoseconds of the work itself. Only when done.
+  // Nanoseconds of the work itself, 0 if that is not known. Only when done.
   uint64_t duration_ns() const { return end_ns_ - begin_ns_; }
+  // By the clock of whoever did the work; both 0: not known, or no work. The same: it took no time.
   uint64_t begin_ns() const { return begin_ns_; }
   uint64_t end_ns() const { return end_ns_; }
 
   // Calls callback(state, error) once when done; at once if it is.
   inline void on_done(void (*callback)(void*, const stria_error*), void* state);
-  // Ends the event; false if it had ended before. begin and end are the times of the work, 0: none.
+  // Ends the event; false if it had ended before. begin and end are the times of the work, both 0:
+  // not known, or none.
   inline bool signal(Outcome outcome = nullptr, uint64_t begin_ns = 0, uint64_t end_ns = 0);
   // True for an event that nobody but its work may end.
   virtual bool is_work() const { return false; }
@@ -212,7 +214,7 @@ class Work : public Event {
     if (!outcome) {
       begin_ns_ = now_ns();
       outcome = outcome_of_call([this] { run(); });
-      if (!times_set_) end_ns_ = now_ns();
+      if (!times_set_) end_ns_ = light_ ? begin_ns_ : now_ns();
     }
     forget();
     return outcome;
@@ -409,7 +411,8 @@ inline Ref<Event> when_done(const Host& host, const Ref<Tracker>& tracker, Waits
 // callback. Whoever ends it calls finish, once; dropped unfinished it fails with STRIA_CANCELLED.
 class StartedWork : public Work {
  public:
-  // begin and end: when the work itself ran, 0: not at all. Thread-safe.
+  // begin and end: when the work itself ran, by one clock for all works of an executor; both 0: not
+  // at all, or not known. Thread-safe.
   void finish(Outcome outcome, uint64_t begin_ns = 0, uint64_t end_ns = 0) {
     if (finished_.exchange(true)) return;
     early_ = std::move(outcome);
@@ -465,7 +468,7 @@ Ref<Event> start_when(const Host& host, const Ref<Tracker>& tracker, Waits waits
 }
 
 // Stands for all `parts`: done when they are, with the first failure in their order; its duration
-// runs from the first start to the last end.
+// runs from the first start to the last end, and is not known if that of a part is not.
 class JoinWork final : public Work {
  public:
   JoinWork(const Host& host, Ref<Tracker> tracker, std::vector<Ref<Event>> parts)
@@ -480,6 +483,9 @@ class JoinWork final : public Work {
   void run() override {
     uint64_t begin = UINT64_MAX, end = 0;
     for (const Ref<Event>& part : parts_) {
+      if (part->begin_ns() == 0 && part->end_ns() == 0) return set_times(0, 0);
+      // What took no time was done by nobody, perhaps by another clock than the rest.
+      if (part->begin_ns() == part->end_ns()) continue;
       begin = std::min(begin, part->begin_ns());
       end = std::max(end, part->end_ns());
     }

@@ -82,13 +82,14 @@ void send_kernel(const Info& info, stria_kernel_sink sink, void* state) {
   sink(state, &out);
 }
 
-inline KernelInfo copy_of(const stria_kernel_info& info) {
+inline KernelInfo copy_of(const stria_kernel_info& given) {
+  const stria_kernel_info info = whole(&given);
   KernelInfo out;
   out.name = view_of(info.name);
   out.part = info.part;
   out.statement = info.statement;
   for (uint64_t i = 0; i < info.argument_count; ++i) {
-    const stria_argument_info& from = *info.arguments[i];
+    const stria_argument_info from = whole(info.arguments[i]);
     out.arguments.push_back({std::string(view_of(from.name)),
                              from.direction,
                              from.bytes,

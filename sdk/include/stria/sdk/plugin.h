@@ -472,7 +472,7 @@ stria_error* query(const stria_host_info* host, stria_plugin_info* plugin, std::
     out.abi_minor = common_minor("ABI", whole(given.abi), abi);
     out.stripe_minor = common_minor("Stripe text", whole(given.stripe), stripe);
   });
-  // The host's `size` and `next` stay.
+  // The host's `next` stays; `size` now says how far both sides know the struct.
   const void* next = plugin->next;
   std::memcpy(static_cast<void*>(plugin), &out, out.size);
   plugin->next = next;
