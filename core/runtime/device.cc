@@ -212,6 +212,7 @@ Result<exec::LoadedProgram> Inside::build(const Device& device, const stripe::Pr
 Result<Executable> Inside::load(const Device& device, Compilation compilation,
                                 const CompileOptions& options) {
   auto state = std::make_shared<Executable::State>();
+  state->device = device.name();
   state->order = device.state_->order;
   state->keep_sources = options.keep_stages;
   state->compilation = std::move(compilation);

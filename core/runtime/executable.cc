@@ -22,7 +22,20 @@ Status check_tensor(const TensorInfo& expected, const Tensor& tensor, const std:
                           to_string(expected.type, expected.sizes));
 }
 
+bool has_failed(const hal::Event& event) { return event.is_done() && !event.status().ok(); }
+
 }  // namespace
+
+Status Executable::State::check_place(const TensorInfo& expected, const Tensor& tensor,
+                                      std::string_view role) const {
+  const Tensor::State& there = *tensor.state_;
+  if (there.order == order) return Status();
+  const std::string other = there.device.plugin_id() + ":" + there.device.info().id;
+  return invalid_argument("'{}': {} '{}' {} lives on {}, the program was compiled for {}{}",
+                          loaded.plan().program, role, expected.name,
+                          to_string(tensor.type(), tensor.sizes()), other, device,
+                          other == device ? ", opened at another time" : "");
+}
 
 const std::string& Executable::name() const { return state_->loaded.plan().program; }
 const std::vector<TensorInfo>& Executable::inputs() const { return state_->inputs; }
@@ -46,20 +59,18 @@ Result<Event> Executable::run(std::span<const Tensor> inputs, std::span<const Te
     return invalid_argument("'{}' has {} inputs and {} outputs, got {} and {}", name,
                             state.inputs.size(), state.outputs.size(), inputs.size(),
                             outputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i)
+  for (size_t i = 0; i < inputs.size(); ++i) {
     STRIA_RETURN_IF_ERROR(check_tensor(state.inputs[i], inputs[i], name, "input"));
+    STRIA_RETURN_IF_ERROR(state.check_place(state.inputs[i], inputs[i], "input"));
+  }
   for (size_t i = 0; i < outputs.size(); ++i) {
     STRIA_RETURN_IF_ERROR(check_tensor(state.outputs[i], outputs[i], name, "output"));
+    STRIA_RETURN_IF_ERROR(state.check_place(state.outputs[i], outputs[i], "output"));
     if (std::find(inputs.begin(), inputs.end(), outputs[i]) != inputs.end() ||
         std::find(outputs.begin(), outputs.begin() + i, outputs[i]) != outputs.begin() + i)
       return invalid_argument("'{}': output '{}' is the same tensor as another input or output",
                               name, state.outputs[i].name);
   }
-  for (std::span<const Tensor> tensors : {inputs, outputs})
-    for (const Tensor& tensor : tensors)
-      if (tensor.state_->order != state.order)
-        return invalid_argument("'{}': a tensor {} lives on another device", name,
-                                to_string(tensor.type(), tensor.sizes()));
 
   std::lock_guard lock(*state.order);
   std::vector<hal::Event> before;
@@ -87,10 +98,15 @@ Result<Event> Executable::run(std::span<const Tensor> inputs, std::span<const Te
     if (plan.tensors[plan.outputs[p]].dir == stripe::RefDir::inout)
       tensor.state_->add_events_before_read(before);
   }
-  if (!state.binding.valid() || constants != state.constants) {
+  // A prologue that has failed may go well the next time.
+  if (!state.binding.valid() || constants != state.constants || has_failed(state.binding.ready())) {
     // Not after all of `before`: a binding outlives this run and must not share its fate.
     STRIA_ASSIGN(state.binding, state.loaded.bind(in_arguments, before_constants));
     state.constants = std::move(constants);
+    // The prologue reads them even if this run does not start.
+    if (state.binding.ready().valid())
+      for (const auto& constant : state.constants)
+        constant.first.state_->add_reader(state.binding.ready());
   }
   STRIA_ASSIGN(exec::Run run, state.binding.run(in_arguments, out_arguments, before));
   for (const Tensor& tensor : inputs) tensor.state_->add_reader(run.done());

@@ -4,9 +4,12 @@
 
 #include <memory>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "stria/base/status.h"
 #include "stria/exec/loaded_program.h"
 #include "stria/runtime/compilation.h"
 #include "stria/runtime/executable.h"
@@ -14,6 +17,7 @@
 namespace stria {
 
 struct Executable::State {
+  std::string device;  // its name: "plugin:id"
   Compilation compilation;
   exec::LoadedProgram loaded;
   bool keep_sources = false;
@@ -22,6 +26,9 @@ struct Executable::State {
   std::vector<size_t> plan_inputs, plan_outputs;
 
   std::shared_ptr<std::mutex> order;  // of the device: work is started and recorded under it
+  // invalid_argument with the names of tensor and devices if `tensor` lives on another device.
+  Status check_place(const TensorInfo& expected, const Tensor& tensor, std::string_view role) const;
+
   // Guarded by order: the last binding and the constants (tensor, version) it was made for.
   exec::Binding binding;
   std::vector<std::pair<Tensor, uint64_t>> constants;

@@ -2,6 +2,7 @@
 // What an application leans on, on a plugin that does everything at once and on one that is slow
 // and out of order: work in flight, waits, mappings, lifetimes, many threads, pipelines of one's
 // own.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -297,6 +298,18 @@ TEST_P(Embedding, ListsPluginsAndDevices) {
     EXPECT_EQ(device->info().id, info.id);
     EXPECT_EQ(device->name(), info.plugin + ":" + info.id);
   }
+}
+
+TEST_P(Embedding, ATensorOfAnotherDeviceIsRefusedByName) {
+  const bool slow = GetParam() == std::string("slow_device");
+  Device other = runtime_->open(slow ? "reference" : "slow_device").value();
+  Tensor foreign = other.create_tensor({3}, Values{1, 2, 3}).value();
+  const Status refused = twice().run({foreign}, {tensor({0, 0, 0})}).status();
+  EXPECT_EQ(refused.code(), StatusCode::invalid_argument);
+  EXPECT_THAT(
+      refused.message(),
+      HasSubstr(fmt::format("input 'A' fp32[3] lives on {}, the program was compiled for {}",
+                            other.name(), device_.name())));
 }
 
 TEST_P(Embedding, ValuesMustFit) {

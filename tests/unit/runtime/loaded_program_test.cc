@@ -19,8 +19,8 @@ using testing::HasSubstr;
 // P = W + W once; then R = (A + P)^2 by way of a temporary.
 constexpr const char* kPacked = R"(stripe 0.1
 0: #program block [] ( // packed
-    none new@0x00000000 W[0] fp32(4:1)
-    none new@0x00000000 P[0] fp32(4:1)
+    none const new@0x00000000 W[0] fp32(4:1)
+    none const new@0x00000000 P[0] fp32(4:1)
     none new@0x00000000 A[0] fp32(4:1)
     none new@0x00000000 R[0] fp32(4:1)
 ) {
@@ -101,6 +101,7 @@ class LoadedProgramTest : public testing::TestWithParam<const char*> {
     EXPECT_TRUE(mapping->ready().wait().ok());
     std::vector<float> values(mapping->size() / 4);
     std::memcpy(values.data(), mapping->data(), mapping->size());
+    EXPECT_TRUE(mapping->unmap()->wait().ok());  // the next run writes there
     return values;
   }
   hal::Device device_;
@@ -199,6 +200,108 @@ class SmallDeviceTest : public testing::Test {
   }
   Device device_;
 };
+
+// P = V + W once, then T = A + P and R = T * T: at 50,000 elements the temporary T does not fit
+// where four tensors and P are.
+constexpr const char* kTwoConstants = R"(stripe 0.1
+0: #program block [] ( // packed
+    none const new@0x00000000 V[0] fp32(50000:1)
+    none const new@0x00000000 W[0] fp32(50000:1)
+    none const new@0x00000000 P[0] fp32(50000:1)
+    none new@0x00000000 A[0] fp32(50000:1)
+    none new@0x00000000 R[0] fp32(50000:1)
+) {
+  0: #prologue block [] ( // prologue
+      in V[0] fp32(50000:1)
+      in W[0] fp32(50000:1)
+      out P[0] fp32(50000:1)
+  ) {
+    0: #kernel block [i:50000] ( // pack
+        in V[i] fp32(1:1)
+        in W[i] fp32(1:1)
+        out P[i] fp32(1:1)
+    ) {
+      0: $v = load(V)
+      1: $w = load(W)
+      2: $p = add.fp32($v, $w)
+      3: P = store($p)
+    }
+  }
+  1: #main block [] ( // main
+      in A[0] fp32(50000:1)
+      in P[0] fp32(50000:1)
+      out R[0] fp32(50000:1)
+      none new@0x00000000 T[0] fp32(50000:1)
+  ) {
+    0: #kernel block [i:50000] ( // sum
+        in A[i] fp32(1:1)
+        in P[i] fp32(1:1)
+        out T[i] fp32(1:1)
+    ) {
+      0: $a = load(A)
+      1: $p = load(P)
+      2: $t = add.fp32($a, $p)
+      3: T = store($t)
+    }
+    1: #kernel block [i:50000] ( // square
+        in T[i] fp32(1:1)
+        out R[i] fp32(1:1)
+    ) {
+      0: $t = load(T)
+      1: $r = mul.fp32($t, $t)
+      2: R = store($r)
+    }
+  }
+}
+)";
+
+// A run that cannot start has begun its prologue: who rewrites a constant waits for it.
+TEST_F(SmallDeviceTest, AConstantIsNotRewrittenUnderAPrologue) {
+  auto loaded = device_.load_stripe({"packed", kTwoConstants});
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  auto program = Program::from_tile({"test.tile", "function copy(A[N]) -> (R) { R = A + 0; }"});
+  auto copy = device_.compile(*program, {{"A", {DataType::fp32, {kElements}}}});
+  ASSERT_TRUE(copy.ok()) << copy.status().to_string();
+  Tensor a = tensor("A"), v = tensor("V"), w = tensor("W"), r = tensor("R");
+  for (const Tensor& t : {a, v, w})
+    ASSERT_TRUE(t.write_values(std::vector<float>(kElements, 1.0f)).ok());
+  Event gate = *device_.create_event();
+  ASSERT_TRUE(copy->run({a}, {w}, std::vector{gate}).ok());
+  std::vector<Tensor> inputs;
+  for (const TensorInfo& info : loaded->inputs())
+    inputs.push_back(info.name == "A" ? a : info.name == "V" ? v : w);
+  auto run = loaded->run(inputs, std::vector{r});
+  ASSERT_EQ(run.status().code(), StatusCode::out_of_memory) << run.status().to_string();
+  // The prologue waits for W, and has not read V yet.
+  MappedTensor mapped = *v.map_discard();
+  EXPECT_EQ(mapped.ready().wait(50'000'000).code(), StatusCode::deadline_exceeded);
+  ASSERT_TRUE(gate.signal().ok());
+  EXPECT_TRUE(mapped.ready().wait().ok());
+}
+
+// A prologue that fails once fails the run that it was for, and no later one.
+TEST(Prologue, IsTriedAgainAfterAFailure) {
+  RuntimeOptions options;
+  options.plugin_paths = {STRIA_BINARY_DIR "/lib/stria/test_plugins"};
+  options.only_plugin_paths = true;
+  options.plugin_options["slow_device"] = R"({"fail_launch": 1})";
+  auto device = Runtime(options).open("slow_device");
+  ASSERT_TRUE(device.ok()) << device.status().to_string();
+  std::string text = kPacked;
+  text.replace(text.find("INDEX"), 5, "i");
+  auto program = device->load_stripe({"packed", text});
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+  using Values = std::vector<float>;
+  Tensor a = *device->create_tensor({4}, Values{1, 2, 3, 4});
+  Tensor w = *device->create_tensor({4}, Values{1, 1, 0, 0});
+  Tensor r = *device->create_tensor({4}, Values{0, 0, 0, 0});
+  ASSERT_EQ(program->inputs()[0].name, "A");
+  Status failed = program->run({a, w}, {r})->wait();
+  EXPECT_THAT(failed.message(), HasSubstr("this launch fails, as was asked for"));
+  Status well = program->run({a, w}, {r})->wait();
+  ASSERT_TRUE(well.ok()) << well.to_string();
+  EXPECT_EQ(*r.read_values<float>(), (Values{9, 16, 9, 16}));
+}
 
 TEST_F(SmallDeviceTest, OutOfMemoryListsWhatIsAlive) {
   Tensor a = tensor("A"), b = tensor("B"), c = tensor("C"), d = tensor("D");

@@ -169,7 +169,12 @@ TEST_F(RuntimeTest, RefusesWhatDoesNotFit) {
   EXPECT_THAT(failure({Tensor()}, {r}), HasSubstr("is no tensor"));
   auto other = runtime_->open("reference");
   auto foreign = other->create_tensor(DataType::fp32, {3});
-  EXPECT_THAT(failure({*foreign}, {r}), HasSubstr("another device"));
+  EXPECT_THAT(
+      failure({*foreign}, {r}),
+      HasSubstr("input 'A' fp32[3] lives on reference:interpreter, the program was compiled "
+                "for reference:interpreter, opened at another time"));
+  EXPECT_THAT(failure({a}, {*foreign}),
+              HasSubstr("output 'R' fp32[3] lives on reference:interpreter"));
   EXPECT_THAT(a.write("abc").message(), HasSubstr("has 12 bytes, got 3"));
 }
 
