@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "command.h"
 
@@ -50,6 +51,12 @@ TEST_F(Command, HelpAndVersion) {
   for (const char* verb : {"devices", "run", "compile", "opt", "fmt"})
     EXPECT_THAT(out_of(std::string(verb) + " --help"),
                 AllOf(HasSubstr("Examples:"), HasSubstr(std::string("stria ") + verb)));
+  // Which part of a run no --time-limit covers. The help wraps its lines.
+  std::string words;
+  std::istringstream help(out_of("run --help"));
+  for (std::string word; help >> word;) words += word + " ";
+  EXPECT_THAT(words,
+              HasSubstr("opening the device do not count: each step of that has 5 s of its own"));
 }
 
 TEST_F(Command, Devices) {

@@ -6,8 +6,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 
 #include "stria/base/text.h"
+#include "stria/runtime/runtime.h"
 
 namespace stria::command {
 namespace {
@@ -48,8 +50,8 @@ void add_repro_dir(CLI::App* app, std::string& folder) {
       ->type_name("DIR");
 }
 
-// An option that stands alone: every other one is excluded. Said here and not by CLI11's `excludes`,
-// which would repeat it in the help of every option.
+// An option that stands alone: every other one is excluded. Said here and not by CLI11's
+// `excludes`, which would repeat it in the help of every option.
 void add_run_repro(CLI::App* app, std::string& file) {
   const std::vector<CLI::Option*> others = app->get_options();
   CLI::Option* repro = app->add_option_function<std::string>(
@@ -67,7 +69,7 @@ void add_run_repro(CLI::App* app, std::string& file) {
 }
 
 // Up to a day, so that no clock overflows.
-void add_time_limit(CLI::App* app, double& seconds, double least, const char* help) {
+void add_time_limit(CLI::App* app, double& seconds, double least, const std::string& help) {
   app->add_option("--time-limit", seconds, help)
       ->type_name("SECONDS")
       ->check(CLI::Range(least, 86400.0))
@@ -89,9 +91,11 @@ void define(CLI::App* app, DoctorOptions& options) {
   app->add_flag("--json", options.json, "print JSON");
   add_step_limit(app, options.step_limit_s);
   app->footer(
-      "\nFor each plugin: where it was found, the steps it passed, the one it failed and why, which\n"
+      "\nFor each plugin: where it was found, the steps it passed, the one it failed and why, "
+      "which\n"
       "libraries it needs are installed, its devices, and the command that would mend it. Each is\n"
-      "loaded in a process of its own, and a tiny program is run on each of its devices and compared\n"
+      "loaded in a process of its own, and a tiny program is run on each of its devices and "
+      "compared\n"
       "with the interpreter. Exit code 0 only if all is well, else 3.\n"
       "\nExamples:\n  stria doctor\n  stria doctor llvm_cpu --json");
 }
@@ -112,8 +116,13 @@ void define(CLI::App* app, RunOptions& options) {
   app->add_flag("--fast-math", options.fast_math,
                 "allow floats to be rounded otherwise than written");
   add_repro_dir(app, options.repro_dir);
-  add_time_limit(app, options.time_limit_s, 0,
-                 "give up if the device is not done after so long; 0: never");
+  const std::chrono::duration<double> step = RuntimeOptions().plugin_time_limit;
+  add_time_limit(
+      app, options.time_limit_s, 0,
+      fmt::format(
+          "give up if the device is not done after so long; 0: never. Loading the plugin and "
+          "opening the device do not count: each step of that has {:g} s of its own",
+          step.count()));
   add_run_repro(app, options.run_repro);
   app->footer(
       std::string(kTensors) + kSelectors +
@@ -249,8 +258,7 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
     return out;
   } catch (const CLI::ParseError& error) {
     if (app.get_subcommands().empty() && count > 1 && arguments[1][0] != '-') {
-      const std::vector<std::string> verbs = {"devices", "doctor", "run",
-                                              "compile", "opt",    "fmt"};
+      const std::vector<std::string> verbs = {"devices", "doctor", "run", "compile", "opt", "fmt"};
       out.text = fmt::format("stria: there is no verb '{}'{} (the verbs: {})\n", arguments[1],
                              did_you_mean(arguments[1], verbs), join(verbs, ", "));
       out.code = ExitCode::usage;
