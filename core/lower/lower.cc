@@ -9,10 +9,16 @@ namespace {
 // A statement may need several.
 constexpr size_t kMaxKernels = 300'000;
 
-// What a message calls a statement.
-std::string shown(const std::string& text) {
-  constexpr size_t kMaxLength = 160;
-  return text.size() <= kMaxLength ? text : text.substr(0, kMaxLength) + "…";
+// Why the statement cannot be lowered, with its place in the program.
+Status at_statement(const tile::BoundProgram& program, const tile::BoundStatement& statement,
+                    const Status& status) {
+  Diagnostics errors(program.source);
+  errors.error(statement.span,
+               status.code() == StatusCode::unknown
+                   ? fmt::format("the index sets of this statement could not be decided: {}",
+                                 status.message())
+                   : status.message());
+  return errors.status(status.code());
 }
 
 }  // namespace
@@ -43,7 +49,7 @@ Result<stripe::Program> lower(const tile::BoundProgram& program,
     if (status.ok() && lowering.kernel_count() > kMaxKernels)
       status = make_error(StatusCode::out_of_range, "the program needs more than {} kernels",
                           kMaxKernels);
-    STRIA_RETURN_IF_ERROR(status.with_context(shown(statement.text)));
+    if (!status.ok()) return at_statement(program, statement, status);
   }
 
   stripe::Block main;

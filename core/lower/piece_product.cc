@@ -37,7 +37,7 @@ Status check_piece_count(const std::vector<size_t>& counts) {
     total *= count;
     if (total > kMaxPieces)
       return make_error(StatusCode::out_of_range,
-                        "its elements fall into more than {} sets that need a kernel each",
+                        "the elements of its output fall into more than {} sets that need a kernel each",
                         kMaxPieces);
   }
   return {};

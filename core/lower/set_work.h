@@ -13,13 +13,12 @@
 
 namespace stria::lower_detail {
 
-// Steps of the solver (solver_budget.h). A transposed convolution of two dimensions takes up to 8
-// million, most of them sought; a reshape between eight primes and the same ones backwards 234.
+// Steps of the solver (solver_budget.h).
 struct SetLimits {
-  int64_t share = 500'000'000;
-  int64_t needed = 4'000'000'000;  // of all sets together
-  int64_t sought_share = 10'000'000;
-  int64_t sought = 2'000'000'000;
+  int64_t share = 300'000'000;
+  int64_t needed = 400'000'000;  // of all sets together
+  int64_t sought_share = 20'000'000;
+  int64_t sought = 600'000'000;
 };
 
 // One for each program that is lowered, on one thread.
@@ -32,10 +31,11 @@ class SetWork {
   // share or the total is used up.
   template <typename Find>
   auto needed(Find find) -> decltype(find()) {
+    const bool last = needed_left_ < limits_.share;
     SolverBudget budget(std::min(limits_.share, needed_left_));
     auto out = find();
     needed_left_ -= budget.used();
-    if (!out.ok() && out.status().code() == StatusCode::unknown && needed_left_ == 0)
+    if (!out.ok() && out.status().code() == StatusCode::unknown && last && budget.exhausted())
       return make_error(StatusCode::unknown,
                         "the index sets of all statements need more than {} solver steps together",
                         limits_.needed);

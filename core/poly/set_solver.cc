@@ -51,18 +51,21 @@ bool to_int64(isl_val* value, int64_t* out) {
 //
 // What the library counts are its operations: pivots, each of which goes over a whole matrix, and
 // allocations. So an operation counts as many steps as the largest matrix has words once pivots
-// have let its numbers grow; the larger it is, the more of the operations are allocations.
-// In a search for integer points the work between two operations grows with the number of columns.
+// have let its numbers grow, and some for itself. In a search for integer points the work between
+// two operations grows with the number of columns; where the answer is a set, with the parts and
+// existentials that come up on the way.
 class SetSolver::Context {
  public:
-  // The sets that are asked about, and whether the answer is found by a search for integer points.
-  explicit Context(std::initializer_list<const IntegerSet*> sets, bool search)
+  enum class Way { search, set };  // for integer points; by making other sets
+
+  // The sets that are asked about, and how the answer is found.
+  explicit Context(std::initializer_list<const IntegerSet*> sets, Way way)
       : context_(isl_ctx_alloc()), budget_(SolverBudget::current()) {
     STRIA_CHECK(context_, "no memory for a solver context");
     isl_options_set_on_error(context_.get(), ISL_ON_ERROR_CONTINUE);
     for (const IntegerSet* set : sets)
       for (const IntegerSet::Part& part : set->parts_)
-        steps_ = std::max(steps_, steps_with(part, search));
+        steps_ = std::max(steps_, steps_with(part, way));
     int64_t steps = kQuestionSteps;
     if (budget_ != nullptr) steps = std::min(steps, budget_->limit() - budget_->used());
     limit_ = static_cast<unsigned long>(std::max<int64_t>(steps / steps_, 1));
@@ -86,6 +89,7 @@ class SetSolver::Context {
                           "a question about an integer set needs more than {} solver steps "
                           "({} operations)",
                           kQuestionSteps, limit_);
+      budget_->exhausted_ = true;
       return make_error(StatusCode::unknown,
                         "questions about integer sets need more than {} solver steps together",
                         budget_->limit());
@@ -163,12 +167,13 @@ class SetSolver::Context {
     }
     return sum;
   }
-  static int64_t steps_with(const IntegerSet::Part& part, bool search) {
+  static int64_t steps_with(const IntegerSet::Part& part, Way way) {
+    constexpr int64_t kLeast = 256;
     const int64_t words = 2 * words_in(part.equalities) + words_in(part.inequalities);
-    int64_t steps = std::max<int64_t>(std::min(words, 1024 + words / 8), 1);
+    if (way == Way::set) return 3 * (kLeast + words);
     const auto& rows = part.inequalities.empty() ? part.equalities : part.inequalities;
-    if (search && !rows.empty()) steps = steps * std::max<int64_t>(rows[0].size(), 5) / 5;
-    return steps;
+    const int64_t columns = rows.empty() ? 0 : static_cast<int64_t>(rows[0].size());
+    return kLeast + words * std::max<int64_t>(columns, 5) / 5;
   }
 
   // A number was wanted and did not come: out of the range of int64, or the call failed.
@@ -261,7 +266,7 @@ class SetSolver::Context {
 };
 
 Result<bool> SetSolver::is_empty(const IntegerSet& set) {
-  Context context({&set}, true);
+  Context context({&set}, Context::Way::search);
   Owned<isl_set> built = context.build(set);
   isl_bool answer = isl_set_is_empty(built.get());
   if (answer == isl_bool_error) return context.failure();
@@ -269,7 +274,7 @@ Result<bool> SetSolver::is_empty(const IntegerSet& set) {
 }
 
 Result<Bounds> SetSolver::bounds(const IntegerSet& set, const Affine& affine) {
-  Context context({&set}, true);
+  Context context({&set}, Context::Way::search);
   Owned<isl_set> built = context.build(set);
   Owned<isl_aff> form = context.form(set, affine);
   Bounds out;
@@ -292,7 +297,7 @@ Result<Bounds> SetSolver::bounds(const IntegerSet& set, const Affine& affine) {
 }
 
 Result<bool> SetSolver::is_subset(const IntegerSet& a, const IntegerSet& b) {
-  Context context({&a, &b}, true);
+  Context context({&a, &b}, Context::Way::search);
   Owned<isl_set> left = context.build(a), right = context.build(b);
   isl_bool answer = isl_set_is_subset(left.get(), right.get());
   if (answer == isl_bool_error) return context.failure();
@@ -300,20 +305,20 @@ Result<bool> SetSolver::is_subset(const IntegerSet& a, const IntegerSet& b) {
 }
 
 Result<IntegerSet> SetSolver::subtract(const IntegerSet& a, const IntegerSet& b) {
-  Context context({&a, &b}, false);
+  Context context({&a, &b}, Context::Way::set);
   Owned<isl_set> left = context.build(a), right = context.build(b);
   Owned<isl_set> rest(isl_set_coalesce(isl_set_subtract(left.release(), right.release())));
   return context.read(rest.get(), a.dims(), false);
 }
 
 Result<IntegerSet> SetSolver::simplify(const IntegerSet& set) {
-  Context context({&set}, false);
+  Context context({&set}, Context::Way::set);
   Owned<isl_set> built(isl_set_coalesce(context.build(set).release()));
   return context.read(built.get(), set.dims(), false);
 }
 
 Result<IntegerSet> SetSolver::disjoint(const IntegerSet& set) {
-  Context context({&set}, false);
+  Context context({&set}, Context::Way::set);
   isl_set* built = isl_set_coalesce(isl_set_compute_divs(context.build(set).release()));
   built = isl_set_detect_equalities(isl_set_make_disjoint(built));
   Owned<isl_set> cut(isl_set_compute_divs(built));

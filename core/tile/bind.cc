@@ -20,11 +20,12 @@ constexpr size_t kMaxCallDepth = 100;
 constexpr size_t kMaxStatements = 200'000;
 constexpr size_t kMaxCalls = 500'000;
 // Nodes of expressions, names, arguments, dimensions of tensors.
-constexpr size_t kMaxTerms = 4'000'000;
+constexpr Limit kTermLimit = {4'000'000, "the program has", "operations, names and dimensions"};
 // Of the names of tensors, the statements as text, and their attributes.
-constexpr size_t kMaxCharacters = 32'000'000;
+constexpr Limit kCharacterLimit = {
+    32'000'000, "the names, texts and attributes of the program's statements have", "characters"};
 // For the index sets of all contractions together.
-constexpr int64_t kSolverSteps = 70'000'000;
+constexpr int64_t kSolverSteps = 200'000'000;
 
 std::string without_quote(std::string name) {
   if (!name.empty() && name.back() == '\'') name.pop_back();
@@ -75,24 +76,19 @@ bool Binder::stop() const {
   return diagnostics_.error_count() >= kMaxErrors || out_.statements.size() >= kMaxStatements || over_limit_;
 }
 
-bool Binder::work(size_t terms, SourceSpan span) {
-  terms_ += terms;
-  if (terms_ <= kMaxTerms) return true;
+bool Binder::count(size_t& total, size_t more, const Limit& limit, SourceSpan span) {
+  total += more;
+  if (total <= limit.most) return true;
   if (!over_limit_)
-    error(span, fmt::format("the program has more than {} operations, names and dimensions once its calls are "
-                            "inlined", kMaxTerms));
+    error(span, fmt::format("{} more than {} {} once its calls are inlined", limit.what, limit.most, limit.unit));
   over_limit_ = true;
   return false;
 }
 
+bool Binder::work(size_t terms, SourceSpan span) { return count(terms_, terms, kTermLimit, span); }
+
 bool Binder::write(size_t characters, SourceSpan span) {
-  characters_ += characters;
-  if (characters_ <= kMaxCharacters) return true;
-  if (!over_limit_)
-    error(span, fmt::format("the names, texts and attributes of the program's statements have more than {} "
-                            "characters once its calls are inlined", kMaxCharacters));
-  over_limit_ = true;
-  return false;
+  return count(characters_, characters, kCharacterLimit, span);
 }
 
 SourceSpan Binder::place(SourceSpan span) const {
@@ -258,6 +254,7 @@ Result<BoundProgram> Binder::run(const Function& entry) {
   check_recursion();
   if (diagnostics_.has_errors()) return diagnostics_.status();
   out_.warnings = diagnostics_.all();
+  out_.source = program_.source;
   return std::move(out_);
 }
 

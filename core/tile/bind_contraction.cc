@@ -261,8 +261,7 @@ bool Binder::bind_domain(const Scope& scope, const Contraction& contraction, con
   if (!ok) return false;
 
   auto undecided = [&](std::string_view what, const Status& status) {
-    const SolverBudget& budget = *SolverBudget::current();
-    over_limit_ |= budget.used() == budget.limit();
+    over_limit_ |= SolverBudget::current()->exhausted();
     return error(contraction.out.span, fmt::format("{} could not be decided: {}", what, status.message()));
   };
   Result<IndexDomain> domain = find_domain(rules, &answers_);

@@ -67,6 +67,13 @@ struct NodeList {
   std::unordered_map<TensorId, int> loads;
 };
 
+// How many of something a program may have with its calls inlined, and the words for it.
+struct Limit {
+  size_t most;
+  const char* what;  // with its verb
+  const char* unit;
+};
+
 // Result of an expression: a constant, or a node with its shape.
 struct Value {
   bool constant = false;
@@ -130,6 +137,7 @@ class Binder {
 
   // Counts towards the limits of a program with its calls inlined, as far as statements and calls
   // alone do not bound its time and memory; false (and an error) from the limit on.
+  bool count(size_t& total, size_t more, const Limit& limit, SourceSpan span);
   bool work(size_t terms, SourceSpan span);
   static size_t work_of(std::string_view name) { return 1 + name.size() / 64; }
   bool write(size_t characters, SourceSpan span);

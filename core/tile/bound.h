@@ -142,6 +142,7 @@ struct BoundStatement {
 };
 
 struct BoundProgram {
+  SourceText source;  // that all spans are places in
   std::string name;  // of the function; "main" if it has none
   std::vector<BoundTensor> tensors;
   std::vector<TensorId> inputs;   // in the order of the parameters
