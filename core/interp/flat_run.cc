@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "stria/interp/bounded.h"
+#include "stria/stripe/aggregation.h"
 
 namespace stria::interp {
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "stria/builtins/builtin.h"
 
@@ -79,22 +78,6 @@ void Aggregating::open(Buffer& target, const stripe::Aggregation& how, bool star
   const size_t bytes = count * static_cast<size_t>(byte_size(how.type));
   if (widened && running.size() < bytes) running.resize(bytes);
   if (with_bounds && sums.size() < count) sums.resize(count);
-}
-
-Scalar identity_of(const stripe::Aggregation& agg) {
-  using stripe::AggOp;
-  const bool highest = agg.op == AggOp::min;
-  switch (agg.op) {
-    case AggOp::add: return convert(Scalar::of_int(DataType::i32, 0), agg.type);
-    case AggOp::mul: return convert(Scalar::of_int(DataType::i32, 1), agg.type);
-    case AggOp::max:
-    case AggOp::min: break;
-  }
-  constexpr double kInf = std::numeric_limits<double>::infinity();
-  if (is_float(agg.type)) return Scalar::of_float(agg.type, highest ? kInf : -kInf);
-  // The conversion from a float saturates at the extremes of the type.
-  if (agg.type == DataType::boolean) return Scalar::of_bool(highest);
-  return convert(Scalar::of_float(DataType::fp64, highest ? kInf : -kInf), agg.type);
 }
 
 Scalar combine(const stripe::Aggregation& agg, const Scalar& a, const Scalar& b) {

@@ -86,9 +86,6 @@ struct Aggregating {
   void start(int64_t offset) { started[static_cast<size_t>(offset - buffer->lowest)] = epoch; }
 };
 
-// The value x with op(x, y) = y for every y: 0, 1, or the extreme of the type (infinite for
-// floats).
-Scalar identity_of(const stripe::Aggregation& agg);
 // op(a, b) in agg.type, which both have. The builtin of the same name.
 Scalar combine(const stripe::Aggregation& agg, const Scalar& a, const Scalar& b);
 

@@ -13,6 +13,7 @@
 #include "stria/interp/engine.h"
 #include "stria/interp/program_run.h"
 #include "stria/interp/value.h"
+#include "stria/stripe/aggregation.h"
 
 namespace stria::interp {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "stria/interp/bounded.h"
 #include "stria/interp/engine.h"
+#include "stria/stripe/aggregation.h"
 
 namespace stria::interp {
 

@@ -2,11 +2,11 @@
 #include "stria/passes/accumulator.h"
 
 #include <algorithm>
-#include <limits>
 #include <set>
 
 #include "stria/passes/index_role.h"
 #include "stria/passes/split_block.h"
+#include "stria/stripe/aggregation.h"
 
 namespace stria::passes {
 namespace {
@@ -273,25 +273,6 @@ Block write_out_block(const Block& host, const Layout& layout, const Accumulator
 }
 
 }  // namespace
-
-Scalar identity_of(const stripe::Aggregation& agg) {
-  DataType type = agg.type;
-  if (agg.op == stripe::AggOp::add || agg.op == stripe::AggOp::mul) {
-    int64_t value = agg.op == stripe::AggOp::mul;
-    if (type == DataType::boolean) return Scalar::of_bool(value != 0);
-    return is_float(type) ? Scalar::of_float(type, static_cast<double>(value))
-                          : Scalar::of_int(type, value);
-  }
-  bool lowest = agg.op == stripe::AggOp::max;
-  if (type == DataType::boolean) return Scalar::of_bool(!lowest);
-  if (is_float(type)) {
-    double infinity = std::numeric_limits<double>::infinity();
-    return Scalar::of_float(type, lowest ? -infinity : infinity);
-  }
-  if (is_unsigned_integer(type)) return Scalar::of_int(type, lowest ? 0 : -1);
-  int64_t highest = static_cast<int64_t>((uint64_t{1} << (bit_width(type) - 1)) - 1);
-  return Scalar::of_int(type, lowest ? -highest - 1 : highest);
-}
 
 void add_accumulator(Block& host, const AccumulatorPlan& plan) {
   auto aggregates = [&](size_t i) -> Refinement* {

@@ -21,9 +21,6 @@
 
 namespace stria::passes {
 
-// The value that changes nothing: 0, 1, lowest or highest (infinite for floats).
-Scalar identity_of(const stripe::Aggregation& agg);
-
 struct AccumulatorPlan {
   std::string name;                // the refinement of the host whose reduction this is
   std::vector<WrittenNest> nests;  // what the host's statements write of it per point of the host

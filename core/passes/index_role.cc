@@ -46,12 +46,16 @@ std::vector<int64_t> touched_sizes(const Block& block, const Refinement& ref) {
 std::map<std::string, Interval> index_ranges(const Block& block) {
   constexpr int64_t kFar = int64_t{1} << 60;
   std::map<std::string, Interval> box;
-  for (const Index& index : block.idxs)
-    box[index.name] = index.affine && !index.affine->is_constant()
-                          ? Interval{-kFar, kFar}
-                          : Interval{index.affine ? index.affine->constant() : 0,
-                                     (index.affine ? index.affine->constant() : 0) +
-                                         std::max<int64_t>(index.range, 1) - 1};
+  for (const Index& index : block.idxs) {
+    Interval& range = box[index.name];
+    if (index.affine && !index.affine->is_constant()) {
+      range = {-kFar, kFar};
+      continue;
+    }
+    range.lower = index.affine ? index.affine->constant() : 0;
+    if (__builtin_add_overflow(range.lower, std::max<int64_t>(index.range, 1) - 1, &range.upper))
+      range.upper = std::numeric_limits<int64_t>::max();
+  }
   return box;
 }
 

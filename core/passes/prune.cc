@@ -63,21 +63,16 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Does the statement read, or write, its block's refinement `name`?
-bool reads(const Statement& stmt, const std::string& name) {
-  if (auto* load = std::get_if<stripe::Load>(&stmt.op)) return load->from == name;
-  if (auto* special = std::get_if<stripe::Special>(&stmt.op)) return has(special->inputs, name);
+// Does the statement read (`way` is in) or write (out) its block's refinement `name`?
+bool uses(const Statement& stmt, const std::string& name, RefDir way) {
+  const bool reads = way == RefDir::in;
+  if (auto* load = std::get_if<stripe::Load>(&stmt.op)) return reads && load->from == name;
+  if (auto* store = std::get_if<stripe::Store>(&stmt.op)) return !reads && store->into == name;
+  if (auto* special = std::get_if<stripe::Special>(&stmt.op))
+    return has(reads ? special->inputs : special->outputs, name);
   const Block* inner = stmt.block();
   return inner && std::any_of(inner->refs.begin(), inner->refs.end(), [&](const Refinement& ref) {
-           return ref.from == name && (ref.dir == RefDir::in || ref.dir == RefDir::inout);
-         });
-}
-bool writes(const Statement& stmt, const std::string& name) {
-  if (auto* store = std::get_if<stripe::Store>(&stmt.op)) return store->into == name;
-  if (auto* special = std::get_if<stripe::Special>(&stmt.op)) return has(special->outputs, name);
-  const Block* inner = stmt.block();
-  return inner && std::any_of(inner->refs.begin(), inner->refs.end(), [&](const Refinement& ref) {
-           return ref.from == name && (ref.dir == RefDir::out || ref.dir == RefDir::inout);
+           return ref.from == name && (ref.dir == way || ref.dir == RefDir::inout);
          });
 }
 
@@ -164,8 +159,8 @@ class Pruner {
       bool written = false;
       for (size_t i = 0; i < block.stmts.size() && !written; ++i) {
         if (!stays[i]) continue;
-        if (i > dead && reads(block.stmts[i], ref.from)) return true;
-        written = writes(block.stmts[i], ref.from);
+        if (i > dead && uses(block.stmts[i], ref.from, RefDir::in)) return true;
+        written = uses(block.stmts[i], ref.from, RefDir::out);
       }
     }
     return false;

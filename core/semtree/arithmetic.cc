@@ -209,19 +209,6 @@ ExprRef combine(stripe::AggOp op, const ExprRef& a, const ExprRef& b) {
   return a;
 }
 
-Scalar identity(stripe::AggOp op, DataType type) {
-  const bool real = is_float(type);
-  const double infinity = std::numeric_limits<double>::infinity();
-  switch (op) {
-    case stripe::AggOp::add: return real ? Scalar::of_float(type, 0) : Scalar::of_int(type, 0);
-    case stripe::AggOp::mul: return real ? Scalar::of_float(type, 1) : Scalar::of_int(type, 1);
-    case stripe::AggOp::max: return real ? Scalar::of_float(type, -infinity) : Scalar::of_int(type, lowest(type));
-    case stripe::AggOp::min:
-      return real ? Scalar::of_float(type, infinity) : Scalar::of_int(type, ~lowest(type));
-  }
-  return {};
-}
-
 Op reduction(stripe::AggOp op, DataType type) {
   const bool boolean = type == DataType::boolean;
   switch (op) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rules of meaning of scalar operations, written once for all emitters: what each builtin is in terms
-// of the kernel tree's operations, how aggregations combine, and their identities.
+// of the kernel tree's operations, and how aggregations combine.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,6 @@ Result<ExprRef> intrinsic(std::string_view name, DataType type, const std::vecto
 
 // a and b of one type; sums and products may be regrouped.
 ExprRef combine(stripe::AggOp op, const ExprRef& a, const ExprRef& b);
-Scalar identity(stripe::AggOp op, DataType type);
 // The operation that `reduce` uses on lanes of `type`.
 Op reduction(stripe::AggOp op, DataType type);
 

@@ -210,9 +210,4 @@ bool same(const ExprRef& a, const ExprRef& b) {
   return std::equal(a->args.begin(), a->args.end(), b->args.begin(), same);
 }
 
-bool uses_variable(const ExprRef& a, int var) {
-  if (a->kind == ExprKind::variable) return a->var == var;
-  return std::any_of(a->args.begin(), a->args.end(), [&](const ExprRef& arg) { return uses_variable(arg, var); });
-}
-
 }  // namespace stria::semtree

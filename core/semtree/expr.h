@@ -28,6 +28,5 @@ bool is_constant(const ExprRef& a);
 bool is_integer_constant(const ExprRef& a, int64_t value);
 // The same tree, node by node.
 bool same(const ExprRef& a, const ExprRef& b);
-bool uses_variable(const ExprRef& a, int var);
 
 }  // namespace stria::semtree

@@ -5,6 +5,7 @@
 #include "stria/semtree/arithmetic.h"
 #include "stria/semtree/builder.h"
 #include "stria/semtree/expr.h"
+#include "stria/stripe/aggregation.h"
 
 namespace stria::semtree {
 
@@ -272,7 +273,7 @@ void Builder::store_combined(Frame& frame, const View& view, const Place& p, con
   if (p.lanes == 1 && frame.lanes > 1) {
     value = broadcast(value, frame.lanes);
     if (frame.mask)
-      value = select(frame.mask, value, constant(convert(identity(op, type), arithmetic), frame.lanes));
+      value = select(frame.mask, value, constant(convert(stripe::identity_of(*view.agg), arithmetic), frame.lanes));
     value = reduce(reduction(op, arithmetic), named(value, "terms", out));
     product = products_.end();
   }

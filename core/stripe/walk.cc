@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/stripe/walk.h"
 
-#include <set>
 
 namespace stria::stripe {
 namespace {
@@ -50,43 +49,11 @@ void visit_blocks(Block& root, const std::function<void(Block&, const Place&)>& 
   visit_mutable(root, {}, visit);
 }
 
-std::vector<Block*> blocks_with_tags(Block& root, const std::vector<std::string>& tags) {
-  std::vector<Block*> found;
-  visit_blocks(root, [&](Block& block, const Place&) {
-    if (block.tags.has_all(tags)) found.push_back(&block);
-  });
-  return found;
-}
-
 std::vector<const Refinement*> kernel_arguments(const Block& kernel) {
   std::vector<const Refinement*> arguments;
   append_refs(kernel, true, arguments);
   append_refs(kernel, false, arguments);
   return arguments;
-}
-
-std::vector<const Refinement*> program_inputs(const Program& program) {
-  std::vector<const Refinement*> inputs;
-  if (const Block* main = program.main()) append_refs(*main, false, inputs);
-  const Block* prologue = program.prologue();
-  if (!prologue) return inputs;
-  // What the prologue makes is no input; what only the prologue reads is one.
-  std::vector<const Refinement*> made, read;
-  append_refs(*prologue, true, made);
-  append_refs(*prologue, false, read);
-  std::set<std::string> made_names, known;
-  for (const Refinement* ref : made) made_names.insert(ref->from);
-  std::erase_if(inputs, [&](const Refinement* ref) { return made_names.count(ref->from) > 0; });
-  for (const Refinement* ref : inputs) known.insert(ref->from);
-  for (const Refinement* ref : read)
-    if (known.insert(ref->from).second) inputs.push_back(ref);
-  return inputs;
-}
-
-std::vector<const Refinement*> program_outputs(const Program& program) {
-  std::vector<const Refinement*> outputs;
-  if (const Block* main = program.main()) append_refs(*main, true, outputs);
-  return outputs;
 }
 
 }  // namespace stria::stripe

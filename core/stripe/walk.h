@@ -36,18 +36,8 @@ void visit_blocks(const Block& root, const std::function<void(const Place&)>& vi
 // blocks found in it afterwards are visited next. It must not change enclosing blocks.
 void visit_blocks(Block& root, const std::function<void(Block&, const Place&)>& visit);
 
-// Every block below and including `root` whose tags include all of `tags` (none: every block). The
-// pointers die with any change of a block that holds them.
-std::vector<Block*> blocks_with_tags(Block& root, const std::vector<std::string>& tags);
-
 // The refinements of a kernel block in the order of its arguments: `out` and `inout` in printed
 // order, then `in` in printed order.
 std::vector<const Refinement*> kernel_arguments(const Block& kernel);
-
-// A program's tensors in the order the caller passes them; refinements of the block #main (and, for
-// inputs that only the prologue reads, of #prologue; those come last). Empty if there is no #main.
-std::vector<const Refinement*> program_inputs(const Program& program);
-// `out` and `inout` refinements of #main, in printed order.
-std::vector<const Refinement*> program_outputs(const Program& program);
 
 }  // namespace stria::stripe

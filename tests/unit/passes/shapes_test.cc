@@ -2,6 +2,7 @@
 // The kernels that the CPU's pipeline is made for, at sizes that have every kind of edge.
 #include <gtest/gtest.h>
 
+#include "stria/passes/index_role.h"
 #include "stria/stripe/printer.h"
 #include "tile_program.h"
 
@@ -103,6 +104,15 @@ TEST(Shapes, ElementwiseAndDefaults) {
   check("function (A[N, M]) -> (C) { C[i, j : N, M] = =(A[i, j + 1]) default A; }",
         {{"A", {kFloat, {7, 45}}}});
   check("function (A[N, M]) -> (C) { C[j, i : M, N] = =(A[i, j]); }", {{"A", {kFloat, {7, 45}}}});
+}
+
+TEST(Shapes, RangesOfIndicesEndWithInt64) {
+  stripe::Block block;
+  block.idxs = {{"x", 10, Affine(INT64_MAX - 3)}, {"y", 10, Affine(-4)}, {"z", 0, {}}};
+  auto ranges = index_ranges(block);
+  EXPECT_EQ(ranges["x"], (Interval{INT64_MAX - 3, INT64_MAX}));
+  EXPECT_EQ(ranges["y"], (Interval{-4, 5}));
+  EXPECT_EQ(ranges["z"], (Interval{0, 0}));
 }
 
 }  // namespace

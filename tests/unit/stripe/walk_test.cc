@@ -43,9 +43,6 @@ TEST(Walk, VisitsBlocksThatTheVisitMade) {
     if (place.depth == 2 && place.position == 1) block.stmts = {Block{.name = "new"}};
   });
   EXPECT_EQ(count, 5);
-  EXPECT_EQ(blocks_with_tags(program.entry, {"kernel"}).size(), 2u);
-  EXPECT_EQ(blocks_with_tags(program.entry, {"kernel", "eltwise"}).size(), 1u);
-  EXPECT_EQ(blocks_with_tags(program.entry, {}).size(), 5u);
 }
 
 TEST(Walk, PassedIndicesKeepTheirRange) {
@@ -60,20 +57,7 @@ TEST(Walk, PassedIndicesKeepTheirRange) {
 
 TEST(Walk, ArgumentsAreOutputsThenInputs) {
   Program program = stripe_top();
-  EXPECT_EQ(names(program_inputs(program)), (Names{"I", "K1"}));
-  EXPECT_EQ(names(program_outputs(program)), (Names{"O3"}));
   EXPECT_EQ(names(kernel_arguments(*program.main()->stmts[0].block())), (Names{"O1", "I", "K1"}));
-  EXPECT_TRUE(program_inputs(Program()).empty());
-}
-
-TEST(Walk, WhatThePrologueMakesIsNoInput) {
-  Result<Program> program = parse({"", R"(0: #program block [] (
-    none new@0x0 A[0] i8(4:1) none const new@0x0 W[0] i8(4:1) none const new@0x0 P[0] i8(4:1) none new@0x0 R[0] i8(4:1)) {
-  0: #prologue block [] ( in const W[0] i8(4:1) out P[0] i8(4:1)) { }
-  1: #main block [] ( in const P[0] i8(4:1) in A[0] i8(4:1) out R[0] i8(4:1)) { } })"});
-  ASSERT_TRUE(program.ok()) << program.status().message();
-  EXPECT_EQ(names(program_inputs(*program)), (Names{"A", "W"}));
-  EXPECT_EQ(names(program_outputs(*program)), (Names{"R"}));
 }
 
 TEST(Footprint, IsTheBoxThatABlockTouches) {
