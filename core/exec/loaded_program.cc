@@ -136,6 +136,9 @@ Status Run::wait() const {
   // No kernel has failed if the wait was over first.
   if (!done_.is_done())
     return outcome.with_context(fmt::format("'{}' on {}", names_->program, names_->device));
+  if (prologue_.valid() && !prologue_.status().ok())
+    return outcome.with_context(
+        fmt::format("the prologue of '{}' on {}", names_->program, names_->device));
   // A failure travels to later kernels only, so the first failed one is where it happened.
   for (size_t k = 0; k < each_.size(); ++k) {
     Status status = each_[k].status();
@@ -243,6 +246,7 @@ Result<Run> Binding::run(std::span<const hal::Argument> inputs,
   if (state_->ready.valid()) all_waits.push_back(state_->ready);
   Run run;
   run.names_ = program.names;
+  run.prologue_ = state_->ready;
   auto done = program.executor.submit(program.launches(plan.main, memory), all_waits, &run.each_);
   if (arena.buffer.valid()) {
     if (done.ok()) arena.until = *done;

@@ -32,7 +32,7 @@ class Run {
  public:
   // Done when every kernel is; fails with the first cause.
   const hal::Event& done() const { return done_; }
-  // Waits; a failure says which kernel of which program failed.
+  // Waits; a failure says which kernel of which program failed, or that its prologue did.
   Status wait() const;
   // Of each kernel in launch order; failed_precondition before the run is done.
   Result<std::vector<KernelTime>> times() const;
@@ -40,6 +40,7 @@ class Run {
  private:
   friend class Binding;
   std::shared_ptr<const RunNames> names_;
+  hal::Event prologue_;  // none if there is none
   hal::Event done_;
   std::vector<hal::Event> each_;
 };

@@ -297,7 +297,9 @@ TEST(Prologue, IsTriedAgainAfterAFailure) {
   Tensor r = *device->create_tensor({4}, Values{0, 0, 0, 0});
   ASSERT_EQ(program->inputs()[0].name, "A");
   Status failed = program->run({a, w}, {r})->wait();
-  EXPECT_THAT(failed.message(), HasSubstr("this launch fails, as was asked for"));
+  EXPECT_THAT(failed.message(),
+              HasSubstr("the prologue of 'packed' on slow_device:slow: this launch fails, as was "
+                        "asked for"));
   Status well = program->run({a, w}, {r})->wait();
   ASSERT_TRUE(well.ok()) << well.to_string();
   EXPECT_EQ(*r.read_values<float>(), (Values{9, 16, 9, 16}));
