@@ -51,7 +51,8 @@ std::string describe_profile(const Profile& profile,
   // The unit in which the shortest kernel has digits to show.
   double shortest = profile.wall_seconds;
   for (const KernelTime& kernel : profile.kernels)
-    shortest = std::min(shortest, static_cast<double>(kernel.nanoseconds) * 1e-9);
+    if (kernel.nanoseconds != 0)
+      shortest = std::min(shortest, static_cast<double>(kernel.nanoseconds) * 1e-9);
   const bool micro = shortest < kShownAsMicroseconds;
   const double scale = micro ? 1e6 : 1e3;
   const int digits = micro ? 1 : 3;
@@ -61,10 +62,11 @@ std::string describe_profile(const Profile& profile,
   for (const KernelTime& kernel : profile.kernels) {
     const double seconds = static_cast<double>(kernel.nanoseconds) * 1e-9;
     auto counted = operations.find(kernel.name);
-    out +=
-        fmt::format("{:<{}}  {:>10.{}f}  {:>5.1f}%  {:>8}\n", kernel.name, width, seconds * scale,
-                    digits, kernel_seconds > 0 ? 100 * seconds / kernel_seconds : 0.0,
-                    rate(counted == operations.end() ? 0 : counted->second, seconds));
+    const bool known = kernel.nanoseconds != 0;
+    out += fmt::format("{:<{}}  {:>10}  {:>6}  {:>8}\n", kernel.name, width,
+                       known ? fmt::format("{:.{}f}", seconds * scale, digits) : "unknown",
+                       known ? fmt::format("{:.1f}%", 100 * seconds / kernel_seconds) : "-",
+                       rate(counted == operations.end() ? 0 : counted->second, seconds));
   }
   out +=
       fmt::format("{:<{}}  {:>10.{}f}  {:>6}  {:>8}\n", "run", width, profile.wall_seconds * scale,

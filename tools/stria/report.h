@@ -27,8 +27,9 @@ struct Profile {
   double wall_seconds = 0;          // of one run, the median
   std::vector<KernelTime> kernels;  // each the median over the runs
 };
-// A table: kernel, time, share, GFLOP/s (operations that kernel_operations counts; "-" for a kernel
-// it does not know), and a line for the whole run. Times in ms, or all in µs if one is small.
+// A table: kernel, time ("unknown" where the device does not know it), share of the known times,
+// GFLOP/s (operations that kernel_operations counts; "-" for a kernel it does not know), and a line
+// for the whole run. Times in ms, or all in µs if one is small.
 std::string describe_profile(const Profile& profile,
                              const std::map<std::string, double>& operations);
 

@@ -129,7 +129,9 @@ Outcome run_executable(const Executable& executable, const std::vector<Tensor>& 
   for (size_t k = 0; k < profile->kernels.size(); ++k) {
     std::vector<uint64_t> values;
     for (const auto& run : times) values.push_back(run[k].nanoseconds);
-    profile->kernels[k].nanoseconds = median(values);
+    // What one run does not know is not known of all.
+    const bool known = std::find(values.begin(), values.end(), 0u) == values.end();
+    profile->kernels[k].nanoseconds = known ? median(values) : 0;
   }
   return Outcome();
 }
