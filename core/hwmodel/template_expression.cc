@@ -17,7 +17,7 @@ using Expr = TemplateExpression;
 using Kind = Expr::Kind;
 
 // The longest list that range() makes: templates describe machines, not data.
-constexpr int64_t kMaxRange = 1 << 20;
+constexpr int64_t kMaxRange = 1 << 18;
 
 // Null: not set, which `default` and `is defined` turn into a value. A value that a name means, or
 // a part of it, is not copied.

@@ -61,7 +61,7 @@ class TemplateScope {
 // four bytes of text that is made or read as a whole.
 class TemplateWork {
  public:
-  static constexpr uint64_t kMaxSteps = uint64_t{1} << 21;
+  static constexpr uint64_t kMaxSteps = uint64_t{1} << 19;
   // False once that is too much.
   bool spend(uint64_t steps) {
     spent_ = steps > kMaxSteps ? kMaxSteps + 1 : spent_ + steps;
