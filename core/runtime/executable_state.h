@@ -16,7 +16,7 @@
 
 namespace stria {
 
-struct Executable::State {
+struct [[gnu::visibility("hidden")]] Executable::State {
   std::string device;  // its name: "plugin:id"
   Compilation compilation;
   exec::LoadedProgram loaded;

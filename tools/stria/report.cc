@@ -55,7 +55,7 @@ std::string describe_profile(const Profile& profile,
       shortest = std::min(shortest, static_cast<double>(kernel.nanoseconds) * 1e-9);
   const bool micro = shortest < kShownAsMicroseconds;
   const double scale = micro ? 1e6 : 1e3;
-  const int digits = micro ? 1 : 3;
+  const int digits = micro && shortest >= 1e-6 ? 1 : 3;
   // fmt counts µ as one column, as it is shown.
   std::string out = fmt::format("{:<{}}  {:>10}  {:>6}  {:>8}\n", "kernel", width,
                                 micro ? "µs" : "ms", "share", "GFLOP/s");
