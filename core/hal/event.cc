@@ -2,8 +2,11 @@
 #include "stria/hal/event.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <deque>
 #include <mutex>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 
@@ -47,6 +50,8 @@ struct Ended {
 };
 // Callbacks of this thread that are due when the one that runs has returned; null: none runs.
 thread_local std::deque<Ended>* due = nullptr;
+// Threads that run callbacks.
+std::atomic<int> turns{0};
 
 // What a callback does may end further events and call further callbacks. They come one after
 // another: a chain of events across devices may be long, a stack is not.
@@ -57,8 +62,14 @@ void call_in_turn(Callbacks::Callback callback, Status outcome) {
   }
   std::deque<Ended> mine;
   struct Turn {
-    explicit Turn(std::deque<Ended>* list) { due = list; }
-    ~Turn() { due = nullptr; }
+    explicit Turn(std::deque<Ended>* list) {
+      due = list;
+      turns.fetch_add(1);
+    }
+    ~Turn() {
+      due = nullptr;
+      turns.fetch_sub(1);
+    }
   } turn(&mine);
   mine.push_back({std::move(callback), std::move(outcome)});
   while (!mine.empty()) {
@@ -70,6 +81,13 @@ void call_in_turn(Callbacks::Callback callback, Status outcome) {
 }
 
 }  // namespace
+
+void let_callbacks_end() {
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  const int own = due ? 1 : 0;
+  while (turns.load() > own && std::chrono::steady_clock::now() < limit)
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+}
 
 struct Event::State {
   std::shared_ptr<DeviceState> device;

@@ -344,10 +344,18 @@ Status Plugin::shutdown() {
   if (!state_) return Status();
   std::lock_guard lock(load_mutex());
   STRIA_RETURN_IF_ERROR(state_->usable());
-  std::vector<std::string> left;
-  for (int i = 0; i < kNounCount; ++i)
-    if (int64_t count = state_->live[i].load(); count > 0)
-      left.push_back(fmt::format("{} x {}", count, name_of(static_cast<Noun>(i))));
+  auto handles = [&] {
+    std::vector<std::string> left;
+    for (int i = 0; i < kNounCount; ++i)
+      if (int64_t count = state_->live[i].load(); count > 0)
+        left.push_back(fmt::format("{} x {}", count, name_of(static_cast<Noun>(i))));
+    return left;
+  };
+  std::vector<std::string> left = handles();
+  if (!left.empty()) {
+    let_callbacks_end();
+    left = handles();
+  }
   if (!left.empty())
     return make_error(StatusCode::failed_precondition, "plugin {} is still used: {}",
                       state_->manifest.id, join(left, ", "));

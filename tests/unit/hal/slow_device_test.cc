@@ -241,6 +241,33 @@ TEST(SlowDevice, AFailureTravelsAlongALongChain) {
   EXPECT_TRUE(loaded.plugin.shutdown().ok());
 }
 
+// What a callback holds may go long after the event that it ends was seen.
+TEST(SlowDevice, ShutsDownWhenTheCallbacksUnderWayHaveEnded) {
+  LoadResult loaded = load_plugin(built_test_plugin("slow_device"), scripted_host(nullptr, 2));
+  ASSERT_TRUE(loaded.status().ok()) << loaded.status().to_string();
+  struct GoesLate {
+    Buffer buffer;
+    ~GoesLate() { std::this_thread::sleep_for(std::chrono::milliseconds(100)); }
+  };
+  std::thread other;
+  {
+    Device device = *loaded.plugin.open("slow");
+    Event gate = *device.create_event();
+    const Event ended = *device.create_event();
+    auto late = std::make_shared<GoesLate>(*device.allocate(8));
+    ASSERT_TRUE(gate.on_done([late, ended](const Status&) { (void)ended.signal(); }).ok());
+    late.reset();
+    other = std::thread([gate = std::move(gate)]() mutable {
+      (void)gate.signal();
+      gate = Event();
+    });
+    ASSERT_TRUE(ended.wait().ok());
+  }
+  const Status status = loaded.plugin.shutdown();
+  EXPECT_TRUE(status.ok()) << status.to_string();
+  other.join();
+}
+
 TEST(SlowDevice, OptionsAreChecked) {
   auto verdict = [](const char* options) {
     LoadOptions load;
