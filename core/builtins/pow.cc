@@ -32,7 +32,8 @@ constinit const Builtin pow = {
     .reference = reference::signed_binary<[](double a, double b) { return raise(a, b); }, power,
                                           power_unsigned>,
     .ulp = {16, 16},
-    .gradient = derivative("DR * Y * pow(X, Y - 1)", "DR * R * log(X)"),
+    .gradient =
+        derivative("cond(Y == 0, 0, DR * Y * pow(X, Y - 1))", "cond(X == 0, 0, DR * R * log(X))"),
     .doc =
         "First operand to the power of the second. Integers multiply with wrapping; a "
         "negative exponent gives 1 / x^n truncated: 1 for x = 1, 1 or -1 for x = -1, else 0.",
