@@ -50,6 +50,8 @@ struct Inside {
   static Result<Executable> load(const Device& device, Compilation compilation,
                                  const CompileOptions& options = {});
 
+  // not_found if there is no such function; "" is the entry that the program has.
+  static Result<Program> program(tile::Program tile, std::string_view function);
   static const tile::Program& tile(const Program& program);
   static const std::string& function(const Program& program);  // as asked for; may be empty
 

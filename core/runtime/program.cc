@@ -9,6 +9,7 @@
 #include "stria/runtime/inside.h"
 #include "stria/tile/bind.h"
 #include "stria/tile/parser.h"
+#include "stria/tile/print.h"
 
 namespace stria {
 
@@ -25,12 +26,18 @@ std::string ProgramInput::text() const {
 }
 
 Result<Program> Program::from_tile(SourceText source, std::string_view function) {
-  auto state = std::make_shared<State>();
+  STRIA_ASSIGN(tile::Program tile, tile::parse(std::move(source)));
+  return Inside::program(std::move(tile), function);
+}
+
+Result<Program> Inside::program(tile::Program tile, std::string_view function) {
+  auto state = std::make_shared<Program::State>();
   state->function = std::string(function);
-  std::string stem = std::filesystem::path(source.name).stem();
-  STRIA_ASSIGN(state->tile, tile::parse(std::move(source)));
+  state->tile = std::move(tile);
   STRIA_ASSIGN(const tile::Function* entry, tile::entry_function(state->tile, function));
-  state->name = entry->name.text.empty() ? stem : entry->name.text;
+  state->name = entry->name.text.empty()
+                    ? std::filesystem::path(state->tile.source.name).stem().string()
+                    : entry->name.text;
   for (const tile::Parameter& parameter : entry->parameters) {
     ProgramInput input{parameter.name.text, parameter.has_dims, {}};
     for (const tile::Name& dim : parameter.dims) input.dims.push_back(dim.text);
@@ -53,6 +60,7 @@ Result<Program> Program::read(const std::filesystem::path& path, std::string_vie
 const std::string& Program::name() const { return state_->name; }
 const std::vector<ProgramInput>& Program::inputs() const { return state_->inputs; }
 const std::vector<std::string>& Program::outputs() const { return state_->outputs; }
+std::string Program::text() const { return tile::print(state_->tile); }
 const tile::Program& Inside::tile(const Program& program) { return program.state_->tile; }
 const std::string& Inside::function(const Program& program) { return program.state_->function; }
 

@@ -42,6 +42,8 @@ class STRIA_API Program {
   const std::string& name() const;  // of the function; the file's stem if it has none
   const std::vector<ProgramInput>& inputs() const;
   const std::vector<std::string>& outputs() const;
+  // All functions as canonical Tile: from_tile of it gives an equal program.
+  std::string text() const;
   // The index in inputs() or outputs(), or not_found with the nearest name.
   Result<size_t> find_input(std::string_view name) const;
   Result<size_t> find_output(std::string_view name) const;

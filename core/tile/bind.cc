@@ -70,6 +70,8 @@ Result<BoundProgram> bind_program(const Program& program, std::string_view funct
   return Binder(program, inputs).run(*entry);
 }
 
+Status check_program(const Program& program) { return Binder(program, {}).check(); }
+
 // ---- messages ----
 
 bool Binder::stop() const {
@@ -256,6 +258,14 @@ Result<BoundProgram> Binder::run(const Function& entry) {
   out_.warnings = diagnostics_.all();
   out_.source = program_.source;
   return std::move(out_);
+}
+
+Status Binder::check() {
+  check_functions();
+  for (const Function& function : program_.functions)
+    if (!stop()) check_names(function);
+  check_recursion();
+  return diagnostics_.status();
 }
 
 void Binder::check_functions() {

@@ -22,6 +22,10 @@ using stria::TensorType;
 // not_found if there is no such function, with the nearest name.
 Result<const Function*> entry_function(const Program& program, std::string_view name);
 
+// What is wrong with the functions of `program` whatever its inputs are: names, arguments of calls,
+// recursion. bind_program finds that too. invalid_argument with every message (up to 20).
+Status check_program(const Program& program);
+
 // (Not called `bind`: std::bind would be found by argument lookup.)
 // `inputs` by parameter name; names that the function does not have are ignored (a caller that
 // wants to refuse them compares with BoundProgram::inputs). Fails with every message found (up to

@@ -89,6 +89,7 @@ class Binder {
       : program_(program), inputs_(inputs), diagnostics_(program.source) {}
 
   Result<BoundProgram> run(const Function& entry);
+  Status check();  // what check_program says
 
  private:
   // ---- bind.cc: functions and names ----

@@ -350,6 +350,16 @@ TEST(Bind, FunctionsThatNobodyCallsAreChecked) {
                         "function (A) -> (R) { R = A + 1; }", {{"A", fp32({3})}}).ok());
 }
 
+TEST(Bind, ProgramsAreCheckedWithoutInputs) {
+  const auto check = [](const std::string& text) { return check_program(*parse({"t.tile", text})); };
+  EXPECT_TRUE(check("function f(A[N]) -> (R) { R[] = +(A[i]); }\nfunction (A) -> (R) { R = f(A); }").ok());
+  const Status wrong = check("function f(A) -> (R) { R = exp(A, A); }\nfunction g(A) -> (R) { R = f(A) + B; }");
+  EXPECT_EQ(wrong.code(), StatusCode::invalid_argument);
+  EXPECT_THAT(wrong.message(), HasSubstr("'exp' takes 1 argument"));
+  EXPECT_THAT(wrong.message(), HasSubstr("'B'"));
+  EXPECT_THAT(check("function f(A) -> (R) { R = f(A); }").message(), HasSubstr("f"));
+}
+
 TEST(Bind, WarningsComeOnceAndAreNoErrors) {
   auto bound = bind_text("function f(A) -> (R) { Spare = A + 1; R = A * 2; }\n"
                          "function two(A) -> (P, Q) { P = A; Q = A; }\n"
