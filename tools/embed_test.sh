@@ -46,9 +46,11 @@ say "the library exports the public classes and nothing else, and needs what is 
 public='Runtime|Device|Tensor|MappedTensor|Program|ProgramInput|Executable|Event|HostTensor|Status'
 functions='name_of|parse_data_type|data_type_names|byte_size|bit_width|is_float|is_integer|is_signed_integer'
 functions+='|is_unsigned_integer|accumulation_type|compute_type|end_without_value'
+edsl='Dim|Index|Form|Tensor|Access|Term|Equality|Default|Contraction|Input|Function'
+edsl_functions='input|named|call|default_to|cond|function|program|operator(\+|\*|==)'
 exported=$(nm -D --defined-only "$library" | cut -d' ' -f3- | c++filt | sort)
 [ -n "$exported" ] || fail "the library exports nothing"
-if others=$(grep -vE "^stria::(($public)::|($functions)\(|($functions)\[abi)" <<<"$exported") ||
+if others=$(grep -vE "^stria::(($public)::|($functions)\(|($functions)\[abi|edsl::(($edsl)::|($edsl_functions)[[(]))" <<<"$exported") ||
     others=$(grep '::State::' <<<"$exported"); then
   fail "the library exports: $others"
 fi
@@ -79,6 +81,10 @@ say "run them"
 for device in auto reference llvm_cpu; do
   expect "4 5 10 11 on" "$work/build/matrix_product/matrix_product" "$device"
 done
+for device in reference llvm_cpu; do
+  expect "5 5 5 5 5 5 on" "$work/build/dense_layer/dense_layer" "$device" 8 4 3 | tail -1
+done
+expect "Y2 = relu(XW2 + B2);" "$work/build/dense_layer/dense_layer" reference 8 4 3 >/dev/null
 out=$(bare "$work/build/convolution/convolution") || fail "convolution: $out"
 printf '%s\n' "$out"
 for device in reference:0 llvm_cpu:0; do

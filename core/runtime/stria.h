@@ -9,6 +9,8 @@
 //   Tensor      memory of a device
 //   Event       work under way
 //
+// <stria/edsl.h> is beside it: programs written in C++ instead of Tile text.
+//
 // All six are handles: copies are cheap and mean the same object, which lives as long as a copy or
 // work that needs it, in any order. All functions may be called from any thread at any time; only
 // assigning to one handle object while another thread uses that same object needs a lock, as with

@@ -14,10 +14,14 @@
 #include <set>
 
 #include "../chosen_device.h"
+#include "edsl_program.h"
 #include "program_case.h"
+#include "stria/base/file.h"
 #include "stria/base/status.h"
 #include "stria/runtime/program.h"
 #include "stria/runtime/runtime.h"
+#include "stria/tile/parser.h"
+#include "stria/tile/print.h"
 #include "stria/type/scalar.h"
 
 namespace stria::end_to_end {
@@ -184,6 +188,62 @@ INSTANTIATE_TEST_SUITE_P(EndToEnd, Programs, testing::Range(size_t{0}, all_cases
                          [](const auto& info) {
                            return std::string(all_cases()[info.param].program);
                          });
+
+const std::vector<EdslProgram>& edsl_programs() {
+  static const std::vector<EdslProgram> programs = [] {
+    std::vector<EdslProgram> all;
+    for (auto* list : {edsl_contractions, edsl_networks, edsl_language}) {
+      std::vector<EdslProgram> some = list();
+      all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
+  }();
+  return programs;
+}
+
+// The file as `stria fmt` prints it, without its comments and empty lines.
+std::string bare_text(const std::string& program) {
+  const fs::path path = kPrograms / (program + ".tile");
+  tile::Program tile = tile::parse({path, read_file(path).value()}).value();
+  for (tile::Function& function : tile.functions) {
+    function.comments.clear();
+    function.end_comments.clear();
+    for (tile::Statement& statement : function.statements) {
+      statement.comments.clear();
+      statement.end_comment.clear();
+      statement.blank_before = false;
+    }
+  }
+  tile.end_comments.clear();
+  return tile::print(tile);
+}
+
+TEST(ProgramsFromCpp, PrintAsTheirFiles) {
+  std::set<std::string> names;
+  for (const EdslProgram& p : edsl_programs()) {
+    EXPECT_TRUE(names.insert(p.program).second) << p.program;
+    const Result<Program> made = p.make();
+    ASSERT_TRUE(made.ok()) << p.program << ": " << made.status().message();
+    EXPECT_EQ(made->text(), bare_text(p.program)) << p.program;
+  }
+  EXPECT_GE(names.size(), 40u);
+}
+
+TEST(ProgramsFromCpp, SomeRunOnEveryDevice) {
+  size_t at = 0;
+  for (const EdslProgram& p : edsl_programs()) {
+    if (at++ % 9 != 0) continue;
+    const Result<Program> program = p.make();
+    ASSERT_TRUE(program.ok()) << p.program << ": " << program.status().message();
+    for (const ProgramCase& c : all_cases()) {
+      if (std::string_view(c.program) != p.program) continue;
+      Case expected(c.types->front(), 1);
+      c.fill(expected);
+      for (const Device& device : devices())
+        EXPECT_EQ(run(device, *program, expected), "") << p.program << " on " << device.name();
+    }
+  }
+}
 
 TEST(ProgramFolder, EveryProgramHasACase) {
   std::set<std::string> names;
