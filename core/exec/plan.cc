@@ -145,11 +145,11 @@ class Planner {
   // What a kernel for the statement has to take.
   Result<Signature> signature_of(const stripe::Block& part, size_t statement) const {
     Signature out;
-    const stripe::Operation& op = part.stmts[statement].op;
-    if (const stripe::Block* block = part.stmts[statement].block()) {
+    const stripe::Statement& stmt = part.stmts[statement];
+    if (const stripe::Block* block = stmt.block()) {
       for (const stripe::Refinement* ref : stripe::kernel_arguments(*block))
         out.emplace_back(ref->from, direction_of(ref->dir));
-    } else if (const auto* special = std::get_if<stripe::Special>(&op)) {
+    } else if (const auto* special = stmt.special()) {
       for (const std::string& name : special->outputs) out.emplace_back(name, hal::Direction::out);
       for (const std::string& name : special->inputs) out.emplace_back(name, hal::Direction::in);
     } else {

@@ -21,7 +21,7 @@ Result<KernelPlan> KernelPlan::make(const stripe::Block& section, size_t stateme
     for (const stripe::Refinement* ref : stripe::kernel_arguments(*kernel))
       uses.emplace_back(ref->from, ref->dir);
     out.name_ = kernel->name;
-  } else if (auto* special = std::get_if<stripe::Special>(&stmt.op)) {
+  } else if (auto* special = stmt.special()) {
     for (const std::string& name : special->outputs) uses.emplace_back(name, RefDir::out);
     for (const std::string& name : special->inputs) uses.emplace_back(name, RefDir::in);
     out.name_ = special->name;
@@ -58,7 +58,7 @@ Result<KernelPlan> KernelPlan::make(const stripe::Block& section, size_t stateme
     for (stripe::Refinement& ref : kernel->refs)
       if (ref.dir != RefDir::none) ref.from = next(ref.dir == RefDir::in);
   } else {
-    auto& special = std::get<stripe::Special>(root.stmts[0].op);
+    auto& special = *root.stmts[0].special();
     for (std::string& name : special.outputs) name = next(false);
     for (std::string& name : special.inputs) name = next(true);
   }

@@ -88,7 +88,7 @@ class PlanMaker {
   Status op(const stripe::LoadIndex& in, Scope& scope, StmtPlan& out);
   Status op(const stripe::Constant& in, Scope& scope, StmtPlan& out);
   Status op(const stripe::Intrinsic& in, Scope& scope, StmtPlan& out);
-  Status op(const stripe::Special& in, Scope& scope, StmtPlan& out);
+  Status op(const stripe::Box<stripe::Special>& in, Scope& scope, StmtPlan& out);
   Status op(const stripe::Box<Block>& in, Scope& scope, StmtPlan& out);
 
   Plan plan_;
@@ -347,7 +347,8 @@ Status PlanMaker::op(const stripe::Intrinsic& in, Scope& scope, StmtPlan& out) {
   return {};
 }
 
-Status PlanMaker::op(const stripe::Special& in, Scope& scope, StmtPlan& out) {
+Status PlanMaker::op(const stripe::Box<stripe::Special>& special, Scope& scope, StmtPlan& out) {
+  const stripe::Special& in = *special;
   const std::string& block_name = scope.plan->name;
   const bool copy = in.name == "copy";
   if (!copy && in.name != "zero")

@@ -147,7 +147,7 @@ bool stores_where_chosen(const Block& block) {
 
 bool is_leaf(const Block& block) {
   return std::none_of(block.stmts.begin(), block.stmts.end(), [](const stripe::Statement& stmt) {
-    return stmt.block() || std::holds_alternative<stripe::Special>(stmt.op);
+    return stmt.block() || stmt.special();
   });
 }
 

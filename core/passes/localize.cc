@@ -20,7 +20,7 @@ using Box = std::map<std::string, Interval>;
 bool statement_uses(const Statement& stmt, const std::string& name) {
   if (auto* load = std::get_if<stripe::Load>(&stmt.op)) return load->from == name;
   if (auto* store = std::get_if<stripe::Store>(&stmt.op)) return store->into == name;
-  if (auto* special = std::get_if<stripe::Special>(&stmt.op))
+  if (auto* special = stmt.special())
     return std::count(special->inputs.begin(), special->inputs.end(), name) > 0 ||
            std::count(special->outputs.begin(), special->outputs.end(), name) > 0;
   if (const Block* inner = stmt.block())

@@ -48,7 +48,7 @@ std::set<std::string> used_refinements(const Block& block) {
   for (const Statement& stmt : block.stmts) {
     if (auto* load = std::get_if<stripe::Load>(&stmt.op)) used.insert(load->from);
     if (auto* store = std::get_if<stripe::Store>(&stmt.op)) used.insert(store->into);
-    if (auto* special = std::get_if<stripe::Special>(&stmt.op)) {
+    if (auto* special = stmt.special()) {
       used.insert(special->inputs.begin(), special->inputs.end());
       used.insert(special->outputs.begin(), special->outputs.end());
     }
@@ -68,7 +68,7 @@ bool uses(const Statement& stmt, const std::string& name, RefDir way) {
   const bool reads = way == RefDir::in;
   if (auto* load = std::get_if<stripe::Load>(&stmt.op)) return reads && load->from == name;
   if (auto* store = std::get_if<stripe::Store>(&stmt.op)) return !reads && store->into == name;
-  if (auto* special = std::get_if<stripe::Special>(&stmt.op))
+  if (auto* special = stmt.special())
     return has(reads ? special->inputs : special->outputs, name);
   const Block* inner = stmt.block();
   return inner && std::any_of(inner->refs.begin(), inner->refs.end(), [&](const Refinement& ref) {

@@ -34,7 +34,7 @@ std::string why_not(const Block& block, const Refinement& buffer) {
     if (auto* load = std::get_if<stripe::Load>(&stmt.op);
         load && load->from == buffer.into && !stored)
       return "it is loaded before it is stored";
-    if (auto* special = std::get_if<stripe::Special>(&stmt.op))
+    if (auto* special = stmt.special())
       if (names(special->inputs, buffer.into) || names(special->outputs, buffer.into))
         return "a special uses it";
     if (const Block* inner = stmt.block())

@@ -47,7 +47,7 @@ bool runs_as_lanes(const Block& block, const Index& lane, const BuildOptions& op
   const bool masked = std::any_of(block.constraints.begin(), block.constraints.end(),
                                   [&](const Affine& form) { return form.uses(lane.name); });
   for (const stripe::Statement& statement : block.stmts) {
-    if (statement.block() || std::holds_alternative<stripe::Special>(statement.op)) return false;
+    if (statement.block() || statement.special()) return false;
     auto* store = std::get_if<stripe::Store>(&statement.op);
     const Refinement* ref = store ? block.find_ref(store->into) : nullptr;
     if (ref && !store->at.empty() && !lanes_store_apart(*ref, store->at, lane)) return false;

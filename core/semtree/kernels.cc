@@ -11,7 +11,7 @@ namespace {
 
 // A special that stands in a part itself, as a kernel block: outputs, then inputs, whole.
 Result<stripe::Block> block_around(const stripe::Statement& statement, const stripe::Block& parent) {
-  auto* special = std::get_if<stripe::Special>(&statement.op);
+  auto* special = statement.special();
   if (!special) return invalid_argument("a statement of #main is neither a block nor a special");
   stripe::Block block;
   block.name = special->name;

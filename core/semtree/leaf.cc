@@ -27,7 +27,7 @@ Status Builder::statements(Frame& frame, Body& out) {
     } else if (auto* s = std::get_if<stripe::Intrinsic>(&statement.op)) {
       status = intrinsic_call(frame, *s, out);
     } else {
-      status = special(frame, std::get<stripe::Special>(statement.op), out);
+      status = special(frame, *statement.special(), out);
     }
     STRIA_RETURN_IF_ERROR(status);
   }

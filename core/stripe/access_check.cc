@@ -277,7 +277,7 @@ class AccessCheck {
     for (const Statement& stmt : block.stmts) {
       if (auto* s = std::get_if<Load>(&stmt.op)) touch(s->from, false);
       if (auto* s = std::get_if<Store>(&stmt.op)) touch(s->into, true);
-      if (auto* s = std::get_if<Special>(&stmt.op)) {
+      if (auto* s = stmt.special()) {
         for (const std::string& name : s->inputs) touch(name, false);
         for (const std::string& name : s->outputs) touch(name, true);
       }

@@ -114,6 +114,16 @@ const Block* Statement::block() const {
   return box ? &**box : nullptr;
 }
 
+Special* Statement::special() {
+  auto* box = std::get_if<Box<Special>>(&op);
+  return box ? &**box : nullptr;
+}
+
+const Special* Statement::special() const {
+  auto* box = std::get_if<Box<Special>>(&op);
+  return box ? &**box : nullptr;
+}
+
 Index* Block::find_index(std::string_view index_name) {
   for (Index& index : idxs)
     if (index.name == index_name) return &index;

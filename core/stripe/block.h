@@ -78,6 +78,7 @@ class Tags {
   // Appends, or replaces the value of a tag that is there.
   void set(std::string_view name, TagValue value = {});
   void remove(std::string_view name);
+  void reserve(size_t count) { tags_.reserve(count); }
   const std::vector<Tag>& all() const { return tags_; }
   bool empty() const { return tags_.empty(); }
   bool operator==(const Tags&) const = default;
@@ -220,7 +221,10 @@ struct Special {
   bool operator==(const Special&) const = default;
 };
 
-using Operation = std::variant<Load, Store, LoadIndex, Constant, Intrinsic, Special, Box<Block>>;
+// Specials and blocks, larger and rarer than the others, lie apart: statements are most of the
+// memory of a program.
+using Operation =
+    std::variant<Load, Store, LoadIndex, Constant, Intrinsic, Box<Special>, Box<Block>>;
 
 struct Statement {
   Operation op;
@@ -232,8 +236,11 @@ struct Statement {
   Statement() = default;
   Statement(Operation operation) : op(std::move(operation)) {}  // NOLINT: meant to convert
   Statement(Block block);                                       // NOLINT: meant to convert
+  // The block, or the special, that the statement is; else null.
   Block* block();
   const Block* block() const;
+  Special* special();
+  const Special* special() const;
 };
 
 struct Block {

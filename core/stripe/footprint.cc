@@ -70,7 +70,7 @@ std::vector<Interval> reach(const Block& block, const Refinement& ref,
 bool is_loaded(const Block& block, const Refinement& ref) {
   return std::any_of(block.stmts.begin(), block.stmts.end(), [&](const Statement& stmt) {
     if (auto* s = std::get_if<Load>(&stmt.op)) return s->from == ref.into;
-    if (auto* s = std::get_if<Special>(&stmt.op))
+    if (auto* s = stmt.special())
       return std::find(s->inputs.begin(), s->inputs.end(), ref.into) != s->inputs.end();
     const Block* inner = stmt.block();
     return inner &&

@@ -66,7 +66,7 @@ std::vector<Touch> touches(const Place& place) {
     const Statement& stmt = block.stmts[i];
     if (auto* s = std::get_if<Load>(&stmt.op)) add(i, s->from, false, true);
     if (auto* s = std::get_if<Store>(&stmt.op)) add(i, s->into, true, false);
-    if (auto* s = std::get_if<Special>(&stmt.op)) {
+    if (auto* s = stmt.special()) {
       for (const std::string& name : s->inputs) add(i, name, false, true);
       // A special does not say that it combines only.
       for (const std::string& name : s->outputs) add(i, name, true, true);
@@ -175,7 +175,7 @@ std::vector<size_t> users_of(const Block& block, const std::string& name) {
     bool used = false;
     if (auto* s = std::get_if<Load>(&stmt.op)) used = s->from == name;
     if (auto* s = std::get_if<Store>(&stmt.op)) used = s->into == name;
-    if (auto* s = std::get_if<Special>(&stmt.op)) used = has(s->inputs) || has(s->outputs);
+    if (auto* s = stmt.special()) used = has(s->inputs) || has(s->outputs);
     if (const Block* inner = stmt.block())
       used = std::any_of(inner->refs.begin(), inner->refs.end(),
                          [&](const Refinement& r) { return r.from == name; });

@@ -121,7 +121,7 @@ struct LineVisitor {
     return fmt::format("{} = {}.{}({})", outputs_text(s.outputs), s.name, name_of(s.type),
                        scalar_list(s.inputs));
   }
-  std::string operator()(const Special& s) const { return special_text(s); }
+  std::string operator()(const Box<Special>& s) const { return special_text(*s); }
   std::string operator()(const Box<Block>& s) const { return block_head(*s); }
 };
 

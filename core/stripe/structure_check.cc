@@ -38,7 +38,7 @@ bool written_before(const Block& block, size_t position, const std::string& name
   for (size_t i = 0; i < position; ++i) {
     const Statement& stmt = block.stmts[i];
     if (auto* s = std::get_if<Store>(&stmt.op); s && s->into == name) return true;
-    if (auto* s = std::get_if<Special>(&stmt.op);
+    if (auto* s = stmt.special();
         s && std::find(s->outputs.begin(), s->outputs.end(), name) != s->outputs.end())
       return true;
     const Block* inner = stmt.block();
@@ -59,7 +59,7 @@ bool reads_first(const Block& block, const Refinement& ref) {
     if (auto* s = std::get_if<Load>(&stmt.op); s && s->from == ref.into) return true;
     if (auto* s = std::get_if<Store>(&stmt.op); s && s->into == ref.into)
       return ref.agg.has_value();
-    if (auto* s = std::get_if<Special>(&stmt.op)) {
+    if (auto* s = stmt.special()) {
       if (among(s->inputs)) return true;
       if (among(s->outputs)) return false;
     }
@@ -461,7 +461,7 @@ class StructureCheck {
       for (const std::string& name : s->inputs) use(name);
       intrinsic(*s, report);
       for (const std::string& name : s->outputs) define(name);
-    } else if (auto* s = std::get_if<Special>(&stmt.op)) {
+    } else if (auto* s = stmt.special()) {
       if (!is_identifier(s->name)) report(fmt::format("'{}' is no name", s->name));
       for (const auto& [name, value] : s->params)
         if (!is_identifier(name)) report(fmt::format("the parameter '{}' is no name", name));
