@@ -16,34 +16,39 @@ namespace {
 
 using testing::HasSubstr;
 
-// P = W + W once; then R = (A + P)^2 by way of a temporary.
+// P = V + W once; then R = (A + P)^2 by way of a temporary T. SIZE elements, INDEX where kernel
+// 'square' reads T.
 constexpr const char* kPacked = R"(stripe 0.1
 0: #program block [] ( // packed
-    none const new@0x00000000 W[0] fp32(4:1)
-    none const new@0x00000000 P[0] fp32(4:1)
-    none new@0x00000000 A[0] fp32(4:1)
-    none new@0x00000000 R[0] fp32(4:1)
+    none const new@0x00000000 V[0] fp32(SIZE:1)
+    none const new@0x00000000 W[0] fp32(SIZE:1)
+    none const new@0x00000000 P[0] fp32(SIZE:1)
+    none new@0x00000000 A[0] fp32(SIZE:1)
+    none new@0x00000000 R[0] fp32(SIZE:1)
 ) {
   0: #prologue block [] ( // prologue
-      in W[0] fp32(4:1)
-      out P[0] fp32(4:1)
+      in V[0] fp32(SIZE:1)
+      in W[0] fp32(SIZE:1)
+      out P[0] fp32(SIZE:1)
   ) {
-    0: #kernel block [i:4] ( // pack
+    0: #kernel block [i:SIZE] ( // pack
+        in V[i] fp32(1:1)
         in W[i] fp32(1:1)
         out P[i] fp32(1:1)
     ) {
-      0: $w = load(W)
-      1: $p = add.fp32($w, $w)
-      2: P = store($p)
+      0: $v = load(V)
+      1: $w = load(W)
+      2: $p = add.fp32($v, $w)
+      3: P = store($p)
     }
   }
   1: #main block [] ( // main
-      in A[0] fp32(4:1)
-      in P[0] fp32(4:1)
-      out R[0] fp32(4:1)
-      none new@0x00000000 T[0] fp32(4:1)
+      in A[0] fp32(SIZE:1)
+      in P[0] fp32(SIZE:1)
+      out R[0] fp32(SIZE:1)
+      none new@0x00000000 T[0] fp32(SIZE:1)
   ) {
-    0: #kernel block [i:4] ( // sum
+    0: #kernel block [i:SIZE] ( // sum
         in A[i] fp32(1:1)
         in P[i] fp32(1:1)
         out T[i] fp32(1:1)
@@ -53,7 +58,7 @@ constexpr const char* kPacked = R"(stripe 0.1
       2: $t = add.fp32($a, $p)
       3: T = store($t)
     }
-    1: #kernel block [i:4] ( // square
+    1: #kernel block [i:SIZE] ( // square
         in T[INDEX] fp32(1:1)
         out R[i] fp32(1:1)
     ) {
@@ -64,6 +69,13 @@ constexpr const char* kPacked = R"(stripe 0.1
   }
 }
 )";
+
+std::string packed(int64_t size, const std::string& index = "i") {
+  std::string text = kPacked;
+  for (size_t at; (at = text.find("SIZE")) != std::string::npos;)
+    text.replace(at, 4, std::to_string(size));
+  return text.replace(text.find("INDEX"), 5, index);
+}
 
 class LoadedProgramTest : public testing::TestWithParam<const char*> {
  protected:
@@ -80,8 +92,7 @@ class LoadedProgramTest : public testing::TestWithParam<const char*> {
   }
   // `index` is where kernel 'square' reads T.
   exec::LoadedProgram load(const std::string& index) {
-    std::string text = kPacked;
-    text.replace(text.find("INDEX"), 5, index);
+    const std::string text = packed(4, index);
     auto program = stripe::parse({"packed", text});
     EXPECT_TRUE(program.ok()) << program.status().to_string();
     auto loaded = exec::LoadedProgram::load(memory_, *program, text);
@@ -111,11 +122,11 @@ class LoadedProgramTest : public testing::TestWithParam<const char*> {
 TEST_P(LoadedProgramTest, ConstantsAreBoundOnce) {
   exec::LoadedProgram program = load("i");
   const hal::Argument a = buffer({1, 2, 3, 4}), w = buffer({1, 1, 0, 0}), r = buffer({0, 0, 0, 0});
-  ASSERT_EQ(program.plan().inputs.size(), 2u);  // A, then W
-  auto binding = program.bind(std::vector{hal::Argument(), w});
+  ASSERT_EQ(program.plan().inputs.size(), 3u);  // A, then V and W
+  auto binding = program.bind(std::vector{hal::Argument(), w, w});
   ASSERT_TRUE(binding.ok()) << binding.status().to_string();
   for (int i = 0; i < 3; ++i) {
-    auto run = binding->run(std::vector{a, w}, std::vector{r});
+    auto run = binding->run(std::vector{a, w, w}, std::vector{r});
     ASSERT_TRUE(run.ok()) << run.status().to_string();
     ASSERT_TRUE(run->wait().ok()) << run->wait().to_string();
     EXPECT_EQ(read(r), (std::vector<float>{9, 16, 9, 16}));
@@ -130,8 +141,8 @@ TEST_P(LoadedProgramTest, ConstantsAreBoundOnce) {
 TEST_P(LoadedProgramTest, AFailureNamesItsKernel) {
   exec::LoadedProgram program = load("i + 1");  // beyond the end at i = 3
   const hal::Argument a = buffer({1, 2, 3, 4}), w = buffer({1, 1, 0, 0}), r = buffer({0, 0, 0, 0});
-  auto binding = program.bind(std::vector{hal::Argument(), w});
-  auto run = binding->run(std::vector{a, w}, std::vector{r});
+  auto binding = program.bind(std::vector{hal::Argument(), w, w});
+  auto run = binding->run(std::vector{a, w, w}, std::vector{r});
   ASSERT_TRUE(run.ok()) << run.status().to_string();
   Status status = run->wait();
   EXPECT_FALSE(status.ok());
@@ -142,9 +153,9 @@ TEST_P(LoadedProgramTest, AFailureNamesItsKernel) {
 TEST_P(LoadedProgramTest, AFailedWaitStopsTheRun) {
   exec::LoadedProgram program = load("i");
   const hal::Argument a = buffer({1, 2, 3, 4}), w = buffer({1, 1, 0, 0}), r = buffer({7, 7, 7, 7});
-  auto binding = program.bind(std::vector{hal::Argument(), w});
+  auto binding = program.bind(std::vector{hal::Argument(), w, w});
   auto gate = device_.create_event();
-  auto run = binding->run(std::vector{a, w}, std::vector{r}, std::vector{*gate});
+  auto run = binding->run(std::vector{a, w, w}, std::vector{r}, std::vector{*gate});
   ASSERT_TRUE(run.ok());
   EXPECT_FALSE(run->done().is_done());
   EXPECT_EQ(run->times().status().code(), StatusCode::failed_precondition);
@@ -157,15 +168,15 @@ TEST_P(LoadedProgramTest, WrongNumbersOfArguments) {
   exec::LoadedProgram program = load("i");
   const hal::Argument a = buffer({1, 2, 3, 4});
   EXPECT_THAT(program.bind(std::vector{a}).status().message(),
-              HasSubstr("'packed' has 2 inputs, got 1"));
-  auto binding = program.bind(std::vector{a, a});
-  EXPECT_THAT(binding->run(std::vector{a, a}, {}).status().message(),
+              HasSubstr("'packed' has 3 inputs, got 1"));
+  auto binding = program.bind(std::vector{a, a, a});
+  EXPECT_THAT(binding->run(std::vector{a, a, a}, {}).status().message(),
               HasSubstr("1 outputs, got 0"));
 }
 
 TEST_P(LoadedProgramTest, ABuildThatFailsSaysWhy) {
-  auto program = stripe::parse({"packed", kPacked});  // INDEX is no index
-  EXPECT_FALSE(program.ok() && exec::LoadedProgram::load(memory_, *program, kPacked).ok());
+  auto program = stripe::parse({"packed", packed(4, "j")});  // no index of the kernel
+  EXPECT_FALSE(program.ok() && exec::LoadedProgram::load(memory_, *program, packed(4, "j")).ok());
 }
 
 INSTANTIATE_TEST_SUITE_P(Plugins, LoadedProgramTest, testing::Values("reference", "slow_device"),
@@ -201,63 +212,9 @@ class SmallDeviceTest : public testing::Test {
   Device device_;
 };
 
-// P = V + W once, then T = A + P and R = T * T: at 50,000 elements the temporary T does not fit
-// where four tensors and P are.
-constexpr const char* kTwoConstants = R"(stripe 0.1
-0: #program block [] ( // packed
-    none const new@0x00000000 V[0] fp32(50000:1)
-    none const new@0x00000000 W[0] fp32(50000:1)
-    none const new@0x00000000 P[0] fp32(50000:1)
-    none new@0x00000000 A[0] fp32(50000:1)
-    none new@0x00000000 R[0] fp32(50000:1)
-) {
-  0: #prologue block [] ( // prologue
-      in V[0] fp32(50000:1)
-      in W[0] fp32(50000:1)
-      out P[0] fp32(50000:1)
-  ) {
-    0: #kernel block [i:50000] ( // pack
-        in V[i] fp32(1:1)
-        in W[i] fp32(1:1)
-        out P[i] fp32(1:1)
-    ) {
-      0: $v = load(V)
-      1: $w = load(W)
-      2: $p = add.fp32($v, $w)
-      3: P = store($p)
-    }
-  }
-  1: #main block [] ( // main
-      in A[0] fp32(50000:1)
-      in P[0] fp32(50000:1)
-      out R[0] fp32(50000:1)
-      none new@0x00000000 T[0] fp32(50000:1)
-  ) {
-    0: #kernel block [i:50000] ( // sum
-        in A[i] fp32(1:1)
-        in P[i] fp32(1:1)
-        out T[i] fp32(1:1)
-    ) {
-      0: $a = load(A)
-      1: $p = load(P)
-      2: $t = add.fp32($a, $p)
-      3: T = store($t)
-    }
-    1: #kernel block [i:50000] ( // square
-        in T[i] fp32(1:1)
-        out R[i] fp32(1:1)
-    ) {
-      0: $t = load(T)
-      1: $r = mul.fp32($t, $t)
-      2: R = store($r)
-    }
-  }
-}
-)";
-
 // A run that cannot start has begun its prologue: who rewrites a constant waits for it.
 TEST_F(SmallDeviceTest, AConstantIsNotRewrittenUnderAPrologue) {
-  auto loaded = device_.load_stripe({"packed", kTwoConstants});
+  auto loaded = device_.load_stripe({"packed", packed(kElements)});
   ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
   auto program = Program::from_tile({"test.tile", "function copy(A[N]) -> (R) { R = A + 0; }"});
   auto copy = device_.compile(*program, {{"A", {DataType::fp32, {kElements}}}});
@@ -287,20 +244,18 @@ TEST(Prologue, IsTriedAgainAfterAFailure) {
   options.plugin_options["slow_device"] = R"({"fail_launch": 1})";
   auto device = Runtime(options).open("slow_device");
   ASSERT_TRUE(device.ok()) << device.status().to_string();
-  std::string text = kPacked;
-  text.replace(text.find("INDEX"), 5, "i");
-  auto program = device->load_stripe({"packed", text});
+  auto program = device->load_stripe({"packed", packed(4)});
   ASSERT_TRUE(program.ok()) << program.status().to_string();
   using Values = std::vector<float>;
   Tensor a = *device->create_tensor({4}, Values{1, 2, 3, 4});
   Tensor w = *device->create_tensor({4}, Values{1, 1, 0, 0});
   Tensor r = *device->create_tensor({4}, Values{0, 0, 0, 0});
   ASSERT_EQ(program->inputs()[0].name, "A");
-  Status failed = program->run({a, w}, {r})->wait();
+  Status failed = program->run({a, w, w}, {r})->wait();
   EXPECT_THAT(failed.message(),
               HasSubstr("the prologue of 'packed' on slow_device:slow: this launch fails, as was "
                         "asked for"));
-  Status well = program->run({a, w}, {r})->wait();
+  Status well = program->run({a, w, w}, {r})->wait();
   ASSERT_TRUE(well.ok()) << well.to_string();
   EXPECT_EQ(*r.read_values<float>(), (Values{9, 16, 9, 16}));
 }
