@@ -54,6 +54,9 @@ struct UlpBound {
   double fp64 = 0;
 };
 
+// Operands that a builtin may have.
+inline constexpr size_t kMaxArity = 3;
+
 struct Builtin {
   const char* name;      // in Tile and Stripe
   const char* spelling;  // operator in Tile ("+"), or null: called by name

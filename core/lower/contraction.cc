@@ -180,7 +180,8 @@ void add_contraction(Lowering& lowering, const tile::BoundStatement& statement,
   block.constraints = std::move(iteration.constraints);
   block.refs.reserve(contraction.operands.size() + 1);
   block.stmts.reserve(2 * contraction.operands.size());
-  Names refs, scalars;
+  KernelScratch scratch;
+  Names refs(scratch.resource()), scalars(scratch.resource());
   refs.fresh(out.name);
   std::vector<std::string> loaded;
   for (size_t i = 0; i < contraction.operands.size(); ++i) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <memory_resource>
+#include <unordered_map>
 
 #include "stria/lower/lowering.h"
 
@@ -66,12 +68,15 @@ Status lower_elementwise(Lowering& lowering, const tile::BoundStatement& stateme
   block.refs.reserve(static_cast<size_t>(loaded) + 1);
   block.stmts.reserve(elementwise.nodes.size() + 1);
 
-  std::vector<std::string> tags = {"eltwise", "kernel"};
-  Names scalars;
-  scalars.fresh(out.name);                      // for the last node
-  std::map<tile::TensorId, std::string> loads;  // a tensor is loaded once
-  std::map<std::pair<DataType, uint64_t>, std::string>
-      constants;  // type and bits: each stands once
+  std::vector<std::string> tags;
+  tags.reserve(elementwise.nodes.size() + 2);
+  tags.insert(tags.end(), {"eltwise", "kernel"});
+  KernelScratch scratch;
+  Names scalars(scratch.resource());
+  scalars.fresh(out.name);  // for the last node
+  // A tensor is loaded once; a constant, by type and bits, stands once.
+  std::pmr::unordered_map<tile::TensorId, std::string> loads(scratch.resource());
+  std::pmr::map<std::pair<DataType, uint64_t>, std::string> constants(scratch.resource());
   std::vector<std::string> values(elementwise.nodes.size());
   for (size_t i = 0; i < elementwise.nodes.size(); ++i) {
     const BoundNode& node = elementwise.nodes[i];

@@ -2,11 +2,16 @@
 #include "stria/lower/lowering.h"
 
 #include <algorithm>
+#include <memory_resource>
+#include <unordered_set>
 
 namespace stria::lower_detail {
 
 Lowering::Lowering(const tile::BoundProgram& program, std::vector<Diagnostic>* warnings)
     : program_(program), warnings_(warnings) {
+  shapes_.reserve(program.tensors.size());
+  index_names_.reserve(program.tensors.size());
+  kernels_.reserve(program.statements.size());
   for (const tile::BoundTensor& tensor : program.tensors) {
     shapes_.push_back(dense_shape(tensor.type, tensor.sizes));
     index_names_.emplace_back(tensor.sizes.size());
@@ -39,7 +44,8 @@ std::vector<std::string> Lowering::index_names(tile::TensorId id) const {
   std::vector<std::string> names = index_names_[static_cast<size_t>(id)];
   // With more than nine of them the numbers get a leading zero, so that sorting keeps their order.
   const char* pattern = names.size() > 9 ? "i{:02}" : "i{}";
-  std::set<std::string> used;
+  KernelScratch scratch;
+  std::pmr::unordered_set<std::string> used(scratch.resource());
   for (std::string& name : names)
     if (!name.empty() && !used.insert(name).second) name.clear();
   for (size_t d = 0; d < names.size(); ++d) {
@@ -89,6 +95,7 @@ std::string Names::fresh(const std::string& base) {
 stripe::Tags sorted_tags(std::vector<std::string> names) {
   std::sort(names.begin(), names.end());
   stripe::Tags tags;
+  tags.reserve(names.size());
   for (const std::string& name : names) tags.set(name);
   return tags;
 }

@@ -4,11 +4,14 @@
 #pragma once
 
 #include <map>
-#include <set>
+#include <memory_resource>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "stria/base/diagnostic.h"
+#include "stria/base/scratch.h"
 #include "stria/base/status.h"
 #include "stria/lower/iteration.h"
 #include "stria/lower/set_work.h"
@@ -21,12 +24,18 @@ namespace stria::lower_detail {
 // Hands out names that differ within one block: "X", "X_0", "X_1", …
 class Names {
  public:
+  // `memory` is borrowed.
+  explicit Names(std::pmr::memory_resource* memory = std::pmr::get_default_resource())
+      : used_(memory), next_(memory) {}
   std::string fresh(const std::string& base);
 
  private:
-  std::set<std::string> used_;
-  std::map<std::string, int> next_;  // per base: the number to try first
+  std::pmr::unordered_set<std::string> used_;
+  std::pmr::unordered_map<std::string, int> next_;  // per base: the number to try first
 };
+
+// For the names and maps of one kernel.
+using KernelScratch = Scratch<4096>;
 
 // The index sets of a contraction: what it runs over and what it leaves unwritten.
 struct ContractionSets {

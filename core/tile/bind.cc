@@ -239,6 +239,11 @@ Result<BoundProgram> Binder::run(const Function& entry) {
   out_.name = entry.name.text.empty() ? "main" : entry.name.text;
   Scope scope;
   scope.function = &entry;
+  const size_t names = entry.parameters.size() + entry.statements.size();
+  scope.names.reserve(names);
+  taken_.reserve(names);
+  out_.tensors.reserve(names);
+  out_.statements.reserve(entry.statements.size());
   for (const Parameter& p : entry.parameters) taken_.insert(p.name.text);
   for (const Name& name : entry.results) taken_.insert(name.text);
   for (const Statement& s : entry.statements) {
@@ -441,7 +446,7 @@ bool Binder::bind_assignment(Scope& scope, const Statement& statement, const Ass
     if (!result) return false;
     // A constant is a number to compute sizes with, and a tensor where one is needed.
     if (result->constant) return define(scope, target, Entity::of(result->number));
-    id = finish(scope, &statement, std::move(nodes), *result, target_, print(*scope.function, statement),
+    id = finish(scope, &statement, nodes, *result, target_, print(*scope.function, statement),
                 target.span);
   }
   return id >= 0 && define(scope, target, Entity::of(id));

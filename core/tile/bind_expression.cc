@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "stria/base/text.h"
@@ -112,6 +113,7 @@ std::optional<Value> Binder::evaluate_call(Scope& scope, const Expr& e, NodeList
     return std::nullopt;
   }
   std::vector<Value> args;
+  args.reserve(e.args.size());
   bool ok = true;
   for (ExprId arg : e.args) {
     std::optional<Value> value = evaluate(scope, arg, nodes);
@@ -176,15 +178,16 @@ std::optional<Value> Binder::evaluate_builtin(const Scope& scope, const Builtin&
     return std::nullopt;
   }
   const DataType common = type_beside(tensors, constants);
-  std::vector<DataType> types;
-  for (const Value& arg : args) types.push_back(arg.constant ? common : arg.type);
-  Result<CallTypes> call = call_types(builtin, types);
+  std::array<DataType, kMaxArity> types;
+  for (size_t i = 0; i < args.size(); ++i) types[i] = args[i].constant ? common : args[i].type;
+  Result<CallTypes> call = call_types(builtin, {types.data(), args.size()});
   if (!call.ok()) {
     error(e.name_span, call.status());
     return std::nullopt;
   }
   std::vector<int> ids;
-  std::vector<std::vector<int64_t>> shapes;
+  ids.reserve(args.size());
+  std::array<std::vector<int64_t>, kMaxArity> shapes;
   for (size_t i = 0; i < args.size(); ++i) {
     if (args[i].constant) {
       DataType type = operand_type(builtin, call->operation, static_cast<int>(i));
@@ -198,7 +201,7 @@ std::optional<Value> Binder::evaluate_builtin(const Scope& scope, const Builtin&
       args[i] = add_constant(nodes, *scalar);
     }
     ids.push_back(args[i].node);
-    shapes.push_back(args[i].sizes);
+    shapes[i] = std::move(args[i].sizes);
   }
   const BoundNode& last = nodes.nodes[static_cast<size_t>(ids.back())];
   const std::string_view name = builtin.name;
@@ -207,7 +210,7 @@ std::optional<Value> Binder::evaluate_builtin(const Scope& scope, const Builtin&
     error(e.name_span, fmt::format("the divisor of this '{}' of integers is always 0", name == "div" ? "/" : "%"));
     return std::nullopt;
   }
-  Result<std::vector<int64_t>> sizes = broadcast_sizes(shapes);
+  Result<std::vector<int64_t>> sizes = broadcast_sizes({shapes.data(), args.size()});
   if (!sizes.ok()) {
     error(e.name_span, sizes.status());
     return std::nullopt;
@@ -286,12 +289,12 @@ std::optional<Entity> Binder::operand(Scope& scope, ExprId id) {
   if (last.kind == BoundNode::Kind::load) return Entity::of(last.tensor);
   std::string name = temporary_name();
   std::string text = fmt::format("{} = {}", name, print_expr(*scope.function, id));
-  TensorId tensor = finish(scope, nullptr, std::move(nodes), *value, name, std::move(text), e.span);
+  TensorId tensor = finish(scope, nullptr, nodes, *value, name, std::move(text), e.span);
   if (tensor < 0) return std::nullopt;
   return Entity::of(tensor);
 }
 
-TensorId Binder::finish(Scope& scope, const Statement* statement, NodeList nodes, const Value& value,
+TensorId Binder::finish(Scope& scope, const Statement* statement, NodeList& nodes, const Value& value,
                         const std::string& name, std::string text, SourceSpan span) {
   TensorId id = add_tensor(name, value.type, value.sizes, span);
   if (id < 0) return -1;
@@ -317,7 +320,7 @@ TensorId Binder::constant_tensor(Scope& scope, const Constant& constant, DataTyp
   NodeList nodes;
   Value value = add_constant(nodes, *scalar);
   value.sizes = std::move(sizes);
-  return finish(scope, nullptr, std::move(nodes), value, name, fmt::format("{} = {}", name, constant.to_string()),
+  return finish(scope, nullptr, nodes, value, name, fmt::format("{} = {}", name, constant.to_string()),
                 span);
 }
 

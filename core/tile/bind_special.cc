@@ -241,7 +241,7 @@ TensorId Binder::add_scatter(Scope& scope, const std::vector<TensorId>& operands
   rounded.type = type.type;
   rounded.args = {value.node};
   value.node = add_node(nodes, std::move(rounded));
-  return finish(scope, statement, std::move(nodes), value, name, text, span);
+  return finish(scope, statement, nodes, value, name, text, span);
 }
 
 const Entity* Binder::find_step(Scope& scope, const Special& special, const Expr& e) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <memory_resource>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "stria/base/diagnostic.h"
+#include "stria/base/scratch.h"
 #include "stria/builtins/builtin.h"
 #include "stria/builtins/special.h"
 #include "stria/tile/ast.h"
@@ -63,8 +65,9 @@ struct Scope {
 
 // The nodes of one elementwise statement under construction.
 struct NodeList {
+  Scratch<1024> scratch;
   std::vector<BoundNode> nodes;
-  std::unordered_map<TensorId, int> loads;
+  std::pmr::unordered_map<TensorId, int> loads{scratch.resource()};
 };
 
 // How many of something a program may have with its calls inlined, and the words for it.
@@ -198,7 +201,7 @@ class Binder {
   // The value of an expression as a tensor (a temporary one if it is not a bare name) or a constant.
   std::optional<Entity> operand(Scope& scope, ExprId id);
   // The tensor for a value that is the last node; -1 if it failed.
-  TensorId finish(Scope& scope, const Statement* statement, NodeList nodes, const Value& value,
+  TensorId finish(Scope& scope, const Statement* statement, NodeList& nodes, const Value& value,
                   const std::string& name, std::string text, SourceSpan span);
   // Every element the constant; -1 if it does not fit the type (reported).
   TensorId constant_tensor(Scope& scope, const Constant& constant, DataType type, const std::string& name,

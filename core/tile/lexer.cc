@@ -17,11 +17,19 @@ bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_word(char c) { return is_digit(c) || is_upper(c) || is_lower(c) || c == '_'; }
 
-// Longer signs first. The double brackets of attributes are two signs each.
-constexpr std::string_view kSigns[] = {"->", "<=", ">=", "==", "!=", "<<", ">>", "&&", "||",
-                                       "(",  ")",  "[",  "]",  "{",  "}",  ",",  ";",  ":",
-                                       "?",  "+",  "-",  "*",  "/",  "%",  "<",  ">",  "=",
-                                       "&",  "|",  "^",  "~",  "!"};
+// The double brackets of attributes are two signs each.
+constexpr std::string_view kLongSigns[] = {"->", "<=", ">=", "==", "!=", "<<", ">>", "&&", "||"};
+constexpr std::string_view kSigns = "()[]{},;:?+-*/%<>=&|^~!";
+
+// Characters of the sign that `text` begins with; 0: none.
+size_t sign_length(std::string_view text) {
+  if (kSigns.find(text[0]) == std::string_view::npos) return 0;
+  const bool is_long = text.size() > 1 && kSigns.find(text[1]) != std::string_view::npos;
+  if (is_long)
+    for (std::string_view sign : kLongSigns)
+      if (text.starts_with(sign)) return sign.size();
+  return 1;
+}
 
 class Lexer {
  public:
@@ -29,6 +37,7 @@ class Lexer {
       : text_(source.text), diagnostics_(diagnostics), at_(text_begin(source.text)) {}
 
   TokenList run() {
+    out_.tokens.reserve(text_.size() / 3);  // about as many as there are
     while (skip_blanks()) token();
     add(TokenKind::end, text_.size(), text_.size());
     return std::move(out_);
@@ -99,14 +108,10 @@ class Lexer {
       add(TokenKind::invalid, begin, at_);
       return;
     }
-    for (std::string_view sign : kSigns) {
-      if (text_.substr(at_, sign.size()) == sign) {
-        add(TokenKind::sign, at_, at_ + sign.size());
-        at_ += sign.size();
-        return;
-      }
-    }
-    foreign();
+    const size_t length = sign_length(text_.substr(at_));
+    if (length == 0) return foreign();
+    add(TokenKind::sign, at_, at_ + length);
+    at_ += length;
   }
 
   void word() {

@@ -123,6 +123,7 @@ class Parser {
       return out;
     }
     next();
+    reserve(out);
     while (!peek().is("}") && !stop()) {
       if (at_end()) {
         error(peek().span, "the file ends inside a function: expected '}'");
@@ -143,6 +144,20 @@ class Parser {
     out.end_comments = take_comments(at_);
     accept("}");
     return out;
+  }
+
+  // Room for what the tokens up to the next function can make: growing would move all of it.
+  void reserve(Function& out) {
+    size_t statements = 0, leaves = 0;
+    for (size_t i = at_; i < list_.tokens.size(); ++i) {
+      const Token& token = list_.tokens[i];
+      if (token.is("function")) break;
+      if (token.is(";")) ++statements;
+      if (token.kind != TokenKind::sign && token.kind != TokenKind::keyword) ++leaves;
+    }
+    out.statements.reserve(statements);
+    out.exprs.reserve(2 * leaves);
+    depths_.reserve(2 * leaves);
   }
 
   bool header(Function& out) {
