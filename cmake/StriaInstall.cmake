@@ -9,3 +9,6 @@ set(version_file ${PROJECT_BINARY_DIR}/striaConfigVersion.cmake)
 write_basic_package_version_file(${version_file} COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/striaConfig.cmake ${version_file}
   DESTINATION lib/cmake/stria)
+
+# Models to start from, beside what a plugin has of its own.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/hwmodels DESTINATION share/stria)

@@ -2,215 +2,21 @@
 #include "stria/hwmodel/hardware_model.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "stria/base/text.h"
+#include "stria/hwmodel/energy_table.h"
 #include "stria/hwmodel/json_text.h"
+#include "stria/hwmodel/model_fields.h"
+#include "stria/hwmodel/object_reader.h"
 
 namespace stria {
 namespace {
 
 using nlohmann::json;
 
-// Larger than any machine's clock, latency or number of units; keeps products of two such numbers
-// inside int64.
-constexpr double kMaxNumber = 1e9;
-// Sizes are bytes, which a double tells exactly up to 2^53. A product with another number needs a
-// check.
-constexpr double kMaxBytes = 9007199254740992;
-
-// Reads one JSON object: each get() marks a key as known, finish() reports the keys left over.
-class ObjectReader {
- public:
-  ObjectReader(const std::string& file, const json& object, std::string pointer)
-      : file_(file), object_(object), pointer_(std::move(pointer)) {}
-
-  Status check() const {
-    if (object_.is_object()) return {};
-    return fail(pointer_, fmt::format("must be an object, this is {}", object_.type_name()));
-  }
-
-  Status text(const std::string& key, std::string& value) {
-    const json* found = get(key);
-    if (!found) return {};
-    if (!found->is_string()) return wrong(key, "a string", *found);
-    value = found->get<std::string>();
-    if (value.empty()) return wrong(key, "a string that is not empty", *found);
-    return {};
-  }
-
-  // `value` is the key's number times `factor`, at most `highest`.
-  Status integer(const std::string& key, int64_t& value, int64_t lower, int64_t factor = 1,
-                 double highest = kMaxNumber) {
-    double number = static_cast<double>(value) / static_cast<double>(factor);
-    STRIA_RETURN_IF_ERROR(
-        real(key, number, static_cast<double>(lower), highest / static_cast<double>(factor)));
-    if (number * static_cast<double>(factor) != std::floor(number * static_cast<double>(factor)))
-      return wrong(key, "an integer", object_[key]);
-    value = static_cast<int64_t>(number * static_cast<double>(factor));
-    return {};
-  }
-
-  Status real(const std::string& key, double& value, double lower, double upper = kMaxNumber) {
-    const json* found = get(key);
-    if (!found) return {};
-    if (!found->is_number()) return wrong(key, "a number", *found);
-    double number = found->get<double>();
-    if (!(number >= lower && number <= upper))
-      return fail(pointer_child(pointer_, key), fmt::format("{} is outside {} .. {}", found->dump(),
-                                                            lower, static_cast<int64_t>(upper)));
-    value = number;
-    return {};
-  }
-
-  const json* get(const std::string& key) {
-    known_.push_back(key);
-    auto at = object_.find(key);
-    return at == object_.end() ? nullptr : &*at;
-  }
-
-  Status finish() const {
-    for (auto it = object_.begin(); it != object_.end(); ++it)
-      if (std::find(known_.begin(), known_.end(), it.key()) == known_.end())
-        return fail(pointer_child(pointer_, it.key()),
-                    fmt::format("unknown key{}", did_you_mean(it.key(), known_)));
-    return {};
-  }
-
-  Status fail(const std::string& pointer, const std::string& message) const {
-    return invalid_argument("{}: {}: {}", file_, pointer.empty() ? "/" : pointer, message);
-  }
-
-  Status wrong(const std::string& key, const char* what, const json& value) const {
-    return fail(pointer_child(pointer_, key),
-                fmt::format("must be {}, this is {}", what, value.dump()));
-  }
-
-  std::string pointer_of(const std::string& key) const { return pointer_child(pointer_, key); }
-
- private:
-  const std::string& file_;
-  const json& object_;
-  std::string pointer_;
-  std::vector<std::string> known_;
-};
-
-bool is_unit_name(const std::string& name) {
-  if (name.empty() || !starts_with_letter(name)) return false;
-  return std::all_of(name.begin(), name.end(),
-                     [](unsigned char c) { return std::isalnum(c) || c == '_'; });
-}
-
-// Reads {"NAME": {…}, …} with `read(ObjectReader&, Unit&)` for each unit.
-template <typename Unit, typename Read>
-Status read_units(const std::string& file, ObjectReader& model, const std::string& key,
-                  std::vector<Unit>& units, const Read& read) {
-  const json* group = model.get(key);
-  if (!group) return {};
-  ObjectReader group_reader(file, *group, model.pointer_of(key));
-  STRIA_RETURN_IF_ERROR(group_reader.check());
-  for (auto it = group->begin(); it != group->end(); ++it) {
-    std::string pointer = group_reader.pointer_of(it.key());
-    if (!is_unit_name(it.key()))
-      return model.fail(pointer, "a unit's name is letters, digits and '_', a letter first");
-    ObjectReader reader(file, *it, pointer);
-    STRIA_RETURN_IF_ERROR(reader.check());
-    Unit unit;
-    unit.name = it.key();
-    STRIA_RETURN_IF_ERROR(reader.integer("count", unit.count, 1));
-    STRIA_RETURN_IF_ERROR(read(reader, unit));
-    STRIA_RETURN_IF_ERROR(reader.finish());
-    units.push_back(std::move(unit));
-  }
-  return {};
-}
-
-Status read_memory(ObjectReader& reader, MemoryUnit& unit) {
-  STRIA_RETURN_IF_ERROR(reader.integer("size_KiB", unit.size_bytes, 0, 1024, kMaxBytes));
-  STRIA_RETURN_IF_ERROR(reader.integer("line_bytes", unit.line_bytes, 0));
-  STRIA_RETURN_IF_ERROR(reader.integer("banks", unit.banks, 0));
-  return reader.real("latency_cycles", unit.latency_cycles, 0);
-}
-
-Status read_executor(ObjectReader& reader, ExecutionUnit& unit) {
-  STRIA_RETURN_IF_ERROR(reader.real("ops_per_cycle", unit.ops_per_cycle, 0));
-  STRIA_RETURN_IF_ERROR(reader.integer("pipeline_depth", unit.pipeline_depth, 1));
-  STRIA_RETURN_IF_ERROR(reader.integer("vector_bytes", unit.vector_bytes, 0));
-  STRIA_RETURN_IF_ERROR(reader.integer("vector_registers", unit.vector_registers, 0));
-  return reader.integer("fma_latency_cycles", unit.fma_latency_cycles, 0);
-}
-
-// "DRAM[0]" or "DRAM" (instance 0).
-std::optional<UnitInstance> parse_instance(const std::string& text) {
-  UnitInstance unit;
-  size_t open = text.find('[');
-  unit.name = text.substr(0, open);
-  if (!is_unit_name(unit.name)) return std::nullopt;
-  if (open == std::string::npos) return unit;
-  const char* first = text.data() + open + 1;
-  const char* last = text.data() + text.size();
-  auto [end, error] = std::from_chars(first, last, unit.instance);
-  if (error != std::errc() || end + 1 != last || *end != ']' || unit.instance < 0)
-    return std::nullopt;
-  return unit;
-}
-
-Status read_ends(const HardwareModel& model, ObjectReader& bus, const std::string& key,
-                 std::vector<UnitInstance>& ends) {
-  const json* list = bus.get(key);
-  if (!list || !list->is_array() || list->empty())
-    return bus.fail(bus.pointer_of(key), "must be a list of units such as \"DRAM[0]\"");
-  std::vector<std::string> names;
-  for (const auto& [name, count] : model.units()) names.push_back(name);
-  for (size_t i = 0; i < list->size(); ++i) {
-    const json& entry = (*list)[i];
-    std::string pointer = pointer_child(bus.pointer_of(key), std::to_string(i));
-    auto unit = entry.is_string() ? parse_instance(entry.get<std::string>()) : std::nullopt;
-    if (!unit)
-      return bus.fail(pointer,
-                      fmt::format("must be a unit such as \"DRAM[0]\", this is {}", entry.dump()));
-    auto count = model.unit_count(unit->name);
-    if (!count)
-      return bus.fail(pointer, fmt::format("the model has no unit '{}'{}", unit->name,
-                                           did_you_mean(unit->name, names)));
-    if (unit->instance >= *count)
-      return bus.fail(pointer,
-                      fmt::format("the model has {} of '{}', counted from 0", *count, unit->name));
-    ends.push_back(*unit);
-  }
-  return {};
-}
-
-Status read_model(const std::string& file, const json& object, HardwareModel& model) {
-  ObjectReader reader(file, object, "");
-  STRIA_RETURN_IF_ERROR(reader.check());
-  reader.get("$schema");
-  STRIA_RETURN_IF_ERROR(reader.text("name", model.name));
-  STRIA_RETURN_IF_ERROR(reader.real("clock_mhz", model.clock_mhz, 0));
-  STRIA_RETURN_IF_ERROR(read_units(file, reader, "mem_units", model.memories, read_memory));
-  STRIA_RETURN_IF_ERROR(read_units(file, reader, "exec_units", model.executors, read_executor));
-  STRIA_RETURN_IF_ERROR(read_units(file, reader, "tx_units", model.transfers,
-                                   [](ObjectReader&, TransferUnit&) { return Status(); }));
-  size_t units = model.memories.size() + model.executors.size() + model.transfers.size();
-  if (model.units().size() != units)
-    return reader.fail("", "a unit's name occurs in two of mem_units, exec_units and tx_units");
-  const json* buses = reader.get("buses");
-  if (buses && !buses->is_array()) return reader.wrong("buses", "a list", *buses);
-  for (size_t i = 0; buses && i < buses->size(); ++i) {
-    ObjectReader bus_reader(file, (*buses)[i], pointer_child("/buses", std::to_string(i)));
-    STRIA_RETURN_IF_ERROR(bus_reader.check());
-    Bus bus;
-    STRIA_RETURN_IF_ERROR(read_ends(model, bus_reader, "sources", bus.sources));
-    STRIA_RETURN_IF_ERROR(read_ends(model, bus_reader, "sinks", bus.sinks));
-    STRIA_RETURN_IF_ERROR(bus_reader.real("bytes_per_cycle", bus.bytes_per_cycle, 0));
-    STRIA_RETURN_IF_ERROR(bus_reader.real("latency_cycles", bus.latency_cycles, 0));
-    STRIA_RETURN_IF_ERROR(bus_reader.finish());
-    model.buses.push_back(std::move(bus));
-  }
-  return reader.finish();
-}
+constexpr const char* kSource = "source";
 
 // `over` wins field by field; an array is one field.
 void overlay(json& base, const json& over) {
@@ -226,23 +32,89 @@ void overlay(json& base, const json& over) {
   }
 }
 
-void collect_origins(const json& value, const json* file, const json* device,
-                     const std::string& pointer, const std::string& file_name,
-                     std::map<std::string, std::string>& origins) {
-  auto child = [](const json* object, const std::string& key) -> const json* {
-    if (!object || !object->is_object()) return nullptr;
-    auto at = object->find(key);
-    return at == object->end() ? nullptr : &*at;
-  };
-  if (value.is_object()) {
-    for (auto it = value.begin(); it != value.end(); ++it)
-      collect_origins(*it, child(file, it.key()), child(device, it.key()),
-                      pointer_child(pointer, it.key()), file_name, origins);
-    return;
+// Removes each object's `source`.
+void strip_sources(json& value) {
+  if (!value.is_structured()) return;
+  if (value.is_object()) value.erase(kSource);
+  for (json& child : value) strip_sources(child);
+}
+
+// Where each field of a merged model is from.
+class OriginReader {
+ public:
+  OriginReader(const json& file, const PlacedText& file_text, const json& device)
+      : file_(file), file_text_(file_text), file_lines_({&file_text}), device_(device) {}
+
+  // `merged` has no sources. A list of units' names is one field; other lists are looked into.
+  void read(const json& merged, const std::string& pointer,
+            std::map<std::string, FieldOrigin>& origins) const {
+    const bool list = merged.is_array();
+    const bool looked_into =
+        merged.is_object() || (list && !merged.empty() && merged[0].is_object());
+    if (!looked_into) {
+      origins[pointer] = origin_of(pointer, merged.is_number());
+      return;
+    }
+    size_t position = 0;
+    for (auto it = merged.begin(); it != merged.end(); ++it, ++position)
+      read(*it, pointer_child(pointer, list ? std::to_string(position) : it.key()), origins);
   }
-  // A file that repeats what the device says (`{{ device.clock_mhz }}`) lets the device speak.
-  bool from_device = device && (!file || *file == *device);
-  origins[pointer] = from_device ? "device" : file_name;
+
+ private:
+  std::string device_source(const std::string& pointer) const {
+    const std::string said = source_of(device_, pointer);
+    return said.empty() ? "the device" : said;
+  }
+
+  FieldOrigin origin_of(const std::string& pointer, bool number) const {
+    FieldOrigin out;
+    if (!file_.contains(json::json_pointer(pointer))) {
+      out.device = {pointer};
+      if (number) out.source = device_source(pointer);
+      return out;
+    }
+    out.place = file_lines_.line_of(pointer);
+    if (out.place.empty())
+      out.place = std::filesystem::path(file_text_.source->name).filename().string();
+    auto place = file_text_.places.find(pointer);
+    const TemplateReads reads =
+        place == file_text_.places.end() ? TemplateReads() : place->second.reads;
+    out.defaulted = reads.defaulted;
+    std::vector<std::string> device_sources;
+    for (const std::string& path : reads.paths) {
+      std::vector<std::string> steps = split(path, '.');
+      if (steps[0] != "device") {
+        if (std::find(out.settings.begin(), out.settings.end(), steps[0]) == out.settings.end())
+          out.settings.push_back(steps[0]);
+        continue;
+      }
+      steps[0] = "";
+      out.device.push_back(join(steps, "/"));
+      const std::string said = device_source(out.device.back());
+      if (std::find(device_sources.begin(), device_sources.end(), said) == device_sources.end())
+        device_sources.push_back(said);
+    }
+    if (!number) return out;
+    const bool device_alone = !device_sources.empty() && !out.defaulted && out.settings.empty();
+    out.source = device_alone ? join(device_sources, "; ") : source_of(file_, pointer);
+    return out;
+  }
+
+  const json& file_;
+  const PlacedText& file_text_;
+  const PlacedTexts file_lines_;
+  const json& device_;
+};
+
+// Each number's source, beside it: {"size_KiB": 48, "source": {"size_KiB": "sysfs"}}.
+void write_sources(const std::map<std::string, FieldOrigin>& origins, json& merged) {
+  for (const auto& [pointer, origin] : origins) {
+    if (origin.source.empty()) continue;
+    json::json_pointer at(pointer);
+    const std::string key = at.back();
+    at.pop_back();
+    merged.at(at)[kSource][key] = origin.source;
+  }
 }
 
 template <typename Unit>
@@ -253,6 +125,15 @@ const Unit* find_unit(const std::vector<Unit>& units, std::string_view name) {
 }
 
 }  // namespace
+
+std::string FieldOrigin::to_string() const {
+  std::vector<std::string> parts;
+  if (!place.empty()) parts.push_back(place);
+  if (!settings.empty()) parts.push_back("--set " + join(settings, ", "));
+  if (!device.empty()) parts.push_back("device");
+  if (defaulted) parts.push_back("default");
+  return join(parts, ", ");
+}
 
 const MemoryUnit* HardwareModel::find_memory(std::string_view unit) const {
   return find_unit(memories, unit);
@@ -286,13 +167,35 @@ int64_t HardwareModel::vector_lanes(int64_t element_bytes, std::string_view unit
   return 1;
 }
 
+std::vector<std::string> HardwareModel::numbers_without_source() const {
+  std::vector<std::string> out;
+  for (const auto& [pointer, origin] : origins_)
+    if (origin.source.empty() && merged_->at(json::json_pointer(pointer)).is_number())
+      out.push_back(pointer);
+  return out;
+}
+
 std::string HardwareModel::to_string() const { return merged_->dump(2) + "\n"; }
 
 std::string HardwareModel::explain() const {
+  constexpr size_t kWidest = 60;  // longer fields push the rest of their line to the right
+  std::vector<std::string> fields, places;
+  size_t field_width = 0, place_width = 0;
+  for (const auto& [pointer, origin] : origins_) {
+    fields.push_back(
+        fmt::format("{} = {}", pointer, merged_->at(json::json_pointer(pointer)).dump()));
+    places.push_back(fmt::format("({})", origin.to_string()));
+    if (fields.back().size() <= kWidest) field_width = std::max(field_width, fields.back().size());
+    if (places.back().size() <= kWidest) place_width = std::max(place_width, places.back().size());
+  }
   std::string out;
-  for (const auto& [pointer, origin] : origins_)
-    out += fmt::format("{} = {}  ({})\n", pointer, merged_->at(json::json_pointer(pointer)).dump(),
-                       origin);
+  size_t at = 0;
+  for (const auto& [pointer, origin] : origins_) {
+    std::string line = fmt::format("{:<{}}  {:<{}}  {}", fields[at], field_width, places[at],
+                                   place_width, origin.source);
+    out += line.erase(line.find_last_not_of(' ') + 1) + "\n";
+    ++at;
+  }
   return out;
 }
 
@@ -300,21 +203,25 @@ Result<HardwareModel> load_hardware_model(const SourceText& file, const Template
                                           std::string_view device_json) {
   json values = settings_as_json(settings);
   json device = json::object();
-  SourceText device_text{"device properties", std::string(device_json)};
+  const SourceText device_source{"device properties", std::string(device_json)};
+  PlacedText device_text{&device_source, {}}, file_text{&file, {}};
   if (!device_json.empty()) {
-    STRIA_ASSIGN(device, parse_json_text(device_text));
+    STRIA_ASSIGN(device, parse_json_text(device_source, &device_text.places));
     // Checked alone, so that a mistake of the device is not blamed on the file.
     HardwareModel alone;
-    STRIA_RETURN_IF_ERROR(read_model(device_text.name, device, alone));
+    STRIA_RETURN_IF_ERROR(read_model_fields(PlacedTexts({&device_text}), device, alone));
     values["device"] = device;
   }
-  STRIA_ASSIGN(json own, parse_json_template(file, values));
+  STRIA_ASSIGN(json own, parse_json_template(file, values, &file_text.places));
   json merged = device;
   overlay(merged, own);
   HardwareModel model;
-  STRIA_RETURN_IF_ERROR(read_model(file.name, merged, model));
-  collect_origins(merged, &own, device_json.empty() ? nullptr : &device, "", file.name,
-                  model.origins_);
+  const PlacedTexts texts({&file_text, &device_text});
+  STRIA_RETURN_IF_ERROR(read_model_fields(texts, merged, model));
+  strip_sources(merged);
+  OriginReader(own, file_text, device).read(merged, "", model.origins_);
+  STRIA_RETURN_IF_ERROR(fill_energies(file, texts, model, merged, model.origins_));
+  write_sources(model.origins_, merged);
   model.merged_ = std::make_shared<const json>(std::move(merged));
   return model;
 }

@@ -13,6 +13,7 @@
 //
 // hwmodels/schema/hwmodel.schema.json lists every key. In the template, `device` is the object that
 // the device reports (absent: not set), so `{{ device.clock_mhz | default(2000) }}` lets it speak.
+// Any object may say in `source` where its numbers are from.
 #pragma once
 
 #include <cstdint>
@@ -27,32 +28,92 @@
 #include "stria/base/diagnostic.h"
 #include "stria/base/status.h"
 #include "stria/hwmodel/template_text.h"
+#include "stria/type/data_type.h"
 
 namespace stria {
 
-// Numbers that the model does not give are 0, which readers take as "not known".
+// Numbers that the model does not give are 0, which readers take as "not known". A cycle is one of
+// the model's clock_mhz. Sizes, rates, energies and areas are of one instance of a unit.
+
+enum class MemoryPolicy { unknown, managed, lru };  // who decides what is in it: program or cache
+
 struct MemoryUnit {
   std::string name;
   int64_t count = 1;
-  int64_t size_bytes = 0;  // of one instance (JSON: size_KiB)
-  int64_t line_bytes = 0;  // the smallest piece that moves
-  int64_t banks = 0;
+  int64_t size_bytes = 0;  // JSON: size_KiB
+  MemoryPolicy policy = MemoryPolicy::unknown;
+  int64_t line_bytes = 0;  // the smallest piece that moves: a cache line, a transaction
+  int64_t ways = 0;        // places of a line, of a cache
+  int64_t banks = 0;       // parts that can be accessed at once
+  int64_t bank_bytes = 0;  // width of one bank's access
   double latency_cycles = 0;
+  double read_bytes_per_cycle = 0, write_bytes_per_cycle = 0;
+  std::string energy_from;  // memory of the model's energy table (energy_table.h); may be empty
+  double read_pj_per_byte = 0, write_pj_per_byte = 0;
+  double leakage_mw = 0;
+  double area_mm2 = 0;
+};
+
+// What an execution unit reaches with elements of one type, at best.
+struct TypeRates {
+  double ops_per_cycle = 0;  // a multiply-add is two, whatever the unit's `operation`
+  // By memory unit: bytes of such elements that it reads from there.
+  std::map<std::string, double> read_bytes_per_cycle;
+};
+
+// What an operand of an instruction is, and where.
+struct InstructionOperand {
+  std::string name;      // "A"
+  bool written = false;  // an aggregation's target is read too
+  DataType type = DataType::fp32;
+  std::vector<std::string> dims;  // the indices that it varies with, slowest first
+  std::string home;               // memory unit
+  // Which lane and slot holds an element, as affine functions of the bits of its coordinates, in
+  // the spelling of a Stripe location: "lane" -> "4*d0[0+:3] + d1[1+:2]". Empty: the home is
+  // addressed.
+  std::map<std::string, std::string> fragment;
+};
+
+// One instruction that does a whole stencil, such as a matrix product. Matched by `tensorize`.
+struct Instruction {
+  struct Index {
+    std::string name;
+    int64_t size = 1;
+  };
+  std::string name;
+  std::vector<Index> indices;
+  std::vector<InstructionOperand> operands;
+  double cycles = 0;          // from one to the next on the same unit: its throughput
+  double latency_cycles = 0;  // until its results can be used
 };
 
 struct ExecutionUnit {
   std::string name;
   int64_t count = 1;
-  double ops_per_cycle = 0;  // of one instance; a multiply-add is two
+  enum class Operation { flop, mac };
+  Operation operation = Operation::flop;  // what ops_per_cycle counts; JSON: op
+  double ops_per_cycle = 0;               // as `flop`, a multiply-add is two
+  double overhead_cycles = 0;             // fill and drain of one invocation
   int64_t pipeline_depth = 1;
   int64_t vector_bytes = 0;
   int64_t vector_registers = 0;
   int64_t fma_latency_cycles = 0;
+  int64_t max_threads = 0;  // points that may run together on it
+  std::map<DataType, TypeRates> rates;
+  std::vector<Instruction> instructions;    // by name
+  std::string energy_from;                  // "operations" of the model's energy table, or empty
+  std::map<std::string, double> energy_pj;  // "mac.i8": of one operation
+  double leakage_mw = 0;
+  double area_mm2 = 0;
 };
 
 struct TransferUnit {
   std::string name;
   int64_t count = 1;
+  double latency_cycles = 0;  // to set up a transfer
+  double pj_per_byte = 0;
+  double leakage_mw = 0;
+  double area_mm2 = 0;
 };
 
 // One instance of a unit, "DRAM[0]".
@@ -67,16 +128,43 @@ struct Bus {
   std::vector<UnitInstance> sinks;
   double bytes_per_cycle = 0;
   double latency_cycles = 0;
+  double pj_per_byte = 0;
+};
+
+// What the tile search with cost "roofline_occupancy" aims at on a processor of work groups.
+struct GroupSettings {
+  int64_t threads = 0;    // of a group; a power of two
+  int64_t vec_size = 1;   // elements of a vector
+  int64_t mem_width = 0;  // bytes of a transaction; a power of two
+  int64_t max_mem = 0;    // bytes of local memory of a group
+  int64_t max_regs = 0;   // bytes of accumulators of a group
+  int64_t goal_groups = 0;
+  int64_t goal_flops_per_byte = 0;
+  bool use_global = false;  // read from main memory, without local copies
+};
+
+// Where one field of a model came from.
+struct FieldOrigin {
+  std::string place;                  // "cpu.json:5"; "" if the device alone speaks
+  std::vector<std::string> settings;  // parameters given from outside that it was computed from
+  std::vector<std::string> device;    // JSON pointers of what the device reports, likewise
+  bool defaulted = false;             // a `default` spoke for a parameter or for the device
+  std::string source;                 // what the model says of a number; "" = nothing
+  // "cpu.json:5, device", "--set NUM_SRAM (slides.json:9)", without the source.
+  std::string to_string() const;
 };
 
 class HardwareModel {
  public:
   std::string name;
+  std::string description;
   double clock_mhz = 0;
+  double launch_us = 0;                  // from the host's call to a kernel's start
   std::vector<MemoryUnit> memories;      // by name
   std::vector<ExecutionUnit> executors;  // by name
   std::vector<TransferUnit> transfers;   // by name
   std::vector<Bus> buses;                // as written
+  std::optional<GroupSettings> settings;
 
   const MemoryUnit* find_memory(std::string_view unit) const;
   const ExecutionUnit* find_executor(std::string_view unit) const;
@@ -92,26 +180,28 @@ class HardwareModel {
   // (in name order), or on `unit` if that is not empty; 1 if the model gives no vectors.
   int64_t vector_lanes(int64_t element_bytes, std::string_view unit = {}) const;
 
-  // The merged model as JSON: what pipelines see as `hw`.
+  // The merged model as JSON: what pipelines see as `hw`. Each number's source stands beside it.
   const nlohmann::json& merged() const { return *merged_; }
-  // JSON pointer of each leaf -> where its value came from ("device" or the file's name).
-  const std::map<std::string, std::string>& origins() const { return origins_; }
+  // By JSON pointer of each text, number and list.
+  const std::map<std::string, FieldOrigin>& origins() const { return origins_; }
+  // Pointers of the numbers that no `source` speaks of, sorted.
+  std::vector<std::string> numbers_without_source() const;
   // The merged model as indented JSON.
   std::string to_string() const;
-  // One line per leaf: pointer, value, origin. Sorted by pointer.
+  // A line for each field: pointer, value, origin, source. Sorted by pointer.
   std::string explain() const;
 
  private:
   friend Result<HardwareModel> load_hardware_model(const SourceText&, const TemplateSettings&,
                                                    std::string_view);
   std::shared_ptr<const nlohmann::json> merged_;
-  std::map<std::string, std::string> origins_;
+  std::map<std::string, FieldOrigin> origins_;
 };
 
 // Renders and reads the model in `file`. `device_json` is what a device reports about itself, in
 // the same schema ("" = nothing): its fields fill what the file leaves out, the file's fields win.
 // Arrays count as one field. Unknown keys, wrong types and sizes out of range are errors that name
-// the JSON pointer and the nearest right name. Thread-safe.
+// file, line, JSON pointer and the nearest right name. Thread-safe.
 Result<HardwareModel> load_hardware_model(const SourceText& file,
                                           const TemplateSettings& settings = {},
                                           std::string_view device_json = {});

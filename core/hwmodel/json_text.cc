@@ -7,8 +7,6 @@
 #include <optional>
 #include <set>
 
-#include "stria/hwmodel/template_text.h"
-
 namespace stria {
 namespace {
 
@@ -21,8 +19,14 @@ class Place {
  public:
   Place(const SourceText& source, const RenderedText* rendered)
       : source_(source), rendered_(rendered) {}
+  size_t in_source(size_t offset) const {
+    return rendered_ ? rendered_->source_offset(offset) : offset;
+  }
+  TemplateReads reads_of(size_t begin, size_t end) const {
+    return rendered_ ? rendered_->reads_of(begin, end) : TemplateReads();
+  }
   Status fail(size_t offset, std::string message) const {
-    if (rendered_) offset = rendered_->source_offset(offset);
+    offset = in_source(offset);
     return Status(StatusCode::invalid_argument,
                   render(source_, {Severity::error, {offset, offset + 1}, std::move(message)}));
   }
@@ -156,7 +160,84 @@ class DuplicateKeys {
   size_t end_ = 0;  // behind it
 };
 
-Result<json> parse(std::string text, const Place& place) {
+// Walks a text that is JSON, without comments, and notes where its values stand.
+class PlaceReader {
+ public:
+  PlaceReader(const std::string& text, const Place& place, JsonPlaces& places)
+      : text_(text), place_(place), places_(places) {}
+
+  void read() {
+    constexpr size_t kMaxPlaces = size_t{1} << 18;
+    for (size_t at = text_begin(text_); at < text_.size() && places_.size() < kMaxPlaces;) {
+      const char c = text_[at];
+      if (c == '{' || c == '[') {
+        std::string pointer = begin_value(at);
+        open_.push_back({std::move(pointer), c == '[', 0, std::nullopt});
+        ++at;
+      } else if (c == '}' || c == ']') {
+        open_.pop_back();
+        ++at;
+      } else if (c == ',') {
+        ++open_.back().position;
+        open_.back().key.reset();
+        ++at;
+      } else if (c == ':' || std::isspace(static_cast<unsigned char>(c))) {
+        ++at;
+      } else {
+        at = token(at);
+      }
+    }
+  }
+
+ private:
+  struct Open {
+    std::string pointer;
+    bool list = false;
+    size_t position = 0;             // in a list
+    std::optional<std::string> key;  // in an object: the pointer of the key that was read
+  };
+
+  // The pointer of the value that begins at `at`.
+  std::string begin_value(size_t at) {
+    std::string pointer;
+    if (!open_.empty()) {
+      Open& in = open_.back();
+      pointer = in.list ? pointer_child(in.pointer, std::to_string(in.position)) : *in.key;
+    }
+    JsonPlace& place = places_[pointer];
+    place.value = place_.in_source(at);
+    if (open_.empty() || open_.back().list) place.key = place.value;
+    return pointer;
+  }
+
+  // A key, or a value that is no object or list; gives the offset behind it.
+  size_t token(size_t begin) {
+    size_t end = begin + 1;
+    if (text_[begin] == '"') {
+      for (; text_[end] != '"'; ++end)
+        if (text_[end] == '\\') ++end;
+      ++end;
+    } else {
+      end = std::min(text_.find_first_of(",:]} \t\r\n", begin), text_.size());
+    }
+    if (!open_.empty() && !open_.back().list && !open_.back().key) {
+      Open& in = open_.back();
+      const json name = json::parse(text_.substr(begin, end - begin));
+      in.key = pointer_child(in.pointer, name.get_ref<const std::string&>());
+      places_[*in.key].key = place_.in_source(begin);
+    } else {
+      places_[begin_value(begin)].reads = place_.reads_of(begin, end);
+    }
+    return end;
+  }
+
+  const std::string& text_;
+  const Place& place_;
+  JsonPlaces& places_;
+  std::vector<Open> open_;
+};
+
+Result<json> parse(std::string text, const Place& place, JsonPlaces* places) {
   STRIA_RETURN_IF_ERROR(clean(text, place));
   DuplicateKeys keys;
   try {
@@ -164,6 +245,10 @@ Result<json> parse(std::string text, const Place& place) {
     if (keys.duplicate())
       return place.fail(keys.begin(text), fmt::format("key {} is given twice in one object",
                                                       json(*keys.duplicate()).dump()));
+    if (places) {
+      places->clear();
+      PlaceReader(text, place, *places).read();
+    }
     return value;
   } catch (const json::parse_error& error) {
     std::string message = error.what();
@@ -179,13 +264,13 @@ Result<json> parse(std::string text, const Place& place) {
 
 }  // namespace
 
-Result<json> parse_json_text(const SourceText& source) {
-  return parse(source.text, Place(source, nullptr));
+Result<json> parse_json_text(const SourceText& source, JsonPlaces* places) {
+  return parse(source.text, Place(source, nullptr), places);
 }
 
-Result<json> parse_json_template(const SourceText& source, const json& values) {
+Result<json> parse_json_template(const SourceText& source, const json& values, JsonPlaces* places) {
   STRIA_ASSIGN(RenderedText rendered, render_template(source, values));
-  return parse(rendered.text, Place(source, &rendered));
+  return parse(rendered.text, Place(source, &rendered), places);
 }
 
 bool fits_json(const std::string& text) {

@@ -48,8 +48,9 @@ std::optional<uint64_t> weight_of(const json& value, int depth = 0) {
 
 class Evaluator {
  public:
-  Evaluator(const SourceText& source, const TemplateScope& scope, TemplateWork& work)
-      : source_(source), scope_(scope), work_(work) {}
+  Evaluator(const SourceText& source, const TemplateScope& scope, TemplateWork& work,
+            TemplateReads& reads)
+      : source_(source), scope_(scope), work_(work), reads_(reads) {}
 
   Result<Value> defined(const Expr& expr) {
     STRIA_ASSIGN(Value value, evaluate(expr));
@@ -86,16 +87,22 @@ class Evaluator {
     STRIA_RETURN_IF_ERROR(spend(expr, 1));
     switch (expr.kind) {
       case Kind::literal: return expr.value;
-      case Kind::name: return Value(Value(), scope_.find(expr.text));
-      case Kind::attribute: {
-        STRIA_ASSIGN(Value object, evaluate(expr.children[0]));
-        if (!object) return Value();
-        if (!object->is_object())
-          return fail(expr, fmt::format("'.{}' needs an object, this is {}", expr.text,
-                                        object->type_name()));
-        return part(object, expr.text);
+      case Kind::name: {
+        const json* value = scope_.find(expr.text);
+        if (value && !part_of_path_) scope_.add_reads(expr.text, expr.text, reads_);
+        return Value(Value(), value);
       }
-      case Kind::item: return item(expr);
+      case Kind::attribute:
+      case Kind::item: {
+        // Of a.b.c the path as a whole counts as read, if there is such a thing.
+        const Expr* root = part_of_path_ ? nullptr : root_of(expr);
+        if (!root || root->kind != Kind::name) return step(expr);
+        part_of_path_ = true;
+        Result<Value> value = step(expr);
+        part_of_path_ = false;
+        if (value.ok() && *value) scope_.add_reads(root->text, path_of(expr), reads_);
+        return value;
+      }
       case Kind::call: return lift(call(expr));
       case Kind::filter: return filter(expr);
       case Kind::unary: return lift(unary(expr));
@@ -138,10 +145,40 @@ class Evaluator {
     return value.get<int64_t>();
   }
 
-  Result<Value> item(const Expr& expr) {
+  static const Expr* root_of(const Expr& expr) {
+    const Expr* root = &expr;
+    while (root->kind == Kind::attribute || root->kind == Kind::item) root = &root->children[0];
+    return root;
+  }
+
+  // "device.exec_units.CORE" of such, or of device["exec_units"].CORE; up to what is not constant.
+  static std::string path_of(const Expr& expr) {
+    std::vector<const Expr*> steps;  // the last first
+    for (const Expr* at = &expr; at->kind != Kind::name; at = &at->children[0]) steps.push_back(at);
+    std::string path = root_of(expr)->text;
+    for (auto at = steps.rbegin(); at != steps.rend(); ++at) {
+      const bool attribute = (*at)->kind == Kind::attribute;
+      if (!attribute && (*at)->children[1].kind != Kind::literal) break;
+      path += "." + (attribute ? (*at)->text : template_print(*(*at)->children[1].value));
+    }
+    return path;
+  }
+
+  // One step of a path: a.b or a[i].
+  Result<Value> step(const Expr& expr) {
     STRIA_ASSIGN(Value container, evaluate(expr.children[0]));
     if (!container) return Value();
-    STRIA_ASSIGN(Value key, defined(expr.children[1]));
+    if (expr.kind == Kind::attribute) {
+      if (!container->is_object())
+        return fail(expr, fmt::format("'.{}' needs an object, this is {}", expr.text,
+                                      container->type_name()));
+      return part(container, expr.text);
+    }
+    const bool inside = part_of_path_;
+    part_of_path_ = false;  // what the key is made of counts on its own
+    Result<Value> found = defined(expr.children[1]);
+    part_of_path_ = inside;
+    STRIA_ASSIGN(Value key, std::move(found));
     if (container->is_object() && key->is_string())
       return part(container, key->get_ref<const std::string&>());
     if (container->is_array() && key->is_number_integer()) {
@@ -280,6 +317,7 @@ class Evaluator {
       if (count != 1) return fail(expr, "default needs one value: x | default(8)");
       STRIA_ASSIGN(Value value, evaluate(expr.children[0]));
       if (value) return value;
+      reads_.defaulted = true;
       return evaluate(expr.children[1]);
     }
     STRIA_ASSIGN(Value value, defined(expr.children[0]));
@@ -387,6 +425,8 @@ class Evaluator {
   const SourceText& source_;
   const TemplateScope& scope_;
   TemplateWork& work_;
+  TemplateReads& reads_;
+  bool part_of_path_ = false;
 };
 
 }  // namespace
@@ -397,6 +437,17 @@ const json* TemplateScope::find(const std::string& name) const {
   return outer_ ? outer_->find(name) : nullptr;
 }
 
+void TemplateScope::add_reads(const std::string& name, const std::string& path,
+                              TemplateReads& reads) const {
+  if (!values_->contains(name)) {
+    if (outer_) outer_->add_reads(name, path, reads);
+  } else if (!reads_) {
+    reads.add(path);
+  } else if (auto at = reads_->find(name); at != reads_->end()) {
+    reads.add(at->second);
+  }
+}
+
 std::vector<std::string> TemplateScope::names() const {
   std::vector<std::string> names = outer_ ? outer_->names() : std::vector<std::string>();
   for (auto it = values_->begin(); it != values_->end(); ++it) names.push_back(it.key());
@@ -405,8 +456,9 @@ std::vector<std::string> TemplateScope::names() const {
 
 Result<Value> evaluate_template_expression(const SourceText& source,
                                            const TemplateExpression& expression,
-                                           const TemplateScope& scope, TemplateWork& work) {
-  Evaluator evaluator(source, scope, work);
+                                           const TemplateScope& scope, TemplateWork& work,
+                                           TemplateReads& reads) {
+  Evaluator evaluator(source, scope, work, reads);
   STRIA_ASSIGN(Value value, evaluator.defined(expression));
   STRIA_RETURN_IF_ERROR(evaluator.spend_on(expression, *value));  // the caller prints or copies it
   return value;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "stria/base/diagnostic.h"
 #include "stria/base/status.h"
+#include "stria/hwmodel/template_text.h"
 
 namespace stria {
 
@@ -45,15 +47,20 @@ Result<TemplateExpression> parse_template_expression(const SourceText& source, s
 // Looks names up from the innermost scope outwards.
 class TemplateScope {
  public:
-  // `values` is borrowed and must be an object.
-  TemplateScope(const TemplateScope* outer, const nlohmann::json& values)
-      : outer_(outer), values_(&values) {}
+  using Reads = std::map<std::string, TemplateReads>;
+  // Both are borrowed. `values` must be an object. `reads` says what the values of names were
+  // computed from; null: `values` are the caller's.
+  TemplateScope(const TemplateScope* outer, const nlohmann::json& values, const Reads* reads)
+      : outer_(outer), values_(&values), reads_(reads) {}
   const nlohmann::json* find(const std::string& name) const;
   std::vector<std::string> names() const;
+  // Adds what `name` was computed from to `reads`: for a value of the caller's that is `path`.
+  void add_reads(const std::string& name, const std::string& path, TemplateReads& reads) const;
 
  private:
   const TemplateScope* outer_;
   const nlohmann::json* values_;
+  const Reads* reads_;
 };
 
 // What the expressions of one rendering may take together: a template of a few lines could double a
@@ -75,9 +82,10 @@ class TemplateWork {
 // Value of the expression, never null: shared with the scope where it is a part of what a name
 // means, so valid only as long as that is unchanged. A name that is not set is an error unless
 // `default` or `is defined` meets it. out_of_range if `work` ends, or lists are nested too deep.
+// Adds to `reads` what the value was computed from.
 Result<std::shared_ptr<const nlohmann::json>> evaluate_template_expression(
     const SourceText& source, const TemplateExpression& expression, const TemplateScope& scope,
-    TemplateWork& work);
+    TemplateWork& work, TemplateReads& reads);
 
 // As Jinja's truth: false, 0, "", [], {} and null are false.
 bool template_truth(const nlohmann::json& value);

@@ -219,8 +219,14 @@ class Renderer {
  public:
   explicit Renderer(const SourceText& source) : source_(source) {}
 
-  Status render_nodes(const std::vector<Node>& nodes, const TemplateScope* outer, json& names) {
-    TemplateScope scope(outer, names);
+  // What a sequence of nodes sets: names, and what each was computed from.
+  struct Names {
+    json values = json::object();
+    TemplateScope::Reads reads;
+  };
+
+  Status render_nodes(const std::vector<Node>& nodes, const TemplateScope* outer, Names& names) {
+    TemplateScope scope(outer, names.values, &names.reads);
     for (const Node& node : nodes) STRIA_RETURN_IF_ERROR(render_node(node, outer, scope, names));
     return {};
   }
@@ -228,13 +234,16 @@ class Renderer {
   RenderedText out;
 
  private:
-  Status emit(const SourceSpan& span, std::string_view text, bool verbatim) {
+  Status emit(const SourceSpan& span, std::string_view text, bool verbatim,
+              const TemplateReads& reads = {}) {
     if (out.text.size() + text.size() > kMaxOutput)
       return Status(
           StatusCode::out_of_range,
           render(source_, {Severity::error, span,
                            fmt::format("the rendered text is longer than {} bytes", kMaxOutput)}));
-    out.origins.push_back({out.text.size(), span.begin, verbatim});
+    if (!reads.empty() && out.reads.back() != reads) out.reads.push_back(reads);
+    const size_t made_of = reads.empty() ? 0 : out.reads.size() - 1;
+    out.origins.push_back({out.text.size(), span.begin, verbatim, static_cast<uint32_t>(made_of)});
     out.text += text;
     return {};
   }
@@ -248,7 +257,7 @@ class Renderer {
   }
 
   Status render_node(const Node& node, const TemplateScope* outer, const TemplateScope& scope,
-                     json& names) {
+                     Names& names) {
     STRIA_RETURN_IF_ERROR(step(node));
     switch (node.kind) {
       case Node::Kind::text:
@@ -257,20 +266,24 @@ class Renderer {
             std::string_view(source_.text).substr(node.span.begin, node.span.end - node.span.begin),
             true);
       case Node::Kind::output: {
-        STRIA_ASSIGN(auto value, evaluate(node, scope));
-        return emit(node.span, template_print(*value), false);
+        TemplateReads reads;
+        STRIA_ASSIGN(auto value, evaluate(node, scope, reads));
+        return emit(node.span, template_print(*value), false, reads);
       }
       case Node::Kind::set: {
-        STRIA_ASSIGN(auto value, evaluate(node, scope));
-        names[node.name] =
+        TemplateReads reads;
+        STRIA_ASSIGN(auto value, evaluate(node, scope, reads));
+        names.values[node.name] =
             json(*value);  // a copy first: the value may be a part of the name's old one
+        names.reads[node.name] = std::move(reads);
         return {};
       }
       case Node::Kind::loop: return loop(node, scope);
       case Node::Kind::branch: {
         bool taken = node.always;
         if (!taken) {
-          STRIA_ASSIGN(auto condition, evaluate(node, scope));
+          TemplateReads reads;
+          STRIA_ASSIGN(auto condition, evaluate(node, scope, reads));
           taken = template_truth(*condition);
         }
         for (const Node& child : taken ? node.body : node.otherwise)
@@ -282,7 +295,8 @@ class Renderer {
   }
 
   Status loop(const Node& node, const TemplateScope& scope) {
-    STRIA_ASSIGN(std::shared_ptr<const json> value, evaluate(node, scope));
+    TemplateScope::Reads reads;
+    STRIA_ASSIGN(std::shared_ptr<const json> value, evaluate(node, scope, reads[node.name]));
     if (value->is_object()) {
       json keys = json::array();
       for (auto it = value->begin(); it != value->end(); ++it) keys.push_back(it.key());
@@ -299,25 +313,30 @@ class Renderer {
     json& variable = own[node.name];
     json named_loop;
     json& about = node.name == "loop" ? named_loop : own["loop"];
-    about = {{"index", 0}, {"index0", 0}, {"first", true}, {"last", false}, {"length", list.size()}};
+    about = {{"index", 0},    {"index0", 0},   {"revindex", 0},        {"revindex0", 0},
+             {"first", true}, {"last", false}, {"length", list.size()}};
     json &index = about["index"], &index0 = about["index0"];
+    json &back = about["revindex"], &back0 = about["revindex0"];
     json &first = about["first"], &last = about["last"];
-    const TemplateScope around(&scope, own);
+    const TemplateScope around(&scope, own, &reads);
     for (size_t i = 0; i < list.size(); ++i) {
       STRIA_RETURN_IF_ERROR(step(node));
       variable = list[i];
       index = i + 1;
       index0 = i;
+      back = list.size() - i;
+      back0 = list.size() - i - 1;
       first = i == 0;
       last = i + 1 == list.size();
-      json names = json::object();  // what the body sets
+      Names names;
       STRIA_RETURN_IF_ERROR(render_nodes(node.body, &around, names));
     }
     return {};
   }
 
-  Result<std::shared_ptr<const json>> evaluate(const Node& node, const TemplateScope& scope) {
-    return evaluate_template_expression(source_, node.expression, scope, work_);
+  Result<std::shared_ptr<const json>> evaluate(const Node& node, const TemplateScope& scope,
+                                               TemplateReads& reads) {
+    return evaluate_template_expression(source_, node.expression, scope, work_, reads);
   }
 
   const SourceText& source_;
@@ -370,13 +389,36 @@ Status add_setting(std::string_view assignment, TemplateSettings& settings) {
   return {};
 }
 
-size_t RenderedText::source_offset(size_t offset) const {
+void TemplateReads::add(const std::string& path) {
+  if (paths.size() < kMaxPaths && std::find(paths.begin(), paths.end(), path) == paths.end())
+    paths.push_back(path);
+}
+
+void TemplateReads::add(const TemplateReads& more) {
+  for (const std::string& path : more.paths) add(path);
+  defaulted = defaulted || more.defaulted;
+}
+
+size_t RenderedText::piece_at(size_t offset) const {
   auto next =
       std::upper_bound(origins.begin(), origins.end(), offset,
                        [](size_t value, const Origin& origin) { return value < origin.rendered; });
-  if (next == origins.begin()) return 0;
-  const Origin& origin = *(next - 1);
+  return next == origins.begin() ? 0 : static_cast<size_t>(next - origins.begin()) - 1;
+}
+
+size_t RenderedText::source_offset(size_t offset) const {
+  if (origins.empty()) return 0;
+  const Origin& origin = origins[piece_at(offset)];
   return origin.source + (origin.verbatim ? offset - origin.rendered : 0);
+}
+
+TemplateReads RenderedText::reads_of(size_t begin, size_t end) const {
+  TemplateReads out;
+  if (origins.empty()) return out;
+  for (size_t piece = piece_at(begin); piece < origins.size() && origins[piece].rendered < end;
+       ++piece)
+    out.add(reads[origins[piece].reads]);
+  return out;
 }
 
 Result<std::set<std::string>> template_parameters(const SourceText& source) {
@@ -390,8 +432,8 @@ Result<RenderedText> render_template(const SourceText& source, const json& value
   STRIA_CHECK(values.is_object(), "template values must be an object");
   STRIA_ASSIGN(std::vector<Node> nodes, Reader(source).read());
   Renderer renderer(source);
-  json names = json::object();
-  TemplateScope globals(nullptr, values);
+  Renderer::Names names;
+  TemplateScope globals(nullptr, values, nullptr);
   STRIA_RETURN_IF_ERROR(renderer.render_nodes(nodes, &globals, names));
   return std::move(renderer.out);
 }

@@ -2,13 +2,15 @@
 // Renders the templates that hardware models and pipelines are written in, a subset of Jinja:
 //   {{ expression }}                         its value
 //   {% set x = expression %}                 in a loop body: for that round only
-//   {% for x in list %} … {% endfor %}       with loop.index, index0, first, last, length
+//   {% for x in list %} … {% endfor %}       with loop.index, index0, revindex, revindex0, first,
+//                                            last, length
 //   {% if c %} … {% elif c %} … {% else %} … {% endif %}
 //   {# comment #}                            and {%- -%} trims white space on that side
 // Expressions: template_expression.h. Every error carries file, line and column of the template.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <set>
@@ -28,6 +30,18 @@ nlohmann::json settings_as_json(const TemplateSettings& settings);
 // "NUM_SRAM=8"; invalid_argument without '=', with an ill-formed name or a value that is not UTF-8.
 Status add_setting(std::string_view assignment, TemplateSettings& settings);
 
+// What a value was computed from: the caller's values that were read, and whether a `default` spoke
+// for one that was not there. Names that the template sets pass theirs on.
+struct TemplateReads {
+  static constexpr size_t kMaxPaths = 8;  // more are left out
+  std::vector<std::string> paths;         // "NUM_SRAM", "device.exec_units.CORE.count"; each once
+  bool defaulted = false;
+  bool empty() const { return paths.empty() && !defaulted; }
+  void add(const std::string& path);
+  void add(const TemplateReads& more);
+  bool operator==(const TemplateReads&) const = default;
+};
+
 struct RenderedText {
   std::string text;
   // (offset in `text`, offset in the template it came from), rising; the piece up to the next entry
@@ -36,10 +50,17 @@ struct RenderedText {
     size_t rendered = 0;
     size_t source = 0;
     bool verbatim = true;
+    uint32_t reads = 0;  // position in `reads`
   };
   std::vector<Origin> origins;
+  std::vector<TemplateReads> reads = {TemplateReads()};  // the first is empty
   // Where in the template the byte at `offset` of the rendered text came from.
   size_t source_offset(size_t offset) const;
+  // What the bytes [begin, end) of the rendered text were computed from.
+  TemplateReads reads_of(size_t begin, size_t end) const;
+
+ private:
+  size_t piece_at(size_t offset) const;  // position in `origins`; there is at least one
 };
 
 // The names that the template reads from its values, in any branch, and does not set itself first:

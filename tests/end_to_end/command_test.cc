@@ -48,7 +48,7 @@ TEST_F(Command, HelpAndVersion) {
   EXPECT_THAT(out_of("--version"), MatchesRegex("stria [0-9]+\\.[0-9]+\\.[0-9]+\n"));
   EXPECT_THAT(out_of("--help"), AllOf(HasSubstr("devices"), HasSubstr("run"), HasSubstr("compile"),
                                       HasSubstr("opt"), HasSubstr("fmt"), HasSubstr("Exit codes")));
-  for (const char* verb : {"devices", "run", "compile", "opt", "fmt"})
+  for (const char* verb : {"devices", "run", "compile", "opt", "hw", "fmt"})
     EXPECT_THAT(out_of(std::string(verb) + " --help"),
                 AllOf(HasSubstr("Examples:"), HasSubstr(std::string("stria ") + verb)));
   // Which part of a run no --time-limit covers. The help wraps its lines.

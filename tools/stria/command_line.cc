@@ -190,6 +190,26 @@ void define(CLI::App* app, OptOptions& options) {
       passes_help());
 }
 
+void define(CLI::App* app, HwOptions& options) {
+  app->add_option("MODEL", options.model, "hardware model, a JSON file; without one the device's");
+  app->add_option("--device", options.device,
+                  "what this device reports fills what the model leaves out; see Selectors below")
+      ->type_name("SEL");
+  add_repeated(app, "--set", options.settings, "parameter of the model", "NAME=VALUE");
+  app->add_flag("--json", options.json, "print the merged model as JSON");
+  app->add_flag("--require-sources", options.require_sources,
+                "fail if the model does not say of a number where it is from");
+  app->footer(
+      std::string("\nFor each field of the merged model: where it is from (file and line; --set, "
+                  "device or\ndefault if that decided it), and for numbers the source that the "
+                  "model names.\n") +
+      kSelectors +
+      "\n\nExamples:\n"
+      "  stria hw accelerator.json\n"
+      "  stria hw accelerator.json --set NUM_SRAM=16 --json\n"
+      "  stria hw --device llvm_cpu");
+}
+
 void define(CLI::App* app, FmtOptions& options) {
   app->add_option("FILE", options.files, "a .tile file; several with -i or --check")->required();
   app->add_flag("-i,--in-place", options.in_place, "rewrite the files");
@@ -231,18 +251,21 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   RunOptions run_options;
   CompileOptionsText compile_options;
   OptOptions opt_options;
+  HwOptions hw_options;
   FmtOptions fmt_options;
   CLI::App* devices_app = app.add_subcommand("devices", "list the devices of all plugins");
   CLI::App* doctor_app = app.add_subcommand("doctor", "say what is wrong with each plugin");
   CLI::App* run_app = app.add_subcommand("run", "run a program on a device");
   CLI::App* compile_app = app.add_subcommand("compile", "write a program's device Stripe");
   CLI::App* opt_app = app.add_subcommand("opt", "verify and transform a Stripe file");
+  CLI::App* hw_app = app.add_subcommand("hw", "print a hardware model and where it is from");
   define(devices_app, devices_options);
   define(doctor_app, doctor_options);
   define(run_app, run_options);
   define(compile_app, compile_options);
   CLI::App* fmt_app = app.add_subcommand("fmt", "write a Tile program in canonical form");
   define(opt_app, opt_options);
+  define(hw_app, hw_options);
   define(fmt_app, fmt_options);
 
   CommandLine out;
@@ -258,7 +281,8 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
     return out;
   } catch (const CLI::ParseError& error) {
     if (app.get_subcommands().empty() && count > 1 && arguments[1][0] != '-') {
-      const std::vector<std::string> verbs = {"devices", "doctor", "run", "compile", "opt", "fmt"};
+      const std::vector<std::string> verbs = {"devices", "doctor", "run", "compile",
+                                              "opt",     "hw",     "fmt"};
       out.text = fmt::format("stria: there is no verb '{}'{} (the verbs: {})\n", arguments[1],
                              did_you_mean(arguments[1], verbs), join(verbs, ", "));
       out.code = ExitCode::usage;
@@ -277,6 +301,7 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   if (run_app->parsed()) out.verb = run_options;
   if (compile_app->parsed()) out.verb = compile_options;
   if (opt_app->parsed()) out.verb = opt_options;
+  if (hw_app->parsed()) out.verb = hw_options;
   if (fmt_app->parsed()) out.verb = fmt_options;
   if (!out.verb) {
     out.text = app.help();

@@ -10,13 +10,14 @@
 #include "devices.h"
 #include "doctor.h"
 #include "fmt.h"
+#include "hw.h"
 #include "opt.h"
 #include "run.h"
 
 namespace stria::command {
 
 using Verb = std::variant<DevicesOptions, DoctorOptions, RunOptions, CompileOptionsText, OptOptions,
-                          FmtOptions>;
+                          HwOptions, FmtOptions>;
 
 struct CommandLine {
   std::optional<Verb> verb;

@@ -23,6 +23,7 @@ Outcome dispatch(const Verb& verb) {
     Outcome operator()(const RunOptions& options) const { return run(options); }
     Outcome operator()(const CompileOptionsText& options) const { return compile(options); }
     Outcome operator()(const OptOptions& options) const { return opt(options); }
+    Outcome operator()(const HwOptions& options) const { return hw(options); }
     Outcome operator()(const FmtOptions& options) const { return fmt_files(options); }
   };
   return std::visit(Dispatch{}, verb);

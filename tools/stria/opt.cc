@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <optional>
-#include <set>
 
 #include "replay_file.h"
 #include "report.h"
 #include "reproducer_file.h"
-#include "stria/base/file.h"
 #include "stria/base/text.h"
 #include "stria/hwmodel/hardware_model.h"
 #include "stria/pass/pipeline.h"
@@ -19,14 +17,10 @@
 #include "stria/stripe/parser.h"
 #include "stria/stripe/printer.h"
 #include "stria/stripe/verifier.h"
+#include "template_settings.h"
 
 namespace stria::command {
 namespace {
-
-Result<SourceText> read_source(const std::string& path) {
-  STRIA_ASSIGN(std::string text, read_file(path));
-  return SourceText{path, std::move(text)};
-}
 
 Status verify_program(const stripe::Program& program, const std::optional<HardwareModel>& model,
                       const std::string& name) {
@@ -55,28 +49,6 @@ Outcome find_pass(const std::vector<PassInfo>& passes, const std::string& name,
   if (found != nullptr) return Outcome();
   return Outcome(ExitCode::usage, not_found("--explain: there is no pass '{}'{} (the passes: {})",
                                             name, did_you_mean(name, names), join(names, ", ")));
-}
-
-// Every setting must be a parameter of the hardware model or of the pipeline ("" = not given).
-Outcome check_settings(const TemplateSettings& settings, const SourceText& hw,
-                       const SourceText& pipeline) {
-  STRIA_OR_FAIL(std::set<std::string> known, ExitCode::program, template_parameters(hw));
-  STRIA_OR_FAIL(std::set<std::string> more, ExitCode::program, template_parameters(pipeline));
-  more.erase("hw");  // the model itself
-  known.insert(more.begin(), more.end());
-  std::vector<std::string> files;
-  for (const SourceText* file : {&hw, &pipeline})
-    if (!file->name.empty()) files.push_back(fmt::format("'{}'", file->name));
-  for (const auto& [name, value] : settings) {
-    if (known.count(name)) continue;
-    if (files.empty())
-      return Outcome(ExitCode::usage,
-                     invalid_argument("--set {}=… needs --hw or --pipeline", name));
-    return Outcome(ExitCode::usage,
-                   not_found("--set: no parameter '{}' in {}{}", name, join(files, " or "),
-                             did_you_mean(name, {known.begin(), known.end()})));
-  }
-  return Outcome();
 }
 
 // Runs the pipeline and prints what it is asked to print on the way.
@@ -125,8 +97,7 @@ void print_help(const PassInfo& pass, std::FILE* to) {
 
 Outcome opt_file(const OptOptions& options, ReproducerFile& file) {
   TemplateSettings settings;
-  for (const std::string& text : options.settings)
-    STRIA_FAIL_IF_ERROR(ExitCode::usage, add_setting(text, settings));
+  STRIA_FAIL_IF(parse_settings(options.settings, settings));
   if (options.pipeline.empty() && (options.print_after_all || !options.stop_after.empty()))
     return Outcome(ExitCode::usage, invalid_argument("{} needs --pipeline",
                                                      options.print_after_all ? "--print-after-all"
@@ -145,7 +116,7 @@ Outcome opt_file(const OptOptions& options, ReproducerFile& file) {
   if (!options.pipeline.empty()) {
     STRIA_OR_FAIL(steps, ExitCode::program, read_source(options.pipeline));
   }
-  STRIA_FAIL_IF(check_settings(settings, hw, steps));
+  STRIA_FAIL_IF(check_settings(settings, {hw, steps}, "--hw or --pipeline"));
   STRIA_OR_FAIL(SourceText source, ExitCode::program, read_source(options.file));
   STRIA_OR_FAIL(stripe::Program program, ExitCode::program, stripe::parse(source));
   std::optional<HardwareModel> model;

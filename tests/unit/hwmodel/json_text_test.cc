@@ -63,6 +63,26 @@ TEST(JsonText, ErrorsOfRenderedTextPointIntoTheTemplate) {
   EXPECT_THAT(result.status().message(), HasSubstr("oops ]"));
 }
 
+TEST(JsonText, PlacesOfKeysAndValues) {
+  const SourceText source{"f", "\xEF\xBB\xBF{ // {\n \"a\": [1, {\"b/\\u0063\": \"x\\\",\"}], \"d\": {},\n"
+                               " \"e\": -1e3}"};
+  JsonPlaces places;
+  auto value = parse_json_text(source, &places);
+  ASSERT_TRUE(value.ok()) << value.status().message();
+  std::map<std::string, std::pair<char, std::string>> found;
+  for (const auto& [pointer, place] : places)
+    found[pointer] = {source.text[place.key], source.text.substr(place.value, 2)};
+  EXPECT_EQ(found, (std::map<std::string, std::pair<char, std::string>>{
+                       {"", {'{', "{ "}},
+                       {"/a", {'"', "[1"}},
+                       {"/a/0", {'1', "1,"}},
+                       {"/a/1", {'{', "{\""}},
+                       {"/a/1/b~1c", {'"', "\"x"}},
+                       {"/d", {'"', "{}"}},
+                       {"/e", {'"', "-1"}},
+                   }));
+}
+
 TEST(JsonText, PointersEscape) { EXPECT_EQ(pointer_child("/a", "b/c~d"), "/a/b~1c~0d"); }
 
 }  // namespace

@@ -68,6 +68,8 @@ TEST(Template, LoopsConditionsAndSet) {
       "0,1,2");
   EXPECT_EQ(rendered("{% for i in range(5, 0, -2) %}{{ loop.index }}:{{ i }} {% endfor %}"),
             "1:5 2:3 3:1 ");
+  EXPECT_EQ(rendered("{% for i in [7, 8] %}{{ loop.revindex }}{{ loop.revindex0 }} {% endfor %}"),
+            "21 10 ");
   EXPECT_EQ(rendered("{% for i in range(0) %}x{% endfor %}"), "");
   EXPECT_EQ(rendered("{% set X = X | default(8) %}{{ X }}"), "8");
   EXPECT_EQ(rendered("{% set X = X | default(8) %}{{ X }}", {{"X", 16}}), "16");
@@ -176,6 +178,29 @@ TEST(Template, ParametersAreTheNamesReadFromOutside) {
   ASSERT_TRUE(names.ok()) << names.status().to_string();
   EXPECT_EQ(*names, (std::set<std::string>{"A", "B", "K", "M", "N", "X", "Z"}));
   EXPECT_FALSE(template_parameters({"t", "{{ "}).ok());
+}
+
+TEST(Template, WhatAPieceOfTheTextWasComputedFrom) {
+  const json values = {{"A", 1}, {"B", {{"c", {{"d", 2}}}}}, {"L", {5, 6}}};
+  auto reads = [&](const std::string& text) {
+    auto result = render_template({"t", text}, values);
+    EXPECT_TRUE(result.ok()) << result.status().message();
+    const TemplateReads of = result->reads_of(0, result->text.size());
+    std::string out = of.defaulted ? "default" : "";
+    for (const std::string& path : of.paths) out += " " + path;
+    return out;
+  };
+  EXPECT_EQ(reads("plain"), "");
+  EXPECT_EQ(reads("{{ 3 }}"), "");
+  EXPECT_EQ(reads("{{ A + B.c.d }}"), " A B.c.d");
+  EXPECT_EQ(reads("{{ B['c'].d }}{{ L[A] }}"), " B.c.d A L");
+  EXPECT_EQ(reads("{{ X | default(2) }}"), "default");
+  EXPECT_EQ(reads("{{ A | default(X) }}"), " A");
+  EXPECT_EQ(reads("{% set X = A %}{% set A = X %}{% for i in L %}{{ i + A }}{% endfor %}"),
+            " L A");
+  EXPECT_EQ(reads("{% if A %}{{ loop | default(1) }}{% endif %}"), "default");
+  EXPECT_EQ(reads("{% for i in [1] %}{{ loop.index }}{% endfor %}"), "");
+  EXPECT_EQ(reads("{{ B.c.none is defined }}"), "");
 }
 
 TEST(Settings, AreReadAsJsonWhereTheyAreJson) {

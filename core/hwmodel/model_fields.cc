@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/hwmodel/model_fields.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+
+#include "stria/base/text.h"
+
+namespace stria {
+namespace {
+
+using nlohmann::json;
+
+bool is_unit_name(const std::string& name) {
+  if (name.empty() || !starts_with_letter(name)) return false;
+  return std::all_of(name.begin(), name.end(),
+                     [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+}
+
+// Reads {"NAME": {…}, …} with `read(ObjectReader&, Unit&)` for each unit.
+template <typename Unit, typename Read>
+Status read_units(ObjectReader& model, const std::string& key, std::vector<Unit>& units,
+                  const Read& read) {
+  const json* group = model.get(key);
+  if (!group) return {};
+  ObjectReader group_reader = model.inside(key);
+  STRIA_RETURN_IF_ERROR(group_reader.check());
+  for (auto it = group->begin(); it != group->end(); ++it) {
+    if (!is_unit_name(it.key()) || it.key() == "source")
+      return group_reader.fail(
+          it.key(), "a unit's name is letters, digits and '_', a letter first, and not 'source'",
+          PlacedTexts::At::key);
+    ObjectReader reader = group_reader.inside(it.key());
+    STRIA_RETURN_IF_ERROR(reader.check());
+    Unit unit;
+    unit.name = it.key();
+    STRIA_RETURN_IF_ERROR(reader.integer("count", unit.count, 1));
+    STRIA_RETURN_IF_ERROR(read(reader, unit));
+    STRIA_RETURN_IF_ERROR(reader.finish());
+    units.push_back(std::move(unit));
+  }
+  return {};
+}
+
+Status read_memory(ObjectReader& reader, MemoryUnit& unit) {
+  STRIA_RETURN_IF_ERROR(reader.integer("size_KiB", unit.size_bytes, 0, 1024, kMaxModelBytes));
+  size_t policy = 0;
+  STRIA_RETURN_IF_ERROR(reader.choice("policy", {"unknown", "managed", "lru"}, policy));
+  unit.policy = static_cast<MemoryPolicy>(policy);
+  STRIA_RETURN_IF_ERROR(reader.integer("line_bytes", unit.line_bytes, 0));
+  STRIA_RETURN_IF_ERROR(reader.integer("ways", unit.ways, 0));
+  STRIA_RETURN_IF_ERROR(reader.integer("banks", unit.banks, 0));
+  STRIA_RETURN_IF_ERROR(reader.integer("bank_bytes", unit.bank_bytes, 0));
+  STRIA_RETURN_IF_ERROR(reader.real("latency_cycles", unit.latency_cycles));
+  STRIA_RETURN_IF_ERROR(reader.real("read_bytes_per_cycle", unit.read_bytes_per_cycle));
+  STRIA_RETURN_IF_ERROR(reader.real("write_bytes_per_cycle", unit.write_bytes_per_cycle));
+  STRIA_RETURN_IF_ERROR(reader.text("energy_from", unit.energy_from));
+  STRIA_RETURN_IF_ERROR(reader.real("read_pJ_per_byte", unit.read_pj_per_byte));
+  STRIA_RETURN_IF_ERROR(reader.real("write_pJ_per_byte", unit.write_pj_per_byte));
+  STRIA_RETURN_IF_ERROR(reader.real("leakage_mW", unit.leakage_mw));
+  return reader.real("area_mm2", unit.area_mm2);
+}
+
+// The names of the memories, which execution units refer to; read before them.
+std::vector<std::string> names_of(const std::vector<MemoryUnit>& memories) {
+  std::vector<std::string> names;
+  for (const MemoryUnit& memory : memories) names.push_back(memory.name);
+  return names;
+}
+
+Status check_memory(const ObjectReader& reader, const std::string& key, const std::string& name,
+                    const std::vector<std::string>& memories, PlacedTexts::At at) {
+  if (std::find(memories.begin(), memories.end(), name) != memories.end()) return {};
+  return reader.fail(
+      key, fmt::format("the model has no memory unit '{}'{}", name, did_you_mean(name, memories)),
+      at);
+}
+
+Status read_rates(ObjectReader& unit, const std::vector<std::string>& memories,
+                  std::map<DataType, TypeRates>& rates) {
+  if (!unit.get("rates")) return {};
+  ObjectReader by_type = unit.inside("rates");
+  STRIA_RETURN_IF_ERROR(by_type.check());
+  STRIA_ASSIGN(std::vector<std::string> types, by_type.names());
+  for (const std::string& name : types) {
+    std::optional<DataType> type = parse_data_type(name);
+    if (!type)
+      return by_type.fail(
+          name, fmt::format("there is no type '{}'{}", name, did_you_mean(name, data_type_names())),
+          PlacedTexts::At::key);
+    ObjectReader reader = by_type.inside(name);
+    STRIA_RETURN_IF_ERROR(reader.check());
+    TypeRates& of_type = rates[*type];
+    STRIA_RETURN_IF_ERROR(reader.real("ops_per_cycle", of_type.ops_per_cycle));
+    if (reader.get("read_bytes_per_cycle")) {
+      ObjectReader reads = reader.inside("read_bytes_per_cycle");
+      STRIA_RETURN_IF_ERROR(reads.check());
+      STRIA_ASSIGN(std::vector<std::string> from, reads.names());
+      for (const std::string& memory : from) {
+        STRIA_RETURN_IF_ERROR(check_memory(reads, memory, memory, memories, PlacedTexts::At::key));
+        STRIA_RETURN_IF_ERROR(reads.real(memory, of_type.read_bytes_per_cycle[memory]));
+      }
+    }
+    STRIA_RETURN_IF_ERROR(reader.finish());
+  }
+  return {};
+}
+
+Status read_operand(ObjectReader& reader, const std::vector<Instruction::Index>& indices,
+                    const std::vector<std::string>& memories, InstructionOperand& operand) {
+  STRIA_RETURN_IF_ERROR(reader.flag("written", operand.written));
+  std::string type;
+  STRIA_RETURN_IF_ERROR(reader.text("type", type));
+  std::optional<DataType> parsed = parse_data_type(type);
+  if (!parsed)
+    return reader.fail("type", type.empty() ? "is missing"
+                                            : fmt::format("there is no type '{}'{}", type,
+                                                          did_you_mean(type, data_type_names())));
+  operand.type = *parsed;
+  STRIA_RETURN_IF_ERROR(reader.text("home", operand.home));
+  if (operand.home.empty()) return reader.fail("home", "is missing: the memory unit it is in");
+  STRIA_RETURN_IF_ERROR(
+      check_memory(reader, "home", operand.home, memories, PlacedTexts::At::value));
+  const json* dims = reader.get("dims");
+  if (!dims || !dims->is_array())
+    return reader.fail("dims", "must be a list of the instruction's indices");
+  std::vector<std::string> names;
+  for (const Instruction::Index& index : indices) names.push_back(index.name);
+  for (size_t i = 0; i < dims->size(); ++i) {
+    const json& entry = (*dims)[i];
+    const std::string at = pointer_child(reader.pointer_of("dims"), std::to_string(i));
+    const std::string name = entry.is_string() ? entry.get<std::string>() : entry.dump();
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      return reader.texts().fail(
+          at, fmt::format("the instruction has no index '{}'{}", name, did_you_mean(name, names)));
+    operand.dims.push_back(name);
+  }
+  if (reader.get("fragment")) {
+    ObjectReader fragment = reader.inside("fragment");
+    STRIA_RETURN_IF_ERROR(fragment.check());
+    STRIA_RETURN_IF_ERROR(fragment.text("lane", operand.fragment["lane"]));
+    STRIA_RETURN_IF_ERROR(fragment.text("slot", operand.fragment["slot"]));
+    for (const auto& [name, form] : operand.fragment)
+      if (form.empty()) return fragment.fail(name, "is missing");
+    STRIA_RETURN_IF_ERROR(fragment.finish());
+  }
+  return reader.finish();
+}
+
+Status read_instruction(ObjectReader& reader, const std::vector<std::string>& memories,
+                        Instruction& instruction) {
+  STRIA_RETURN_IF_ERROR(reader.real("cycles", instruction.cycles));
+  STRIA_RETURN_IF_ERROR(reader.real("latency_cycles", instruction.latency_cycles));
+  const json* indices = reader.get("idxs");
+  if (!indices || !indices->is_array() || indices->empty())
+    return reader.fail("idxs", "must be a list such as [{\"name\": \"m\", \"size\": 16}]");
+  for (size_t i = 0; i < indices->size(); ++i) {
+    ObjectReader entry(reader.texts(), (*indices)[i],
+                       pointer_child(reader.pointer_of("idxs"), std::to_string(i)));
+    STRIA_RETURN_IF_ERROR(entry.check());
+    Instruction::Index index;
+    STRIA_RETURN_IF_ERROR(entry.text("name", index.name));
+    if (index.name.empty()) return entry.fail("name", "is missing");
+    STRIA_RETURN_IF_ERROR(entry.integer("size", index.size, 1));
+    STRIA_RETURN_IF_ERROR(entry.finish());
+    instruction.indices.push_back(std::move(index));
+  }
+  if (!reader.get("operands")) return reader.fail("operands", "is missing");
+  ObjectReader operands = reader.inside("operands");
+  STRIA_RETURN_IF_ERROR(operands.check());
+  STRIA_ASSIGN(std::vector<std::string> names, operands.names());
+  for (const std::string& name : names) {
+    ObjectReader operand = operands.inside(name);
+    STRIA_RETURN_IF_ERROR(operand.check());
+    instruction.operands.push_back({.name = name});
+    STRIA_RETURN_IF_ERROR(
+        read_operand(operand, instruction.indices, memories, instruction.operands.back()));
+  }
+  return reader.finish();
+}
+
+Status read_executor(ObjectReader& reader, const std::vector<std::string>& memories,
+                     ExecutionUnit& unit) {
+  size_t operation = 0;
+  STRIA_RETURN_IF_ERROR(reader.choice("op", {"flop", "mac"}, operation));
+  unit.operation = static_cast<ExecutionUnit::Operation>(operation);
+  STRIA_RETURN_IF_ERROR(reader.real("ops_per_cycle", unit.ops_per_cycle));
+  STRIA_RETURN_IF_ERROR(reader.real("overhead_cycles", unit.overhead_cycles));
+  STRIA_RETURN_IF_ERROR(reader.integer("pipeline_depth", unit.pipeline_depth, 1));
+  STRIA_RETURN_IF_ERROR(reader.integer("vector_bytes", unit.vector_bytes, 0));
+  STRIA_RETURN_IF_ERROR(reader.integer("vector_registers", unit.vector_registers, 0));
+  STRIA_RETURN_IF_ERROR(reader.integer("fma_latency_cycles", unit.fma_latency_cycles, 0));
+  STRIA_RETURN_IF_ERROR(reader.integer("max_threads", unit.max_threads, 0));
+  STRIA_RETURN_IF_ERROR(read_rates(reader, memories, unit.rates));
+  size_t energy_from = 0;
+  if (reader.get("energy_from")) {
+    STRIA_RETURN_IF_ERROR(reader.choice("energy_from", {"operations"}, energy_from));
+    unit.energy_from = "operations";
+  }
+  STRIA_RETURN_IF_ERROR(read_energies(reader, "energy_pJ", unit.energy_pj));
+  STRIA_RETURN_IF_ERROR(reader.real("leakage_mW", unit.leakage_mw));
+  STRIA_RETURN_IF_ERROR(reader.real("area_mm2", unit.area_mm2));
+  if (!reader.get("instructions")) return {};
+  ObjectReader instructions = reader.inside("instructions");
+  STRIA_RETURN_IF_ERROR(instructions.check());
+  STRIA_ASSIGN(std::vector<std::string> names, instructions.names());
+  for (const std::string& name : names) {
+    ObjectReader instruction = instructions.inside(name);
+    STRIA_RETURN_IF_ERROR(instruction.check());
+    unit.instructions.push_back({.name = name});
+    STRIA_RETURN_IF_ERROR(read_instruction(instruction, memories, unit.instructions.back()));
+  }
+  return {};
+}
+
+Status read_transfer(ObjectReader& reader, TransferUnit& unit) {
+  STRIA_RETURN_IF_ERROR(reader.real("latency_cycles", unit.latency_cycles));
+  STRIA_RETURN_IF_ERROR(reader.real("pJ_per_byte", unit.pj_per_byte));
+  STRIA_RETURN_IF_ERROR(reader.real("leakage_mW", unit.leakage_mw));
+  return reader.real("area_mm2", unit.area_mm2);
+}
+
+// "DRAM[0]" or "DRAM" (instance 0).
+std::optional<UnitInstance> parse_instance(const std::string& text) {
+  UnitInstance unit;
+  size_t open = text.find('[');
+  unit.name = text.substr(0, open);
+  if (!is_unit_name(unit.name)) return std::nullopt;
+  if (open == std::string::npos) return unit;
+  const char* first = text.data() + open + 1;
+  const char* last = text.data() + text.size();
+  auto [end, error] = std::from_chars(first, last, unit.instance);
+  if (error != std::errc() || end + 1 != last || *end != ']' || unit.instance < 0)
+    return std::nullopt;
+  return unit;
+}
+
+Status read_ends(const std::map<std::string, int64_t>& units, ObjectReader& bus,
+                 const std::string& key, std::vector<UnitInstance>& ends) {
+  const json* list = bus.get(key);
+  if (!list || !list->is_array() || list->empty())
+    return bus.fail(key, "must be a list of units such as \"DRAM[0]\"");
+  for (size_t i = 0; i < list->size(); ++i) {
+    const json& entry = (*list)[i];
+    auto fail = [&](const std::string& message) {
+      return bus.texts().fail(pointer_child(bus.pointer_of(key), std::to_string(i)), message);
+    };
+    auto unit = entry.is_string() ? parse_instance(entry.get<std::string>()) : std::nullopt;
+    if (!unit)
+      return fail(fmt::format("must be a unit such as \"DRAM[0]\", this is {}", entry.dump()));
+    auto count = units.find(unit->name);
+    if (count == units.end()) {
+      std::vector<std::string> names;
+      for (const auto& [name, instances] : units) names.push_back(name);
+      return fail(
+          fmt::format("the model has no unit '{}'{}", unit->name, did_you_mean(unit->name, names)));
+    }
+    if (unit->instance >= count->second)
+      return fail(
+          fmt::format("the model has {} of '{}', counted from 0", count->second, unit->name));
+    ends.push_back(*unit);
+  }
+  return {};
+}
+
+Status read_buses(ObjectReader& model, const std::map<std::string, int64_t>& units,
+                  std::vector<Bus>& buses) {
+  const json* list = model.get("buses");
+  if (!list) return {};
+  if (!list->is_array()) return model.wrong("buses", "a list");
+  for (size_t i = 0; i < list->size(); ++i) {
+    ObjectReader reader(model.texts(), (*list)[i], pointer_child("/buses", std::to_string(i)));
+    STRIA_RETURN_IF_ERROR(reader.check());
+    Bus bus;
+    STRIA_RETURN_IF_ERROR(read_ends(units, reader, "sources", bus.sources));
+    STRIA_RETURN_IF_ERROR(read_ends(units, reader, "sinks", bus.sinks));
+    STRIA_RETURN_IF_ERROR(reader.real("bytes_per_cycle", bus.bytes_per_cycle));
+    STRIA_RETURN_IF_ERROR(reader.real("latency_cycles", bus.latency_cycles));
+    STRIA_RETURN_IF_ERROR(reader.real("pJ_per_byte", bus.pj_per_byte));
+    STRIA_RETURN_IF_ERROR(reader.finish());
+    buses.push_back(std::move(bus));
+  }
+  return {};
+}
+
+Status read_power_of_two(ObjectReader& reader, const std::string& key, int64_t& value,
+                         int64_t lower, int64_t upper) {
+  STRIA_RETURN_IF_ERROR(reader.integer(key, value, lower, 1, static_cast<double>(upper)));
+  if (!std::has_single_bit(static_cast<uint64_t>(value)) && value != 0)
+    return reader.wrong(key, "a power of two");
+  return {};
+}
+
+Status read_settings(ObjectReader& model, std::optional<GroupSettings>& settings) {
+  if (!model.get("settings")) return {};
+  ObjectReader reader = model.inside("settings");
+  STRIA_RETURN_IF_ERROR(reader.check());
+  GroupSettings& out = settings.emplace();
+  STRIA_RETURN_IF_ERROR(read_power_of_two(reader, "threads", out.threads, 1, 1024));
+  STRIA_RETURN_IF_ERROR(read_power_of_two(reader, "vec_size", out.vec_size, 1, 64));
+  STRIA_RETURN_IF_ERROR(read_power_of_two(reader, "mem_width", out.mem_width, 1, 4096));
+  STRIA_RETURN_IF_ERROR(reader.integer("max_mem", out.max_mem, 1, 1, kMaxModelBytes));
+  STRIA_RETURN_IF_ERROR(reader.integer("max_regs", out.max_regs, 1, 1, kMaxModelBytes));
+  STRIA_RETURN_IF_ERROR(reader.integer("goal_groups", out.goal_groups, 1));
+  STRIA_RETURN_IF_ERROR(reader.integer("goal_flops_per_byte", out.goal_flops_per_byte, 1));
+  STRIA_RETURN_IF_ERROR(reader.flag("use_global", out.use_global));
+  return reader.finish();
+}
+
+}  // namespace
+
+Status read_model_fields(const PlacedTexts& texts, const json& object, HardwareModel& model) {
+  ObjectReader reader(texts, object, "");
+  STRIA_RETURN_IF_ERROR(reader.check());
+  reader.get("$schema");
+  std::string energy_table;  // read by fill_energies
+  STRIA_RETURN_IF_ERROR(reader.text("energy_table", energy_table));
+  STRIA_RETURN_IF_ERROR(reader.text("name", model.name));
+  STRIA_RETURN_IF_ERROR(reader.text("description", model.description));
+  STRIA_RETURN_IF_ERROR(reader.real("clock_mhz", model.clock_mhz));
+  STRIA_RETURN_IF_ERROR(reader.real("launch_us", model.launch_us));
+  STRIA_RETURN_IF_ERROR(read_units(reader, "mem_units", model.memories, read_memory));
+  const std::vector<std::string> memories = names_of(model.memories);
+  STRIA_RETURN_IF_ERROR(read_units(reader, "exec_units", model.executors,
+                                   [&](ObjectReader& unit_reader, ExecutionUnit& unit) {
+                                     return read_executor(unit_reader, memories, unit);
+                                   }));
+  STRIA_RETURN_IF_ERROR(read_units(reader, "tx_units", model.transfers, read_transfer));
+  const std::map<std::string, int64_t> units = model.units();
+  if (units.size() != model.memories.size() + model.executors.size() + model.transfers.size())
+    return texts.fail("", "a unit's name occurs in two of mem_units, exec_units and tx_units");
+  STRIA_RETURN_IF_ERROR(read_buses(reader, units, model.buses));
+  STRIA_RETURN_IF_ERROR(read_settings(reader, model.settings));
+  return reader.finish();
+}
+
+}  // namespace stria

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads JSON objects with known keys: of a hardware model, of a table of energies. Every mistake is
+// an error that names the place, the JSON pointer, the value, the limit and the nearest right name.
+// An internal part of hardware_model.h and energy_table.h.
+//
+// Any object may have a `source`: where its numbers are from, a text for all of them or an object
+// of texts by key.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "stria/base/diagnostic.h"
+#include "stria/base/status.h"
+#include "stria/hwmodel/json_text.h"
+
+namespace stria {
+
+// Larger than any machine's clock, latency or number of units; keeps products of two such numbers
+// inside int64.
+inline constexpr double kMaxModelNumber = 1e9;
+// Sizes are bytes, which a double tells exactly up to 2^53. A product with another number needs a
+// check.
+inline constexpr double kMaxModelBytes = 9007199254740992;
+
+// A JSON text and where its values stand. Borrows the text.
+struct PlacedText {
+  const SourceText* source = nullptr;
+  JsonPlaces places;
+};
+
+// The texts that a model was merged from, the one that wins first.
+class PlacedTexts {
+ public:
+  explicit PlacedTexts(std::vector<const PlacedText*> texts) : texts_(std::move(texts)) {}
+  // invalid_argument about the value at `pointer`, or its key.
+  enum class At { key, value };
+  Status fail(const std::string& pointer, const std::string& message, At at = At::value) const;
+  // "cpu.json:5", without the folders before it; "" for a value that none of the texts has.
+  std::string line_of(const std::string& pointer) const;
+
+ private:
+  std::vector<const PlacedText*> texts_;
+};
+
+class ObjectReader {
+ public:
+  // Borrows both.
+  ObjectReader(const PlacedTexts& texts, const nlohmann::json& object, std::string pointer)
+      : texts_(texts), object_(object), pointer_(std::move(pointer)) {}
+
+  // Whether it is an object, which all that follows presumes.
+  Status check() const;
+
+  // Each reads one key, which then is known; a key that is absent leaves `value` as it is.
+  Status text(const std::string& key, std::string& value);
+  // One of `choices`; `value` is its position.
+  Status choice(const std::string& key, const std::vector<std::string>& choices, size_t& value);
+  Status flag(const std::string& key, bool& value);
+  // `value` is the key's number times `factor`, at most `highest`.
+  Status integer(const std::string& key, int64_t& value, int64_t lower, int64_t factor = 1,
+                 double highest = kMaxModelNumber);
+  Status real(const std::string& key, double& value, double lower = 0,
+              double upper = kMaxModelNumber);
+  const nlohmann::json* get(const std::string& key);
+
+  // Fails for the first key that is not known, and for a `source` that is none.
+  Status finish() const;
+  // For objects whose keys are names: all but `source`, which is checked.
+  Result<std::vector<std::string>> names();
+
+  Status fail(const std::string& key, const std::string& message,
+              PlacedTexts::At at = PlacedTexts::At::value) const {
+    return texts_.fail(pointer_of(key), message, at);
+  }
+  Status wrong(const std::string& key, const std::string& what) const;
+  std::string pointer_of(const std::string& key) const { return pointer_child(pointer_, key); }
+  const std::string& pointer() const { return pointer_; }
+  const PlacedTexts& texts() const { return texts_; }
+  // The object at `key`, which must be there.
+  ObjectReader inside(const std::string& key) const {
+    return ObjectReader(texts_, object_[key], pointer_of(key));
+  }
+
+ private:
+  Status check_source() const;
+
+  const PlacedTexts& texts_;
+  const nlohmann::json& object_;
+  std::string pointer_;
+  std::vector<std::string> known_;
+};
+
+// What `root` says of the number at `pointer`: the `source` of its own object, or of the nearest
+// one around it, but of none that holds other units too. "" if it says nothing.
+std::string source_of(const nlohmann::json& root, const std::string& pointer);
+
+// "add.i8" and the like: picojoules by operation (add, mul, mac, other) and element type.
+using OperationEnergies = std::map<std::string, double>;
+// Reads {"add.i8": 0.03, …} at `key`, if it is there.
+Status read_energies(ObjectReader& reader, const std::string& key, OperationEnergies& energies);
+
+}  // namespace stria

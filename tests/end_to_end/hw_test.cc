@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// `stria hw`: the merged model, and where each field is from.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+
+namespace stria::end_to_end {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class Hw : public testing::Test {
+ protected:
+  Ended run(const std::string& command) { return folder_.stria(words(command)); }
+  std::string out_of(const std::string& command) {
+    const Ended ended = run(command);
+    EXPECT_EQ(ended.code, 0) << command << "\n" << ended.err;
+    EXPECT_EQ(ended.err, "") << command;
+    return ended.out;
+  }
+  // Refused with `code`, a message, and nothing on stdout.
+  void expect(int code, const std::string& command, const std::string& message) {
+    const Ended ended = run(command);
+    EXPECT_EQ(ended.code, code) << command << "\n" << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr(message)) << command;
+    EXPECT_EQ(ended.out, "") << command;
+  }
+  Folder folder_;
+};
+
+constexpr const char* kModel =
+    "{% set NUM_SRAM = NUM_SRAM | default(2) %}\n"
+    "{\n"
+    "  \"clock_mhz\": {{ device.clock_mhz | default(700) }}, \"source\": {\"clock_mhz\": \"a "
+    "guess\"},\n"
+    "  \"mem_units\": {\"SRAM\": {\"count\": {{ NUM_SRAM }}}}\n"
+    "}\n";
+
+TEST_F(Hw, PrintsTheMergedModelWithEachFieldsOrigin) {
+  folder_.write("m.json", kModel);
+  EXPECT_EQ(out_of("hw m.json"),
+            "/clock_mhz = 700           (m.json:3, default)  a guess\n"
+            "/mem_units/SRAM/count = 2  (m.json:4, default)\n");
+  EXPECT_EQ(out_of("hw m.json --set NUM_SRAM=16"),
+            "/clock_mhz = 700            (m.json:3, default)         a guess\n"
+            "/mem_units/SRAM/count = 16  (m.json:4, --set NUM_SRAM)\n");
+  const auto json = nlohmann::json::parse(out_of("hw m.json --set NUM_SRAM=16 --json"));
+  EXPECT_EQ(json["mem_units"]["SRAM"]["count"], 16);
+  EXPECT_EQ(json["source"]["clock_mhz"], "a guess");
+  expect(1, "hw m.json --require-sources",
+         "1 of the model's numbers has no source: /mem_units/SRAM/count");
+  out_of("hw " STRIA_SOURCE_DIR "/hwmodels/devices/h200.json --require-sources");
+}
+
+TEST_F(Hw, OfADevice) {
+  // What the device reports, through its plugin's model and through one of the user's.
+  EXPECT_THAT(out_of("hw --device reference"),
+              AllOf(HasSubstr("/exec_units/CORE/count = "), HasSubstr("(reference.json:")));
+  folder_.write("m.json", "{\"exec_units\": {\"CORE\": {\"leakage_mW\": 3}}}");
+  EXPECT_THAT(out_of("hw m.json --device llvm_cpu"),
+              AllOf(HasSubstr("/exec_units/CORE/leakage_mW = 3 "), HasSubstr("(m.json:1)"),
+                    HasSubstr("/exec_units/CORE/vector_bytes = ")));
+}
+
+TEST_F(Hw, MistakesNameLineAndPath) {
+  expect(2, "hw", "hw needs a MODEL or --device");
+  expect(1, "hw nothing.json", "nothing.json");
+  expect(3, "hw --device nothing", "no device matches 'nothing'");
+  expect(2, "hw --devise reference", "did you mean '--device'?");
+  expect(2, "hw --device reference --set N=1", "--set N=… needs a MODEL");
+  folder_.write("m.json", kModel);
+  expect(2, "hw m.json --set NUM_SRM=3",
+         "no parameter 'NUM_SRM' in 'm.json', did you mean 'NUM_SRAM'?");
+  expect(2, "hw m.json --set device=3", "no parameter 'device' in 'm.json'");
+  expect(2, "hw m.json --set NUM_SRAM", "NAME=VALUE");
+  expect(1, "hw m.json --set NUM_SRAM=x", "m.json:4:35: error: syntax error while parsing value");
+  expect(1, "hw m.json --set NUM_SRAM=0",
+         "m.json:4:35: error: /mem_units/SRAM/count: 0 is outside 1 .. 1000000000");
+  folder_.write("k.json", "{\n  \"mem_units\": {\"SRAM\": {\"size_kib\": 3}}\n}");
+  expect(1, "hw k.json",
+         "k.json:2:26: error: /mem_units/SRAM/size_kib: unknown key, did you mean 'size_KiB'?");
+  folder_.write("t.json", "{\n  \"clock_mhz\": {{ CLOK }}\n}");
+  expect(2, "hw t.json --set CLOCK=1", "no parameter 'CLOCK' in 't.json', did you mean 'CLOK'?");
+  expect(1, "hw t.json", "t.json:2:19: error: 'CLOK' is not set");
+}
+
+}  // namespace
+}  // namespace stria::end_to_end
