@@ -46,7 +46,7 @@ say "the library exports the public classes and nothing else, and needs what is 
 public='Runtime|Device|Tensor|MappedTensor|Program|ProgramInput|Executable|Event|HostTensor|Status'
 functions='name_of|parse_data_type|data_type_names|byte_size|bit_width|is_float|is_integer|is_signed_integer'
 functions+='|is_unsigned_integer|accumulation_type|compute_type|end_without_value'
-edsl='Dim|Index|Form|Tensor|Access|Term|Equality|Default|Contraction|Input|Function'
+edsl='Dim|Index|Form|Tensor|Access|Term|Equality|Default|Input|Function'
 edsl_functions='input|named|call|default_to|cond|function|program|operator(\+|\*|==)'
 exported=$(nm -D --defined-only "$library" | cut -d' ' -f3- | c++filt | sort)
 [ -n "$exported" ] || fail "the library exports nothing"

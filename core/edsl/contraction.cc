@@ -70,7 +70,7 @@ Status check_output(const Node& output, size_t forms) {
   return Status();
 }
 
-Contraction define(const Access& out, tile::Aggregation aggregation, const Term& term) {
+const Access& define(const Access& out, tile::Aggregation aggregation, const Term& term) {
   Node& node = *Inside::tensor(out);
   auto contraction = std::make_unique<Node::Contraction>();
   contraction->aggregation = aggregation;
@@ -96,7 +96,7 @@ Contraction define(const Access& out, tile::Aggregation aggregation, const Term&
     for (const NodePtr& tensor : read) tensor->used.store(true, std::memory_order_relaxed);
     node.contraction = std::move(contraction);
   }
-  return Inside::of<Contraction>(Inside::tensor(out));
+  return out;
 }
 
 }  // namespace
@@ -117,22 +117,22 @@ tile::Combination Inside::combination(const Term& term) {
 Access::Access(NodePtr tensor, std::vector<Form> forms)
     : tensor_(or_failed(tensor)), forms_(std::move(forms)) {}
 
-Contraction Access::operator+=(const Term& term) const {
+const Access& Access::operator+=(const Term& term) const {
   return define(*this, tile::Aggregation::sum, term);
 }
-Contraction Access::operator*=(const Term& term) const {
+const Access& Access::operator*=(const Term& term) const {
   return define(*this, tile::Aggregation::product, term);
 }
-Contraction Access::operator>=(const Term& term) const {
+const Access& Access::operator>=(const Term& term) const {
   return define(*this, tile::Aggregation::max, term);
 }
-Contraction Access::operator<=(const Term& term) const {
+const Access& Access::operator<=(const Term& term) const {
   return define(*this, tile::Aggregation::min, term);
 }
-Contraction Access::operator=(const Term& term) const {
+const Access& Access::operator=(const Term& term) const {
   return define(*this, tile::Aggregation::assign, term);
 }
-Contraction Access::operator=(const Access& access) const { return *this = Term(access); }
+const Access& Access::operator=(const Access& access) const { return *this = Term(access); }
 
 Term::Term(Kind kind, std::vector<Access> operands) : kind_(kind), operands_(std::move(operands)) {}
 Term::Term(const Access& access) : Term(Kind::single, {access}) {}
@@ -157,31 +157,41 @@ Default default_to(const Tensor& tensor) {
   return Inside::of<Default>(or_failed(Inside::node(tensor)));
 }
 
-Contraction::Contraction(NodePtr output) : node_(std::move(output)) {}
+// The contraction that was written at `output`, or null and a failure if none was.
+Node::Contraction* Inside::contraction(const Access& output) {
+  Node& node = *output.tensor_;
+  if (node.contraction == nullptr)
+    node.fail(invalid_argument(
+        "{} has a constraint, no_defract or default_to, but no contraction: write it before the "
+        "comma, such as C(i) += A(k), i - k < N",
+        describe(node)));
+  return node.contraction.get();
+}
 
-const Contraction &Contraction::operator,(const Constraint& constraint) const {
-  if (node_->contraction != nullptr)
-    node_->contraction->constraints.emplace_back(Inside::node(constraint.form),
-                                                 Inside::node(constraint.bound));
+const Access &Access::operator,(const Constraint& constraint) const {
+  if (auto* contraction = Inside::contraction(*this))
+    contraction->constraints.emplace_back(Inside::node(constraint.form),
+                                          Inside::node(constraint.bound));
   return *this;
 }
 
-const Contraction &Contraction::operator,(NoDefract) const {
-  if (node_->contraction != nullptr) node_->contraction->no_defract = true;
+const Access &Access::operator,(NoDefract) const {
+  if (auto* contraction = Inside::contraction(*this)) contraction->no_defract = true;
   return *this;
 }
 
-const Contraction &Contraction::operator,(const Default& value) const {
-  if (node_->contraction == nullptr) return *this;
+const Access &Access::operator,(const Default& value) const {
+  auto* contraction = Inside::contraction(*this);
+  if (contraction == nullptr) return *this;
   const NodePtr& tensor = Inside::node(value);
-  if (node_->contraction->default_tensor != nullptr) {
-    node_->fail(invalid_argument("{} has two defaults: keep one", describe(*node_)));
-  } else if (reaches({tensor}, node_.get())) {
-    node_->fail(
-        invalid_argument("{} is its own default: give it another tensor", describe(*node_)));
+  if (contraction->default_tensor != nullptr) {
+    tensor_->fail(invalid_argument("{} has two defaults: keep one", describe(*tensor_)));
+  } else if (reaches({tensor}, tensor_.get())) {
+    tensor_->fail(
+        invalid_argument("{} is its own default: give it another tensor", describe(*tensor_)));
   } else {
     tensor->used.store(true, std::memory_order_relaxed);
-    node_->contraction->default_tensor = tensor;
+    contraction->default_tensor = tensor;
   }
   return *this;
 }

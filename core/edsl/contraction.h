@@ -25,21 +25,29 @@
 
 namespace stria::edsl {
 
-class Contraction;
+class Default;
 class Equality;
 class Tensor;
 class Term;
+
+struct NoDefract {};
+// The contraction keeps its own indices as loops (rule M17); it changes no value.
+inline constexpr NoDefract no_defract{};
 
 // A tensor and where: an operand of a term, or what a contraction writes to. It holds the tensor.
 class STRIA_API Access {
  public:
   Access(const Access&) = default;
-  Contraction operator+=(const Term& term) const;
-  Contraction operator*=(const Term& term) const;
-  Contraction operator>=(const Term& term) const;
-  Contraction operator<=(const Term& term) const;
-  Contraction operator=(const Term& term) const;
-  Contraction operator=(const Access& access) const;
+  // Writes the contraction and gives the output back, for what follows behind commas.
+  const Access& operator+=(const Term& term) const;
+  const Access& operator*=(const Term& term) const;
+  const Access& operator>=(const Term& term) const;
+  const Access& operator<=(const Term& term) const;
+  const Access& operator=(const Term& term) const;
+  const Access& operator=(const Access& access) const;
+  const Access& operator,(const Constraint& constraint) const;
+  const Access& operator,(NoDefract) const;
+  const Access& operator,(const Default& value) const;
 
  private:
   friend struct Inside;
@@ -75,10 +83,6 @@ class STRIA_API Equality {
 STRIA_API Equality operator==(const Access& a, const Access& b);
 STRIA_API Term cond(const Equality& where, const Access& value);
 
-struct NoDefract {};
-// The contraction keeps its own indices as loops (rule M17); it changes no value.
-inline constexpr NoDefract no_defract{};
-
 // What elements are that no index values write: those of the tensor instead of 0.
 class STRIA_API Default {
  private:
@@ -87,18 +91,5 @@ class STRIA_API Default {
   NodePtr node_;
 };
 STRIA_API Default default_to(const Tensor& tensor);
-
-// A contraction that was just written, for what follows behind the comma.
-class STRIA_API Contraction {
- public:
-  const Contraction& operator,(const Constraint& constraint) const;
-  const Contraction& operator,(NoDefract) const;
-  const Contraction& operator,(const Default& value) const;
-
- private:
-  friend struct Inside;
-  explicit Contraction(NodePtr output);
-  NodePtr node_;
-};
 
 }  // namespace stria::edsl

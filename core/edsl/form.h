@@ -45,6 +45,7 @@ class STRIA_API Form {
   template <Whole T>
   Form(T value) : Form(Dim(value)) {}  // NOLINT: meant to convert
 
+  // What `function`, named as in Tile (add, sub, mul, div, neg), makes of forms.
   static Form call(std::string_view function, const std::vector<Form>& arguments);
 
  private:

@@ -125,6 +125,7 @@ struct Inside {
   static Handle of(Parts&&... parts) {
     return Handle(std::forward<Parts>(parts)...);
   }
+  static Node::Contraction* contraction(const Access& output);
   static const NodePtr& tensor(const Access& access) { return access.tensor_; }
   static std::vector<NodePtr> forms(const Access& access);
   using Kind = Term::Kind;

@@ -75,6 +75,18 @@ TEST_F(Mistakes, ValueForWhatIsNoOutput) {
             "declare one, Tensor C(\"C\", sizes…)");
 }
 
+TEST_F(Mistakes, ConstraintsAndDefaultsWithoutAContraction) {
+  Tensor C("C", N), D("D", N);
+  C(i), i < 3;
+  C(i) += A(i);
+  EXPECT_EQ(
+      C.status().message(),
+      "'C' has a constraint, no_defract or default_to, but no contraction: write it before the "
+      "comma, such as C(i) += A(k), i - k < N");
+  D(i) += A(i), default_to(A), default_to(0);
+  EXPECT_EQ(D.status().message(), "'D' has two defaults: keep one");
+}
+
 TEST_F(Mistakes, NumbersOfFormsThatDoNotFit) {
   Tensor C("C", N), D("D", N, M);
   C(i) += B(i);
