@@ -83,8 +83,9 @@ Result<Program> program(const Function& function) {
   for (const StatePtr& state : with_callees(entry)) {
     if (!names.insert(state->function.name.text).second)
       return invalid_argument(
-          "'{}' calls two functions that are both named '{}': make one of them with another name",
-          entry->function.name.text, state->function.name.text);
+          "two functions that the program calls are both named '{}': make one of them with another "
+          "name",
+          state->function.name.text);
     made.functions.push_back(state->function);
   }
   // Through the text, so that messages about sizes and types show its lines.

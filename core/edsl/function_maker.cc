@@ -313,7 +313,7 @@ void FunctionMaker::name_everything() {
       take_name(*node, "tensor");
   if (!errors_.empty()) return;
   for (const NodePtr& root : roots_) {
-    if (root->kind == Kind::dim && root->name.empty()) info(root).name = names_.invent_dim();
+    if (root->kind == Kind::dim && info(root).name.empty()) info(root).name = names_.invent_dim();
     if (root->kind != Kind::input) continue;
     if (info(root).name.empty()) info(root).name = invented_name(*root);
     for (const NodePtr& size : root->args)

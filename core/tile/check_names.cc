@@ -19,10 +19,10 @@ void collect_indices(const Function& function, ExprId id, std::map<std::string, 
 void Binder::check_names(const Function& function) {
   Scope scope;  // every name stands for nothing in particular
   scope.function = &function;
-  for (const Parameter& parameter : function.parameters) {
-    define(scope, parameter.name, Entity{});
+  for (const Parameter& parameter : function.parameters) define(scope, parameter.name, Entity{});
+  // Behind all parameters: a number may be given that a dimension must agree with, f(X[R], R).
+  for (const Parameter& parameter : function.parameters)
     for (const Name& dim : parameter.dims) scope.names.emplace(dim.text, Entity::failed(dim.span));
-  }
   // `whole`: the call is all that is assigned, and may give several results.
   auto check_expr = [&](auto&& self, ExprId id, std::string_view what, bool whole = false) -> void {
     const Expr& e = function.exprs[static_cast<size_t>(id)];

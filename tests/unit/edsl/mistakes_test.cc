@@ -172,7 +172,8 @@ TEST_F(Mistakes, NamesUsedTwice) {
   Function first = function("g", {X}, {named("R", X + 1)}),
            second = function("g", {Y}, {named("R", Y)});
   EXPECT_EQ(mistake_of({A}, {first(A) + second(A)}),
-            "'f' calls two functions that are both named 'g': make one of them with another name");
+            "two functions that the program calls are both named 'g': make one of them with "
+            "another name");
 }
 
 TEST_F(Mistakes, NamesThatTileDoesNotHave) {

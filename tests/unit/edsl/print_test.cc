@@ -179,6 +179,17 @@ TEST(Edsl, DimensionsMayBeInputsAndValues) {
             "}\n");
 }
 
+TEST(Edsl, ADimensionMayBeASizeAndAnInput) {
+  Dim Rows, Columns;
+  Tensor X = input("X", {Rows, Columns});
+  Function scaled = function("scaled", {X, Rows, Columns}, {named("R", X * Rows)});
+  auto [P, Q] = dims("P", "Q");
+  Tensor Y = input("Y", P, Q);
+  EXPECT_EQ(text_of({Y}, {named("R", scaled(Y, P, Q))}),
+            "function scaled(X[M, N], M, N) -> (R) {\n  R = X * M;\n}\n\n"
+            "function f(Y[P, Q]) -> (R) {\n  R = scaled(Y, P, Q);\n}\n");
+}
+
 TEST(Edsl, WritesNumbersAsTileCan) {
   Tensor X = input("X");
   const int64_t lowest = std::numeric_limits<int64_t>::min();

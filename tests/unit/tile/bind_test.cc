@@ -353,6 +353,7 @@ TEST(Bind, FunctionsThatNobodyCallsAreChecked) {
 TEST(Bind, ProgramsAreCheckedWithoutInputs) {
   const auto check = [](const std::string& text) { return check_program(*parse({"t.tile", text})); };
   EXPECT_TRUE(check("function f(A[N]) -> (R) { R[] = +(A[i]); }\nfunction (A) -> (R) { R = f(A); }").ok());
+  EXPECT_TRUE(check("function f(A[N], N) -> (R) { R = A * N; }").ok());
   const Status wrong = check("function f(A) -> (R) { R = exp(A, A); }\nfunction g(A) -> (R) { R = f(A) + B; }");
   EXPECT_EQ(wrong.code(), StatusCode::invalid_argument);
   EXPECT_THAT(wrong.message(), HasSubstr("'exp' takes 1 argument"));
