@@ -2,6 +2,7 @@
 #include "driver.h"
 
 #include "compiler.h"
+#include "host_rates.h"
 #include "processor.h"
 
 namespace stria::llvm_cpu {
@@ -14,12 +15,18 @@ std::vector<sdk::DeviceInfo> CpuDriver::enumerate() {
   info.kind = "cpu";
   info.vendor = processor.vendor;
   info.memory_bytes = processor.memory_bytes;
-  info.properties = properties_json(processor);
+  info.properties = properties_json(processor, nullptr);
   return {info};
 }
 
 sdk::Ref<sdk::Device> CpuDriver::open(const sdk::DeviceInfo& info, std::string_view) {
-  return sdk::make<CpuDevice>(host(), info);
+  // Opening has a limit of some seconds, in all; without rates the model's defaults hold.
+  constexpr std::chrono::milliseconds kMeasuringLimit(1500);
+  const Processor processor = read_processor(host().concurrency());
+  const auto rates = host_rates(processor, host_rates_folder(), kMeasuringLimit);
+  sdk::DeviceInfo opened = info;
+  opened.properties = properties_json(processor, rates ? &*rates : nullptr);
+  return sdk::make<CpuDevice>(host(), opened);
 }
 
 sdk::Ref<sdk::Compiler> CpuDevice::create_compiler() { return sdk::make<CpuCompiler>(host()); }

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "processor.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "emit/compiled_kernels.h"
+#include "host_rates.h"
 
 namespace stria::llvm_cpu {
 namespace {
@@ -26,20 +30,38 @@ std::string after_colon(const std::string& line) {
   return at == std::string::npos ? "" : line.substr(at + 2);
 }
 
-// "48K" -> 48; 0 if the kernel does not say.
-int64_t cache_KiB(int level, const char* type) {
+// The folder in which the kernel describes a cache of cpu0; "" if it does not.
+std::string cache_folder(int level, const char* type) {
   for (int index = 0; index < 8; ++index) {
     const std::string folder =
         "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
     const std::string found = first_line(folder + "level");
     if (found.empty()) break;
     const std::string kind = first_line(folder + "type");
-    if (std::atoi(found.c_str()) != level || (kind != type && kind != "Unified")) continue;
-    const std::string size = first_line(folder + "size");
-    const int64_t number = std::atoll(size.c_str());
-    return !size.empty() && size.back() == 'M' ? number * 1024 : number;
+    if (std::atoi(found.c_str()) == level && (kind == type || kind == "Unified")) return folder;
   }
-  return 0;
+  return "";
+}
+
+// "48K" -> 48; 0 if the kernel does not say.
+int64_t cache_KiB(int level, const char* type) {
+  const std::string size = first_line(cache_folder(level, type) + "size");
+  const int64_t number = std::atoll(size.c_str());
+  return !size.empty() && size.back() == 'M' ? number * 1024 : number;
+}
+
+// How many third caches the processors of the machine have; at least 1.
+int64_t count_l3() {
+  std::string path = cache_folder(3, "Unified") + "shared_cpu_list";
+  const size_t first = path.find("cpu0");
+  std::set<std::string> groups;
+  for (int cpu = 0; cpu < 1024 && first != std::string::npos; ++cpu) {
+    std::string of_cpu = path;
+    const std::string group = first_line(of_cpu.replace(first, 4, "cpu" + std::to_string(cpu)));
+    if (group.empty()) break;
+    groups.insert(group);
+  }
+  return std::max<int64_t>(1, static_cast<int64_t>(groups.size()));
 }
 
 uint64_t memory_bytes() {
@@ -75,6 +97,9 @@ Processor read_processor(unsigned cores) {
   if (max_kHz > 0) out.clock_mhz = max_kHz / 1000;
   out.l1_KiB = cache_KiB(1, "Data");
   out.l2_KiB = cache_KiB(2, "Unified");
+  out.l3_KiB = cache_KiB(3, "Unified");
+  out.l3_count = count_l3();
+  out.line_bytes = std::atoll(first_line(cache_folder(1, "Data") + "coherency_line_size").c_str());
   out.memory_bytes = memory_bytes();
   out.vector_bytes = 4 * static_cast<int64_t>(host_vector_lanes());
   out.vector_registers = out.vector_bytes == 64 ? 32 : 16;
@@ -87,16 +112,51 @@ std::string describe(const Processor& processor) {
          std::to_string(processor.vector_bytes * 8) + "-bit vectors";
 }
 
-std::string properties_json(const Processor& processor) {
+std::string properties_json(const Processor& processor, const HostRates* rates) {
   nlohmann::json out;
-  if (processor.clock_mhz > 0) out["clock_mhz"] = processor.clock_mhz;
-  if (processor.memory_bytes > 0)
-    out["mem_units"]["DRAM"]["size_KiB"] = processor.memory_bytes / 1024;
-  if (processor.l1_KiB > 0) out["mem_units"]["L1"]["size_KiB"] = processor.l1_KiB;
-  if (processor.l2_KiB > 0) out["mem_units"]["L2"]["size_KiB"] = processor.l2_KiB;
-  out["exec_units"]["CORE"] = {{"count", processor.cores},
-                               {"vector_bytes", processor.vector_bytes},
-                               {"vector_registers", processor.vector_registers}};
+  const auto set = [](nlohmann::json& at, const char* key, double value, const char* source) {
+    if (!(value > 0)) return;
+    // Four digits: what is measured is no better, and what is counted is a whole number.
+    if (value == std::floor(value))
+      at[key] = static_cast<int64_t>(value);
+    else
+      at[key] = std::strtod(fmt::format("{:.4g}", value).c_str(), nullptr);
+    if (source) at["source"][key] = source;
+  };
+  set(out, "clock_mhz", static_cast<double>(processor.clock_mhz), "sysfs or /proc/cpuinfo");
+  auto& memories = out["mem_units"];
+  const auto cache = [&](const char* name, int64_t count, int64_t KiB) {
+    if (KiB == 0) return;
+    set(memories[name], "count", static_cast<double>(count), "sysfs");
+    set(memories[name], "size_KiB", static_cast<double>(KiB), "sysfs");
+    set(memories[name], "line_bytes", static_cast<double>(processor.line_bytes), "sysfs");
+  };
+  cache("L1", processor.cores, processor.l1_KiB);
+  cache("L2", processor.cores, processor.l2_KiB);
+  cache("L3", processor.l3_count, processor.l3_KiB);
+  set(memories["DRAM"], "size_KiB", static_cast<double>(processor.memory_bytes / 1024),
+      "sysconf, or the control group's limit");
+  auto& core = out["exec_units"]["CORE"];
+  set(core, "count", processor.cores, "the host's number of workers");
+  set(core, "vector_bytes", static_cast<double>(processor.vector_bytes), "cpuid");
+  set(core, "vector_registers", static_cast<double>(processor.vector_registers), "cpuid");
+  if (rates == nullptr) return out.dump();
+  set(out, "clock_mhz", rates->clock_mhz, "measured: a chain of additions");
+  for (const auto& [type, reached] : rates->types) {
+    auto& of_type = core["rates"][type];
+    set(of_type, "ops_per_cycle", reached.ops_per_cycle, nullptr);
+    auto& reads = of_type["read_bytes_per_cycle"];
+    reads = nlohmann::json::object();
+    const auto read = [&](const char* memory, double bytes) {
+      if (memories.contains(memory)) set(reads, memory, bytes, nullptr);
+    };
+    read("L1", reached.l1_bytes);
+    read("L2", reached.l2_bytes);
+    read("DRAM", reached.dram_bytes);
+  }
+  if (!rates->types.empty())
+    core["source"]["rates"] =
+        "measured: compiled kernels on one core, when the device was first used";
   return out.dump();
 }
 

@@ -9,14 +9,19 @@
 
 namespace stria::llvm_cpu {
 
+struct HostRates;  // host_rates.h
+
 struct Processor {
   std::string name;    // "Intel(R) Xeon(R) Processor"
   std::string vendor;  // "GenuineIntel"
   unsigned cores = 1;  // that this process may use
   int64_t clock_mhz = 0;
   int64_t l1_KiB = 0, l2_KiB = 0;  // data, per core
-  uint64_t memory_bytes = 0;       // of the machine, or the control group's limit if that is lower
-  int64_t vector_bytes = 16;       // widest usable vector of fp32
+  int64_t l3_KiB = 0;              // of one; shared by cores
+  int64_t l3_count = 0;
+  int64_t line_bytes = 0;
+  uint64_t memory_bytes = 0;  // of the machine, or the control group's limit if that is lower
+  int64_t vector_bytes = 16;  // widest usable vector of fp32
   int64_t vector_registers = 16;
 };
 
@@ -24,7 +29,8 @@ struct Processor {
 Processor read_processor(unsigned cores);
 // "Intel(R) Xeon(R) Processor, 2 cores, 512-bit vectors".
 std::string describe(const Processor& processor);
-// The overlay over hw/cpu.json, with that schema's keys.
-std::string properties_json(const Processor& processor);
+// The overlay over hw/cpu.json, with that schema's keys and the source of each number. `rates`:
+// what was measured, or null.
+std::string properties_json(const Processor& processor, const HostRates* rates);
 
 }  // namespace stria::llvm_cpu

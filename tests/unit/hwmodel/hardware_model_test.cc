@@ -37,6 +37,24 @@ TEST(HardwareModel, TheSlidesModelLoads) {
   EXPECT_EQ(model->merged()["exec_units"]["DSP"]["ops_per_cycle"], 64);
 }
 
+// Their other fragments of it: the part that a later slide repeats, and the settings of PlaidML v0.
+TEST(HardwareModel, TheSlidesOtherFragmentsLoad) {
+  auto fragment = [](const std::string& name) {
+    auto text = read_file(STRIA_SOURCE_DIR "/tests/unit/hwmodel/slides/" + name);
+    EXPECT_TRUE(text.ok()) << name;
+    auto model = load_hardware_model({name, text.ok() ? *text : ""});
+    EXPECT_TRUE(model.ok()) << model.status().to_string();
+    return model.ok() ? *model : empty_hardware_model();
+  };
+  const HardwareModel part = fragment("hardware_model_codesign.json");
+  EXPECT_EQ(part.find_executor("CONV")->ops_per_cycle, 512);
+  EXPECT_EQ(part.find_memory("SRAM")->count, 8);
+  const HardwareModel settings = fragment("settings.json");
+  ASSERT_TRUE(settings.settings);
+  EXPECT_EQ(settings.settings->threads, 256);
+  EXPECT_EQ(settings.settings->goal_flops_per_byte, 50);
+}
+
 TEST(HardwareModel, TheFileWinsFieldByFieldAndOriginsAreKept) {
   auto model = load_hardware_model(
       {"m.json",
