@@ -28,6 +28,10 @@ const uint64_t kSeconds = number_from("STRIA_SOAK_SECONDS", 5);
 constexpr int kThreads = 4, kProgramsPerShift = 4;
 constexpr uint64_t kSeeds = 60;  // programs come back: what is kept once is not growth
 constexpr uint64_t kMiB = uint64_t{1} << 20;
+// PoCL 3.1 keeps 0.8 KiB of each program that it builds (places of expanded macros in a source
+// manager that all builds share, names of temporary files, a cache of kernels), by heaptrack; one
+// device in four or more is its.
+constexpr uint64_t kDriverLeakBytes = 512;
 
 double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -81,25 +85,21 @@ void compile_run_drop(const Device& device, uint64_t seed) {
   (void)must(executable.run(inputs, outputs[0]));
 }
 
-TEST(Soak, NothingGrows) {
-  // One heap for all threads: mallinfo2 sees no other.
-  ASSERT_EQ(::mallopt(M_ARENA_MAX, 1), 1);
-  hal::HostFunctions functions;
-  functions.interpret = interpret_for_plugin;
-  auto host = std::make_shared<hal::Host>(std::move(functions));
-  hal::SearchOptions search;
-  search.paths = {STRIA_BINARY_DIR "/lib/stria/plugins",
-                  STRIA_BINARY_DIR "/lib/stria/test_plugins/slow_device"};
-  search.only_paths = true;
-  hal::PluginSet plugins = hal::PluginSet::load(host, search);
-  std::vector<Device> devices;
+// Which handles are left, by plugin: a plugin with an open device refuses to go and says why.
+std::string handles(const hal::PluginSet& plugins) {
+  std::string text;
   for (const hal::PluginRecord& record : plugins.records()) {
-    ASSERT_TRUE(record.status().ok()) << record.status().to_string();
-    for (const hal::DeviceInfo& info : record.devices)
-      if (info.available) devices.push_back(must(Inside::open(record.plugin, info.id)));
+    hal::Plugin plugin = record.plugin;
+    text += plugin.shutdown().to_string() + "\n";
   }
-  ASSERT_GE(devices.size(), 3u);
+  return text;
+}
 
+// Runs shifts on `devices` for `seconds`. `idle` is what handles() says while only they are open.
+// The heap may grow by 4 MiB, for blocks of 2 MiB come and go, and by `leak_bytes` for each
+// program.
+void soak(const hal::PluginSet& plugins, const std::string& idle,
+          const std::vector<Device>& devices, uint64_t seconds, uint64_t leak_bytes) {
   std::atomic<uint64_t> next{0};
   auto shift = [&] {
     std::vector<std::thread> threads;
@@ -112,29 +112,20 @@ TEST(Soak, NothingGrows) {
       });
     for (std::thread& thread : threads) thread.join();
   };
-  // Which handles are left, by plugin: a plugin with an open device refuses to go and says why.
-  auto handles = [&] {
-    std::string text;
-    for (const hal::PluginRecord& record : plugins.records()) {
-      hal::Plugin plugin = record.plugin;
-      text += plugin.shutdown().to_string() + "\n";
-    }
-    return text;
-  };
-  const std::string handles_idle = handles();  // the open devices alone
   // Runs that nobody waited for end a little later.
   auto wait_for_idle = [&] {
-    for (double end = now_s() + 20; handles() != handles_idle && now_s() < end;)
+    for (double end = now_s() + 20; handles(plugins) != idle && now_s() < end;)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    return handles();
+    return handles(plugins);
   };
 
   const double begin = now_s();
   const auto over = [&](double part) {
-    return now_s() - begin >= part * static_cast<double>(kSeconds);
+    return now_s() - begin >= part * static_cast<double>(seconds);
   };
   while (!over(0.2) || next < kSeeds * devices.size()) shift();
-  ASSERT_EQ(wait_for_idle(), handles_idle);
+  ASSERT_EQ(wait_for_idle(), idle);
+  const uint64_t programs = next;
   const Footprint first = footprint();
   Footprint last = first, most = first;
   uint64_t shifts = 0;
@@ -142,12 +133,12 @@ TEST(Soak, NothingGrows) {
   while (!over(1) || shifts < 3) {
     shift();
     ++shifts;
-    ASSERT_EQ(wait_for_idle(), handles_idle);
+    ASSERT_EQ(wait_for_idle(), idle);
     last = footprint();
     most.heap_bytes = std::max(most.heap_bytes, last.heap_bytes);
     most.resident_bytes = std::max(most.resident_bytes, last.resident_bytes);
     if (now_s() < next_line) continue;
-    next_line = now_s() + static_cast<double>(kSeconds) / 20;
+    next_line = now_s() + static_cast<double>(seconds) / 20;
     std::printf("%6.1f s  %7lu programs  heap %7.2f MiB  resident %7.2f MiB\n", now_s() - begin,
                 next.load(), static_cast<double>(last.heap_bytes) / kMiB,
                 static_cast<double>(last.resident_bytes) / kMiB);
@@ -155,16 +146,48 @@ TEST(Soak, NothingGrows) {
   }
   std::printf(
       "%zu devices, %d threads, %lu programs; heap %.2f to %.2f MiB, resident %.2f to %.2f (most "
-      "%.2f) MiB\n%s",
+      "%.2f) MiB\n",
       devices.size(), kThreads, next.load(), static_cast<double>(first.heap_bytes) / kMiB,
       static_cast<double>(last.heap_bytes) / kMiB, static_cast<double>(first.resident_bytes) / kMiB,
       static_cast<double>(last.resident_bytes) / kMiB,
-      static_cast<double>(most.resident_bytes) / kMiB, handles_idle.c_str());
-  // Every program once has filled what is kept for good; the rest is the noise of which thread had
-  // which arena.
-  EXPECT_LE(last.heap_bytes, first.heap_bytes + 2 * kMiB);
-  EXPECT_LE(last.resident_bytes, first.resident_bytes + first.resident_bytes / 10 + 8 * kMiB);
-  devices.clear();
+      static_cast<double>(most.resident_bytes) / kMiB);
+  // Every program once has filled what is kept for good.
+  const uint64_t leaks = (next - programs) * leak_bytes;
+  EXPECT_LE(last.heap_bytes, first.heap_bytes + 4 * kMiB + leaks);
+  EXPECT_LE(last.resident_bytes,
+            first.resident_bytes + first.resident_bytes / 10 + 8 * kMiB + leaks);
+}
+
+TEST(Soak, NothingGrows) {
+  // One heap for all threads: mallinfo2 sees no other.
+  ASSERT_EQ(::mallopt(M_ARENA_MAX, 1), 1);
+  hal::HostFunctions functions;
+  functions.interpret = interpret_for_plugin;
+  auto host = std::make_shared<hal::Host>(std::move(functions));
+  hal::SearchOptions search;
+  search.paths = {STRIA_BINARY_DIR "/lib/stria/plugins",
+                  STRIA_BINARY_DIR "/lib/stria/test_plugins/slow_device"};
+  search.only_paths = true;
+  hal::PluginSet plugins = hal::PluginSet::load(host, search);
+  std::vector<Device> ours, drivers;  // by whether a driver of others runs in this process
+  for (const hal::PluginRecord& record : plugins.records()) {
+    ASSERT_TRUE(record.status().ok()) << record.status().to_string();
+    std::vector<Device>& devices = record.plugin.id() == "opencl" ? drivers : ours;
+    for (const hal::DeviceInfo& info : record.devices)
+      if (info.available) devices.push_back(must(Inside::open(record.plugin, info.id)));
+  }
+  ASSERT_GE(ours.size(), 3u);
+  const std::string idle = handles(plugins);  // the open devices alone
+
+  std::vector<Device> all = ours;
+  all.insert(all.end(), drivers.begin(), drivers.end());
+  soak(plugins, idle, all, kSeconds / 3, drivers.empty() ? 0 : kDriverLeakBytes);
+  soak(plugins, idle, ours, kSeconds - kSeconds / 3, 0);
+
+  std::printf("%s", idle.c_str());
+  all.clear();
+  ours.clear();
+  drivers.clear();
   Status status = plugins.shutdown();
   EXPECT_TRUE(status.ok()) << status.to_string();
 }
