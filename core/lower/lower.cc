@@ -18,6 +18,12 @@ Status at_statement(const tile::BoundProgram& program, const tile::BoundStatemen
                    ? fmt::format("the index sets of this statement could not be decided: {}",
                                  status.message())
                    : status.message());
+  int call = statement.call;
+  for (int named = 0; call >= 0 && named < 3; ++named) {
+    const tile::BoundCall& inlined = program.calls[static_cast<size_t>(call)];
+    errors.note(inlined.span, fmt::format("in this call of '{}'", inlined.function));
+    call = inlined.caller;
+  }
   return errors.status(status.code());
 }
 

@@ -224,6 +224,7 @@ bool Binder::add_statement(const Scope& scope, const Statement* source, BoundSta
     if (list != nullptr)
       for (const Attribute& attribute : *list) characters += size_of(attribute);
   if (!write(characters, statement.span)) return false;
+  statement.call = call_;
   if (source != nullptr) statement.attributes = source->attributes;
   statement.attributes.insert(statement.attributes.end(), scope.attributes.begin(), scope.attributes.end());
   out_.statements.push_back(std::move(statement));
@@ -511,6 +512,11 @@ std::vector<Entity> Binder::inline_call(Scope& scope, const Function& function, 
   }
   size_t before = diagnostics_.error_count();
   calls_.emplace_back(&function, call.span);
+  const int caller = call_;
+  if (!is_library_function(&function)) {
+    out_.calls.push_back({function.name.text, call.span, caller});
+    call_ = static_cast<int>(out_.calls.size()) - 1;
+  }
   bound_functions_.insert(&function);
   for (size_t i = 0; i < arguments.size(); ++i)
     bind_argument(inner, function.parameters[i], arguments[i],
@@ -535,6 +541,7 @@ std::vector<Entity> Binder::inline_call(Scope& scope, const Function& function, 
     }
   }
   calls_.pop_back();
+  call_ = caller;
   if (diagnostics_.error_count() != before) return {};
   return results;
 }

@@ -247,6 +247,7 @@ class Binder {
   BoundProgram out_;
   std::unordered_map<std::string, const Function*> functions_;
   std::vector<std::pair<const Function*, SourceSpan>> calls_;  // being inlined, outermost first
+  int call_ = -1;  // the innermost of the file's functions among them, in out_.calls
   size_t inlined_calls_ = 0;
   size_t terms_ = 0;
   size_t characters_ = 0;

@@ -132,6 +132,13 @@ struct BoundPrng {
   int64_t count = 0;
 };
 
+// A call of a function of the file, inlined.
+struct BoundCall {
+  std::string function;
+  SourceSpan span;  // in the program's text
+  int caller = -1;  // the call within which it stands, as BoundStatement::call
+};
+
 struct BoundStatement {
   std::variant<BoundContraction, BoundElementwise, BoundReshape, BoundGather, BoundScatter, BoundPrng>
       form;
@@ -139,6 +146,7 @@ struct BoundStatement {
   // Canonical text for comments: "O[n, x : N, X] = +(D[n, -1 + i + x] * K[i])".
   std::string text;
   SourceSpan span;  // in the program's text
+  int call = -1;    // whose function it belongs to: position in BoundProgram::calls; -1: the entry
 };
 
 struct BoundProgram {
@@ -148,6 +156,7 @@ struct BoundProgram {
   std::vector<TensorId> inputs;   // in the order of the parameters
   std::vector<TensorId> outputs;  // in the order of the results
   std::vector<BoundStatement> statements;  // each tensor is written once, before it is read
+  std::vector<BoundCall> calls;            // a caller before what it calls
   std::vector<Diagnostic> warnings;  // about the program's text, at most kMaxWarnings
 };
 
