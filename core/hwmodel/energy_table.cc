@@ -177,6 +177,10 @@ Status fill_energies(const SourceText& file, const PlacedTexts& texts, HardwareM
   if (auto named = merged.find("energy_table"); named != merged.end()) {
     const std::filesystem::path path =
         std::filesystem::path(file.name).parent_path() / named->get<std::string>();
+    // A pipe would make the reader wait, a device never end.
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error))
+      return texts.fail("/energy_table", fmt::format("there is no file '{}'", path.string()));
     auto text = read_file(path, kMaxFileBytes);
     if (!text.ok()) return texts.fail("/energy_table", text.status().message());
     place = path.filename().string();

@@ -91,9 +91,10 @@ TEST(EnergyTable, ModelsThatTakeFromIt) {
           .status()
           .message(),
       HasSubstr("/exec_units/X/energy_from: needs an energy_table"));
-  EXPECT_THAT(
-      load_hardware_model({"m.json", R"({"energy_table": "nowhere.json"})"}).status().message(),
-      HasSubstr("m.json:1:18: error: /energy_table: "));
+  for (const std::string file : {"nowhere.json", "/dev/zero", "/"})
+    EXPECT_THAT(
+        load_hardware_model({"m.json", "{\"energy_table\": \"" + file + "\"}"}).status().message(),
+        HasSubstr("m.json:1:18: error: /energy_table: there is no file '" + file + "'"));
 }
 
 }  // namespace
