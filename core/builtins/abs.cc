@@ -20,7 +20,7 @@ constinit const Builtin abs = {
     .types = TypeRule::same,
     .reference = magnitude,
     .ulp = {0, 0},
-    .gradient = derivative("cond(X < 0, -DR, DR)"),
+    .gradient = at_edges(derivative("cond(X > 0, DR, cond(X < 0, -DR, 0))"), "0 at 0"),
     .doc = "Absolute value. Integers wrap: abs(MIN) is MIN.",
     .example = "R = abs(A);",
 };

@@ -10,7 +10,8 @@ constinit const Builtin acosh = {
     .types = TypeRule::floating,
     .reference = reference::float_unary<[](double x) { return std::acosh(x); }>,
     .ulp = {4, 4},
-    .gradient = derivative("DR / sqrt(X * X - 1)"),
+    .gradient = at_edges(derivative("cond(X == 1 && DR == 0, 0, DR / (sqrt(X - 1) * sqrt(X + 1)))"),
+                         "infinite at 1 where something flows back"),
     .doc = "Inverse hyperbolic cosine; NaN below 1.",
     .example = "R = acosh(A);",
 };

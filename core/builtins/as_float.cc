@@ -11,7 +11,7 @@ constinit const Builtin as_float = {
     .types = TypeRule::cast,
     .reference = reference::cast,
     .ulp = {0.5, 0.5},
-    .gradient = derivative("DR"),
+    .gradient = derivative("0 ? X : DR"),
     .doc = "Conversion to a float of 16, 32 or 64 bits, rounded to nearest, ties to even.",
     .example = "R = as_float(A, 32);",
 };

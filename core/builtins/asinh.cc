@@ -10,7 +10,7 @@ constinit const Builtin asinh = {
     .types = TypeRule::floating,
     .reference = reference::float_unary<[](double x) { return std::asinh(x); }>,
     .ulp = {4, 4},
-    .gradient = derivative("DR / sqrt(X * X + 1)"),
+    .gradient = derivative("DR / cosh(R)"),
     .doc = "Inverse hyperbolic sine.",
     .example = "R = asinh(A);",
 };

@@ -10,7 +10,7 @@ constinit const Builtin atanh = {
     .types = TypeRule::floating,
     .reference = reference::float_unary<[](double x) { return std::atanh(x); }>,
     .ulp = {5, 5},
-    .gradient = derivative("DR / (1 - X * X)"),
+    .gradient = derivative("DR / ((1 - X) * (1 + X))"),
     .doc = "Inverse hyperbolic tangent; infinite at -1 and 1, NaN beyond.",
     .example = "R = atanh(A);",
 };

@@ -22,7 +22,7 @@ constinit const Special broadcast = {
     .least_numbers = 2,
     .most_numbers = 2,
     .number = broadcast_of,
-    .gradient = no_derivative("dimensions do not depend on elements"),
+    .gradient = zero_derivative("dimensions do not depend on elements"),
     .rule = "M19",
     .doc =
         "The size of a dimension that two tensors give which are broadcast: the other one where "

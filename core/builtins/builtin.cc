@@ -2,6 +2,7 @@
 #include "stria/builtins/builtin.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "stria/base/text.h"
 
@@ -34,9 +35,13 @@ DataType unpromoted_type(TypeRule rule, DataType common) {
 std::span<const Builtin* const> all_builtins() { return kAll; }
 
 const Builtin* find_builtin(std::string_view name) {
-  for (const Builtin* builtin : kAll)
-    if (builtin->name == name) return builtin;
-  return nullptr;
+  static const std::unordered_map<std::string_view, const Builtin*> by_name = [] {
+    std::unordered_map<std::string_view, const Builtin*> out;
+    for (const Builtin* builtin : kAll) out.emplace(builtin->name, builtin);
+    return out;
+  }();
+  auto at = by_name.find(name);
+  return at == by_name.end() ? nullptr : at->second;
 }
 
 const std::vector<std::string>& builtin_names() {

@@ -40,12 +40,22 @@ enum class TypeRule : uint8_t {
 // operands), R (the result) and DR (the gradient of the result). Null: the operand gets none.
 struct Derivative {
   std::array<const char*, 3> of{};
-  const char* why_not = nullptr;  // set exactly if the function has no derivative
+  // Set exactly if the function has no derivative, or one that is zero everywhere.
+  const char* why_not = nullptr;
+  bool is_zero = false;  // nothing flows back, and that is right everywhere
+  const char* at_edges =
+      nullptr;  // what it is where the function is not differentiable; null: it is
 };
 constexpr Derivative derivative(const char* x, const char* y = nullptr, const char* z = nullptr) {
-  return {{x, y, z}, nullptr};
+  return {{x, y, z}};
+}
+constexpr Derivative at_edges(Derivative of, const char* text) {
+  of.at_edges = text;
+  return of;
 }
 constexpr Derivative no_derivative(const char* why) { return {{}, why}; }
+// The elements of the operands play no part.
+constexpr Derivative zero_derivative(const char* why) { return {{}, why, true}; }
 
 // Largest error of a conforming device in units of the last place of the result. 0.5 is correctly
 // rounded, 0 is exact. Results below the smallest normal number count as if they were that number.

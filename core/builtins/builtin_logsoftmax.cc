@@ -7,7 +7,7 @@ constinit const Composite builtin_logsoftmax = {
     .name = "builtin_logsoftmax",
     .tile = R"(
 function builtin_logsoftmax(X[Rows, Cols], Rows, Cols) -> (R) {
-  Top[r, 0 : Rows, 1] = >(X[r, c]);
+  [[no_grad]] Top[r, 0 : Rows, 1] = >(X[r, c]);
   Shifted = 1.0 * X - Top;
   E = exp(Shifted);
   Sum[r, 0 : Rows, 1] = +(E[r, c]);

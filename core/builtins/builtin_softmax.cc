@@ -7,7 +7,7 @@ constinit const Composite builtin_softmax = {
     .name = "builtin_softmax",
     .tile = R"(
 function builtin_softmax(X[Rows, Cols], Rows, Cols) -> (R) {
-  Top[r, 0 : Rows, 1] = >(X[r, c]);
+  [[no_grad]] Top[r, 0 : Rows, 1] = >(X[r, c]);
   E = exp(1.0 * X - Top);
   Sum[r, 0 : Rows, 1] = +(E[r, c]);
   R = E / Sum;

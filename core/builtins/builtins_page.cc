@@ -28,8 +28,10 @@ not flushed to zero. Every device keeps the bounds unless `fast_math` is asked f
 in fp32, with its error, and rounded once when they are stored: 0.5 ULP and that error, at most
 {:.4f} ULP of fp16 and {:.5f} of bf16.
 
-**Derivatives** are Tile: X, Y and Z are the operands, R is the result, DR the gradient that flows
-back to it.
+**Derivatives** are Tile ([gradient.md](gradient.md)): X, Y and Z are the operands, R is the result,
+DR what flows back to it; `0 ? X : DR` is DR in the sizes and the type that it has together with X.
+What holds where a function has a kink, a jump or an infinite slope stands behind them. An operand
+without one gets nothing back.
 )";
 
 // One operand or several: "f(X, Y)".
@@ -76,11 +78,13 @@ std::string error_of(const Builtin& builtin) {
 }
 
 std::string derivative_of(const Derivative& derivative) {
-  if (derivative.why_not) return fmt::format("none ({})", derivative.why_not);
+  if (derivative.why_not)
+    return fmt::format("{} ({})", derivative.is_zero ? "zero" : "none", derivative.why_not);
   std::vector<std::string> parts;
   for (size_t i = 0; i < derivative.of.size(); ++i)
     if (derivative.of[i])
       parts.push_back(fmt::format("to {} `{}`", std::string(1, "XYZ"[i]), derivative.of[i]));
+  if (derivative.at_edges) parts.push_back(derivative.at_edges);
   return join(parts, ", ");
 }
 

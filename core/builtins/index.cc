@@ -29,7 +29,7 @@ constinit const Special index = {
     .least_numbers = 1,
     .most_numbers = 1,
     .result = indexed,
-    .gradient = no_derivative("coordinates are integers"),
+    .gradient = zero_derivative("coordinates are integers"),
     .rule = "M15",
     .doc = "The coordinate of every element along one dimension, of type i32, with the sizes of T.",
     .example = "R = index(T, 0);",

@@ -19,7 +19,7 @@ constinit const Special match = {
     .least_numbers = 2,
     .most_numbers = 2,
     .number = match_of,
-    .gradient = no_derivative("dimensions do not depend on elements"),
+    .gradient = zero_derivative("dimensions do not depend on elements"),
     .rule = "M19",
     .doc = "The number that both are; an error if they differ.",
     .example = "S = match(N, M);",

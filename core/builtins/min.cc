@@ -14,7 +14,9 @@ constinit const Builtin min = {
                                           [](int64_t a, int64_t b) { return (a < b) ? a : b; },
                                           [](uint64_t a, uint64_t b) { return (a < b) ? a : b; }>,
     .ulp = {0, 0},
-    .gradient = derivative("cond(X <= Y, DR, 0)", "cond(X <= Y, 0, DR)"),
+    .gradient = at_edges(derivative("cond(X == Y, DR / 2, cond(X < Y, DR, 0))",
+                                    "cond(X == Y, DR / 2, cond(X > Y, DR, 0))"),
+                         "equal operands share (M21)"),
     .doc =
         "The smaller operand; NaN if one is NaN. Which zero min(-0.0, 0.0) gives is not "
         "specified.",

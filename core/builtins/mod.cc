@@ -18,7 +18,7 @@ constinit const Builtin mod = {
     .reference = reference::signed_binary<[](double a, double b) { return std::fmod(a, b); },
                                           remainder_of, remainder_unsigned>,
     .ulp = {0, 0},
-    .gradient = derivative("DR", "-DR * (X - R) / Y"),
+    .gradient = at_edges(derivative("DR", "-DR * (X - R) / Y"), "as beside the jumps"),
     .doc =
         "Remainder of the quotient truncated toward zero, with the sign of the dividend. For "
         "integers x % 0 is 0 and MIN % -1 is 0; for floats x % 0 is NaN.",

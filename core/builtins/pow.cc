@@ -32,8 +32,10 @@ constinit const Builtin pow = {
     .reference = reference::signed_binary<[](double a, double b) { return raise(a, b); }, power,
                                           power_unsigned>,
     .ulp = {16, 16},
-    .gradient =
-        derivative("cond(Y == 0, 0, DR * Y * pow(X, Y - 1))", "cond(X == 0, 0, DR * R * log(X))"),
+    .gradient = at_edges(
+        derivative("cond(Y == 0, 0, DR * Y * pow(X, Y - 1))",
+                   "cond(X == 0, 0, DR * R * log(cond(X == 0, 1, X)))"),
+        "to Y 0 at X = 0, NaN below; to X infinite at X = 0 for Y < 1 where something flows back"),
     .doc =
         "First operand to the power of the second. Integers multiply with wrapping; a "
         "negative exponent gives 1 / x^n truncated: 1 for x = 1, 1 or -1 for x = -1, else 0.",

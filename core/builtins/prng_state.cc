@@ -18,7 +18,7 @@ constinit const Special prng_state = {
     .least_numbers = 0,
     .most_numbers = 0,
     .result = state,
-    .gradient = no_derivative("the state is made of integers"),
+    .gradient = zero_derivative("the state is made of integers"),
     .rule = "M16",
     .doc = "The state after the step T = prng_step(…), for the next one.",
     .example = "R = prng_state(T);",

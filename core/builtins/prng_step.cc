@@ -25,7 +25,7 @@ constinit const Special prng_step = {
     .least_numbers = 0,
     .most_numbers = -1,
     .result = stepped,
-    .gradient = no_derivative("random numbers are steps of integers"),
+    .gradient = zero_derivative("random numbers are steps of integers"),
     .rule = "M16",
     .doc =
         "Random numbers for a tensor of the given sizes, from the state S of type u32[3, 2048]. "

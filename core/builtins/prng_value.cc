@@ -16,7 +16,7 @@ constinit const Special prng_value = {
     .least_numbers = 0,
     .most_numbers = 0,
     .result = values,
-    .gradient = no_derivative("random numbers do not depend on what is differentiated"),
+    .gradient = zero_derivative("random numbers do not depend on what is differentiated"),
     .rule = "M16",
     .doc = "The random numbers of the step T = prng_step(…): fp32, multiples of 2^-24 in [0, 1).",
     .example = "R = prng_value(T);",

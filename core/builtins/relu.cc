@@ -19,7 +19,7 @@ constinit const Builtin relu = {
     .types = TypeRule::same,
     .reference = rectify,
     .ulp = {0, 0},
-    .gradient = derivative("cond(X > 0, DR, 0)"),
+    .gradient = at_edges(derivative("cond(X > 0, DR, 0)"), "0 at 0"),
     .doc = "The operand where it is above zero, else 0; NaN stays NaN.",
     .example = "R = relu(A);",
 };

@@ -26,7 +26,7 @@ constinit const Special reshape = {
     .least_numbers = 0,
     .most_numbers = -1,
     .result = reshaped,
-    .gradient = no_derivative("its sizes are those of the operand, which no Tile expression names"),
+    .gradient = derivative("reshape_like(DR, X)"),
     .rule = "M15",
     .doc = "The elements of T in row-major order under other sizes, as many as there were.",
     .example = "R = reshape(T, 2, 3);",

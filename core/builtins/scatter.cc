@@ -4,13 +4,6 @@
 namespace stria::builtins {
 namespace {
 
-// As a sum in a contraction (T8).
-DataType sum_type(DataType type) {
-  if (type == DataType::boolean) return DataType::i32;
-  if (is_float(type) || bit_width(type) >= 32) return type;
-  return is_signed_integer(type) ? DataType::i32 : DataType::u32;
-}
-
 SpecialResult scattered(const SpecialCall& call) {
   const TensorType& data = call.tensors[0];
   const TensorType& index = call.tensors[1];
@@ -40,7 +33,7 @@ constinit const Special scatter = {
     .least_numbers = 0,
     .most_numbers = 0,
     .result = scattered,
-    .gradient = derivative("gather(DR, Y)"),
+    .gradient = derivative("gather_or_zero(DR, Y)"),
     .rule = "M14",
     .doc =
         "Row r is the sum of the rows of E whose integer in I is r, 0 if there is none; rows of "

@@ -24,7 +24,7 @@ constinit const Special shape = {
     .least_numbers = 0,
     .most_numbers = 0,
     .result = sizes_of,
-    .gradient = no_derivative("sizes do not depend on elements"),
+    .gradient = zero_derivative("sizes do not depend on elements"),
     .rule = "M15",
     .doc = "The sizes of T as a vector of i32.",
     .example = "R = shape(T);",

@@ -18,6 +18,12 @@ constexpr const Special* kAll[] = {
 
 }  // namespace
 
+DataType sum_type(DataType type) {
+  if (type == DataType::boolean) return DataType::i32;
+  if (is_float(type) || bit_width(type) >= 32) return type;
+  return is_signed_integer(type) ? DataType::i32 : DataType::u32;
+}
+
 std::span<const Special* const> all_specials() { return kAll; }
 
 const Special* find_special(std::string_view name) {

@@ -32,6 +32,12 @@ SpecialResult wrong(int argument, fmt::format_string<Args...> text, Args&&... ar
   return {{}, fmt::format(text, std::forward<Args>(args)...), argument};
 }
 
+// Of the functions that take rows; `name` is for the messages.
+SpecialResult gather_result(const char* name, const SpecialCall& call);
+
+// Of the sum of elements of a type (T8).
+DataType sum_type(DataType type);
+
 struct Special {
   const char* name;
   const char* call;   // with its arguments: "gather(D, I)"
@@ -39,7 +45,8 @@ struct Special {
   int least_numbers;  // then integers known when the program is bound
   int most_numbers;   // -1: any count
   SpecialResult (*result)(const SpecialCall& call) = nullptr;
-  // Instead of `result`, of a function of numbers alone: the number that it is, which may be a size.
+  // Instead of `result`, of a function of numbers alone: the number that it is, which may be a
+  // size.
   Result<int64_t> (*number)(std::span<const int64_t> numbers) = nullptr;
   Derivative gradient;
   const char* rule;     // of docs/semantics.md

@@ -10,7 +10,8 @@ constinit const Builtin sqrt = {
     .types = TypeRule::floating,
     .reference = reference::float_unary<[](double x) { return std::sqrt(x); }>,
     .ulp = {3, 0.5},
-    .gradient = derivative("DR / (2 * R)"),
+    .gradient = at_edges(derivative("cond(R == 0 && DR == 0, 0, DR / (2 * R))"),
+                         "infinite at 0 where something flows back"),
     .doc = "Square root; NaN below zero.",
     .example = "R = sqrt(A);",
 };

@@ -6,6 +6,7 @@
 #include "stria/lower/lower.h"
 #include "stria/runtime/inside.h"
 #include "stria/stripe/printer.h"
+#include "stria/tile/needed.h"
 #include "stria/tile/print.h"
 
 namespace stria {
@@ -41,6 +42,7 @@ Result<Compilation> lower_program(const Program& program, const InputTypes& inpu
   if (options.keep_stages) out.add_stage("program", "tile", tile::print(Inside::tile(program)));
   STRIA_ASSIGN(out.bound,
                tile::bind_program(Inside::tile(program), Inside::function(program), inputs));
+  tile::remove_unneeded(out.bound);
   std::vector<Diagnostic> more;
   STRIA_ASSIGN(out.generic, lower(out.bound, &more));
   Diagnostics warnings(Inside::tile(program).source);

@@ -8,6 +8,7 @@
 #include "stria/base/text.h"
 #include "stria/runtime/inside.h"
 #include "stria/tile/bind.h"
+#include "stria/tile/gradient.h"
 #include "stria/tile/parser.h"
 #include "stria/tile/print.h"
 
@@ -19,6 +20,7 @@ struct Program::State {
   tile::Program tile;
   std::vector<ProgramInput> inputs;
   std::vector<std::string> outputs;
+  std::vector<std::string> notes;
 };
 
 std::string ProgramInput::text() const {
@@ -48,6 +50,22 @@ Result<Program> Inside::program(tile::Program tile, std::string_view function) {
   program.state_ = std::move(state);
   return program;
 }
+
+Result<Program> Program::gradient(const GradientOptions& options) const {
+  const std::string& function = options.function.empty() ? state_->function : options.function;
+  std::vector<Diagnostic> notes;
+  STRIA_ASSIGN(tile::Program tile,
+               tile::gradient(state_->tile,
+                              {function, options.wrt, options.of, options.keep_results, options.name},
+                              &notes));
+  STRIA_ASSIGN(Program program, Inside::program(std::move(tile), ""));
+  auto state = std::make_shared<State>(*program.state_);
+  for (const Diagnostic& note : notes) state->notes.push_back(render(state_->tile.source, note));
+  program.state_ = std::move(state);
+  return program;
+}
+
+const std::vector<std::string>& Program::notes() const { return state_->notes; }
 
 Result<Program> Program::read(const std::filesystem::path& path, std::string_view function) {
   if (path.extension() != ".tile")

@@ -25,6 +25,15 @@ struct STRIA_API ProgramInput {
   std::string text() const;       // "A[M, K]", or "A"
 };
 
+// What Program::gradient makes; core/tile/gradient.h says more. Plain value.
+struct STRIA_API GradientOptions {
+  std::string function;          // to differentiate; empty: the program's own
+  std::vector<std::string> wrt;  // inputs to differentiate by; empty: every one
+  std::string of;                // the output to differentiate; empty: every one
+  bool keep_results = false;     // the outputs come before the derivatives
+  std::string name;              // of the function made; empty: "…_gradient"
+};
+
 // A handle on constant data; safe from any thread. Every function but the two that make one needs a
 // program that one of them has made.
 class STRIA_API Program {
@@ -38,6 +47,16 @@ class STRIA_API Program {
   static Result<Program> from_tile(SourceText source, std::string_view function = {});
   // Reads a .tile file. unsupported for other endings; not_found, permission_denied.
   static Result<Program> read(const std::filesystem::path& path, std::string_view function = {});
+
+  // The derivative, a program with the inputs of this one and, for each differentiated output R that
+  // is not known to be of rank 0, an input DR: the derivative of a number by R. Its outputs are one
+  // DA of the sizes of A for each input A of `wrt`: the derivative of that number by A.
+  // invalid_argument: something has no derivative, said with its place; not_found: a name of the
+  // options, with the nearest.
+  Result<Program> gradient(const GradientOptions& options = {}) const;
+
+  // What was noted when it was made, each with its place: inputs whose derivative is zero.
+  const std::vector<std::string>& notes() const;
 
   const std::string& name() const;  // of the function; the file's stem if it has none
   const std::vector<ProgramInput>& inputs() const;

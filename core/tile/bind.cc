@@ -268,8 +268,10 @@ Result<BoundProgram> Binder::run(const Function& entry) {
 
 Status Binder::check() {
   check_functions();
-  for (const Function& function : program_.functions)
+  for (const Function& function : program_.functions) {
     if (!stop()) check_names(function);
+    for (const Statement& statement : function.statements) check_attributes(statement);
+  }
   check_recursion();
   return diagnostics_.status();
 }
@@ -365,8 +367,19 @@ bool Binder::bind_dims(Scope& scope, const Parameter& parameter, const std::vect
 
 void Binder::bind_statements(Scope& scope) {
   std::string target = std::move(target_);
+  const bool ok = check_derivatives(scope);
   for (const Statement& statement : scope.function->statements) {
     if (stop()) break;
+    if (!ok) {
+      // Their types would be mistakes of their own.
+      if (const auto* contraction = std::get_if<Contraction>(&statement.form)) {
+        scope.names.emplace(contraction->out.tensor.text, Entity::failed(statement.span));
+      } else {
+        for (const Name& name : std::get<Assignment>(statement.form).targets)
+          scope.names.emplace(name.text, Entity::failed(name.span));
+      }
+      continue;
+    }
     if (const auto* contraction = std::get_if<Contraction>(&statement.form)) {
       const Name& name = contraction->out.tensor;
       if (!bind_contraction(scope, statement, *contraction)) scope.names.emplace(name.text, Entity::failed(name.span));
@@ -382,15 +395,52 @@ void Binder::bind_statements(Scope& scope) {
 }
 
 void Binder::check_attributes(const Statement& statement) {
+  struct Known {
+    std::string_view name;
+    size_t least, most;
+    std::string_view takes;
+  };
+  static constexpr Known kKnown[] = {
+      {"pid", 1, 1, "the name for the kernel, pid(name)"},
+      {"grad", 1, 1, "the function that is the derivative, grad(name)"},
+      {"no_grad", 0, 0, "nothing"},
+      {"derivative", 1, SIZE_MAX, "the tensors that are differentiated by, derivative(A)"},
+  };
   for (const Attribute& attribute : statement.attributes) {
-    if (attribute.name.text != "pid") {
-      warn(attribute.name.span, fmt::format("attribute '{}' has no effect; the one that has is 'pid(name)', which "
-                                            "names the kernel", attribute.name.text));
-    } else if (attribute.arguments.size() != 1) {
-      error(attribute.name.span, fmt::format("'pid' takes the name for the kernel, pid(name), but {} arguments are "
-                                             "given", attribute.arguments.size()));
+    const std::string& name = attribute.name.text;
+    const auto* known = std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known& k) { return k.name == name; });
+    const size_t given = attribute.arguments.size();
+    if (known == std::end(kKnown)) {
+      warn(attribute.name.span, fmt::format("attribute '{}' has no effect; those that have are 'pid(name)', which "
+                                            "names the kernel, 'grad(function)', 'no_grad' and 'derivative(A)'", name));
+    } else if (given < known->least || given > known->most) {
+      error(attribute.name.span, fmt::format("'{}' takes {}, but {} argument{} given", name, known->takes, given,
+                                             given == 1 ? " is" : "s are"));
+    } else if (name == "grad" && functions_.count(attribute.arguments[0].text) == 0) {
+      std::vector<std::string> names;
+      for (const Function& function : program_.functions) names.push_back(function.name.text);
+      error(attribute.arguments[0].span, fmt::format("there is no function '{}' in the file{}", attribute.arguments[0].text,
+                                                     did_you_mean(attribute.arguments[0].text, names)));
     }
   }
+}
+
+bool Binder::check_derivatives(const Scope& scope) {
+  bool ok = true;
+  for (const Statement& statement : scope.function->statements)
+    for (const Attribute& attribute : statement.attributes) {
+      if (attribute.name.text != "derivative") continue;
+      for (const Name& name : attribute.arguments) {
+        const Entity* entity = look_up(scope, name.text, name.span, "tensor");
+        if (entity == nullptr || entity->kind != Entity::Kind::tensor) continue;
+        const BoundTensor& by = tensor(entity->tensor);
+        if (!is_float(by.type))
+          ok = error(name.span, fmt::format("the derivative by '{}', which is {}: only tensors of floats can be "
+                                            "differentiated by",
+                                            name.text, to_string(by.type, by.sizes)));
+      }
+    }
+  return ok;
 }
 
 void Binder::warn_of_unused(const Scope& scope) {
@@ -406,8 +456,10 @@ void Binder::warn_of_unused(const Scope& scope) {
     const auto* assignment = std::get_if<Assignment>(&statement.form);
     if (assignment == nullptr) {
       check(std::get<Contraction>(statement.form).out.tensor);
-    } else if (!assignment->tuple) {
-      check(assignment->targets[0]);  // of several results some may not be wanted
+    } else if (const Expr& value = scope.function->exprs[static_cast<size_t>(assignment->value)];
+               !assignment->tuple && !(value.kind == ExprKind::call && value.text == "match")) {
+      // Of several results some may not be wanted, and a match is a check.
+      check(assignment->targets[0]);
     }
   }
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <memory>
 
 #include "stria/base/text.h"
 #include "stria/builtins/composite.h"
@@ -29,6 +30,10 @@ constexpr MissingFunction kMissing[] = {
 };
 
 const Expr& expr_at(const Scope& scope, ExprId id) { return scope.function->exprs[static_cast<size_t>(id)]; }
+
+bool is_true(const Constant& number) {
+  return number.kind == Constant::Kind::floating ? !(number.floating == 0) : number.integer != 0;
+}
 
 Value constant_value(const Constant& number) {
   Value out;
@@ -115,15 +120,21 @@ std::optional<Value> Binder::evaluate_call(Scope& scope, const Expr& e, NodeList
   std::vector<Value> args;
   args.reserve(e.args.size());
   bool ok = true;
-  for (ExprId arg : e.args) {
-    std::optional<Value> value = evaluate(scope, arg, nodes);
+  int chosen = -1;  // of `c ? t : e` with a constant c: what else stands there gives sizes and type alone
+  std::unique_ptr<NodeList> unused;
+  for (size_t i = 0; i < e.args.size(); ++i) {
+    const bool dead = chosen >= 0 && static_cast<int>(i) != chosen;
+    if (dead && unused == nullptr) unused = std::make_unique<NodeList>();
+    std::optional<Value> value = evaluate(scope, e.args[i], dead ? *unused : nodes);
     ok &= value.has_value();
-    if (value) args.push_back(std::move(*value));
+    if (!value) continue;
+    if (builtin->types == TypeRule::select && i == 0 && value->constant) chosen = is_true(value->number) ? 1 : 2;
+    args.push_back(std::move(*value));
   }
   if (!ok) return std::nullopt;
   if (!check_argument_count(*builtin, e)) return std::nullopt;
   if (builtin->types == TypeRule::cast) return evaluate_cast(*builtin, e, std::move(args), nodes);
-  return evaluate_builtin(scope, *builtin, e, std::move(args), nodes);
+  return evaluate_builtin(scope, *builtin, e, std::move(args), nodes, chosen);
 }
 
 bool Binder::check_argument_count(const Builtin& builtin, const Expr& call) {
@@ -154,7 +165,7 @@ bool Binder::unknown_function(const Expr& e) {
 }
 
 std::optional<Value> Binder::evaluate_builtin(const Scope& scope, const Builtin& builtin, const Expr& e,
-                                              std::vector<Value> args, NodeList& nodes) {
+                                              std::vector<Value> args, NodeList& nodes, int chosen) {
   // What decides the type: not the condition of `?:`.
   const size_t first = builtin.types == TypeRule::select ? 1 : 0;
   std::optional<DataType> tensors;
@@ -202,6 +213,18 @@ std::optional<Value> Binder::evaluate_builtin(const Scope& scope, const Builtin&
     }
     ids.push_back(args[i].node);
     shapes[i] = std::move(args[i].sizes);
+  }
+  if (chosen >= 0) {
+    Result<std::vector<int64_t>> sizes = broadcast_sizes(shapes);
+    if (!sizes.ok()) {
+      error(e.name_span, sizes.status());
+      return std::nullopt;
+    }
+    Value out = args[static_cast<size_t>(chosen)];
+    if (out.type != call->result)
+      out = add_call(nodes, "ident", call->result, call->result, {out.node}, {});
+    out.sizes = std::move(sizes).value();
+    return out;
   }
   const BoundNode& last = nodes.nodes[static_cast<size_t>(ids.back())];
   const std::string_view name = builtin.name;

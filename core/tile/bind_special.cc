@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of the functions that are not elementwise: their records say what they take and give, this
 // file makes the statements.
+#include <algorithm>
+
 #include "stria/tile/binder.h"
 #include "stria/tile/constant.h"
+#include "stria/tile/contraction_types.h"
 #include "stria/tile/print.h"
 #include "stria/type/tensor_shape.h"
 
@@ -18,11 +21,11 @@ int add_node(NodeList& nodes, BoundNode node) {
   return static_cast<int>(nodes.nodes.size()) - 1;
 }
 
-int add_number(NodeList& nodes, int64_t number) {
+int add_number(NodeList& nodes, int64_t number, DataType type = DataType::i32) {
   BoundNode node;
   node.kind = BoundNode::Kind::constant;
-  node.type = DataType::i32;
-  node.value = Scalar::of_int(DataType::i32, number);
+  node.type = type;
+  node.value = convert(Scalar::of_int(DataType::i64, number), type);
   return add_node(nodes, std::move(node));
 }
 
@@ -57,7 +60,8 @@ Value value_of(int node, std::vector<int64_t> sizes) {
 
 bool makes_statement(const Special& special) {
   const std::string_view name = special.name;
-  return name == "gather" || name == "scatter" || name == "reshape" || name == "prng_value";
+  return name == "gather" || name == "gather_or_zero" || name == "scatter" || name == "reshape" || name == "reshape_like" || name == "sum_like" ||
+         name == "prng_value";
 }
 
 bool Binder::step_is_no_result(const Name& name) {
@@ -142,6 +146,12 @@ std::optional<Value> Binder::evaluate_special(Scope& scope, const Special& speci
   call.tensors.push_back({value->type, value->sizes});
   std::optional<TensorType> type = special_type(scope, special, e, call);
   if (!type) return std::nullopt;
+  if (name == "size") {
+    Value out;
+    out.constant = true;
+    out.number = Constant::of(value->sizes[static_cast<size_t>(call.numbers[0])]);
+    return out;
+  }
   if (name == "shape") return evaluate_shape(value->sizes, nodes);
   return evaluate_index(*type, call.numbers[0], nodes);
 }
@@ -198,16 +208,43 @@ TensorId Binder::bind_special(Scope& scope, const Special& special, const Expr& 
   if (!bind_numbers(scope, special, e, call)) return -1;
   std::optional<TensorType> type = special_type(scope, special, e, call);
   if (!type) return -1;
-  if (std::string_view(special.name) == "reshape")
+  if (std::string_view(special.name) == "sum_like")
+    return add_sum(scope, operands[0], std::move(*type), name, statement, span, text);
+  if (std::string_view(special.name) == "reshape" || std::string_view(special.name) == "reshape_like")
     return add_reshape(scope, operands[0], std::move(type->sizes), name, statement, span, text);
   if (std::string_view(special.name) == "scatter")
     return add_scatter(scope, operands, std::move(*type), name, statement, span, text);
+  const bool zeros = std::string_view(special.name) == "gather_or_zero";
   BoundGather gather;
   gather.from = operands[0];
   gather.index = operands[1];
-  gather.out = add_tensor(name, type->type, std::move(type->sizes), e.span);
-  if (gather.out < 0) return -1;
-  return add_statement(scope, statement, {gather, {}, text, span}) ? gather.out : -1;
+  gather.out = add_tensor(zeros ? temporary_name() : name, type->type, std::move(type->sizes), e.span);
+  if (gather.out < 0 || !add_statement(scope, statement, {gather, {}, text, span})) return -1;
+  return zeros ? add_mask(scope, gather, name, statement, span, text) : gather.out;
+}
+
+// The gathered rows where the integer is one, else 0.
+TensorId Binder::add_mask(Scope& scope, const BoundGather& gather, const std::string& name,
+                          const Statement* statement, SourceSpan span, const std::string& text) {
+  const int64_t rows = tensor(gather.from).sizes[0];
+  std::vector<int64_t> sizes = tensor(gather.index).sizes;
+  sizes.resize(tensor(gather.out).sizes.size(), 1);
+  const TensorId index =
+      add_reshape(scope, gather.index, std::move(sizes), temporary_name(), statement, span, text);
+  if (index < 0) return -1;
+  NodeList nodes;
+  const Value at = load(nodes, index);
+  Value row = load(nodes, gather.out);
+  const int wide = add_call(nodes, "ident", DataType::i64, {at.node});
+  const int low = add_call(nodes, "cmp_ge", DataType::boolean, {wide, add_number(nodes, 0, DataType::i64)});
+  const int high = add_call(nodes, "cmp_lt", DataType::boolean, {wide, add_number(nodes, rows, DataType::i64)});
+  for (int node : {wide, low, high}) nodes.nodes[static_cast<size_t>(node)].operation_type = DataType::i64;
+  const int both = add_call(nodes, "logical_and", DataType::boolean, {low, high});
+  nodes.nodes[static_cast<size_t>(both)].operation_type = DataType::boolean;
+  const int zero = add_number(nodes, 0, compute_type(row.type));
+  row.node = add_call(nodes, "cond", row.type, {both, row.node, zero});
+  nodes.nodes.back().operation_type = compute_type(row.type);
+  return finish(scope, statement, nodes, row, name, text, span);
 }
 
 TensorId Binder::add_reshape(Scope& scope, TensorId from, std::vector<int64_t> sizes,
@@ -218,6 +255,44 @@ TensorId Binder::add_reshape(Scope& scope, TensorId from, std::vector<int64_t> s
   reshape.out = add_tensor(name, tensor(from).type, std::move(sizes), span);
   if (reshape.out < 0) return -1;
   return add_statement(scope, statement, {reshape, {}, text, span}) ? reshape.out : -1;
+}
+
+// One contraction whose output has 0 where the sum runs over a dimension that stays with size 1.
+TensorId Binder::add_sum(Scope& scope, TensorId from, TensorType type, const std::string& name,
+                         const Statement* statement, SourceSpan span, const std::string& text) {
+  const std::vector<int64_t> sizes = tensor(from).sizes;
+  if (sizes == type.sizes) {
+    NodeList nodes;
+    const Value value = load(nodes, from);
+    return finish(scope, statement, nodes, value, name, text, span);
+  }
+  const ContractionTypes types = contraction_types(Aggregation::sum, Combination::none, {tensor(from).type});
+  BoundContraction sum;
+  sum.combination_type = types.combination;
+  sum.value_type = types.value;
+  sum.aggregation_type = types.aggregation;
+  sum.out_name = name;
+  sum.out_span = place(span);
+  BoundOperand operand;
+  operand.tensor = from;
+  const size_t lead = sizes.size() - type.sizes.size();
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    // Indices are sorted by name.
+    const std::string index = fmt::format("i{:03}", i);
+    sum.indices.push_back({index, {0, std::max<int64_t>(sizes[i] - 1, 0)}});
+    sum.empty |= sizes[i] == 0;
+    operand.access.push_back({Affine::of(index), 1});
+    if (i < lead) continue;
+    const bool summed = type.sizes[i - lead] == 1;
+    sum.out_access.push_back({summed ? Affine(0) : Affine::of(index), 1});
+  }
+  if (sum.empty)
+    for (BoundIndex& index : sum.indices) index.range = {0, 0};
+  sum.operands.push_back(std::move(operand));
+  sum.out = add_tensor(name, types.out, std::move(type.sizes), span);
+  const TensorId out = sum.out;
+  if (out < 0) return -1;
+  return add_statement(scope, statement, {std::move(sum), {}, text, place(span)}) ? out : -1;
 }
 
 // Sums of fp16 and bf16 are kept in fp32 and rounded once.

@@ -103,6 +103,8 @@ class Binder {
                  SourceSpan where);
   void bind_statements(Scope& scope);
   void check_attributes(const Statement& statement);
+  // False (and an error) if the function is a derivative by integers.
+  bool check_derivatives(const Scope& scope);
   void warn_of_unused(const Scope& scope);
   void bind_outputs(Scope& scope);
   bool bind_assignment(Scope& scope, const Statement& statement, const Assignment& assignment);
@@ -193,7 +195,7 @@ class Binder {
   std::optional<Value> evaluate(Scope& scope, ExprId id, NodeList& nodes);
   std::optional<Value> evaluate_call(Scope& scope, const Expr& expr, NodeList& nodes);
   std::optional<Value> evaluate_builtin(const Scope& scope, const Builtin& builtin, const Expr& expr,
-                                        std::vector<Value> args, NodeList& nodes);
+                                        std::vector<Value> args, NodeList& nodes, int chosen);
   std::optional<Value> evaluate_cast(const Builtin& builtin, const Expr& expr, std::vector<Value> args,
                                      NodeList& nodes);
   // The integer that an expression of literals and dimensions is.
@@ -231,6 +233,10 @@ class Binder {
   TensorId add_reshape(Scope& scope, TensorId from, std::vector<int64_t> sizes,
                        const std::string& name, const Statement* statement, SourceSpan span,
                        const std::string& text);
+  TensorId add_mask(Scope& scope, const BoundGather& gather, const std::string& name,
+                    const Statement* statement, SourceSpan span, const std::string& text);
+  TensorId add_sum(Scope& scope, TensorId from, TensorType type, const std::string& name,
+                   const Statement* statement, SourceSpan span, const std::string& text);
   TensorId add_scatter(Scope& scope, const std::vector<TensorId>& operands, TensorType type,
                        const std::string& name, const Statement* statement, SourceSpan span,
                        const std::string& text);

@@ -222,6 +222,24 @@ void define(CLI::App* app, FmtOptions& options) {
       "  stria fmt --check *.tile");
 }
 
+void define(CLI::App* app, GradOptions& options) {
+  app->add_option("FILE", options.file, "a Tile program (.tile)")->required();
+  app->add_option("--wrt", options.wrt, "inputs to differentiate by (default: every one)")
+      ->delimiter(',')
+      ->type_name("A,B");
+  app->add_option("--function", options.function, "which function of the file")->type_name("NAME");
+  app->add_option("--of", options.of, "the result to differentiate (default: every one)")->type_name("R");
+  app->add_flag("--keep-results", options.keep_results, "give the function's results as well, first");
+  app->add_option("--name", options.name, "name of the function made (default: …_gradient)")->type_name("NAME");
+  app->footer(
+      "Prints a function with the inputs of the given one and, for each result R that is not\n"
+      "known to be of rank 0, an input DR: the derivative of a number by R. It gives that\n"
+      "number's derivative by each input. What is zero is said on stderr.\n\n"
+      "Examples:\n"
+      "  stria grad conv.tile\n"
+      "  stria grad net.tile --function loss --wrt W1,W2 --of L --keep-results");
+}
+
 // The first word that looks like an option of `app` and is none, said with the nearest one; "" if
 // there is no such word. CLI11 complains of what is missing before it looks at what is wrong.
 std::string unknown_option(const CLI::App& app, int count, const char* const* arguments) {
@@ -253,6 +271,7 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   OptOptions opt_options;
   HwOptions hw_options;
   FmtOptions fmt_options;
+  GradOptions grad_options;
   CLI::App* devices_app = app.add_subcommand("devices", "list the devices of all plugins");
   CLI::App* doctor_app = app.add_subcommand("doctor", "say what is wrong with each plugin");
   CLI::App* run_app = app.add_subcommand("run", "run a program on a device");
@@ -267,6 +286,8 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   define(opt_app, opt_options);
   define(hw_app, hw_options);
   define(fmt_app, fmt_options);
+  CLI::App* grad_app = app.add_subcommand("grad", "write the derivative of a Tile program");
+  define(grad_app, grad_options);
 
   CommandLine out;
   try {
@@ -282,7 +303,7 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   } catch (const CLI::ParseError& error) {
     if (app.get_subcommands().empty() && count > 1 && arguments[1][0] != '-') {
       const std::vector<std::string> verbs = {"devices", "doctor", "run", "compile",
-                                              "opt",     "hw",     "fmt"};
+                                              "opt",     "hw",     "fmt",     "grad"};
       out.text = fmt::format("stria: there is no verb '{}'{} (the verbs: {})\n", arguments[1],
                              did_you_mean(arguments[1], verbs), join(verbs, ", "));
       out.code = ExitCode::usage;
@@ -303,6 +324,7 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   if (opt_app->parsed()) out.verb = opt_options;
   if (hw_app->parsed()) out.verb = hw_options;
   if (fmt_app->parsed()) out.verb = fmt_options;
+  if (grad_app->parsed()) out.verb = grad_options;
   if (!out.verb) {
     out.text = app.help();
     out.code = ExitCode::usage;

@@ -10,6 +10,7 @@
 #include "devices.h"
 #include "doctor.h"
 #include "fmt.h"
+#include "grad.h"
 #include "hw.h"
 #include "opt.h"
 #include "run.h"
@@ -17,7 +18,7 @@
 namespace stria::command {
 
 using Verb = std::variant<DevicesOptions, DoctorOptions, RunOptions, CompileOptionsText, OptOptions,
-                          HwOptions, FmtOptions>;
+                          HwOptions, FmtOptions, GradOptions>;
 
 struct CommandLine {
   std::optional<Verb> verb;

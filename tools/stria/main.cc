@@ -25,6 +25,7 @@ Outcome dispatch(const Verb& verb) {
     Outcome operator()(const OptOptions& options) const { return opt(options); }
     Outcome operator()(const HwOptions& options) const { return hw(options); }
     Outcome operator()(const FmtOptions& options) const { return fmt_files(options); }
+    Outcome operator()(const GradOptions& options) const { return grad(options); }
   };
   return std::visit(Dispatch{}, verb);
 }
