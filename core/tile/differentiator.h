@@ -46,6 +46,7 @@ class Differentiator {
   // By a statement made for it alone.
   void contribute_made(const std::string& name, const std::string& value);
   static std::string derivative_name(const std::string& of) { return "D" + of; }
+  ExprId sum_of(const std::vector<ExprId>& terms);
   std::string constant_name(int64_t value);
 
   // ---- gradient_expression.cc ----

@@ -15,6 +15,8 @@
 namespace stria::tile {
 namespace {
 
+constexpr size_t kMostSummed = 32;
+
 const Attribute* find_attribute(const Statement& statement, std::string_view name) {
   for (const Attribute& attribute : statement.attributes)
     if (attribute.name.text == name) return &attribute;
@@ -217,13 +219,32 @@ std::string Differentiator::adjoint(const std::string& name) {
       flat_.rename(made->second, first.text, out);
     }
   } else {
-    ExprId sum = parts[0];
-    for (size_t i = 1; i < parts.size(); ++i) sum = flat_.call("add", {sum, parts[i]});
+    // Many are added in several statements: an expression has a largest depth.
+    std::vector<ExprId> rest = parts;
+    while (rest.size() > kMostSummed) {
+      std::vector<ExprId> sums;
+      for (size_t i = 0; i < rest.size(); i += kMostSummed) {
+        const size_t end = std::min(i + kMostSummed, rest.size());
+        const std::string part = flat_.numbered_name(derivative_name(name));
+        flat_.add_assignment(part,
+                             sum_of({rest.begin() + static_cast<std::ptrdiff_t>(i),
+                                     rest.begin() + static_cast<std::ptrdiff_t>(end)}),
+                             {{}, {}, "", span_});
+        sums.push_back(flat_.name(part));
+      }
+      rest = std::move(sums);
+    }
     out = flat_.fresh_name(derivative_name(name));
-    flat_.add_assignment(out, sum, {{}, {}, "", span_});
+    flat_.add_assignment(out, sum_of(rest), {{}, {}, "", span_});
   }
   adjoints_[name] = out;
   return out;
+}
+
+ExprId Differentiator::sum_of(const std::vector<ExprId>& terms) {
+  ExprId sum = terms[0];
+  for (size_t i = 1; i < terms.size(); ++i) sum = flat_.call("add", {sum, terms[i]});
+  return sum;
 }
 
 std::string Differentiator::constant_name(int64_t value) {

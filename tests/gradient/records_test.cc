@@ -178,10 +178,11 @@ TEST_P(Records, BuiltinsWithoutDerivativeHaveNone) {
 }
 
 // A special with a derivative, on operands of every kind: rows that are chosen once, several times
-// and never.
+// and never, and integers that are no row.
 struct SpecialCase {
   const char* name;
   std::vector<Numbers> operands;
+  const char* numbers = "";  // behind the operands in the call
 };
 
 std::vector<SpecialCase> special_cases() {
@@ -193,10 +194,18 @@ std::vector<SpecialCase> special_cases() {
   };
   const Numbers rows{{DataType::i32, {6}}, {2, 0, 2, 3, 0, 2}};
   const Numbers table{{DataType::i32, {2, 2}}, {1, 1, 2, 0}};
+  const Numbers beyond{{DataType::i32, {6}}, {2, -1, 4, 3, 0, 9}};
   return {{"gather", {reals({4, 3}), rows}},
           {"gather", {reals({4}), table}},
           {"scatter", {reals({6, 2}), rows, reals({4})}},
-          {"scatter", {reals({2, 2}), table, reals({3})}}};
+          {"gather", {reals({4, 3}), beyond}},
+          {"gather_or_zero", {reals({4, 3}), beyond}},
+          {"scatter", {reals({2, 2}), table, reals({3})}},
+          {"scatter", {reals({6, 2}), beyond, reals({4})}},
+          {"reshape", {reals({2, 6})}, ", 3, 4"},
+          {"reshape_like", {reals({2, 6}), reals({4, 3})}},
+          {"sum_like", {reals({3, 2, 4}), reals({1, 4})}},
+          {"sum_like", {reals({3, 2}), reals({3, 2})}}};
 }
 
 // Of the sum of all results, each with its weight, by every element.
@@ -210,7 +219,7 @@ TEST_P(Records, DerivativesOfSpecialsAreThoseOfTheirFunctions) {
     ASSERT_EQ(static_cast<size_t>(arity), c.operands.size());
     std::vector<TensorType> types;
     for (const Numbers& operand : c.operands) types.push_back(operand.type);
-    const std::string call = fmt::format("{}({})", c.name, names(arity, ""));
+    const std::string call = fmt::format("{}({}{})", c.name, names(arity, ""), c.numbers);
     const Result<NumericFunction> f =
         compile(fmt::format("function ({}) -> (R) {{ R = {}; }}", names(arity, ""), call), types);
     ASSERT_TRUE(f.ok()) << f.status().message();

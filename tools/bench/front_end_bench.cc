@@ -2,6 +2,8 @@
 // What the front end costs: parse, bind and lower of a generated program, cold and in a process of
 // its own, so that the peak of its memory is that of the program.
 //   stria_front_end_bench STATEMENTS     prints seconds of parse, bind and lower, then peak KiB
+//   stria_front_end_bench STATEMENTS gradient    prints seconds of the gradient by both inputs, and
+//                                                its statements
 #include <sys/resource.h>
 
 #include <cstdio>
@@ -12,6 +14,7 @@
 #include "stria/base/text.h"
 #include "stria/lower/lower.h"
 #include "stria/tile/bind.h"
+#include "stria/tile/gradient.h"
 #include "stria/tile/parser.h"
 
 namespace {
@@ -34,6 +37,14 @@ T require(Result<T> result) {
   std::exit(3);
 }
 
+int print_gradient(const std::string& text) {
+  const tile::Program program = require(tile::parse({"bench.tile", text}));
+  tile::Program made;
+  const double gradient_s = bench::seconds_of([&] { made = require(tile::gradient(program, {})); });
+  std::printf("%.9f %zu\n", gradient_s, made.functions.back().statements.size());
+  return 0;
+}
+
 int64_t peak_kib() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -43,12 +54,14 @@ int64_t peak_kib() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int64_t statements = argc == 2 ? std::atoll(argv[1]) : 0;
+  const bool gradient = argc == 3 && std::string_view(argv[2]) == "gradient";
+  const int64_t statements = argc == 2 || gradient ? std::atoll(argv[1]) : 0;
   if (statements < 2) {
-    std::fprintf(stderr, "usage: stria_front_end_bench STATEMENTS (2 or more)\n");
+    std::fprintf(stderr, "usage: stria_front_end_bench STATEMENTS [gradient] (2 or more)\n");
     return 2;
   }
   const std::string text = program_of(statements);
+  if (gradient) return print_gradient(text);
   const TensorType matrix{DataType::fp32, {64, 64}};
   tile::Program program;
   tile::BoundProgram bound;

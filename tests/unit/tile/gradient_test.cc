@@ -429,6 +429,13 @@ TEST(Gradient, CustomDerivatives) {
   ASSERT_TRUE(again.ok()) << again.status().message();
 }
 
+// A sum of more terms than an expression may be deep.
+TEST(Gradient, ManyUses) {
+  std::string text = "function (A[N]) -> (R) {\n  T0 = A * A;\n";
+  for (int i = 1; i < 1500; ++i) text += fmt::format("  T{} = T{} * 0.5 + A;\n", i, i - 1);
+  check(text + "  R = T1499 * A;\n}\n", {{"A", values({1}, 1)}});
+}
+
 TEST(Gradient, SameOperandNames) {
   // Names that the derivative would take are there already.
   check("function (A[N], DA[N]) -> (R) { DR = A * DA; Zero = DR * 2.0; R = Zero * A; }",
