@@ -215,7 +215,7 @@ Status lower_contraction(Lowering& lowering, const tile::BoundStatement& stateme
   lowering.set_index_names(contraction.out, std::move(names));
   STRIA_ASSIGN(ContractionSets sets, find_sets(lowering, contraction));
   auto& [iterations, rest] = sets;
-  if (!rest.empty() && !contraction.default_tensor)
+  if (!rest.empty() && !contraction.default_tensor && !contraction.in_derivative)
     warn_of_unwritten(lowering, contraction, rest, iterations.whole.empty);
   for (const SetPiece& piece : rest) add_fill(lowering, contraction, piece);
   for (Iteration& iteration : iterations.kernels)

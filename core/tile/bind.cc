@@ -425,11 +425,12 @@ void Binder::check_attributes(const Statement& statement) {
   }
 }
 
-bool Binder::check_derivatives(const Scope& scope) {
+bool Binder::check_derivatives(Scope& scope) {
   bool ok = true;
   for (const Statement& statement : scope.function->statements)
     for (const Attribute& attribute : statement.attributes) {
       if (attribute.name.text != "derivative") continue;
+      scope.derivative = true;
       for (const Name& name : attribute.arguments) {
         const Entity* entity = look_up(scope, name.text, name.span, "tensor");
         if (entity == nullptr || entity->kind != Entity::Kind::tensor) continue;
@@ -552,6 +553,7 @@ std::vector<Entity> Binder::inline_call(Scope& scope, const Function& function, 
   Scope inner;
   inner.function = &function;
   inner.prefix = names[0];
+  inner.derivative = scope.derivative;
   for (const Attribute& attribute : scope.attributes)
     if (!write(size_of(attribute), call.span)) return {};
   inner.attributes = scope.attributes;

@@ -41,6 +41,7 @@ bool Binder::bind_contraction(Scope& scope, const Statement& statement, const Co
   bound.aggregation = contraction.aggregation;
   bound.combination = contraction.combination;
   bound.no_defract = contraction.no_defract;
+  bound.in_derivative = scope.derivative;
   bound.out_name = name.text;
   bound.out_span = place(contraction.out.span);
   bool ok = true;

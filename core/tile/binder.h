@@ -61,6 +61,7 @@ struct Scope {
   std::unordered_map<std::string, std::string> tensor_names;
   std::string prefix;                 // empty in the entry
   std::vector<Attribute> attributes;  // of the calling statements
+  bool derivative = false;  // the function, or one that calls it, has a [[derivative(A)]]
 };
 
 // The nodes of one elementwise statement under construction.
@@ -103,8 +104,8 @@ class Binder {
                  SourceSpan where);
   void bind_statements(Scope& scope);
   void check_attributes(const Statement& statement);
-  // False (and an error) if the function is a derivative by integers.
-  bool check_derivatives(const Scope& scope);
+  // Finds out whether the function is a derivative; false (and an error) if it is one by integers.
+  bool check_derivatives(Scope& scope);
   void warn_of_unused(const Scope& scope);
   void bind_outputs(Scope& scope);
   bool bind_assignment(Scope& scope, const Statement& statement, const Assignment& assignment);

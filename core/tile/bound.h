@@ -72,6 +72,7 @@ struct BoundContraction {
   // Type the running value is kept in. The out tensor's type may be narrower (fp16, bf16).
   DataType aggregation_type = DataType::fp32;
   std::optional<TensorId> default_tensor;  // type and sizes of `out`
+  bool in_derivative = false;  // of a function that is one: what is unwritten is 0 by intent
   bool no_defract = false;
   std::string out_name;  // as written, for messages
   SourceSpan out_span;   // of the output and its indices, in the program's text

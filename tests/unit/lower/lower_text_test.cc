@@ -202,6 +202,17 @@ TEST(Lower, WarnsOfOutputsThatAreNotWhollyWritten) {
                         "function (A) -> (R) { R = f(A) + f(A * 2); }", inputs).size(), 1u);
 }
 
+// Rule M18.
+TEST(Lower, DoesNotWarnOfZerosInADerivative) {
+  const std::map<std::string, tile::TensorType> inputs = {{"A", {DataType::fp32, {4}}}};
+  const std::string function =
+      "function d(A[N]) -> (DA) {\n"
+      "  DA_1[2 * i : N] = +(A[i]);\n  [[derivative(A)]] DA = DA_1 + A;\n}\n";
+  EXPECT_THAT(warnings_of(function, inputs), ElementsAre());
+  const std::string caller = "function (A[N]) -> (R) { D = d(A); R[2 * i : N] = +(D[i]); }";
+  EXPECT_EQ(warnings_of(function + caller, inputs).size(), 1u);  // of R
+}
+
 TEST(Lower, TheAttributePidNamesKernels) {
   stripe::Program program = lowered(
       "function (A[N]) -> (R, S, T) { [[pid(sum)]] R[2 * i : N] = +(A[i]); [[pid(sum)]] S = A; T = A; }",
