@@ -147,7 +147,7 @@ void Differentiator::push_alone(const std::string& target, const Expr& call, con
     for (size_t k = 0; k < call.args.size() && k < 3; ++k)
       names.emplace_back("XYZ"[k], call.args[k]);
     ExprId made = substitute(record, root_of(record), names);
-    const std::string& operand = flat_.expr(call.args[i]).text;
+    const std::string operand = flat_.expr(call.args[i]).text;  // new expressions move the others
     // Sizes that have names need no tensor that has them.
     const Expr e = flat_.expr(made);
     if (e.kind == ExprKind::call && e.text == "reshape_like") {
