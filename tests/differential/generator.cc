@@ -44,10 +44,12 @@ class Generator {
   Scalar random_value(DataType type) {
     if (is_float(type)) {
       double sum = 0;  // about normal
+      if (options_.differentiable && chance(4)) return Scalar::of_float(type, 0);
       for (int n = 0; n < 4; ++n) sum += static_cast<double>(random_() >> 11) * 0x1p-53 - 0.5;
       return Scalar::of_float(type, sum * 1.7);
     }
     if (type == DataType::boolean) return Scalar::of_bool(chance(50));
+    if (options_.differentiable) return Scalar::of_int(type, pick(0, 3));
     if (chance(4)) return Scalar::of_int(type, static_cast<int64_t>(random_()));  // provokes wrapping
     return Scalar::of_int(type, is_unsigned_integer(type) ? pick(0, 15) : pick(-8, 7));
   }
@@ -73,6 +75,7 @@ class Generator {
 
   DataType any_type_of_all() { return static_cast<DataType>(pick(0, kDataTypeCount - 1)); }
   DataType any_type() {
+    if (options_.differentiable) return DataType::fp64;
     // No number is drawn if there is no main type: programs of the default options stay as they are.
     if (options_.main_type_percent > 0 && chance(options_.main_type_percent)) return main_type_;
     return any_type_of_all();
@@ -90,6 +93,10 @@ class Generator {
     c.agg = first ? kAggs[program_.seed % 5] : kAggs[pick(0, 4)];
     c.comb = first ? kCombs[turn % 5] : kCombs[pick(0, 4)];
     DataType type = first ? static_cast<DataType>(turn % kDataTypeCount) : any_type();
+    if (options_.differentiable) {
+      type = DataType::fp64;
+      if (c.comb == "==") c.comb = "?";
+    }
     const bool is_sum = c.agg == '+' || c.agg == '*';
 
     const int out_rank = pick(0, chance(20) ? 5 : 3);
@@ -125,7 +132,8 @@ class Generator {
         if ((o == home && (reduced_index || chance(90))) || chance(35)) uses[static_cast<size_t>(o)].push_back(names[n]);
     }
     for (int o = 0; o < operand_count; ++o) {
-      c.operands.push_back(operand(c, type, uses[static_cast<size_t>(o)], names, extent, out_rank));
+      const bool compared = options_.differentiable && c.comb == "?" && o < 2;
+      c.operands.push_back(operand(c, compared ? DataType::i32 : type, uses[static_cast<size_t>(o)], names, extent, out_rank));
       read_.insert(c.operands.back().tensor);
     }
     for (int n = 0; n < 2; ++n) {
@@ -246,28 +254,41 @@ class Generator {
     std::vector<std::string> ops = {"add", "sub", "mul", "max", "min", "neg", "abs", "cond"};
     if (is_float(type)) {
       ops.push_back("div");
-      if (type == DataType::fp32) ops.push_back("sqrt");
+      if (type == DataType::fp32 || options_.differentiable) ops.push_back("sqrt");
+      if (options_.differentiable)
+        for (const char* op : {"tanh", "sigmoid", "exp", "sin"}) ops.push_back(op);
     } else {
       for (const char* op : {"div", "mod", "bit_and", "bit_or", "bit_xor"}) ops.push_back(op);
     }
     e.op = ops[static_cast<size_t>(pick(0, static_cast<int>(ops.size()) - 1))];
     feature(e.op);
-    if (e.op == "neg" || e.op == "abs") {
+    static const std::set<std::string> kUnary = {"neg", "abs", "tanh", "sigmoid", "exp", "sin"};
+    if (kUnary.count(e.op)) {
       e.args = {anchored(type, sizes, depth - 1)};
     } else if (e.op == "sqrt") {
       GeneratedExpr inner;
       inner.op = "abs";
       inner.type = type;
       inner.args = {anchored(type, sizes, depth - 1)};
-      e.args = {inner};
+      // Of a root or quotient that is infinite nothing can be said, even where it is not chosen.
+      e.args = {options_.differentiable ? above_zero(inner) : inner};
     } else if (e.op == "cond") {
       e.args = {tree(DataType::boolean, sizes, 1), anchored(type, sizes, depth - 1), tree(type, sizes, depth - 1)};
     } else {
       e.args = {anchored(type, sizes, depth - 1), tree(type, sizes, depth - 1)};
+      if (e.op == "div" && options_.differentiable) {
+        GeneratedExpr square{"mul", "", 0, {e.args[1], e.args[1]}, type};
+        e.args[1] = above_zero(square);
+      }
       // A constant zero divisor of integers is refused when the program is bound.
       if ((e.op == "div" || e.op == "mod") && e.args[1].op == "literal" && e.args[1].literal == 0) e.args[1].literal = 3;
     }
     return e;
+  }
+
+  // A quarter more than `e`.
+  GeneratedExpr above_zero(const GeneratedExpr& e) {
+    return {"add", "", 0, {e, {"literal", "", 0.25, {}, e.type}}, e.type};
   }
 
   // Like tree(), but never a bare literal: its type and shape are then known to the reader.
@@ -306,7 +327,9 @@ class Generator {
       value.args = {full, tree(type, sizes, pick(0, 2))};
     }
     feature(fmt::format("elementwise {}", name_of(type)));
-    if (chance(10) && is_float(type)) {
+    if (options_.differentiable) {
+      // Stays as it is.
+    } else if (chance(10) && is_float(type)) {
       GeneratedExpr cast;
       cast.op = "as_int32";
       cast.type = DataType::i32;
@@ -348,7 +371,7 @@ class Generator {
     GeneratedSpecial s;
     s.out = result_name();
     GeneratedTensor out{s.out, DataType::fp32, {}};
-    const int choice = pick(0, 99);
+    const int choice = pick(0, options_.differentiable ? 79 : 99);
     const DataType type = any_type(), index = integer_type();
     if (choice < 40) {
       s.function = "gather";

@@ -78,7 +78,9 @@ struct GeneratedProgram {
   // What the program exercises, counted once per program: "add/mul/fp32", "rank 3", "strided", …
   std::vector<std::string> features;
 
-  std::string tile_text() const;
+  // With `apart` > 0 the first so many statements stand in a function of their own, which the entry
+  // calls.
+  std::string tile_text(size_t apart = 0) const;
 };
 
 // What a program is like, beyond chance.
@@ -87,6 +89,9 @@ struct GeneratorOptions {
   int max_statements = 4;
   int reuse_percent = 60;     // how often an operand is an earlier result, where one fits
   int main_type_percent = 0;  // how often a statement has the program's main type: then more fit
+  // Everything is fp64 but what chooses (numbers of rows, and what `== ? :` compares: small
+  // integers), nothing is made that has no derivative, and some elements of inputs are 0.
+  bool differentiable = false;
 };
 
 // A legal program; the same seed and options give the same one on every machine.

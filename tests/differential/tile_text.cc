@@ -68,25 +68,35 @@ std::string text_of(const GeneratedExpr& e) {
 
 }  // namespace
 
-std::string GeneratedProgram::tile_text() const {
-  std::vector<std::string> parameters;
+std::string GeneratedProgram::tile_text(size_t apart) const {
+  std::vector<std::string> parameters, names;
   for (const GeneratedTensor& input : inputs) {
     std::vector<std::string> dims;
     for (size_t d = 0; d < input.sizes.size(); ++d) dims.push_back(fmt::format("{}_{}", input.name, d));
     parameters.push_back(fmt::format("{}[{}]", input.name, fmt::join(dims, ", ")));
+    names.push_back(input.name);
   }
-  std::string text = fmt::format("function generated({}) -> ({}) {{\n", fmt::join(parameters, ", "), fmt::join(outputs, ", "));
-  for (const auto& statement : statements) {
-    if (const auto* c = std::get_if<GeneratedContraction>(&statement)) {
+  std::string texts[2];  // of the function apart and of the entry
+  for (size_t n = 0; n < statements.size(); ++n) {
+    std::string& text = texts[n < apart ? 0 : 1];
+    if (const auto* c = std::get_if<GeneratedContraction>(&statements[n])) {
       text += fmt::format("    {};\n", text_of(*c));
-    } else if (const auto* s = std::get_if<GeneratedSpecial>(&statement)) {
+    } else if (const auto* s = std::get_if<GeneratedSpecial>(&statements[n])) {
       text += text_of(*s);
     } else {
-      const auto& e = std::get<GeneratedElementwise>(statement);
+      const auto& e = std::get<GeneratedElementwise>(statements[n]);
       text += fmt::format("    {} = {};\n", e.out, text_of(e.value));
     }
   }
-  return text + "}\n";
+  auto function = [&](std::string_view name, const std::vector<std::string>& results, const std::string& text) {
+    return fmt::format("function {}({}) -> ({}) {{\n{}}}\n", name, fmt::join(parameters, ", "), fmt::join(results, ", "), text);
+  };
+  if (apart == 0) return function("generated", outputs, texts[1]);
+  // Each statement assigns one tensor.
+  std::vector<std::string> made;
+  for (size_t n = 0; n < apart; ++n) made.push_back(tensors[n].name);
+  const std::string call = fmt::format("    ({}) = part({});\n", fmt::join(made, ", "), fmt::join(names, ", "));
+  return function("part", made, texts[0]) + function("generated", outputs, call + texts[1]);
 }
 
 }  // namespace stria::differential

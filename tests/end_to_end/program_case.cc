@@ -53,4 +53,18 @@ Grid& Case::out_of(const std::string& name, DataType of, Sizes sizes, double val
              Grid{of, std::move(sizes), std::vector<double>(static_cast<size_t>(count), value)};
 }
 
+const std::vector<ProgramCase>& all_program_cases() {
+  static const std::vector<ProgramCase> cases = [] {
+    std::vector<ProgramCase> all;
+    for (auto* list :
+         {product_cases, convolution_cases, pooling_cases, reduction_cases, unwritten_cases,
+          indexing_cases, network_cases, language_cases, arithmetic_cases}) {
+      std::vector<ProgramCase> some = list();
+      all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
+  }();
+  return cases;
+}
+
 }  // namespace stria::end_to_end

@@ -115,5 +115,7 @@ std::vector<ProgramCase> indexing_cases();
 std::vector<ProgramCase> network_cases();
 std::vector<ProgramCase> language_cases();
 std::vector<ProgramCase> arithmetic_cases();
+// All of them.
+const std::vector<ProgramCase>& all_program_cases();
 
 }  // namespace stria::end_to_end

@@ -30,20 +30,6 @@ namespace {
 namespace fs = std::filesystem;
 const fs::path kPrograms = STRIA_SOURCE_DIR "/tests/end_to_end/programs";
 
-const std::vector<ProgramCase>& all_cases() {
-  static const std::vector<ProgramCase> cases = [] {
-    std::vector<ProgramCase> all;
-    for (auto* list :
-         {product_cases, convolution_cases, pooling_cases, reduction_cases, unwritten_cases,
-          indexing_cases, network_cases, language_cases, arithmetic_cases}) {
-      std::vector<ProgramCase> some = list();
-      all.insert(all.end(), some.begin(), some.end());
-    }
-    return all;
-  }();
-  return cases;
-}
-
 // The device of each plugin that is there (chosen_device.h).
 const std::vector<Device>& devices() {
   static const std::vector<Device> open = [] {
@@ -162,7 +148,7 @@ class Programs : public testing::TestWithParam<size_t> {
 };
 
 TEST_P(Programs, ComputeWhatTheyShould) {
-  const ProgramCase& c = all_cases()[GetParam()];
+  const ProgramCase& c = all_program_cases()[GetParam()];
   Result<Program> program = Program::read(kPrograms / (std::string(c.program) + ".tile"));
   ASSERT_TRUE(program.ok()) << program.status().message();
   std::vector<DataType> types = *c.types;
@@ -184,9 +170,9 @@ TEST_P(Programs, ComputeWhatTheyShould) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(EndToEnd, Programs, testing::Range(size_t{0}, all_cases().size()),
+INSTANTIATE_TEST_SUITE_P(EndToEnd, Programs, testing::Range(size_t{0}, all_program_cases().size()),
                          [](const auto& info) {
-                           return std::string(all_cases()[info.param].program);
+                           return std::string(all_program_cases()[info.param].program);
                          });
 
 const std::vector<EdslProgram>& edsl_programs() {
@@ -235,7 +221,7 @@ TEST(ProgramsFromCpp, SomeRunOnEveryDevice) {
     if (at++ % 9 != 0) continue;
     const Result<Program> program = p.make();
     ASSERT_TRUE(program.ok()) << p.program << ": " << program.status().message();
-    for (const ProgramCase& c : all_cases()) {
+    for (const ProgramCase& c : all_program_cases()) {
       if (std::string_view(c.program) != p.program) continue;
       Case expected(c.types->front(), 1);
       c.fill(expected);
@@ -247,7 +233,7 @@ TEST(ProgramsFromCpp, SomeRunOnEveryDevice) {
 
 TEST(ProgramFolder, EveryProgramHasACase) {
   std::set<std::string> names;
-  for (const ProgramCase& c : all_cases()) EXPECT_TRUE(names.insert(c.program).second) << c.program;
+  for (const ProgramCase& c : all_program_cases()) EXPECT_TRUE(names.insert(c.program).second) << c.program;
   size_t files = 0;
   for (const auto& entry : fs::directory_iterator(kPrograms)) {
     ++files;
