@@ -95,6 +95,13 @@ for device in reference llvm_cpu; do
     "$root/examples/own_pipeline/pipeline.json" "$device" | tail -1
 done
 
+say "train a network, and draw its loss"
+example="$root/examples/train_convnet"
+(cd "$work" && expect "of unseen pictures right" "$work/build/train_convnet/train_convnet" "$example" llvm_cpu)
+expect "" "$prefix/bin/stria" run "$example/loss_curve.tile" --device llvm_cpu \
+  --input "Loss=$work/loss.npy" --output "Picture=$work/loss.png"
+[ -s "$work/loss.png" ] || fail "there is no picture of the loss"
+
 say "a plugin from outside the tree"
 expect "Acme 300" STRIA_PLUGIN_PATH="$work/build/lib/stria/plugins" "$prefix/bin/stria" devices
 expect "4 5 10 11 on Acme 300" STRIA_PLUGIN_PATH="$work/build/lib/stria/plugins" \
