@@ -264,6 +264,12 @@ inline Tensor as_bool(const Tensor& x) { return call("as_bool", {x}); }
 //   R = gather(D, I);
 inline Tensor gather(const Tensor& d, const Tensor& i) { return call("gather", {d, i}); }
 
+// As gather, but zeros where an integer of I is no row of D.
+//   R = gather_or_zero(D, I);
+inline Tensor gather_or_zero(const Tensor& d, const Tensor& i) {
+  return call("gather_or_zero", {d, i});
+}
+
 // Row r is the sum of the rows of E whose integer in I is r, 0 if there is none; rows of other
 // integers are left out. There are as many rows as V has.
 //   R = scatter(E, I, V);
@@ -279,6 +285,11 @@ inline Tensor index(const Tensor& t, const Dim& axis) { return call("index", {t,
 //   R = shape(T);
 inline Tensor shape(const Tensor& t) { return call("shape", {t}); }
 
+// The size of T along one dimension: a number as a dimension is one, where no parameter gives it a
+// name.
+//   N = size(T, 1);
+inline Tensor size(const Tensor& t, const Dim& axis) { return call("size", {t, axis}); }
+
 // The elements of T in row-major order under other sizes, as many as there were.
 //   R = reshape(T, 2, 3);
 inline Tensor reshape(const Tensor& t, const std::vector<Dim>& sizes) {
@@ -286,6 +297,17 @@ inline Tensor reshape(const Tensor& t, const std::vector<Dim>& sizes) {
   arguments.insert(arguments.end(), sizes.begin(), sizes.end());
   return call("reshape", arguments);
 }
+
+// reshape(T, …) with the sizes of V, whose elements do not matter.
+//   R = reshape_like(T, V);
+inline Tensor reshape_like(const Tensor& t, const Tensor& v) {
+  return call("reshape_like", {t, v});
+}
+
+// E summed over the dimensions that V, whose elements do not matter, was broadcast along: the sizes
+// are those of V.
+//   R = sum_like(E, V);
+inline Tensor sum_like(const Tensor& e, const Tensor& v) { return call("sum_like", {e, v}); }
 
 // The size of a dimension that two tensors give which are broadcast: the other one where one is 1.
 // An error if they differ otherwise.

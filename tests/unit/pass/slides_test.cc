@@ -24,7 +24,7 @@ using nlohmann::json;
 SourceText file_of(const std::string& path) {
   auto text = read_file(STRIA_SOURCE_DIR "/" + path);
   EXPECT_TRUE(text.ok()) << path;
-  return {path, text.ok() ? *text : ""};
+  return {STRIA_SOURCE_DIR "/" + path, text.ok() ? *text : ""};
 }
 
 // What of the fragments no pass reads yet: pass -> options, or none if there is no such pass. Who
