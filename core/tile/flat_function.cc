@@ -462,8 +462,12 @@ void FlatFunction::add_assignment(const std::string& target, ExprId value, Origi
   Assignment assignment;
   assignment.targets.push_back({target, origin.span});
   assignment.value = value;
+  append(std::move(assignment), std::move(origin));
+}
+
+void FlatFunction::append(std::variant<Contraction, Assignment> form, Origin origin) {
   Statement statement;
-  statement.form = std::move(assignment);
+  statement.form = std::move(form);
   statement.attributes = std::move(origin.attributes);
   statement.comments = std::move(origin.comments);
   statement.end_comment = std::move(origin.end_comment);
@@ -476,13 +480,7 @@ void FlatFunction::add_contraction(Contraction contraction, Origin origin) {
   what.shape.known = true;
   what.shape.sizes = contraction.sizes;
   define(contraction.out.tensor.text, std::move(what));
-  Statement statement;
-  statement.form = std::move(contraction);
-  statement.attributes = std::move(origin.attributes);
-  statement.comments = std::move(origin.comments);
-  statement.end_comment = std::move(origin.end_comment);
-  statement.span = origin.span;
-  out_.statements.push_back(std::move(statement));
+  append(std::move(contraction), std::move(origin));
 }
 
 void FlatFunction::add_call(const std::vector<std::string>& targets, const std::string& function,
@@ -497,13 +495,7 @@ void FlatFunction::add_call(const std::vector<std::string>& targets, const std::
   }
   assignment.tuple = targets.size() > 1;
   assignment.value = value;
-  Statement statement;
-  statement.form = std::move(assignment);
-  statement.attributes = std::move(origin.attributes);
-  statement.comments = std::move(origin.comments);
-  statement.end_comment = std::move(origin.end_comment);
-  statement.span = origin.span;
-  out_.statements.push_back(std::move(statement));
+  append(std::move(assignment), std::move(origin));
 }
 
 // ---- calls ----

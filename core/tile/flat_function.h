@@ -9,6 +9,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <variant>
 #include <vector>
 
 #include "stria/base/diagnostic.h"
@@ -122,6 +123,7 @@ class FlatFunction {
     SourceSpan place;
   };
 
+  void append(std::variant<Contraction, Assignment> form, Origin origin);
   void add_statements(Scope& scope);
   void add_assigned(Scope& scope, const Statement& statement, const Assignment& assignment);
   void add_contracted(Scope& scope, const Statement& statement, const Contraction& contraction);
