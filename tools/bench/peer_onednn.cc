@@ -58,4 +58,40 @@ const float* OneDnnConvRelu::result() const { return static_cast<const float*>(s
 
 std::string OneDnnConvRelu::kernel_name() const { return state_->description.impl_info_str(); }
 
+struct OneDnnProduct::State {
+  dnnl::engine engine{dnnl::engine::kind::cpu, 0};
+  dnnl::stream stream{engine};
+  dnnl::matmul::primitive_desc description;
+  dnnl::matmul primitive;
+  dnnl::memory a, b, c;
+};
+
+OneDnnProduct::OneDnnProduct(int64_t size, const float* a, const float* b)
+    : state_(std::make_unique<State>()) {
+  using dnnl::memory;
+  State& s = *state_;
+  const memory::desc matrix({size, size}, memory::data_type::f32, memory::format_tag::ab);
+  s.description =
+      dnnl::matmul::primitive_desc(dnnl::matmul::desc(matrix, matrix, matrix), s.engine);
+  s.primitive = dnnl::matmul(s.description);
+  s.a = memory(matrix, s.engine, const_cast<float*>(a));
+  s.b = memory(matrix, s.engine, const_cast<float*>(b));
+  s.c = memory(matrix, s.engine);
+}
+
+OneDnnProduct::~OneDnnProduct() = default;
+
+void OneDnnProduct::run() {
+  State& s = *state_;
+  s.primitive.execute(s.stream,
+                      {{DNNL_ARG_SRC, s.a}, {DNNL_ARG_WEIGHTS, s.b}, {DNNL_ARG_DST, s.c}});
+  s.stream.wait();
+}
+
+const float* OneDnnProduct::result() const {
+  return static_cast<const float*>(state_->c.get_data_handle());
+}
+
+std::string OneDnnProduct::kernel_name() const { return state_->description.impl_info_str(); }
+
 }  // namespace stria::bench

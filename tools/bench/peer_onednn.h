@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// oneDNN as the peer of the convolution benchmark. Measured against, never linked into the product.
+// oneDNN as the peer of the convolution and matrix product benchmarks. Measured against, never
+// linked into the product.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,23 @@ class OneDnnConvRelu {
   void run();
   const float* result() const;
   // The kernel oneDNN chose, for example "brgconv:avx512_core".
+  std::string kernel_name() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// fp32 product of two square matrices, row-major as they are given: what oneDNN packs, it packs in
+// each run.
+class OneDnnProduct {
+ public:
+  // a, b: [size, size], borrowed while the object lives.
+  OneDnnProduct(int64_t size, const float* a, const float* b);
+  ~OneDnnProduct();
+  // One synchronous run on OMP_NUM_THREADS threads.
+  void run();
+  const float* result() const;
   std::string kernel_name() const;
 
  private:

@@ -75,7 +75,8 @@ Result<std::unique_ptr<CompiledKernels>> compile_kernels(const stripe::Program& 
     jobs.push_back(std::move(job));
   }
   STRIA_ASSIGN(std::unique_ptr<Jit> jit,
-               Jit::create({options.fast_math, options.dump_ir, options.dump_assembly}));
+               Jit::create({options.fast_math, options.dump_ir, options.dump_assembly,
+                            options.assembly_for}));
   const int wanted = options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency());
   const size_t workers = std::min<size_t>(jobs.size(), std::max(wanted, 1));
   std::atomic<size_t> next = 0;

@@ -41,6 +41,9 @@ struct CompileOptions {
   bool dump_semtree = false;
   bool dump_ir = false;        // after optimisation
   bool dump_assembly = false;
+  // A processor by its name ("sapphirerapids"): `assembly` is what it would get, and need not run
+  // here. "": this one. invalid_argument if the code generator does not know it.
+  std::string assembly_for;
   int threads = 0;             // how many kernels compile at once; 0: one per core
 };
 

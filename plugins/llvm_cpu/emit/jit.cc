@@ -8,6 +8,7 @@
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
+#include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
@@ -46,11 +47,9 @@ void initialize_target() {
   });
 }
 
-int vector_bytes_of(const llvm::StringMap<bool>& features) {
-  const auto has = [&](const char* name) {
-    auto at = features.find(name);
-    return at != features.end() && at->second;
-  };
+// `has` tells whether the processor has a feature.
+template <typename Has>
+int vector_bytes_of(const Has& has) {
   return has("avx512f") && has("avx512vl") && has("avx512dq") && has("avx512bw") ? 64 : has("avx2") && has("fma") ? 32 : 16;
 }
 
@@ -92,6 +91,36 @@ void optimize(llvm::Module& module, llvm::TargetMachine& target) {
   passes.addPass(llvm::ADCEPass());
   for (llvm::Function& function : module)
     if (!function.isDeclaration()) passes.run(function, functions);
+}
+
+// The function as an optimised module.
+Status make_module(const semtree::Function& function, const std::string& symbol,
+                   const EmitOptions& options, llvm::TargetMachine& target, llvm::Module& module) {
+  module.setDataLayout(target.createDataLayout());
+  module.setTargetTriple(target.getTargetTriple().str());
+  emit_function(function, symbol, options, module);
+  std::string problem;
+  llvm::raw_string_ostream report(problem);
+  if (llvm::verifyModule(module, &report))
+    return internal_error("kernel '{}' became wrong LLVM IR: {}", function.name, report.str());
+  optimize(module, target);
+  return {};
+}
+
+bool generate(llvm::Module& from, llvm::TargetMachine& target, llvm::CodeGenFileType kind,
+              llvm::SmallVectorImpl<char>& bytes) {
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  if (target.addPassesToEmitFile(passes, stream, nullptr, kind)) return false;
+  passes.run(from);
+  return true;
+}
+
+Result<std::string> assembly_of(llvm::Module& module, llvm::TargetMachine& target) {
+  llvm::SmallVector<char, 0> text;
+  if (!generate(module, target, llvm::CodeGenFileType::AssemblyFile, text))
+    return internal_error("no assembly for this target");
+  return std::string(text.begin(), text.end());
 }
 
 }  // namespace
@@ -188,37 +217,45 @@ Status Jit::compile(const semtree::Function& function, const std::string& symbol
                     JitDump* dump) {
   llvm::LLVMContext context;
   llvm::Module module(symbol, context);
-  module.setDataLayout(target.createDataLayout());
-  module.setTargetTriple(target.getTargetTriple().str());
-  emit_function(function, symbol, state_->emit, module);
-  std::string problem;
-  llvm::raw_string_ostream report(problem);
-  if (llvm::verifyModule(module, &report))
-    return internal_error("kernel '{}' became wrong LLVM IR: {}", function.name, report.str());
-  optimize(module, target);
+  STRIA_RETURN_IF_ERROR(make_module(function, symbol, state_->emit, target, module));
   if (dump && state_->options.dump_ir) {
     llvm::raw_string_ostream text(dump->ir);
     module.print(text, nullptr);
   }
-  const auto generate = [&](llvm::Module& from, llvm::CodeGenFileType kind, llvm::SmallVectorImpl<char>& bytes) {
-    llvm::raw_svector_ostream stream(bytes);
-    llvm::legacy::PassManager passes;
-    if (target.addPassesToEmitFile(passes, stream, nullptr, kind)) return false;
-    passes.run(from);
-    return true;
-  };
   if (dump && state_->options.dump_assembly) {
-    // Code generation changes the module it works on.
-    llvm::SmallVector<char, 0> text;
-    std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
-    if (!generate(*copy, llvm::CodeGenFileType::AssemblyFile, text)) return internal_error("no assembly for this target");
-    dump->assembly.assign(text.begin(), text.end());
+    if (!state_->options.assembly_for.empty()) {
+      STRIA_ASSIGN(dump->assembly, other_assembly(function, symbol, target));
+    } else {
+      // Code generation changes the module it works on.
+      STRIA_ASSIGN(dump->assembly, assembly_of(*llvm::CloneModule(module), target));
+    }
   }
   llvm::SmallVector<char, 0> object;
-  if (!generate(module, llvm::CodeGenFileType::ObjectFile, object)) return internal_error("no object code for this target");
+  if (!generate(module, target, llvm::CodeGenFileType::ObjectFile, object))
+    return internal_error("no object code for this target");
   auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(object), symbol, false);
   if (auto error = state_->jit->addObjectFile(std::move(buffer))) return failure(std::move(error), symbol);
   return {};
+}
+
+Result<std::string> Jit::other_assembly(const semtree::Function& function,
+                                        const std::string& symbol,
+                                        const llvm::TargetMachine& host) {
+  const std::string& name = state_->options.assembly_for;
+  if (!host.getMCSubtargetInfo()->isCPUStringValid(name))
+    return invalid_argument("the code generator knows no processor '{}' of this kind", name);
+  llvm::orc::JITTargetMachineBuilder builder(state_->target->getTargetTriple());
+  builder.setCPU(name).setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
+  auto machine = builder.createTargetMachine();
+  if (!machine) return failure(machine.takeError(), "target machine of " + name);
+  const llvm::MCSubtargetInfo& features = *(*machine)->getMCSubtargetInfo();
+  EmitOptions emit = state_->emit;
+  emit.vector_bytes = vector_bytes_of(
+      [&](const char* feature) { return features.checkFeatures(std::string("+") + feature); });
+  llvm::LLVMContext context;
+  llvm::Module module(symbol, context);
+  STRIA_RETURN_IF_ERROR(make_module(function, symbol, emit, **machine, module));
+  return assembly_of(module, **machine);
 }
 
 Result<void*> Jit::address(const std::string& symbol) {
@@ -229,6 +266,13 @@ Result<void*> Jit::address(const std::string& symbol) {
 
 std::string host_cpu_name() { return llvm::sys::getHostCPUName().str(); }
 
-int host_vector_lanes() { return vector_bytes_of(llvm::sys::getHostCPUFeatures()) / 4; }
+int host_vector_lanes() {
+  const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  return vector_bytes_of([&](const char* name) {
+           auto at = features.find(name);
+           return at != features.end() && at->second;
+         }) /
+         4;
+}
 
 }  // namespace stria::llvm_cpu

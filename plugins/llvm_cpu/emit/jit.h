@@ -19,6 +19,7 @@ struct JitOptions {
   bool fast_math = false;
   bool dump_ir = false;
   bool dump_assembly = false;
+  std::string assembly_for;  // see CompileOptions
 };
 
 struct JitDump {
@@ -41,6 +42,9 @@ class Jit {
   struct State;
   explicit Jit(std::unique_ptr<State> state);
   Status compile(const semtree::Function& function, const std::string& symbol, llvm::TargetMachine& target, JitDump* dump);
+  // What `function` becomes on the processor that the options name, of the kind of `host`.
+  Result<std::string> other_assembly(const semtree::Function& function, const std::string& symbol,
+                                     const llvm::TargetMachine& host);
   std::unique_ptr<State> state_;
 };
 
