@@ -275,15 +275,22 @@ void check_units(const Place& place, const Location& location, bool queues,
   }
 }
 
+// Not in an index of no values, its own or one around it: what starts at such an index has no values
+// either, though its interval may look as if it had.
+bool runs(const Place& place) {
+  for (const Place* at = &place; at; at = at->parent)
+    for (const auto& [name, range] : at->box)
+      if (range.empty()) return false;
+  return true;
+}
+
 }  // namespace
 
 void check_order(const Program& program, const VerifyOptions& options, Findings& findings) {
   visit_blocks(program.entry, [&](const Place& place) {
     if (findings.full()) return;
     if (place.block->tags.has("deps")) check_deps(place, findings);
-    bool runs = std::none_of(place.box.begin(), place.box.end(),
-                             [](const auto& range) { return range.second.empty(); });
-    if (!options.units || !runs) return;
+    if (!options.units || !runs(place)) return;
     check_units(place, place.block->location, true, options,
                 [&](const std::string& m) { findings.add(place, m); });
     for (const Refinement& ref : place.block->refs)

@@ -153,6 +153,13 @@ TEST(Verifier, ScalarsAndSizesAtTheEdge) {
                 "1: block [x:0, y:16] ( in E[x, y] fp32(1:16, 1:1) ) { 0: $e = load(E) } } }");
 }
 
+TEST(Verifier, UnitsInsideABlockThatNeverRunsAreNoNumbers) {
+  const std::string inner = "{ 0: block [x:1 = x] ( none new@0x0<SRAM[x]> T[] i8() ) { } }";
+  expect_passes(kernel("0: block [x:0] ( ) " + inner));
+  expect_passes(kernel("0: block [x:4] ( ) " + inner));
+  EXPECT_THAT(check("", kernel("0: block [x:5] ( ) " + inner)).message(), HasSubstr("is unit 0 to 4"));
+}
+
 TEST(Verifier, DependenciesThatReachThroughOthersSuffice) {
   std::string block = R"(0: #deps block [] ( // k
       in A[0, 0] fp32(1:16, 1:1) out B[0, 0] fp32(1:16, 1:1)) {
