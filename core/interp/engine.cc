@@ -220,6 +220,7 @@ bool Engine<kBounds>::run_point(Frame& frame) {
       case Op::copy:
         if (!whole_view(frame, stmt)) return false;
         break;
+      case Op::barrier: break;
     }
   }
   return true;

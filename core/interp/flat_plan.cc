@@ -51,7 +51,7 @@ bool FlatPlanMaker::is_leaf() const {
   if (!block_.allocations.empty()) return false;
   bool stores = false;
   for (const StmtPlan& stmt : block_.stmts) {
-    if (stmt.op == Op::block || stmt.op == Op::zero || stmt.op == Op::copy) return false;
+    if (stmt.op == Op::block || stmt.op >= Op::zero) return false;
     stores |= stmt.op == Op::store;
     if (stmt.op == Op::load || stmt.op == Op::store) {
       const RefPlan& ref = block_.refs[static_cast<size_t>(stmt.ref)];

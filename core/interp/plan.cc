@@ -350,10 +350,15 @@ Status PlanMaker::op(const stripe::Intrinsic& in, Scope& scope, StmtPlan& out) {
 Status PlanMaker::op(const stripe::Box<stripe::Special>& special, Scope& scope, StmtPlan& out) {
   const stripe::Special& in = *special;
   const std::string& block_name = scope.plan->name;
+  if (in.name == "barrier") {
+    // Points run one after the other here, so that all there is to wait for has been done.
+    out.op = Op::barrier;
+    return {};
+  }
   const bool copy = in.name == "copy";
   if (!copy && in.name != "zero")
     return unsupported("block {}: no special '{}'{}", block_name, in.name,
-                       did_you_mean(in.name, {"zero", "copy"}));
+                       did_you_mean(in.name, {"zero", "copy", "barrier"}));
   if (in.outputs.size() != 1 || in.inputs.size() != (copy ? 1u : 0u))
     return invalid_argument("block {}: special {} takes {} inputs and 1 output, got {} and {}",
                             block_name, in.name, copy ? 1 : 0, in.inputs.size(), in.outputs.size());

@@ -43,7 +43,8 @@ struct RefPlan {
   int allocation = -1;   // dir none: which allocation of the run
 };
 
-enum class Op : uint8_t { load, store, load_index, constant, intrinsic, block, zero, copy };
+// From `zero` on: operations on whole views, which have no element of a point.
+enum class Op : uint8_t { load, store, load_index, constant, intrinsic, block, zero, copy, barrier };
 
 // A coordinate of a view that a scalar chooses, in elements of its dimension.
 struct Choice {

@@ -183,7 +183,7 @@ bool is_plain(const BlockPlan& block) {
   if (!block.allocations.empty()) return false;
   std::set<int> stored;
   for (const StmtPlan& stmt : block.stmts) {
-    if (stmt.op == Op::block || stmt.op == Op::zero || stmt.op == Op::copy) return false;
+    if (stmt.op == Op::block || stmt.op >= Op::zero) return false;
     if (stmt.op == Op::store && !stored.insert(stmt.ref).second) return false;
     // Which points write an element is known only after all their coordinates are.
     if (stmt.op == Op::store && !stmt.chosen.empty()) return false;

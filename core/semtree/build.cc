@@ -77,15 +77,6 @@ std::vector<Touch> touches_of(const Block& leaf) {
   return all;
 }
 
-// Reads that may leave the allocation need a test per element, which no kernel has yet.
-Status check_reads_in_range(const Refinement& ref, const Block& block) {
-  for (const char* tag : {"clamp", "zero_fill"})
-    if (ref.tags.has(tag))
-      return unsupported("refinement '{}' of {} is #{}; reads beyond the allocation are not supported on this device",
-                         ref.into, name_of_block(block), tag);
-  return {};
-}
-
 // ceil(-rest / a) for a > 0, the first t with a * t + rest >= 0.
 ExprRef first_above(const LoopNest& nest, const Affine& rest, int64_t a, DataType type) {
   if (a == 1) return nest.value(-rest);
@@ -109,6 +100,8 @@ Result<Function> build(const Block& kernel, const Block& main, const BuildOption
 Result<Function> Builder::run() {
   function_.name = kernel_.name;
   function_.index_type = options_.index_type;
+  STRIA_ASSIGN(units_, lane_units(kernel_));
+  unit_numbers_.resize(units_.size());
   Frame outside;
   STRIA_RETURN_IF_ERROR(make_parameters(outside));
   Frame frame;
@@ -119,10 +112,10 @@ Result<Function> Builder::run() {
   if (!empty) STRIA_RETURN_IF_ERROR(points(frame, outside, kernel_.constraints, body));
   for (Statement& statement : nest_.finish(std::move(body))) decoding.push_back(std::move(statement));
   function_.body = std::move(decoding);
-  place_arrays_in_registers(function_, wants_registers_);
+  STRIA_RETURN_IF_ERROR(place_arrays_in_registers(function_, wants_registers_));
   int64_t stack = 0;
   for (const Array& array : function_.arrays)
-    if (!array.in_registers) stack += array.count * byte_size(array.type);
+    if (!array.in_registers && !array.shared) stack += array.count * byte_size(array.type);
   if (stack > options_.stack_limit_bytes)
     return make_error(StatusCode::out_of_range,
                       "kernel '{}' allocates {} bytes outside registers, the limit is {}: tile its allocations "
@@ -138,7 +131,6 @@ Status Builder::make_parameters(Frame& outside) {
     if (!whole)
       return invalid_argument("refinement '{}' of kernel '{}' names '{}', which its parent does not have", ref->into,
                               kernel_.name, ref->from);
-    STRIA_RETURN_IF_ERROR(check_reads_in_range(*whole, main_));
     const int64_t span = whole->shape.span_elements();
     if (options_.index_type == DataType::i32 && span > std::numeric_limits<int32_t>::max())
       return make_error(StatusCode::out_of_range, "tensor '{}' spans {} elements, more than 32-bit indices reach",
@@ -147,7 +139,10 @@ Status Builder::make_parameters(Frame& outside) {
     const std::string& tensor = whole->from.empty() ? whole->into : whole->from;
     const int group = groups.emplace(tensor, static_cast<int>(groups.size())).first->second;
     // Two refinements of one tensor have a parameter each: the kernel's views are found by `into`.
-    outside.views[ref->into].memory = static_cast<int>(function_.params.size());
+    View& view = outside.views[ref->into];
+    view.memory = static_cast<int>(function_.params.size());
+    view.whole = whole;
+    view.coordinates.resize(whole->shape.rank());
     function_.params.push_back({.name = nest_.unique_name(ref->into),
                                 .type = whole->shape.type,
                                 .readable = ref->dir != RefDir::out,
@@ -165,7 +160,7 @@ Status Builder::spread_points(Frame& frame, Body& out) {
   int64_t count = 1;
   for (const Index& index : kernel_.idxs) {
     if (index.range == 1 || !is_parallel(kernel_, index)) continue;
-    if (count >= options_.enough_parallel_points) break;
+    if (count >= options_.enough_parallel_points && !in_group()) break;
     if (index.range > 0 && count > std::numeric_limits<int32_t>::max() / index.range) break;
     // Points that add to one element take turns: loops, which the language lets them be.
     names.push_back(index.name);
@@ -177,7 +172,14 @@ Status Builder::spread_points(Frame& frame, Body& out) {
     spread.push_back(&index);
   }
   function_.trip_count = std::max<int64_t>(count, 0);
-  function_.parallel_var = nest_.new_variable(spread.size() == 1 ? spread[0]->name : "point", type);
+  function_.parallel_var =
+      nest_.new_variable(spread.size() == 1 ? spread[0]->name : in_group() ? "group" : "point", type);
+  if (in_group()) {
+    function_.group_lanes = units_[0].count * units_[0].inside;
+    function_.lane_var = nest_.new_variable("lane", type);
+    nest_.bind(function_.vars[static_cast<size_t>(function_.lane_var)].name, function_.lane_var,
+               {0, function_.group_lanes - 1});
+  }
   // The last index is fastest: x = rest % range, rest = rest / range.
   ExprRef rest = variable(function_.parallel_var, type);
   for (size_t k = spread.size(); k-- > 0;) {
@@ -243,7 +245,20 @@ Status Builder::nested_block(const Block& block, const Frame& parent, Body& out)
     if (index.range <= 0) return {};
   Frame frame;
   frame.block = &block;
-  return points(frame, parent, block.constraints, out);
+  frame.units = parent.units;
+  frame.repeats = parent.repeats;
+  if (const stripe::TagValue* name = block.tags.find("stencil"); name && in_group())
+    if (auto* text = std::get_if<std::string>(name)) {
+      for (const Index& index : block.idxs)
+        frame.indices[index.name] =
+            index.affine && index.range == 1 ? index.affine->substitute(parent.indices) : Affine(0);
+      STRIA_RETURN_IF_ERROR(view_parent(frame, parent));
+      return instruction(frame, *text, out);
+    }
+  std::vector<Affine> conditions;
+  if (in_group() && is_lane_block(block)) STRIA_RETURN_IF_ERROR(bind_lanes(frame, parent, conditions));
+  return guarded(conditions, out,
+                 [&](Body& inner) { return points(frame, parent, block.constraints, inner); });
 }
 
 bool Builder::decide(const Frame& frame, std::vector<Affine>& pending, std::vector<Affine>& open) const {
@@ -298,6 +313,12 @@ Status Builder::points(const Frame& outer, const Frame& parent, std::vector<Affi
     if (!next) return one_point(frame, parent, inner);
     if (open_indices == 1 && runs_as_lanes(block, *next, options_) && lanes_keep_apart(block, *next, parent))
       return lanes(*next, frame, parent, pending, inner);
+    if (is_pipelined(block, frame)) {
+      if (open_indices != 1 || !pending.empty())
+        return unsupported("{} is #pipeline; it must have one index with several points, and no constraint on it",
+                           name_of_block(block));
+      return pipelined(*next, frame, parent, inner);
+    }
     if (!block.tags.has("unroll")) return loop(*next, frame, parent, pending, inner);
     const Affine start = next->affine ? next->affine->substitute(parent.indices) : Affine(0);
     for (int64_t i = 0; i < next->range; ++i) {
@@ -317,6 +338,7 @@ Status Builder::loop(const Index& index, Frame frame, const Frame& parent, const
   const std::string name = function_.vars[var].name;
   Interval range{0, index.range - 1};
   nest_.bind(name, var, range);
+  frame.repeats = frame.repeats || above_lanes(frame);
   frame.indices[index.name] = (index.affine ? index.affine->substitute(parent.indices) : Affine(0)) + Affine::of(name);
   // Constraints that this index decides clip its range.
   std::vector<Affine> pending = constraints, open, inside;
@@ -408,13 +430,9 @@ Status Builder::lanes(const Index& index, Frame frame, const Frame& parent, std:
   });
 }
 
-Status Builder::one_point(Frame frame, const Frame& parent, Body& out) {
+Status Builder::view_parent(Frame& frame, const Frame& parent) const {
   for (const Refinement& ref : frame.block->refs) {
-    STRIA_RETURN_IF_ERROR(check_reads_in_range(ref, *frame.block));
-    if (ref.dir == RefDir::none) {
-      STRIA_ASSIGN(frame.views[ref.into], allocate(ref, frame));
-      continue;
-    }
+    if (ref.dir == RefDir::none) continue;
     // The kernel's own refinements have a parameter each.
     auto from = parent.views.find(parent.block ? ref.from : ref.into);
     if (from == parent.views.end())
@@ -422,20 +440,41 @@ Status Builder::one_point(Frame frame, const Frame& parent, Body& out) {
                               name_of_block(*frame.block), ref.from);
     View view = from->second;
     view.offset += ref.flat_access().substitute(frame.indices) * view.scale;
+    for (size_t d = 0; d < ref.access.size() && d < view.coordinates.size(); ++d)
+      view.coordinates[d] += ref.access[d].substitute(frame.indices);
     view.agg = ref.agg;
+    if (ref.tags.has("clamp")) view.beyond = View::Beyond::clamp;
+    if (ref.tags.has("zero_fill")) view.beyond = View::Beyond::zero_fill;
     frame.views[ref.into] = std::move(view);
+  }
+  return {};
+}
+
+Status Builder::one_point(Frame frame, const Frame& parent, Body& out) {
+  STRIA_RETURN_IF_ERROR(view_parent(frame, parent));
+  for (const Refinement& ref : frame.block->refs) {
+    if (ref.dir != RefDir::none) continue;
+    STRIA_ASSIGN(frame.views[ref.into], allocate(ref, frame, 1));
   }
   return statements(frame, out);
 }
 
-Result<View> Builder::allocate(const Refinement& ref, const Frame& frame) {
-  if (ref.swizzle)
-    return unsupported("allocation '{}' of {}: swizzled layouts are not supported on this device", ref.into,
+Result<View> Builder::allocate(const Refinement& ref, const Frame& frame, int64_t copies) {
+  const bool shared = in_group() && above_lanes(frame) && !slot_form(ref);
+  if (shared && frame.units > 0)
+    return unsupported("allocation '{}' of {} is neither of the whole group nor of one lane", ref.into,
                        name_of_block(*frame.block));
+  if (shared && frame.repeats && copies == 1)
+    return unsupported("allocation '{}' of {} stands in a loop of the group, whose points would share its memory; "
+                       "make it around the loop, or tag the loop #pipeline",
+                       ref.into, name_of_block(*frame.block));
+  if (ref.swizzle && frame.lanes > 1)
+    return unsupported("allocation '{}' of {}: what each lane of a vector operation holds has no swizzled layout",
+                       ref.into, name_of_block(*frame.block));
   for (const Dim& dim : ref.shape.dims)
     if (dim.stride < 0)
       return unsupported("allocation '{}' of {} has a negative stride", ref.into, name_of_block(*frame.block));
-  const int64_t span = std::max<int64_t>(ref.shape.span_elements(), 1);
+  const int64_t span = slot_form(ref) ? slots_of(ref) : std::max<int64_t>(ref.shape.span_elements(), 1);
   if (span > options_.stack_limit_bytes)
     return make_error(StatusCode::out_of_range,
                       "allocation '{}' of {} has {} elements, a kernel's allocations are limited to {} bytes", ref.into,
@@ -443,14 +482,18 @@ Result<View> Builder::allocate(const Refinement& ref, const Frame& frame) {
   View view;
   view.memory = static_cast<int>(function_.params.size() + function_.arrays.size());
   view.agg = ref.agg;
+  view.whole = &ref;
+  view.coordinates.resize(ref.shape.rank());
   if (frame.lanes > 1) {
     view.scale = frame.lanes;
     view.offset = Affine::of(kLane);
   }
-  function_.arrays.push_back(
-      {.name = nest_.unique_name(ref.into), .type = ref.shape.type, .count = span * view.scale});
+  function_.arrays.push_back({.name = nest_.unique_name(ref.into),
+                              .type = ref.shape.type,
+                              .count = span * view.scale * copies,
+                              .shared = shared});
   const bool located = !ref.location.empty() && ref.location.path.back().name == options_.register_unit;
-  wants_registers_.push_back(located || span == 1);
+  wants_registers_.push_back(!shared && !ref.swizzle && (located || slot_form(ref) || span == 1));
   return view;
 }
 

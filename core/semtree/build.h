@@ -15,6 +15,15 @@
 //   element for all lanes (a store with an aggregation reduces over the lanes), others gather and
 //   scatter; constraints on the lane are masks. A coordinate that a scalar chooses is clamped (load) or
 //   tested (store), one for all lanes or, with lanes of scalars, each on its own. Otherwise the tag changes nothing and lanes are a loop.
+// * A load through #zero_fill reads element 0 where it lies outside, and gives 0 there; lanes are masks. Through
+//   #clamp its address is moved into the allocation (S10).
+// * Lane blocks (S11) make the kernel's points groups of lanes: an index in the location is a digit of the
+//   lane's number, lanes without a point skip the block, `special barrier` is a barrier. What is allocated around
+//   lane blocks is shared by the group; a distributed allocation (S12) is an array of each lane, whose slot the
+//   location's bit form gives. A #stencil block on distributed operands is one instruction (S14).
+// * A #pipeline=N loop of a group (S13) has N copies of what it allocates: `for k { barrier; what stands before
+//   the first barrier, for k+N-1; the rest, for k }`. Elsewhere its points run one after the other.
+// * A swizzled allocation's addresses are permuted; lanes must be a run that stays together.
 // * Allocations become arrays: in registers if located in the unit `register_unit` and every subscript
 //   is constant after unrolling, else on the stack.
 #pragma once

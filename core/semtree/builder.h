@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of building one kernel; private to this room. build.cc does blocks and loops, leaf.cc the
-// statements inside them.
+// statements inside them, place.cc where an element lies, group.cc what the lanes of a group do together.
 #pragma once
 
 #include <map>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "stria/semtree/build.h"
+#include "stria/semtree/lane_units.h"
 #include "stria/semtree/loop_nest.h"
 
 namespace stria::semtree {
@@ -19,6 +20,11 @@ struct View {
   Affine offset;  // elements, over loop variables and kLane
   int64_t scale = 1;  // > 1: one copy of the allocation per lane, lanes innermost
   std::optional<stripe::Aggregation> agg;
+  // The allocation, or main's view, that it is of, and its coordinates there.
+  const stripe::Refinement* whole = nullptr;
+  std::vector<Affine> coordinates;
+  // What a load outside of `whole` gives (S10).
+  enum class Beyond { nothing, clamp, zero_fill } beyond = Beyond::nothing;
 };
 
 struct Value {
@@ -34,6 +40,8 @@ struct Frame {
   std::map<std::string, Value> scalars;
   int lanes = 1;
   ExprRef mask;  // of the lanes; null = all
+  size_t units = 0;       // leading lane units whose number is known: all of them inside a lane block
+  bool repeats = false;   // inside a loop of the group
 };
 
 class Builder {
@@ -57,9 +65,12 @@ class Builder {
   Status lanes(const stripe::Index& index, Frame frame, const Frame& parent, std::vector<Affine> pending, Body& out);
   bool lanes_keep_apart(const stripe::Block& block, const stripe::Index& lane, const Frame& parent) const;
   Status one_point(Frame frame, const Frame& parent, Body& out);
+  // The frame's views of what the parent has. Allocations: see allocate.
+  Status view_parent(Frame& frame, const Frame& parent) const;
   // Fails if the function grows beyond its limit.
   Status count_statement(const stripe::Block& block);
-  Result<View> allocate(const stripe::Refinement& ref, const Frame& frame);
+  // Memory for an allocation of frame.block, so many times: of each lane, or outside lane blocks of the group.
+  Result<View> allocate(const stripe::Refinement& ref, const Frame& frame, int64_t copies);
   // Takes out of `pending` what the frame's indices decide. False: never holds. What may fail goes, over
   // loop variables and kLane, to `open`.
   bool decide(const Frame& frame, std::vector<Affine>& pending, std::vector<Affine>& open) const;
@@ -67,8 +78,31 @@ class Builder {
   template <typename Inner>
   Status guarded(const std::vector<Affine>& conditions, Body& out, const Inner& inner);
 
+  // --- group.cc: lanes of a group (S11 to S14)
+  bool in_group() const { return !units_.empty(); }
+  // Whether `frame` runs once for several lanes, which only loops, lane blocks and barriers may.
+  bool above_lanes(const Frame& frame) const { return frame.units < units_.size(); }
+  // Binds the indices that the block's location names to the lane that runs; the lanes that have no
+  // point fail `conditions`.
+  Status bind_lanes(Frame& frame, const Frame& parent, std::vector<Affine>& conditions);
+  // The number of the lane's unit, as the name of a variable.
+  const std::string& unit_number(size_t unit);
+  bool is_pipelined(const stripe::Block& block, const Frame& frame) const;
+  // The points of a #pipeline=N block: what stands before its first barrier runs N-1 points ahead, into
+  // copies of the block's allocations.
+  Status pipelined(const stripe::Index& index, const Frame& frame, const Frame& parent, Body& out);
+  Status instruction(const Frame& frame, const std::string& name, Body& out);
+  Status barrier(const Frame& frame, const stripe::Special& special, Body& out);
+
+  // --- place.cc: where elements lie
+  Result<Place> place(const View& view, const Frame& frame, Body& out);
+  // For a load that may lie beyond the allocation: moves the place into it. Of #zero_fill returns where it
+  // was inside; null: everywhere, or the place has a mask for that.
+  Result<ExprRef> move_inside(const View& view, const Frame& frame, Place& p, Body& out);
+
   // --- leaf.cc: statements of one point
   Status statements(Frame& frame, Body& out);
+  Status statement(Frame& frame, const stripe::Statement& statement, Body& out);
   Status load(Frame& frame, const stripe::Load& load, Body& out);
   Status store(Frame& frame, const stripe::Store& store, Body& out);
   Status load_index(Frame& frame, const stripe::LoadIndex& load, Body& out);
@@ -77,7 +111,6 @@ class Builder {
   Status special(Frame& frame, const stripe::Special& special, Body& out);
   void store_element(Frame& frame, const View& view, const Place& p, const ExprRef& value, Body& out);
   void store_combined(Frame& frame, const View& view, const Place& p, const ExprRef& value, Body& out);
-  Place place(const View& view, const Frame& frame);
   // A coordinate that a scalar chooses, as an element number of its dimension.
   struct Choice {
     ExprRef value;  // of any integer type
@@ -99,7 +132,11 @@ class Builder {
   Function function_;
   LoopNest nest_;
   std::vector<bool> wants_registers_;  // per array
+  std::vector<LaneUnit> units_;        // of the kernel's group, outermost first; empty: none
+  std::vector<std::string> unit_numbers_;
+  std::map<std::pair<size_t, std::pair<int64_t, int64_t>>, std::string> lane_indices_;  // unit, coefficient, range
   std::map<int, ExprRef> products_;  // variables that are a product of floats, for fused multiply-add
+  std::map<int, ExprRef> stored_as_;  // variables that are a loaded fp16 or bf16 widened: what was loaded
   int64_t statement_count_ = 0;
 };
 

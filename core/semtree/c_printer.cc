@@ -14,6 +14,9 @@ class KernelPrinter {
       : function_(function), dialect_(dialect), speller_(speller), expressions_(function, dialect, speller) {}
 
   std::string print(const std::string& symbol, int64_t group_points) {
+    const bool in_groups = function_.group_lanes > 1;
+    if (in_groups && dialect_.lane.empty()) speller_.lacks("the device has no groups of lanes");
+    if (in_groups) group_points = function_.group_lanes;
     const std::string offset = speller_.type_name({DataType::u64, 1});
     std::string params;
     for (size_t i = 0; i < function_.params.size(); ++i)
@@ -25,8 +28,12 @@ class KernelPrinter {
     for (size_t i = 0; i < function_.arrays.size(); ++i) declare(static_cast<int>(function_.params.size() + i));
     const Type index{function_.index_type, 1};
     const std::string& point = expressions_.variable(function_.parallel_var);
-    line(1, fmt::format("const {} {} = ({}){};", expressions_.type(index), point, expressions_.type(index), dialect_.point));
-    if (function_.trip_count % group_points != 0) {
+    const auto number = [&](const std::string& name, const std::string& value) {
+      line(1, fmt::format("const {} {} = ({}){};", expressions_.type(index), name, expressions_.type(index), value));
+    };
+    number(point, in_groups ? dialect_.group : dialect_.point);
+    if (in_groups) number(expressions_.variable(function_.lane_var), dialect_.lane);
+    if (!in_groups && function_.trip_count % group_points != 0) {
       line(1, fmt::format("if ({} < {}) {{", point, function_.trip_count));
       body(function_.body, 2);
       line(1, "}");
@@ -54,7 +61,8 @@ class KernelPrinter {
     const Array& array = function_.array(memory);
     const std::string& name = expressions_.memory(memory);
     if (!array.in_registers) {
-      line(1, fmt::format("{} {}[{}];", speller_.memory_name(array.type), name, array.count));
+      const std::string space = array.shared ? dialect_.shared_space + " " : "";
+      line(1, fmt::format("{}{} {}[{}];", space, speller_.memory_name(array.type), name, array.count));
       return;
     }
     const std::string type = expressions_.type({array.type, array.slot_lanes});
@@ -87,10 +95,37 @@ class KernelPrinter {
         line(depth, fmt::format("if ({}) {{", expressions_.statement_level(*s->condition)));
         body(s->then, depth + 1);
         line(depth, "}");
+      } else if (auto* s = std::get_if<Instruction>(&statement.op)) {
+        instruction(*s, depth);
       } else {
         line(depth, speller_.expand("barrier", {}, {}, {}, {}, "barrier") + ";");
       }
     }
+  }
+
+  void instruction(const Instruction& operation, int depth) {
+    std::string key = "instruction." + operation.name;
+    std::vector<std::string> registers;
+    for (const Instruction::Operand& operand : operation.operands) {
+      const Array& array = function_.array(operand.memory);
+      key += fmt::format(".{}", stria::name_of(array.type));
+      const auto per_register = static_cast<size_t>(std::max<int64_t>(4 / byte_size(array.type), 1));
+      for (size_t i = 0; i < operand.slots.size(); i += per_register) {
+        const int64_t slot = operand.slots[i];
+        if (per_register != static_cast<size_t>(array.slot_lanes) || slot % array.slot_lanes != 0 ||
+            i + per_register > operand.slots.size() || operand.slots[i + per_register - 1] != slot + array.slot_lanes - 1)
+          return speller_.lacks(fmt::format("'{}' takes {} elements of '{}' in one register, which is accessed by {}",
+                                            operation.name, per_register, array.name, array.slot_lanes));
+        Place place;
+        place.memory = operand.memory;
+        place.constant = slot;
+        place.lanes = array.slot_lanes;
+        const Type type{array.type, array.slot_lanes};
+        std::string text = expressions_.element(place);
+        registers.push_back(array.slot_lanes == 1 ? text : speller_.expand("pair", type, type, type, {text}, "pair"));
+      }
+    }
+    line(depth, speller_.expand(key, {}, {}, {}, registers, fmt::format("instruction '{}' ({})", operation.name, key)) + ";");
   }
 
   const Function& function_;

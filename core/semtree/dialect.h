@@ -48,6 +48,10 @@ struct Dialect {
   //   "component": lane $0 of vector $1; $0 is one hexadecimal digit
   //   "to_mask": a comparison of lanes $0 as a mask; "mask_as": mask $0 as wide as $T; "mask_bits": mask
   //   $0 as 0 or 1; "reinterpret": the bits of $0 as $T
+  //   "barrier": of all lanes of a group
+  //   "instruction.<name>.<type of operand>.<type>…": an operation of the hardware; $0, $1, … are the
+  //   registers of the first operand, then of the second, …; "pair": the bits of two elements of 16 bits,
+  //   one register of $0
   //   "select": of lanes, mask $0 ? $1 : $2;  "any", "all": of mask $0;  "nan_max", "nan_min": of floats, NaN propagates
   std::map<std::string, Spelling> spellings;
   // Functions that spellings call, emitted once for each set of types that is used.
@@ -58,6 +62,9 @@ struct Dialect {
   std::string pointer_space;  // before the type of a parameter
   std::string no_alias;       // behind its star
   std::string point;          // number of the parallel point that runs
+  std::string group;          // of the group, where lanes run points together, and
+  std::string lane;           // of the lane in it; empty: the language has no groups
+  std::string shared_space;   // before the type of an array that the lanes of a group share
   std::string preamble;       // at the top of the source
   // Names that variables may not have: keywords, functions and macros.
   std::set<std::string> reserved;

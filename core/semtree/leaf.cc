@@ -10,28 +10,29 @@
 namespace stria::semtree {
 
 Status Builder::statements(Frame& frame, Body& out) {
-  for (const stripe::Statement& statement : frame.block->stmts) {
-    STRIA_RETURN_IF_ERROR(count_statement(*frame.block));
-    Status status;
-    if (const stripe::Block* block = statement.block()) {
-      status = nested_block(*block, frame, out);
-    } else if (auto* s = std::get_if<stripe::Load>(&statement.op)) {
-      status = load(frame, *s, out);
-    } else if (auto* s = std::get_if<stripe::Store>(&statement.op)) {
-      status = store(frame, *s, out);
-    } else if (auto* s = std::get_if<stripe::LoadIndex>(&statement.op)) {
-      status = load_index(frame, *s, out);
-    } else if (auto* s = std::get_if<stripe::Constant>(&statement.op)) {
-      ExprRef value = constant(s->value);
-      frame.scalars[s->into] = {convert_to(compute_type(s->value.type), value), s->value.type};
-    } else if (auto* s = std::get_if<stripe::Intrinsic>(&statement.op)) {
-      status = intrinsic_call(frame, *s, out);
-    } else {
-      status = special(frame, *statement.special(), out);
-    }
-    STRIA_RETURN_IF_ERROR(status);
-  }
+  for (const stripe::Statement& statement : frame.block->stmts)
+    STRIA_RETURN_IF_ERROR(this->statement(frame, statement, out));
   return {};
+}
+
+Status Builder::statement(Frame& frame, const stripe::Statement& statement, Body& out) {
+  STRIA_RETURN_IF_ERROR(count_statement(*frame.block));
+  if (const stripe::Block* block = statement.block()) return nested_block(*block, frame, out);
+  if (auto* s = statement.special(); s && s->name == "barrier") return barrier(frame, *s, out);
+  if (above_lanes(frame))
+    return unsupported("{} stands above the lanes of kernel '{}'; it may hold loops, lane blocks, stencils and "
+                       "barriers",
+                       name_of_block(*frame.block), kernel_.name);
+  if (auto* s = std::get_if<stripe::Load>(&statement.op)) return load(frame, *s, out);
+  if (auto* s = std::get_if<stripe::Store>(&statement.op)) return store(frame, *s, out);
+  if (auto* s = std::get_if<stripe::LoadIndex>(&statement.op)) return load_index(frame, *s, out);
+  if (auto* s = std::get_if<stripe::Intrinsic>(&statement.op)) return intrinsic_call(frame, *s, out);
+  if (auto* s = std::get_if<stripe::Constant>(&statement.op)) {
+    ExprRef value = constant(s->value);
+    frame.scalars[s->into] = {convert_to(compute_type(s->value.type), value), s->value.type};
+    return {};
+  }
+  return special(frame, *statement.special(), out);
 }
 
 ExprRef Builder::named(ExprRef expr, std::string_view hint, Body& out) {
@@ -55,30 +56,15 @@ Result<Value> Builder::scalar_of(const Frame& frame, const std::string& name) co
   return at->second;
 }
 
-Place Builder::place(const View& view, const Frame& frame) {
-  Place p;
-  p.memory = view.memory;
-  p.stride = view.offset.coefficient(kLane);
-  p.lanes = p.stride == 0 ? 1 : frame.lanes;
-  Affine uniform = view.offset;
-  uniform.add_term(kLane, -p.stride);
-  p.constant = uniform.constant();
-  uniform.set_constant(0);
-  p.offset = nest_.offset(uniform);
-  if (p.lanes == 1) {
-    p.stride = 1;
-  } else {
-    p.mask = frame.mask;
-  }
-  return p;
-}
-
 ExprRef Builder::load_place(const Place& p, std::string_view hint, Body& out) {
   const DataType element = function_.element_type(p.memory);
   const Type type{element, p.lanes};
   const int var = nest_.new_variable(hint, type);
   out.push_back({Load{var, p}});
-  return named(convert_to(compute_type(element), variable(var, type)), hint, out);
+  const ExprRef loaded = variable(var, type);
+  ExprRef value = named(convert_to(compute_type(element), loaded), hint, out);
+  if (value->kind == ExprKind::variable && value->var != var) stored_as_[value->var] = loaded;
+  return value;
 }
 
 Result<std::vector<Builder::Choice>> Builder::choices(const Frame& frame, const View& view,
@@ -149,10 +135,16 @@ Status Builder::load(Frame& frame, const stripe::Load& load, Body& out) {
   STRIA_ASSIGN(const View* view, view_of(frame, load.from));
   STRIA_ASSIGN(std::vector<Choice> chosen, choices(frame, *view, load.from, load.at));
   for (Choice& choice : chosen) choice.value = clamped(choice.value, choice.size);
-  Place p = place(*view, frame);
+  STRIA_ASSIGN(Place p, place(*view, frame, out));
   if (!chosen.empty()) move_place(p, chosen, frame, out);
+  STRIA_ASSIGN(const ExprRef inside, move_inside(*view, frame, p, out));
   const DataType element = function_.element_type(view->memory);
-  frame.scalars[load.into] = {load_place(p, load.into, out), element};
+  ExprRef value = load_place(p, load.into, out);
+  if (inside) {
+    const Scalar zero = convert(Scalar::of_int(DataType::i32, 0), value->type.scalar);
+    value = named(select(inside, value, constant(zero)), load.into, out);
+  }
+  frame.scalars[load.into] = {value, element};
   return {};
 }
 
@@ -194,7 +186,7 @@ Status Builder::store(Frame& frame, const stripe::Store& store, Body& out) {
   STRIA_ASSIGN(const View* view, view_of(frame, store.into));
   STRIA_ASSIGN(Value value, scalar_of(frame, store.from));
   STRIA_ASSIGN(std::vector<Choice> chosen, choices(frame, *view, store.into, store.at));
-  Place p = place(*view, frame);
+  STRIA_ASSIGN(Place p, place(*view, frame, out));
   if (chosen.empty()) {
     store_element(frame, *view, p, value.expr, out);
     return {};
@@ -219,7 +211,11 @@ Status Builder::store(Frame& frame, const stripe::Store& store, Body& out) {
 
 void Builder::store_element(Frame& frame, const View& view, const Place& p, const ExprRef& value, Body& out) {
   if (view.agg) return store_combined(frame, view, p, value, out);
-  ExprRef stored = convert_to(function_.element_type(view.memory), value);
+  const DataType element = function_.element_type(view.memory);
+  // What was widened on the way here is copied as it was.
+  auto same = value->kind == ExprKind::variable ? stored_as_.find(value->var) : stored_as_.end();
+  ExprRef stored = same != stored_as_.end() && same->second->type.scalar == element ? same->second
+                                                                                   : convert_to(element, value);
   // Of lanes that store to one element the last one is seen.
   stored = p.lanes == 1 ? last_lane(stored) : broadcast(stored, p.lanes);
   out.push_back({Store{p, std::move(stored)}});

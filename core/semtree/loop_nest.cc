@@ -59,6 +59,23 @@ void LoopNest::bind(const std::string& name, int var, Interval range) {
   box_[name] = range;
 }
 
+std::string LoopNest::define_at(size_t level, std::string_view hint, ExprRef value, Interval range) {
+  const int var = new_variable(hint, value->type);
+  const std::string& name = function_.vars[static_cast<size_t>(var)].name;
+  names_[name] = {variable(var, value->type), level};
+  levels_[level].prologue.push_back({Let{var, std::move(value)}});
+  box_[name] = range;
+  return name;
+}
+
+std::string LoopNest::define(std::string_view hint, ExprRef value, Interval range) {
+  return define_at(levels_.size() - 1, hint, std::move(value), range);
+}
+
+std::string LoopNest::define_outside(std::string_view hint, ExprRef value, Interval range) {
+  return define_at(0, hint, std::move(value), range);
+}
+
 Body LoopNest::close(const std::string& name, int var, ExprRef lower, ExprRef upper, Body body) {
   Level level = std::move(levels_.back());
   levels_.pop_back();
@@ -89,6 +106,9 @@ bool LoopNest::turns_inside_out(Body& body, std::set<int> inside, bool runs, Bod
   std::set<int> written;
   walk(last->then, [&](const Statement& statement) {
     if (auto* store = std::get_if<Store>(&statement.op)) written.insert(store->place.memory);
+    if (auto* operation = std::get_if<Instruction>(&statement.op))
+      for (const Instruction::Operand& operand : operation->operands)
+        if (operand.written) written.insert(operand.memory);
   });
   std::vector<bool> stays;
   for (size_t i = 0; i + 1 < body.size(); ++i) {

@@ -29,6 +29,10 @@ class LoopNest {
   // Declares index `name` (unique: see unique_name) with its inclusive range, valued `var`, at the
   // innermost open level.
   void bind(const std::string& name, int var, Interval range);
+  // Declares index `name` with the value of an expression, assigned at the beginning of the innermost
+  // open level, or of the function; returns the name.
+  std::string define(std::string_view hint, ExprRef value, Interval range);
+  std::string define_outside(std::string_view hint, ExprRef value, Interval range);
   // A narrower range that is known to hold.
   void narrow(const std::string& name, Interval range) { box_[name] = range; }
   // kLane in the box, for intervals of forms over lanes; it has no value.
@@ -66,6 +70,7 @@ class LoopNest {
   // inside out; `inside`: the variables that differ from point to point.
   bool turns_inside_out(Body& body, std::set<int> inside, bool runs, Body& before) const;
   bool may_alias(int memory, int other) const;
+  std::string define_at(size_t level, std::string_view hint, ExprRef value, Interval range);
 
   Function& function_;
   std::vector<Level> levels_;

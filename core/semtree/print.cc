@@ -22,9 +22,12 @@ class Printer {
     out_ += fmt::format(" parallel {} in 0 .. {}, index {} {{\n", function_.vars[function_.parallel_var].name,
                         function_.trip_count, stria::name_of(function_.index_type));
     for (const std::string& note : function_.notes) out_ += fmt::format("  // {}\n", note);
+    if (function_.group_lanes > 1)
+      out_ += fmt::format("  lanes {} in 0 .. {}\n", function_.vars[function_.lane_var].name,
+                          function_.group_lanes);
     for (const Array& array : function_.arrays) {
       const int lanes = array.in_registers ? array.slot_lanes : 1;
-      out_ += fmt::format("  {} {}: {}[{}]\n", array.in_registers ? "registers" : "stack", array.name,
+      out_ += fmt::format("  {} {}: {}[{}]\n", array.in_registers ? "registers" : array.shared ? "shared" : "stack", array.name,
                           to_string(Type{array.type, lanes}), (array.count + lanes - 1) / lanes);
     }
     body(function_.body, 1);
@@ -96,6 +99,13 @@ class Printer {
         out_ += fmt::format("{}if {} {{\n", indent, expr(s->condition));
         body(s->then, depth + 1);
         out_ += indent + "}\n";
+      } else if (auto* s = std::get_if<Instruction>(&statement.op)) {
+        std::string operands;
+        for (const Instruction::Operand& operand : s->operands)
+          operands += fmt::format("{}{} {}[{}]", operands.empty() ? "" : ", ",
+                                  operand.written ? "inout" : "in",
+                                  function_.memory_name(operand.memory), fmt::join(operand.slots, " "));
+        out_ += fmt::format("{}{}({})\n", indent, s->name, operands);
       } else {
         out_ += indent + "barrier\n";
       }

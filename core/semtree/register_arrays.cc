@@ -63,7 +63,7 @@ class MaskRemover {
 
 }  // namespace
 
-void place_arrays_in_registers(Function& function, const std::vector<bool>& wanted) {
+Status place_arrays_in_registers(Function& function, const std::vector<bool>& wanted) {
   std::vector<Usage> usages(function.arrays.size());
   walk(function.body, [&](const Statement& statement) {
     const Place* place = nullptr;
@@ -82,6 +82,19 @@ void place_arrays_in_registers(Function& function, const std::vector<bool>& want
     }
   }
   MaskRemover(function).run(function.body);
+  Status status;
+  walk(function.body, [&](const Statement& statement) {
+    auto* operation = std::get_if<Instruction>(&statement.op);
+    if (!operation || !status.ok()) return;
+    for (const Instruction::Operand& operand : operation->operands) {
+      const Array& array = function.array(operand.memory);
+      if (!array.in_registers)
+        status = unsupported("'{}' of kernel '{}' is an operand of '{}' and not in registers: {}", array.name,
+                             function.name, operation->name,
+                             usages[static_cast<size_t>(operand.memory) - function.params.size()].obstacle);
+    }
+  });
+  return status;
 }
 
 }  // namespace stria::semtree

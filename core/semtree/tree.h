@@ -120,11 +120,23 @@ struct If {
   ExprRef condition;  // scalar bool
   Body then;
 };
-// All points of the work group have reached it before one goes on. Reserved: no builder makes it yet.
+// All lanes of the group have reached it, and see what the others stored before, before one goes on.
 struct Barrier {};
+// One operation of the hardware that the lanes of a unit run together on registers that they hold
+// (docs/semantics.md S14). Every slot is an element of the array; a language may demand that slots
+// of fewer than 32 bits stand in pairs.
+struct Instruction {
+  std::string name;  // "mma.m16n8k16"
+  struct Operand {
+    int memory = -1;             // an array in registers
+    std::vector<int64_t> slots;  // its elements, in the order of the instruction's own slots
+    bool written = false;        // and read: it adds to what is there
+  };
+  std::vector<Operand> operands;  // by the names that the instruction gives them
+};
 
 struct Statement {
-  std::variant<Let, Load, Store, For, If, Barrier> op;
+  std::variant<Let, Load, Store, For, If, Barrier, Instruction> op;
 };
 
 struct Variable {
@@ -143,7 +155,7 @@ struct Parameter {
   int alias_group = 0;
 };
 
-// Memory of one parallel point; its content is undefined at first.
+// Memory of one parallel point, or of one lane of it; its content is undefined at first.
 struct Array {
   std::string name;  // unique in the function
   DataType type = DataType::fp32;
@@ -152,6 +164,7 @@ struct Array {
   // that is a multiple of slot_lanes; masks never appear. Otherwise plain memory on the stack.
   bool in_registers = false;
   int slot_lanes = 1;
+  bool shared = false;  // one for all lanes of a group, instead of one for each
 };
 
 struct Function {
@@ -164,6 +177,10 @@ struct Function {
   // 0 <= first <= last <= trip_count that its caller names; different points may run at once.
   int parallel_var = -1;
   int64_t trip_count = 1;
+  // More than 1: each of these points is a group of so many lanes, which run `body` together,
+  // lane_var = 0, 1, …, meet at barriers and share the arrays that are `shared`.
+  int64_t group_lanes = 1;
+  int lane_var = -1;
   Body body;
   // What the builder decided and a reader may want to know, one line each.
   std::vector<std::string> notes;

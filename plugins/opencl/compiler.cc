@@ -13,6 +13,8 @@ sdk::Ref<sdk::Library> ClCompiler::compile(std::string_view stripe, std::string_
   print.features = context_.device().features;
   print.group_points = context_.device().group_points;
   print.enough_points = context_.device().enough_points;
+  print.local_bytes = context_.device().local_bytes;
+  print.largest_group = context_.device().largest_group;
   print.print_semtree = request.dump_source;
   return sdk::make<ClLibrary>(
       context_, code_generator::require(print_program(request.program, print)), request.fast_math);

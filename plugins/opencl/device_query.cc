@@ -91,6 +91,13 @@ std::string why_not_asked(const std::string& platform, const std::string& sysfs)
          ": mount sysfs at " + sysfs;
 }
 
+// From compute capability 8.0 on, which an extension of that driver tells.
+bool has_matrix_instructions(const Query& query) {
+  constexpr cl_device_info kMajorComputeCapability = 0x4000;
+  return query.text(CL_DEVICE_EXTENSIONS).find("cl_nv_device_attribute_query") != std::string::npos &&
+         query.number<cl_uint>(kMajorComputeCapability) >= 8;
+}
+
 std::string why_unavailable(const Query& query) {
   if (!query.number<cl_bool>(CL_DEVICE_AVAILABLE))
     return "its driver says that it is not available";
@@ -118,13 +125,16 @@ FoundDevice describe(const OpenCl& cl, cl_platform_id platform, cl_device_id han
   out.info.properties = properties_of(query, is_cpu);
   const auto single = query.number<cl_device_fp_config>(CL_DEVICE_SINGLE_FP_CONFIG);
   out.features.fma = (single & CL_FP_FMA) != 0;
+  out.features.mma = has_matrix_instructions(query);
   out.features.fp64 = query.number<cl_device_fp_config>(CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
   out.correct_division = (single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
   out.out_of_order = (query.number<cl_command_queue_properties>(CL_DEVICE_QUEUE_PROPERTIES) &
                       CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
   out.largest_allocation_bytes = query.number<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+  out.local_bytes = static_cast<int64_t>(query.number<cl_ulong>(CL_DEVICE_LOCAL_MEM_SIZE));
+  const size_t largest = std::max<size_t>(1, query.number<size_t>(CL_DEVICE_MAX_WORK_GROUP_SIZE));
+  out.largest_group = static_cast<int64_t>(largest);
   if (!is_cpu) {
-    const size_t largest = std::max<size_t>(1, query.number<size_t>(CL_DEVICE_MAX_WORK_GROUP_SIZE));
     out.group_points = static_cast<int64_t>(std::min(largest, kGroupPointsOfGpu));
     out.enough_points = INT32_MAX;
   }

@@ -18,6 +18,8 @@ struct FoundDevice {
   bool correct_division = false;  // fp32 division and square root can be asked to round correctly
   bool out_of_order = false;      // a queue may run independent work at once
   uint64_t largest_allocation_bytes = 0;
+  int64_t local_bytes = 0;    // of a group
+  int64_t largest_group = 1;  // work items
   int64_t group_points = 1;
   int64_t enough_points = 128;
 };

@@ -64,7 +64,9 @@ std::vector<sdk::NamedText> ClLibrary::source() const {
 }
 
 ClKernel::ClKernel(Context& context, cl_program program, const SourceKernel& source)
-    : context_(context), points_(static_cast<uint64_t>(source.points)) {
+    : context_(context),
+      points_(static_cast<uint64_t>(source.points)),
+      group_points_(static_cast<uint64_t>(source.group_points)) {
   for (const semtree::KernelArgument& argument : source.arguments)
     element_bytes_.push_back(static_cast<uint64_t>(byte_size(argument.type)));
   cl_int code = CL_SUCCESS;
@@ -85,7 +87,7 @@ cl_int ClKernel::enqueue(cl_command_queue queue, const std::vector<Argument>& ar
     if (code == CL_SUCCESS) code = cl.clSetKernelArg(handle_, position++, sizeof first, &first);
     if (code != CL_SUCCESS) return code;
   }
-  const auto group = static_cast<size_t>(context_.device().group_points);
+  const size_t group = group_points_;
   const size_t all = (points_ + group - 1) / group * group;
   return cl.clEnqueueNDRangeKernel(queue, handle_, 1, nullptr, &all, &group, count, waits, event);
 }

@@ -49,6 +49,7 @@ class ClKernel final : public sdk::Kernel {
   Context& context_;
   cl_kernel handle_ = nullptr;
   const uint64_t points_;
+  const uint64_t group_points_;
   std::vector<uint64_t> element_bytes_;  // of each argument
   mutable std::mutex mutex_;
 };

@@ -39,6 +39,11 @@ void compile(Jit& jit, const CompileOptions& options, Job& job) {
     job.status = function.status();
     return;
   }
+  if (function->group_lanes > 1) {
+    job.status = unsupported("it runs {} lanes of a group together, which meet at barriers; a core has no such lanes",
+                             function->group_lanes);
+    return;
+  }
   CompiledKernel& out = job.result;
   out.name = job.kernel.block->name;
   out.in_prologue = job.kernel.in_prologue;

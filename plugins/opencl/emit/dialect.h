@@ -10,6 +10,7 @@ namespace stria::opencl {
 struct Features {
   bool fp64 = false;
   bool fma = false;  // a fused multiply-add is as fast as the two
+  bool mma = false;  // matrix instructions of PTX in inline assembly
 };
 
 semtree::Dialect dialect(const Features& features);

@@ -20,6 +20,20 @@ std::string symbol_of(size_t number, std::string_view name) {
   return out;
 }
 
+Status check_limits(const semtree::Function& function, const SourceOptions& options) {
+  if (function.group_lanes == 1) return {};
+  if (function.group_lanes > options.largest_group)
+    return make_error(StatusCode::out_of_range, "its groups have {} work items, the device runs {} at most",
+                      function.group_lanes, options.largest_group);
+  int64_t bytes = 0;
+  for (const semtree::Array& array : function.arrays)
+    if (array.shared) bytes += array.count * byte_size(array.type);
+  if (bytes > options.local_bytes)
+    return make_error(StatusCode::out_of_range, "its work items share {} bytes, the device's local memory has {}",
+                      bytes, options.local_bytes);
+  return {};
+}
+
 }  // namespace
 
 Result<ProgramSource> print_program(const stripe::Program& program, const SourceOptions& options) {
@@ -35,12 +49,14 @@ Result<ProgramSource> print_program(const stripe::Program& program, const Source
     const std::string where = fmt::format("kernel '{}'", kernel.block->name);
     Result<semtree::Function> function = semtree::build(*kernel.block, *kernel.parent, build);
     if (!function) return function.status().with_context(where);
+    if (Status limits = check_limits(*function, options); !limits.ok()) return limits.with_context(where);
     SourceKernel to;
     to.name = kernel.block->name;
     to.symbol = symbol_of(out.kernels.size(), kernel.block->name);
     to.in_prologue = kernel.in_prologue;
     to.statement = kernel.statement;
-    to.points = function->trip_count;
+    to.group_points = function->group_lanes > 1 ? function->group_lanes : options.group_points;
+    to.points = function->trip_count * function->group_lanes;
     to.arguments = semtree::arguments_of(*kernel.block, *function);
     if (options.print_semtree) to.semtree = semtree::print(*function);
     Status status = printer.add(*function, to.symbol, options.group_points);

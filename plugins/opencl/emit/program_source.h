@@ -17,11 +17,15 @@ namespace stria::opencl {
 
 struct SourceOptions {
   Features features;
-  // Work items of a group. Points do not meet, so this only has to suit the hardware.
+  // Work items of a group where the program has no lane blocks: points do not meet then, so this
+  // only has to suit the hardware.
   int64_t group_points = 1;
   // Leading parallel indices are spread over work items until there are so many, the others are
   // loops.
   int64_t enough_points = 128;
+  // What a group may have at most.
+  int64_t local_bytes = INT64_MAX;
+  int64_t largest_group = INT64_MAX;
   bool print_semtree = false;
 };
 
@@ -31,6 +35,7 @@ struct SourceKernel {
   bool in_prologue = false;
   int64_t statement = 0;
   int64_t points = 0;                              // work items that have something to do; may be 0
+  int64_t group_points = 1;                        // work items of a group
   std::vector<semtree::KernelArgument> arguments;  // each is a memory object and an element offset
   std::string semtree;
 };

@@ -12,7 +12,7 @@ namespace {
 stria::Result<std::string> print_source(const stria::golden::Case& test) {
   STRIA_ASSIGN(stria::stripe::Program program, stria::stripe::parse(test.input));
   stria::opencl::SourceOptions options;
-  options.features = {test.option("fp64") != "no", true};
+  options.features = {test.option("fp64") != "no", true, test.option("mma") == "yes"};
   options.group_points = std::atoi(test.option("group", "1").c_str());
   if (options.group_points > 1) options.enough_points = INT32_MAX;
   STRIA_ASSIGN(stria::opencl::ProgramSource source, stria::opencl::print_program(program, options));

@@ -100,18 +100,6 @@ TEST(Build, AKernelWithoutPointsIsEmpty) {
   }
 }
 
-TEST(Build, ReadsBeyondTheAllocationAreRefused) {
-  for (const char* tag : {"clamp", "zero_fill"}) {
-    Status status = built(fmt::format("#kernel block [x:4] ( // k\n#{} in A[x - 1] fp32(1:1)\nout R[x] fp32(1:1)) {{\n"
-                                      "0: $a = load(A)\n1: R = store($a)\n}}",
-                                      tag))
-                        .status();
-    EXPECT_EQ(status.code(), StatusCode::unsupported);
-    EXPECT_NE(status.message().find(fmt::format("refinement 'A' of block 'k' is #{}", tag)), std::string::npos)
-        << status.message();
-  }
-}
-
 TEST(Build, LanesOnlyWhereNoLaneSeesWhatAnotherStores) {
   const auto has_lanes = [](const std::string& refs, const std::string& statements) {
     auto made = built("#kernel #vector block [x:8] (\n" + refs + ") {\n" + statements + "}");

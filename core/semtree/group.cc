@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lanes of a group: which points each of them runs, barriers, pipelines, and operations that
+// lanes do together (docs/semantics.md S11 to S14).
+#include <algorithm>
+#include <cctype>
+
+#include "stria/semtree/builder.h"
+#include "stria/semtree/expr.h"
+
+namespace stria::semtree {
+namespace {
+
+using stripe::Block;
+using stripe::Index;
+using stripe::Refinement;
+
+std::string lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+bool is_barrier(const stripe::Statement& statement) {
+  const stripe::Special* special = statement.special();
+  return special && special->name == "barrier";
+}
+
+}  // namespace
+
+const std::string& Builder::unit_number(size_t unit) {
+  std::string& name = unit_numbers_[unit];
+  if (!name.empty()) return name;
+  const DataType type = options_.index_type;
+  const LaneUnit& u = units_[unit];
+  const std::string& lane = function_.vars[static_cast<size_t>(function_.lane_var)].name;
+  if (units_.size() == 1) return name = lane;
+  ExprRef value = variable(function_.lane_var, {type, 1});
+  if (u.inside > 1) value = binary(Op::div, value, integer(type, u.inside));
+  if (unit > 0) value = binary(Op::rem, value, integer(type, u.count));
+  return name = nest_.define_outside(lower_case(u.name) + "_number", value, {0, u.count - 1});
+}
+
+Status Builder::bind_lanes(Frame& frame, const Frame& parent, std::vector<Affine>& conditions) {
+  const Block& block = *frame.block;
+  const DataType type = options_.index_type;
+  for (const stripe::LocationUnit& place : block.location.path) {
+    const size_t unit = frame.units++;
+    const LaneUnit& u = units_[unit];
+    const std::string number = unit_number(unit);
+    // The unit's number in terms of the block's indices: mixed radix, from the smallest coefficient
+    // up.
+    Affine fixed(place.units[0].constant());
+    std::vector<std::pair<int64_t, const Index*>> digits;
+    for (const auto& [name, coefficient] : place.units[0].terms()) {
+      const Index* index = block.find_index(name);
+      if (!index)
+        return invalid_argument("the location of {} names '{}', no index of it",
+                                name_of_block(block), name);
+      if (index->range == 1) {
+        fixed +=
+            (index->affine ? index->affine->substitute(parent.indices) : Affine(0)) * coefficient;
+      } else if (index->affine || frame.indices.count(name)) {
+        return unsupported(
+            "index '{}' of {} starts at another index, or names two units; lanes are numbered from "
+            "0",
+            name, name_of_block(block));
+      } else {
+        digits.emplace_back(coefficient, index);
+      }
+    }
+    if (!fixed.is_constant() || (!digits.empty() && fixed.constant() != 0))
+      return unsupported(
+          "the number of unit '{}' of {} is {}; a number, or a sum of the block's own indices is "
+          "supported",
+          place.name, name_of_block(block), place.units[0].to_string());
+    if (digits.empty()) {
+      // One lane: number == fixed.
+      if (u.count > 1) {
+        conditions.push_back(Affine::of(number) - fixed.constant());
+        conditions.push_back(Affine(fixed.constant()) - Affine::of(number));
+      }
+      continue;
+    }
+    std::sort(digits.begin(), digits.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
+    int64_t next = 1;
+    for (const auto& [coefficient, index] : digits) {
+      if (coefficient != next)
+        return unsupported(
+            "the number of unit '{}' of {} is {}, which leaves numbers out or gives them twice",
+            place.name, name_of_block(block), place.units[0].to_string());
+      next *= index->range;
+      std::string& name = lane_indices_[{unit, {coefficient, index->range}}];
+      if (name.empty()) {
+        ExprRef value = nest_.value(Affine::of(number));
+        if (coefficient > 1) value = binary(Op::div, value, integer(type, coefficient));
+        if (next < u.count) value = binary(Op::rem, value, integer(type, index->range));
+        const bool whole = value->kind == ExprKind::variable;
+        name = whole ? number : nest_.define_outside(index->name, value, {0, index->range - 1});
+      }
+      frame.indices[index->name] = Affine::of(name);
+    }
+    if (next < u.count) conditions.push_back(Affine(next - 1) - Affine::of(number));
+  }
+  return {};
+}
+
+Status Builder::barrier(const Frame& frame, const stripe::Special& special, Body& out) {
+  if (!special.inputs.empty() || !special.outputs.empty())
+    return invalid_argument("special 'barrier' in {} takes no operands",
+                            name_of_block(*frame.block));
+  if (in_group() && frame.units > 0)
+    return unsupported("a barrier in {} would not be met by all lanes of the group",
+                       name_of_block(*frame.block));
+  if (in_group()) out.push_back({Barrier{}});
+  return {};
+}
+
+bool Builder::is_pipelined(const Block& block, const Frame& frame) const {
+  return in_group() && above_lanes(frame) && block.tags.integer("pipeline").value_or(1) > 1;
+}
+
+// for k: barrier; if k+N-1 < range: fetch(k+N-1); rest(k). The barrier parts what is fetched from
+// who reads it, and rest(k-1) from the fetch that overwrites its copy of the allocations.
+Status Builder::pipelined(const Index& index, const Frame& outer, const Frame& parent, Body& out) {
+  const Block& block = *outer.block;
+  const DataType type = options_.index_type;
+  const int64_t depth = std::min(*block.tags.integer("pipeline"), index.range);
+  const auto first_barrier = std::find_if(block.stmts.begin(), block.stmts.end(), is_barrier);
+  if (first_barrier == block.stmts.end() || outer.repeats)
+    return unsupported(
+        "{} is #pipeline; it needs a barrier after what fetches its operands, and no loop of the "
+        "group "
+        "around it",
+        name_of_block(block));
+  std::map<std::string, View> made;
+  Frame frame = outer;
+  frame.repeats = true;
+  for (const Refinement& ref : block.refs) {
+    if (ref.dir != stripe::RefDir::none) continue;
+    STRIA_ASSIGN(made[ref.into], allocate(ref, frame, depth));
+  }
+  const Affine start = index.affine ? index.affine->substitute(parent.indices) : Affine(0);
+  // The statements [from, to) at `point`, with the copy number `copy` of the allocations.
+  const auto part = [&](const Affine& point, const Affine& copy, bool fetches, Body& to) -> Status {
+    Frame at = frame;
+    at.indices[index.name] = start + point;
+    STRIA_RETURN_IF_ERROR(view_parent(at, parent));
+    for (const auto& [name, view] : made) {
+      View& own = at.views[name] = view;
+      if (!slot_form(*view.whole))
+        own.offset += copy * std::max<int64_t>(view.whole->shape.span_elements(), 1);
+    }
+    for (auto s = block.stmts.begin(); s != block.stmts.end(); ++s)
+      if ((s < first_barrier) == fetches && s != first_barrier)
+        STRIA_RETURN_IF_ERROR(statement(at, *s, to));
+    return {};
+  };
+  for (int64_t i = 0; i + 1 < depth; ++i)
+    STRIA_RETURN_IF_ERROR(part(Affine(i), Affine(i), true, out));
+  nest_.open();
+  const int var = nest_.new_variable(index.name, {type, 1});
+  const std::string name = function_.vars[static_cast<size_t>(var)].name;
+  nest_.bind(name, var, {0, index.range - 1});
+  const auto copy_of = [&](const ExprRef& point) {
+    return Affine::of(
+        nest_.define("copy", binary(Op::rem, point, integer(type, depth)), {0, depth - 1}));
+  };
+  const ExprRef ahead = exact(binary(Op::add, variable(var, {type, 1}), integer(type, depth - 1)));
+  const std::string next = nest_.define("next", ahead, {depth - 1, index.range - 1});
+  const Affine copy = copy_of(variable(var, {type, 1})),
+               next_copy = copy_of(nest_.value(Affine::of(next)));
+  Body body;
+  body.push_back({Barrier{}});
+  Body fetch;
+  STRIA_RETURN_IF_ERROR(part(Affine::of(next), next_copy, true, fetch));
+  if (!fetch.empty())
+    body.push_back({If{binary(Op::lt, nest_.value(Affine::of(next)), integer(type, index.range)),
+                       std::move(fetch)}});
+  STRIA_RETURN_IF_ERROR(part(Affine::of(name), copy, false, body));
+  for (Statement& statement :
+       nest_.close(name, var, integer(type, 0), integer(type, index.range), std::move(body)))
+    out.push_back(std::move(statement));
+  return {};
+}
+
+Status Builder::instruction(const Frame& frame, const std::string& name, Body& out) {
+  const Block& block = *frame.block;
+  if (!above_lanes(frame))
+    return unsupported(
+        "{} is the stencil '{}', which lanes run together; it stands inside one lane",
+        name_of_block(block), name);
+  Instruction operation;
+  operation.name = name;
+  std::vector<const Refinement*> refs;
+  for (const Refinement& ref : block.refs) refs.push_back(&ref);
+  std::sort(refs.begin(), refs.end(),
+            [](const auto* a, const auto* b) { return a->into < b->into; });
+  for (const Refinement* ref : refs) {
+    const View& view = frame.views.at(ref->into);
+    const stripe::BitFieldForm* slot = view.whole ? slot_form(*view.whole) : nullptr;
+    if (!slot)
+      return unsupported("operand '{}' of the stencil '{}' in {} is not held by lanes", ref->into,
+                         name, name_of_block(block));
+    // Elements that the block's points touch, from the view's corner.
+    std::vector<int64_t> extent;
+    for (size_t d = 0; d < view.coordinates.size(); ++d) {
+      int64_t reach = 1;
+      for (const auto& [index_name, coefficient] : ref->access[d].terms()) {
+        const Index* index = block.find_index(index_name);
+        if (index && index->range > 1) reach += coefficient * (index->range - 1);
+      }
+      extent.push_back(reach * std::max<int64_t>(ref->shape.dims[d].size, 1));
+    }
+    Instruction::Operand operand{view.memory, {}, ref->dir != stripe::RefDir::in};
+    std::vector<int64_t> at(extent.size(), 0);
+    for (;;) {
+      std::vector<Affine> coordinates = view.coordinates;
+      for (size_t d = 0; d < at.size(); ++d) coordinates[d] += at[d];
+      Result<Affine> value = value_of(*slot, coordinates, nest_.box());
+      if (!value)
+        return value.status().with_context(
+            fmt::format("operand '{}' of {}", ref->into, name_of_block(block)));
+      if (!value->is_constant())
+        return unsupported(
+            "operand '{}' of the stencil '{}' in {} lies in slot {}; registers have constant "
+            "numbers: "
+            "unroll the loops around it",
+            ref->into, name, name_of_block(block), value->to_string());
+      operand.slots.push_back(value->constant());
+      size_t d = at.size();
+      while (d > 0 && ++at[d - 1] >= extent[d - 1]) at[--d] = 0;
+      if (d == 0) break;
+    }
+    std::sort(operand.slots.begin(), operand.slots.end());
+    operand.slots.erase(std::unique(operand.slots.begin(), operand.slots.end()),
+                        operand.slots.end());
+    operation.operands.push_back(std::move(operand));
+  }
+  out.push_back({std::move(operation)});
+  return {};
+}
+
+}  // namespace stria::semtree

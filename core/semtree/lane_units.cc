@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/semtree/lane_units.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "stria/semtree/builder.h"
+
+namespace stria::semtree {
+namespace {
+
+using stripe::Block;
+
+Status collect(const Block& block, size_t outer, std::vector<LaneUnit>& units) {
+  size_t depth = outer;
+  if (is_lane_block(block)) {
+    std::map<std::string, Interval> box;
+    for (const stripe::Index& index : block.idxs)
+      box[index.name] = {0, std::max<int64_t>(index.range, 1) - 1};
+    for (const stripe::LocationUnit& unit : block.location.path) {
+      if (unit.units.size() != 1)
+        return unsupported("the location of {} gives {} numbers for '{}'; lanes have one",
+                           name_of_block(block), unit.units.size(), unit.name);
+      if (depth == units.size()) units.push_back({unit.name});
+      if (units[depth].name != unit.name)
+        return unsupported("{} is located at '{}' where other blocks of the kernel have '{}'",
+                           name_of_block(block), unit.name, units[depth].name);
+      const Interval numbers = interval_of(unit.units[0], box);
+      units[depth].count = std::max(units[depth].count, numbers.upper + 1);
+      ++depth;
+    }
+  }
+  for (const stripe::Statement& statement : block.stmts)
+    if (const Block* inner = statement.block())
+      STRIA_RETURN_IF_ERROR(collect(*inner, depth, units));
+  return {};
+}
+
+}  // namespace
+
+bool is_lane_block(const Block& block) {
+  return !block.location.empty() &&
+         std::all_of(block.location.path.begin(), block.location.path.end(),
+                     [](const stripe::LocationUnit& unit) { return !unit.units.empty(); });
+}
+
+Result<std::vector<LaneUnit>> lane_units(const Block& kernel) {
+  std::vector<LaneUnit> units;
+  if (kernel.location.empty()) return units;
+  for (const stripe::Statement& statement : kernel.stmts)
+    if (const Block* inner = statement.block()) STRIA_RETURN_IF_ERROR(collect(*inner, 0, units));
+  for (size_t i = units.size(); i-- > 1;) units[i - 1].inside = units[i].inside * units[i].count;
+  return units;
+}
+
+Result<Affine> value_of(const stripe::BitFieldForm& form, const std::vector<Affine>& coordinates,
+                        const std::map<std::string, Interval>& box) {
+  Affine out(form.constant);
+  for (const stripe::BitField& field : form.fields) {
+    const Affine& coordinate = coordinates.at(static_cast<size_t>(field.dim));
+    const uint64_t mask = (uint64_t{1} << field.bits) - 1;
+    if (coordinate.constant() < 0)
+      return unsupported("coordinate {} may be negative", coordinate.to_string());
+    uint64_t taken = static_cast<uint64_t>(coordinate.constant());
+    out += static_cast<int64_t>((taken >> field.low_bit) & mask) * field.factor;
+    for (const auto& [name, coefficient] : coordinate.terms()) {
+      const Interval range = box.at(name);
+      if (coefficient <= 0 || range.lower < 0)
+        return unsupported("coordinate {} may be negative in '{}'", coordinate.to_string(), name);
+      if (range.upper == 0) continue;
+      // The bits that the term may set: from the lowest of its coefficient to the highest of its
+      // largest value.
+      const int low = std::countr_zero(static_cast<uint64_t>(coefficient));
+      const int high =
+          static_cast<int>(std::bit_width(static_cast<uint64_t>(coefficient * range.upper)));
+      const uint64_t bits = ((uint64_t{1} << high) - 1) & ~((uint64_t{1} << low) - 1);
+      if (taken & bits)
+        return unsupported("terms of coordinate {} carry into each other", coordinate.to_string());
+      taken |= bits;
+      const uint64_t wanted = mask << field.low_bit;
+      if (!(bits & wanted)) continue;
+      if (bits & ~wanted)
+        return unsupported("bits {} to {} of coordinate {} are only a part of '{}'", field.low_bit,
+                           field.low_bit + field.bits - 1, coordinate.to_string(), name);
+      out.add_term(name, (coefficient >> field.low_bit) * field.factor);
+    }
+  }
+  return out;
+}
+
+int64_t value_at(const stripe::BitFieldForm& form, const std::vector<int64_t>& coordinates) {
+  int64_t value = form.constant;
+  for (const stripe::BitField& field : form.fields)
+    value += field.factor * ((coordinates.at(static_cast<size_t>(field.dim)) >> field.low_bit) &
+                             ((int64_t{1} << field.bits) - 1));
+  return value;
+}
+
+const stripe::BitFieldForm* slot_form(const stripe::Refinement& allocation) {
+  if (allocation.location.empty()) return nullptr;
+  for (const auto& [name, form] : allocation.location.path.back().owners)
+    if (name == "slot") return &form;
+  return nullptr;
+}
+
+int64_t slots_of(const stripe::Refinement& allocation) {
+  const stripe::BitFieldForm* form = slot_form(allocation);
+  int64_t largest = form->constant;
+  for (const stripe::BitField& field : form->fields) {
+    const int64_t mask = (int64_t{1} << field.bits) - 1;
+    // The largest value of these bits among 0 .. size-1: all ones if a whole run of them is
+    // reached.
+    const int64_t last =
+        std::max<int64_t>(allocation.shape.dims.at(static_cast<size_t>(field.dim)).size, 1) - 1;
+    const int64_t reach = (last >> field.low_bit) > mask ? mask : last >> field.low_bit;
+    if (field.factor > 0) largest += field.factor * reach;
+  }
+  return largest + 1;
+}
+
+}  // namespace stria::semtree

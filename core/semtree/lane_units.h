@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The units that the lane blocks of a kernel name, and what bit forms over coordinates come to;
+// private to this room.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "stria/base/status.h"
+#include "stria/stripe/block.h"
+
+namespace stria::semtree {
+
+// A unit of which a group has several: WARP, and in each of them LANE.
+struct LaneUnit {
+  std::string name;
+  int64_t count = 1;   // numbers that lane blocks use, from 0
+  int64_t inside = 1;  // lanes in one of them
+};
+
+// A block with unit numbers in its location, inside the located kernel (docs/semantics.md S11).
+bool is_lane_block(const stripe::Block& block);
+
+// Outermost first; empty if the kernel has no lane blocks. Fails where blocks disagree about which
+// unit stands inside which.
+Result<std::vector<LaneUnit>> lane_units(const stripe::Block& kernel);
+
+// The bit form's value over coordinates that are affine over `box` (inclusive ranges), as an affine
+// form. Fails with the reason if a field takes part of a variable, or if terms may carry into each
+// other.
+Result<Affine> value_of(const stripe::BitFieldForm& form, const std::vector<Affine>& coordinates,
+                        const std::map<std::string, Interval>& box);
+// At coordinates that are numbers.
+int64_t value_at(const stripe::BitFieldForm& form, const std::vector<int64_t>& coordinates);
+
+// The bit form named `slot` of a distributed allocation's location (S12), else null.
+const stripe::BitFieldForm* slot_form(const stripe::Refinement& allocation);
+// Slots that one lane holds: the largest over all coordinates, and one.
+int64_t slots_of(const stripe::Refinement& allocation);
+
+}  // namespace stria::semtree

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each device program: the file is what the template makes, it passes the verifier without a doubt,
+// the interpreter gives at cut sizes what plain loops give, and the code generators' text at the
+// printed size is the file beside it. STRIA_UPDATE_GOLDEN=1 rewrites the files.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <random>
+#include <vector>
+
+#include "device_programs.h"
+#include "emit/program_source.h"
+#include "stria/base/file.h"
+#include "stria/interp/interpret.h"
+#include "stria/stripe/printer.h"
+#include "stria/stripe/verifier.h"
+
+namespace stria::device_programs {
+namespace {
+
+void expect_file(const std::string& file, const std::string& text) {
+  const char* update = std::getenv("STRIA_UPDATE_GOLDEN");
+  if (update && std::string_view(update) == "1") {
+    ASSERT_TRUE(write_file(path_of(file), text).ok());
+    return;
+  }
+  Result<std::string> there = read_file(path_of(file));
+  ASSERT_TRUE(there.ok()) << there.status().to_string();
+  EXPECT_EQ(*there, text) << file << ": tools/golden_update.sh device rewrites it";
+}
+
+void expect_verified(const stripe::Program& program) {
+  stripe::VerifyReport report;
+  const Status status = stripe::verify(program, {}, &report);
+  EXPECT_TRUE(status.ok()) << status.to_string();
+  for (const std::string& warning : report.warnings) ADD_FAILURE() << warning;
+}
+
+class Programs : public testing::TestWithParam<const char*> {};
+
+TEST_P(Programs, AreTheirFilesAndVerified) {
+  Result<stripe::Program> program = make(GetParam());
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+  expect_verified(*program);
+  expect_file(std::string(GetParam()) + ".stripe", stripe::print(*program));
+}
+
+TEST_P(Programs, AreTheirSources) {
+  Result<stripe::Program> program = make(GetParam());
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+  opencl::SourceOptions options;
+  options.features = {.fp64 = false, .fma = true, .mma = true};
+  Result<opencl::ProgramSource> source = opencl::print_program(*program, options);
+  ASSERT_TRUE(source.ok()) << source.status().to_string();
+  expect_file(std::string(GetParam()) + ".cl", source->text);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Programs, testing::Values("conv_gpu", "gemm_tensor_core"),
+                         [](const auto& info) { return std::string(info.param); });
+
+// Numbers of the form n / 8, exact in every float type, small enough that sums of thousands stay
+// exact in fp32.
+std::vector<float> numbers(int64_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<float> out(static_cast<size_t>(count));
+  for (float& x : out) x = static_cast<float>(static_cast<int>(random() % 17) - 8) / 8;
+  return out;
+}
+
+// The program's tensors as fp32 numbers; runs it and returns the output.
+std::vector<float> interpreted(const stripe::Program& program,
+                               std::map<std::string, std::vector<float>> given) {
+  std::map<std::string, std::vector<uint64_t>> memory;
+  std::vector<interp::TensorArg> tensors;
+  std::string output;
+  for (const stripe::Refinement& ref : program.entry.refs) {
+    std::vector<uint64_t>& words = memory[ref.into];
+    words.resize(static_cast<size_t>(ref.shape.span_elements()));
+    const auto values = given.find(ref.into);
+    if (values == given.end()) output = ref.into;
+    for (int64_t i = 0; values != given.end() && i < ref.shape.span_elements(); ++i)
+      store_scalar(ref.shape.type, words.data(), i,
+                   Scalar::of_float(ref.shape.type, values->second[static_cast<size_t>(i)]));
+    tensors.push_back({ref.into, words.data(), ref.shape});
+  }
+  const Status status = interp::interpret(program, tensors);
+  EXPECT_TRUE(status.ok()) << status.to_string();
+  const stripe::Refinement& ref = *program.entry.find_ref(output);
+  std::vector<float> out;
+  for (int64_t i = 0; i < ref.shape.span_elements(); ++i)
+    out.push_back(
+        static_cast<float>(load_scalar(ref.shape.type, memory[output].data(), i).to_double()));
+  return out;
+}
+
+TEST(ConvGpu, InterpretedIsPlainLoops) {
+  const int64_t n = 16, x = 6, y = 8, ci = 16, co = 32;
+  Result<stripe::Program> program =
+      make("conv_gpu", {{"N", n}, {"X", x}, {"Y", y}, {"CI", ci}, {"CO", co}});
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+  expect_verified(*program);
+  const std::vector<float> d = numbers(n * x * y * ci, 1), k = numbers(9 * co * ci, 2);
+  const std::vector<float> r = interpreted(*program, {{"D", d}, {"K", k}});
+  ASSERT_EQ(r.size(), static_cast<size_t>(n * x * y * co));
+  for (int64_t a = 0; a < n * x * y * co; ++a) {
+    const int64_t c = a % co, v = a / co % y, u = a / co / y % x, b = a / co / y / x;
+    float sum = 0;
+    for (int64_t i = 0; i < 3; ++i)
+      for (int64_t j = 0; j < 3; ++j) {
+        if (u + i < 1 || u + i > x || v + j < 1 || v + j > y) continue;
+        for (int64_t e = 0; e < ci; ++e)
+          sum += d[static_cast<size_t>(((b * x + u + i - 1) * y + v + j - 1) * ci + e)] *
+                 k[static_cast<size_t>(((i * 3 + j) * co + c) * ci + e)];
+      }
+    ASSERT_EQ(r[static_cast<size_t>(a)], sum > 0 ? sum : 0)
+        << b << " " << u << " " << v << " " << c;
+  }
+}
+
+TEST(GemmTensorCore, InterpretedIsPlainLoops) {
+  const int64_t m = 128, n = 256, k = 96;
+  Result<stripe::Program> program = make("gemm_tensor_core", {{"M", m}, {"N", n}, {"K", k}});
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+  expect_verified(*program);
+  const std::vector<float> a = numbers(m * k, 1), b = numbers(n * k, 2);
+  const std::vector<float> c = interpreted(*program, {{"A", a}, {"B", b}});
+  ASSERT_EQ(c.size(), static_cast<size_t>(m * n));
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      float sum = 0;
+      for (int64_t e = 0; e < k; ++e)
+        sum += a[static_cast<size_t>(i * k + e)] * b[static_cast<size_t>(j * k + e)];
+      ASSERT_EQ(c[static_cast<size_t>(i * n + j)], sum) << i << " " << j;
+    }
+}
+
+}  // namespace
+}  // namespace stria::device_programs

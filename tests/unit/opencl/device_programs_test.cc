@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device programs that are written by hand for GPUs, through the boundary: as the interpreter
+// runs them at cut sizes, and on a GPU at the printed ones by sample.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <random>
+
+#include "../../chosen_device.h"
+#include "device_programs.h"
+#include "scripted_host.h"
+#include "stria/hal/device.h"
+#include "stria/stripe/printer.h"
+#include "stria/stripe/walk.h"
+
+namespace stria {
+namespace {
+
+struct Chosen {
+  hal::Device device;
+  hal::DeviceInfo info;
+};
+
+const Chosen& chosen() {
+  static const Chosen opened = [] {
+    hal::LoadResult loaded =
+        hal::load_plugin(hal::built_plugin("opencl"), hal::scripted_host(nullptr));
+    STRIA_CHECK(loaded.status().ok(), "{}", loaded.status().to_string());
+    const std::vector<hal::DeviceInfo> devices = loaded.plugin.devices().value();
+    const std::string id = chosen_device_id("opencl", devices);
+    STRIA_CHECK(!id.empty(), "no OpenCL device is available here; the tests need pocl-opencl-icd");
+    Chosen out{loaded.plugin.open(id).value(), {}};
+    for (const hal::DeviceInfo& info : devices)
+      if (info.id == id) out.info = info;
+    return out;
+  }();
+  return opened;
+}
+
+// A tensor's elements as the device has them.
+struct Tensor {
+  TensorShape shape;
+  std::vector<char> bytes;
+  double at(int64_t element) const {
+    return load_scalar(shape.type, bytes.data(), element).to_double();
+  }
+};
+using Tensors = std::map<std::string, Tensor>;
+
+// Inputs are multiples of 1/8 up to 1 in size, of which sums of thousands of products are exact in
+// fp32.
+Tensors tensors_of(const stripe::Program& program) {
+  std::mt19937 random(7);
+  Tensors out;
+  for (const stripe::Refinement& ref : program.entry.refs) {
+    Tensor& tensor = out[ref.into];
+    tensor.shape = ref.shape;
+    tensor.bytes.resize(static_cast<size_t>(ref.shape.span_bytes()));
+    const stripe::Refinement& whole = *program.main()->find_ref(ref.into);
+    for (int64_t i = 0; whole.dir == stripe::RefDir::in && i < ref.shape.span_elements(); ++i)
+      store_scalar(ref.shape.type, tensor.bytes.data(), i,
+                   Scalar::of_float(ref.shape.type, (static_cast<int>(random() % 17) - 8) / 8.0));
+  }
+  return out;
+}
+
+// Builds the program and runs its one kernel; `repeat` times, of which the shortest is returned in
+// seconds.
+Result<double> run(const stripe::Program& program, Tensors& tensors, int repeat = 1) {
+  const hal::Device& device = chosen().device;
+  STRIA_ASSIGN(hal::Compiler compiler, device.create_compiler());
+  STRIA_ASSIGN(hal::Executor executor, device.create_executor());
+  STRIA_ASSIGN(hal::Build build, compiler.build(stripe::print(program)));
+  STRIA_RETURN_IF_ERROR(build.done.wait());
+  STRIA_ASSIGN(hal::Kernel kernel, executor.prepare(build.library, 0));
+  STRIA_ASSIGN(std::vector<hal::KernelInfo> kernels, build.library.kernels());
+  std::vector<hal::Argument> arguments;
+  std::map<std::string, hal::Buffer> memory;
+  for (const hal::ArgumentInfo& argument : kernels[0].arguments) {
+    const Tensor& tensor = tensors.at(argument.name);
+    STRIA_ASSIGN(hal::Buffer buffer, device.allocate(tensor.bytes.size()));
+    STRIA_ASSIGN(hal::Mapping mapping, buffer.map_discard());
+    STRIA_RETURN_IF_ERROR(mapping.ready().wait());
+    std::memcpy(mapping.data(), tensor.bytes.data(), tensor.bytes.size());
+    STRIA_ASSIGN(hal::Event done, mapping.unmap());
+    STRIA_RETURN_IF_ERROR(done.wait());
+    memory[argument.name] = buffer;
+    arguments.push_back({buffer, 0});
+  }
+  double best = 1e30;
+  for (int i = 0; i < repeat; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    STRIA_ASSIGN(hal::Event done, kernel.run(arguments));
+    STRIA_RETURN_IF_ERROR(done.wait());
+    best = std::min(
+        best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  for (auto& [name, buffer] : memory) {
+    STRIA_ASSIGN(hal::Mapping mapping, buffer.map_current());
+    STRIA_RETURN_IF_ERROR(mapping.ready().wait());
+    std::memcpy(tensors.at(name).bytes.data(), mapping.data(), tensors.at(name).bytes.size());
+  }
+  return best;
+}
+
+// Compares elements of `output` with `expected(tensors, element)`: all of them, or so many by
+// chance.
+void expect_values(const Tensors& tensors, const std::string& output, int64_t sample,
+                   const std::function<double(const Tensors&, int64_t)>& expected) {
+  const Tensor& out = tensors.at(output);
+  const int64_t count = out.shape.span_elements();
+  std::mt19937_64 random(3);
+  for (int64_t n = 0; n < (sample ? sample : count); ++n) {
+    const int64_t element =
+        sample ? static_cast<int64_t>(random() % static_cast<uint64_t>(count)) : n;
+    ASSERT_EQ(out.at(element), expected(tensors, element)) << output << " element " << element;
+  }
+}
+
+double convolution(const Tensors& tensors, int64_t element) {
+  const Tensor& d = tensors.at("D");
+  const Tensor& k = tensors.at("K");
+  const int64_t x = d.shape.dims[1].size, y = d.shape.dims[2].size, ci = d.shape.dims[3].size;
+  const int64_t co = k.shape.dims[2].size;
+  const int64_t c = element % co, v = element / co % y, u = element / co / y % x,
+                n = element / co / y / x;
+  double sum = 0;
+  for (int64_t i = 0; i < 3; ++i)
+    for (int64_t j = 0; j < 3; ++j)
+      for (int64_t e = 0; u + i >= 1 && u + i <= x && v + j >= 1 && v + j <= y && e < ci; ++e)
+        sum += d.at(((n * x + u + i - 1) * y + v + j - 1) * ci + e) *
+               k.at(((i * 3 + j) * co + c) * ci + e);
+  return std::max(sum, 0.0);
+}
+
+double product(const Tensors& tensors, int64_t element) {
+  const Tensor& a = tensors.at("A");
+  const Tensor& b = tensors.at("B");
+  const int64_t k = a.shape.dims[1].size, n = b.shape.dims[0].size;
+  double sum = 0;
+  for (int64_t e = 0; e < k; ++e) sum += a.at(element / n * k + e) * b.at(element % n * k + e);
+  return sum;
+}
+
+bool is_gpu() { return chosen().info.kind == "gpu"; }
+
+TEST(DevicePrograms, ConvolutionInGroups) {
+  auto program =
+      device_programs::make("conv_gpu", {{"N", 16}, {"X", 6}, {"Y", 8}, {"CI", 16}, {"CO", 64}});
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+  Tensors tensors = tensors_of(*program);
+  auto time = run(*program, tensors);
+  ASSERT_TRUE(time.ok()) << time.status().to_string();
+  expect_values(tensors, "R", 0, convolution);
+}
+
+TEST(DevicePrograms, ConvolutionAsPrinted) {
+  if (!is_gpu()) GTEST_SKIP() << "118 GFLOP: for a GPU";
+  auto program = device_programs::make("conv_gpu");
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+  Tensors tensors = tensors_of(*program);
+  auto time = run(*program, tensors, 10);
+  ASSERT_TRUE(time.ok()) << time.status().to_string();
+  std::printf("convolution: %.3f ms, %.1f TFLOP/s\n", *time * 1e3, 2 * 59.19001808 / *time / 1e3);
+  expect_values(tensors, "R", 2000, convolution);
+}
+
+TEST(DevicePrograms, ProductOnMatrixUnits) {
+  for (const bool printed : {false, true}) {
+    auto program =
+        printed ? device_programs::make("gemm_tensor_core")
+                : device_programs::make("gemm_tensor_core", {{"M", 256}, {"N", 128}, {"K", 96}});
+    ASSERT_TRUE(program.ok()) << program.status().to_string();
+    Tensors tensors = tensors_of(*program);
+    auto time = run(*program, tensors, printed ? 10 : 1);
+    if (!time.ok() &&
+        time.status().message().find("instruction 'mma.m16n8k16'") != std::string::npos)
+      GTEST_SKIP() << "no matrix units here: " << time.status().to_string();
+    ASSERT_TRUE(time.ok()) << time.status().to_string();
+    if (printed)
+      std::printf("product: %.3f ms, %.1f TFLOP/s\n", *time * 1e3, 2 * 68.719476736 / *time / 1e3);
+    expect_values(tensors, "C", printed ? 2000 : 0, product);
+  }
+}
+
+}  // namespace
+}  // namespace stria
