@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "command.h"
@@ -55,6 +56,20 @@ TEST_F(Hw, PrintsTheMergedModelWithEachFieldsOrigin) {
   expect(1, "hw m.json --require-sources",
          "1 of the model's numbers has no source: /mem_units/SRAM/count");
   out_of("hw " STRIA_SOURCE_DIR "/hwmodels/devices/h200.json --require-sources");
+}
+
+// A device program for the slides' accelerator, verified against it and printed again.
+TEST_F(Hw, ModelOfADeviceProgram) {
+  const std::string program = STRIA_SOURCE_DIR "/tests/golden/device/slides_conv.stripe";
+  const std::string model = STRIA_SOURCE_DIR "/hwmodels/templates/stripe_slides.json";
+  std::ifstream file(program);
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  // The comments at its head are the author's.
+  const size_t begin = text.find("//"), end = text.find("\n0: ");
+  text.erase(begin, end + 1 - begin);
+  EXPECT_EQ(out_of("opt " + program + " --hw " + model), text);
+  expect(1, "opt " + program + " --hw " + model + " --set NUM_SRAM=6",
+         "'SRAM[2 + 4*u]' is unit 2 to 6, the hardware model has 6");
 }
 
 TEST_F(Hw, OfADevice) {

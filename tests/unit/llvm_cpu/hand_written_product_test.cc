@@ -10,28 +10,17 @@
 #include <map>
 #include <sstream>
 
+#include "device_program.h"
 #include "emit/compiled_kernels.h"
-#include "stria/base/file.h"
-#include "stria/builtins/builtin.h"
 #include "stria/interp/check.h"
-#include "stria/stripe/parser.h"
 #include "stria/stripe/verifier.h"
 
 namespace stria::llvm_cpu {
 namespace {
 
-std::string text_of(const std::string& name) {
-  Result<std::string> text =
-      read_file(std::string(STRIA_SOURCE_DIR) + "/tests/golden/device/" + name);
-  EXPECT_TRUE(text.ok()) << text.status().to_string();
-  return text.ok() ? *text : "";
-}
-
-stripe::Program parsed(const std::string& name, const std::string& text) {
-  Result<stripe::Program> program = stripe::parse({name, text});
-  EXPECT_TRUE(program.ok()) << program.status().to_string();
-  return program.ok() ? std::move(*program) : stripe::Program();
-}
+using device_programs::parsed;
+using device_programs::text_of;
+using device_programs::without_numbers;
 
 // The same product in generic Stripe.
 std::string generic_text(int64_t m, int64_t n, int64_t k) {
@@ -97,7 +86,7 @@ void expect_within_bounds(Memory& memory, const interp::Reference& reference) {
 }
 
 TEST(HandWrittenProduct, SmallOneIsRightInFull) {
-  const stripe::Program program = parsed("small", text_of("gemm_avx512_small.stripe"));
+  const stripe::Program program = parsed("gemm_avx512_small.stripe");
   Memory memory(44, 64, 48);
   auto expected = interp::interpret_with_bounds(parsed("generic", generic_text(44, 64, 48)),
                                                 memory.args(false));
@@ -113,29 +102,6 @@ TEST(HandWrittenProduct, SmallOneIsRightInFull) {
   expect_within_bounds(memory, (*expected)[0]);
 }
 
-// What stands in a device program but for its numbers and comments.
-std::string without_numbers(const std::string& text) {
-  std::istringstream lines(text);
-  std::string out;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.find("//") != std::string::npos) line.resize(line.find("//"));
-    if (line.find_first_not_of(' ') == std::string::npos) continue;
-    bool in_name = false;
-    for (char c : line) {
-      const bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
-      in_name =
-          std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$' || (in_name && digit);
-      if (!digit || in_name) {
-        out += c;
-      } else if (out.empty() || out.back() != '0') {
-        out += '0';
-      }
-    }
-    out += '\n';
-  }
-  return out;
-}
-
 TEST(HandWrittenProduct, SmallOneIsTheLargeOneWithOtherNumbers) {
   const std::string small = without_numbers(text_of("gemm_avx512_small.stripe"));
   EXPECT_EQ(small, without_numbers(text_of("gemm_avx512.stripe")));
@@ -146,7 +112,7 @@ TEST(HandWrittenProduct, SmallOneIsTheLargeOneWithOtherNumbers) {
 class Printed : public testing::TestWithParam<const char*> {};
 
 TEST_P(Printed, VerifiedAndRightBySample) {
-  const stripe::Program program = parsed(GetParam(), text_of(GetParam()));
+  const stripe::Program program = parsed(GetParam());
   stripe::VerifyReport report;
   Status status = stripe::verify(program, {}, &report);
   EXPECT_TRUE(status.ok()) << status.to_string();
@@ -206,7 +172,7 @@ TEST_P(InnerLoop, LoadsEachOperandOnceAndSpillsNothing) {
   CompileOptions options;
   options.dump_assembly = true;
   options.assembly_for = wanted.processor;
-  auto code = compile_kernels(parsed(wanted.file, text_of(wanted.file)), options);
+  auto code = compile_kernels(parsed(wanted.file), options);
   ASSERT_TRUE(code.ok()) << code.status().to_string();
   std::string text;
   int64_t multiply_adds = 0, memory = 0;
@@ -236,8 +202,7 @@ TEST(HandWrittenProduct, AssemblyForAnUnknownProcessorIsRefused) {
   CompileOptions options;
   options.dump_assembly = true;
   options.assembly_for = "no_such_processor";
-  const Status status =
-      compile_kernels(parsed("small", text_of("gemm_avx512_small.stripe")), options).status();
+  const Status status = compile_kernels(parsed("gemm_avx512_small.stripe"), options).status();
   EXPECT_EQ(status.code(), StatusCode::invalid_argument);
   EXPECT_NE(status.message().find("no processor 'no_such_processor'"), std::string::npos)
       << status.message();
