@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "device_program.h"
+#include "device_text.h"
 #include "stria/base/file.h"
 #include "stria/hwmodel/hardware_model.h"
 #include "stria/interp/interpret.h"
@@ -15,9 +15,9 @@
 namespace stria {
 namespace {
 
-using device_programs::parsed;
-using device_programs::text_of;
-using device_programs::without_numbers;
+using device_text::parsed;
+using device_text::text_of;
+using device_text::without_numbers;
 
 HardwareModel accelerator(const TemplateSettings& settings = {}) {
   const std::string path = STRIA_SOURCE_DIR "/hwmodels/templates/stripe_slides.json";

@@ -10,7 +10,7 @@
 #include <map>
 #include <sstream>
 
-#include "device_program.h"
+#include "device_text.h"
 #include "emit/compiled_kernels.h"
 #include "stria/interp/check.h"
 #include "stria/stripe/verifier.h"
@@ -18,9 +18,9 @@
 namespace stria::llvm_cpu {
 namespace {
 
-using device_programs::parsed;
-using device_programs::text_of;
-using device_programs::without_numbers;
+using device_text::parsed;
+using device_text::text_of;
+using device_text::without_numbers;
 
 // The same product in generic Stripe.
 std::string generic_text(int64_t m, int64_t n, int64_t k) {

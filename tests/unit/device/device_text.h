@@ -6,7 +6,7 @@
 
 #include "stria/stripe/block.h"
 
-namespace stria::device_programs {
+namespace stria::device_text {
 
 // The text of a file there; fails the test if it cannot be read.
 std::string text_of(const std::string& name);
@@ -19,4 +19,4 @@ stripe::Program parsed(const std::string& name, const std::string& text);
 // the same with other sizes. A number within a name stays.
 std::string without_numbers(const std::string& text);
 
-}  // namespace stria::device_programs
+}  // namespace stria::device_text

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device_program.h"
+#include "device_text.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "stria/base/file.h"
 #include "stria/stripe/parser.h"
 
-namespace stria::device_programs {
+namespace stria::device_text {
 
 std::string text_of(const std::string& name) {
   Result<std::string> text = read_file(STRIA_SOURCE_DIR "/tests/golden/device/" + name);
@@ -45,4 +45,4 @@ std::string without_numbers(const std::string& text) {
   return out;
 }
 
-}  // namespace stria::device_programs
+}  // namespace stria::device_text
