@@ -104,7 +104,7 @@ std::string CExpressions::text(const Expr& e) {
     case ExprKind::iota: {
       std::string lanes;
       for (int i = 0; i < e.type.lanes; ++i) lanes += fmt::format("{}{}", i ? ", " : "", i);
-      return fmt::format("({})({})", type(e.type), lanes);
+      return vector_of(e.type, lanes);
     }
     case ExprKind::convert: return convert(e);
     case ExprKind::broadcast: {
@@ -253,6 +253,11 @@ bool CExpressions::is_contiguous(const Place& place) {
   return !place.mask && place.stride == 1 && (!place.offset || place.offset->type.lanes == 1);
 }
 
+std::string CExpressions::vector_of(Type type, const std::string& values) {
+  const Spelling* own = speller_.find("lanes", type);
+  return own ? speller_.expand(*own, type, type, {values}) : fmt::format("({})({})", speller_.type_name(type), values);
+}
+
 std::string CExpressions::index(const Place& place, int64_t lane) {
   const int64_t constant = place.constant + lane * place.stride;
   if (!place.offset) return std::to_string(constant);
@@ -291,7 +296,7 @@ std::string CExpressions::load(const Place& place) {
       if (place.mask) one = fmt::format("{} ? {} : {}", lane_of(place.mask, i), one, literal(stria::convert(Scalar::of_bool(false), stored.scalar), stored.scalar));
       lanes += fmt::format("{}{}", i ? ", " : "", place.mask && is_narrow({stored.scalar, 1}) ? fmt::format("({})({})", type({stored.scalar, 1}), one) : one);
     }
-    lanes = fmt::format("({})({})", type(stored), lanes);
+    lanes = vector_of(stored, lanes);
   }
   if (!truth) return lanes;
   return apply(Op::ne, value, stored, false, {lanes, fmt::format("({})(0)", type(stored))});

@@ -41,6 +41,8 @@ class CExpressions {
   std::string reduce(const Expr& e);
   std::string select(const Expr& e);
   std::string index(const Place& place, int64_t lane);
+  // A vector of the values, which are parted by commas.
+  std::string vector_of(Type type, const std::string& values);
   std::string lane(const std::string& vector, int64_t number, int lanes);
   // Lanes at consecutive addresses, all of them.
   static bool is_contiguous(const Place& place);

@@ -30,12 +30,13 @@ struct Spelling {
 
 struct Dialect {
   // Element types as values. A type that is missing is not supported. A vector type's name is the
-  // element's with the number of lanes behind it; a vector of truth values is `lane_mask` with all bits of
+  // element's with `vector_mark` and the number of lanes behind it; a vector of truth values is `lane_mask` with all bits of
   // a lane set or none. fp16 and bf16 are the bits of a number: conversions are spelled below.
   std::map<DataType, std::string> types;
   // As elements of memory, where that differs.
   std::map<DataType, std::string> memory_types;
   std::string lane_mask;
+  std::string vector_mark;
 
   // Spellings by key. A key is tried with ".<type>" ("fp32"), ".<class>" ("float", "signed", "unsigned",
   // "bool") and alone, each first with ".lanes" behind it if there are several. The type is the result's;
@@ -45,6 +46,7 @@ struct Dialect {
   //   of lanes "convert"
   //   "literal.infinity", "literal.nan"
   //   "load": lanes from address $0; "store": lanes $1 to address $0
+  //   "lanes": a vector of the values $0, which are parted by commas; without it "($T)($0)"
   //   "component": lane $0 of vector $1; $0 is one hexadecimal digit
   //   "to_mask": a comparison of lanes $0 as a mask; "mask_as": mask $0 as wide as $T; "mask_bits": mask
   //   $0 as 0 or 1; "reinterpret": the bits of $0 as $T

@@ -14,13 +14,13 @@ void Speller::lacks(std::string what) {
 }
 
 std::string Speller::type_name(Type type) {
-  if (type.scalar == DataType::boolean && type.lanes > 1) return fmt::format("{}{}", dialect_.lane_mask, type.lanes);
+  if (type.scalar == DataType::boolean && type.lanes > 1) return fmt::format("{}{}{}", dialect_.lane_mask, dialect_.vector_mark, type.lanes);
   auto name = dialect_.types.find(type.scalar);
   if (name == dialect_.types.end()) {
     lacks(fmt::format("the device has no {}", stria::name_of(type.scalar)));
     return "?";
   }
-  return type.lanes == 1 ? name->second : fmt::format("{}{}", name->second, type.lanes);
+  return type.lanes == 1 ? name->second : fmt::format("{}{}{}", name->second, dialect_.vector_mark, type.lanes);
 }
 
 std::string Speller::memory_name(DataType type) {

@@ -6,9 +6,9 @@
 
 namespace stria::opencl {
 
-ClLibrary::ClLibrary(Context& context, ProgramSource source, bool fast_math)
+ClLibrary::ClLibrary(Context& context, semtree::ProgramSource source, bool fast_math)
     : context_(context), source_(std::move(source)) {
-  for (const SourceKernel& kernel : source_.kernels)
+  for (const semtree::SourceKernel& kernel : source_.kernels)
     kernels_.push_back(code_generator::info_of(kernel));
   if (kernels_.empty()) return;
   // No warnings: some drivers print how many there are.
@@ -58,12 +58,12 @@ sdk::Ref<sdk::Kernel> ClLibrary::prepare(uint64_t index) {
 
 std::vector<sdk::NamedText> ClLibrary::source() const {
   std::vector<sdk::NamedText> out = {{"program.cl", source_.text}};
-  for (const SourceKernel& kernel : source_.kernels)
+  for (const semtree::SourceKernel& kernel : source_.kernels)
     if (!kernel.semtree.empty()) out.push_back({kernel.symbol + ".semtree", kernel.semtree});
   return out;
 }
 
-ClKernel::ClKernel(Context& context, cl_program program, const SourceKernel& source)
+ClKernel::ClKernel(Context& context, cl_program program, const semtree::SourceKernel& source)
     : context_(context),
       points_(static_cast<uint64_t>(source.points)),
       group_points_(static_cast<uint64_t>(source.group_points)) {

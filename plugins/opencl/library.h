@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "context.h"
-#include "emit/program_source.h"
+#include "stria/semtree/program_source.h"
 #include "stria/sdk/library.h"
 
 namespace stria::opencl {
@@ -14,7 +14,7 @@ namespace stria::opencl {
 class ClLibrary final : public sdk::Library {
  public:
   // Builds `source`; the driver's log is in the error if it refuses it.
-  ClLibrary(Context& context, ProgramSource source, bool fast_math);
+  ClLibrary(Context& context, semtree::ProgramSource source, bool fast_math);
   ~ClLibrary() override;
   const std::vector<sdk::KernelInfo>& kernels() const override { return kernels_; }
   sdk::Ref<sdk::Kernel> prepare(uint64_t index) override;
@@ -24,7 +24,7 @@ class ClLibrary final : public sdk::Library {
   void build(const std::string& options);
 
   Context& context_;
-  const ProgramSource source_;
+  const semtree::ProgramSource source_;
   std::vector<sdk::KernelInfo> kernels_;
   cl_program program_ = nullptr;
 };
@@ -32,7 +32,7 @@ class ClLibrary final : public sdk::Library {
 // Outlives its library: the driver counts references.
 class ClKernel final : public sdk::Kernel {
  public:
-  ClKernel(Context& context, cl_program program, const SourceKernel& source);
+  ClKernel(Context& context, cl_program program, const semtree::SourceKernel& source);
   ~ClKernel() override;
 
   struct Argument {

@@ -180,4 +180,11 @@ Dialect dialect(const Features& features) {
   return out;
 }
 
+semtree::SourceOptions source_options() {
+  semtree::SourceOptions out;
+  out.build.max_lanes = 16;
+  out.build.only_powers_of_two_lanes = true;
+  return out;
+}
+
 }  // namespace stria::opencl

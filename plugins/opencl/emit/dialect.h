@@ -2,7 +2,7 @@
 // How OpenCL C spells the kernel tree.
 #pragma once
 
-#include "stria/semtree/dialect.h"
+#include "stria/semtree/program_source.h"
 
 namespace stria::opencl {
 
@@ -14,5 +14,8 @@ struct Features {
 };
 
 semtree::Dialect dialect(const Features& features);
+
+// What the language allows of vectors: 2, 4, 8 and 16 lanes.
+semtree::SourceOptions source_options();
 
 }  // namespace stria::opencl

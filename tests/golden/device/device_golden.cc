@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "device_programs.h"
-#include "emit/program_source.h"
+#include "cuda/emit/dialect.h"
+#include "opencl/emit/dialect.h"
 #include "stria/base/file.h"
 #include "stria/interp/interpret.h"
 #include "stria/stripe/printer.h"
@@ -49,11 +50,14 @@ TEST_P(Programs, AreTheirFilesAndVerified) {
 TEST_P(Programs, AreTheirSources) {
   Result<stripe::Program> program = make(GetParam());
   ASSERT_TRUE(program.ok()) << program.status().to_string();
-  opencl::SourceOptions options;
-  options.features = {.fp64 = false, .fma = true, .mma = true};
-  Result<opencl::ProgramSource> source = opencl::print_program(*program, options);
+  const opencl::Features features = {.fp64 = false, .fma = true, .mma = true};
+  Result<semtree::ProgramSource> source =
+      semtree::print_program(*program, opencl::dialect(features), opencl::source_options());
   ASSERT_TRUE(source.ok()) << source.status().to_string();
   expect_file(std::string(GetParam()) + ".cl", source->text);
+  source = semtree::print_program(*program, cuda::dialect(), cuda::source_options());
+  ASSERT_TRUE(source.ok()) << source.status().to_string();
+  expect_file(std::string(GetParam()) + ".cu", source->text);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Programs, testing::Values("conv_gpu", "gemm_tensor_core"),

@@ -3,7 +3,7 @@
 // fp64=no.
 #include <cstdlib>
 
-#include "emit/program_source.h"
+#include "emit/dialect.h"
 #include "golden.h"
 #include "stria/stripe/parser.h"
 
@@ -11,11 +11,12 @@ namespace {
 
 stria::Result<std::string> print_source(const stria::golden::Case& test) {
   STRIA_ASSIGN(stria::stripe::Program program, stria::stripe::parse(test.input));
-  stria::opencl::SourceOptions options;
-  options.features = {test.option("fp64") != "no", true, test.option("mma") == "yes"};
+  const stria::opencl::Features features = {test.option("fp64") != "no", true};
+  stria::semtree::SourceOptions options = stria::opencl::source_options();
   options.group_points = std::atoi(test.option("group", "1").c_str());
-  if (options.group_points > 1) options.enough_points = INT32_MAX;
-  STRIA_ASSIGN(stria::opencl::ProgramSource source, stria::opencl::print_program(program, options));
+  if (options.group_points > 1) options.build.enough_parallel_points = INT32_MAX;
+  STRIA_ASSIGN(stria::semtree::ProgramSource source,
+               stria::semtree::print_program(program, stria::opencl::dialect(features), options));
   return source.text;
 }
 

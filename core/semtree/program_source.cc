@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "emit/program_source.h"
+#include "stria/semtree/program_source.h"
 
 #include <cctype>
 
-#include "stria/semtree/build.h"
 #include "stria/semtree/c_printer.h"
 #include "stria/semtree/print.h"
 
-namespace stria::opencl {
+namespace stria::semtree {
 namespace {
 
 // "k3_conv": the number keeps names apart, the rest is for people who read profiles.
@@ -20,36 +19,35 @@ std::string symbol_of(size_t number, std::string_view name) {
   return out;
 }
 
-Status check_limits(const semtree::Function& function, const SourceOptions& options) {
+Status check_limits(const Function& function, const SourceOptions& options) {
   if (function.group_lanes == 1) return {};
   if (function.group_lanes > options.largest_group)
-    return make_error(StatusCode::out_of_range, "its groups have {} work items, the device runs {} at most",
-                      function.group_lanes, options.largest_group);
+    return make_error(StatusCode::out_of_range,
+                      "its groups have {} lanes, the device runs {} at most", function.group_lanes,
+                      options.largest_group);
   int64_t bytes = 0;
-  for (const semtree::Array& array : function.arrays)
+  for (const Array& array : function.arrays)
     if (array.shared) bytes += array.count * byte_size(array.type);
-  if (bytes > options.local_bytes)
-    return make_error(StatusCode::out_of_range, "its work items share {} bytes, the device's local memory has {}",
-                      bytes, options.local_bytes);
+  if (bytes > options.shared_bytes)
+    return make_error(StatusCode::out_of_range,
+                      "the lanes of a group share {} bytes, the device has {} for them", bytes,
+                      options.shared_bytes);
   return {};
 }
 
 }  // namespace
 
-Result<ProgramSource> print_program(const stripe::Program& program, const SourceOptions& options) {
-  semtree::BuildOptions build;
-  build.enough_parallel_points = options.enough_points;
-  build.max_lanes = 16;  // OpenCL C has vectors of 2, 4, 8 and 16
-  build.only_powers_of_two_lanes = true;
-  const semtree::Dialect spellings = dialect(options.features);
-  STRIA_ASSIGN(const semtree::ProgramKernels kernels, semtree::kernels_of(program));
-  semtree::CPrinter printer(spellings);
+Result<ProgramSource> print_program(const stripe::Program& program, const Dialect& dialect,
+                                    const SourceOptions& options) {
+  STRIA_ASSIGN(const ProgramKernels kernels, kernels_of(program));
+  CPrinter printer(dialect);
   ProgramSource out;
-  for (const semtree::KernelBlock& kernel : kernels.kernels) {
+  for (const KernelBlock& kernel : kernels.kernels) {
     const std::string where = fmt::format("kernel '{}'", kernel.block->name);
-    Result<semtree::Function> function = semtree::build(*kernel.block, *kernel.parent, build);
+    Result<Function> function = build(*kernel.block, *kernel.parent, options.build);
     if (!function) return function.status().with_context(where);
-    if (Status limits = check_limits(*function, options); !limits.ok()) return limits.with_context(where);
+    if (Status limits = check_limits(*function, options); !limits.ok())
+      return limits.with_context(where);
     SourceKernel to;
     to.name = kernel.block->name;
     to.symbol = symbol_of(out.kernels.size(), kernel.block->name);
@@ -57,7 +55,7 @@ Result<ProgramSource> print_program(const stripe::Program& program, const Source
     to.statement = kernel.statement;
     to.group_points = function->group_lanes > 1 ? function->group_lanes : options.group_points;
     to.points = function->trip_count * function->group_lanes;
-    to.arguments = semtree::arguments_of(*kernel.block, *function);
+    to.arguments = arguments_of(*kernel.block, *function);
     if (options.print_semtree) to.semtree = semtree::print(*function);
     Status status = printer.add(*function, to.symbol, options.group_points);
     if (!status.ok()) return status.with_context(where);
@@ -67,4 +65,4 @@ Result<ProgramSource> print_program(const stripe::Program& program, const Source
   return out;
 }
 
-}  // namespace stria::opencl
+}  // namespace stria::semtree

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The run-time compiler of CUDA C++, opened where it is installed.
+#pragma once
+
+#include <string>
+
+#include "stria/base/status.h"
+
+namespace stria::nvrtc {
+
+// "" or why there is no compiler here.
+const std::string& why_missing();
+// Compiles for compute capability 9.0 to PTX; fails with the compiler's log.
+Result<std::string> compile(const std::string& source);
+
+}  // namespace stria::nvrtc
