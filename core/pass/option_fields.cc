@@ -116,6 +116,7 @@ struct Kind {
   }
   std::string operator()(const stripe::Location*) const { return "location"; }
   std::string operator()(const OptionFields*) const { return "object"; }
+  std::string operator()(const ObjectList*) const { return "list of objects"; }
 };
 
 struct Initial {
@@ -129,6 +130,7 @@ struct Initial {
   }
   std::string operator()(const stripe::Location*) const { return "none"; }
   std::string operator()(const OptionFields*) const { return ""; }
+  std::string operator()(const ObjectList*) const { return "[]"; }
 };
 
 // Numbers are 0 or more unless more is said.
@@ -170,6 +172,10 @@ void OptionFields::add(const char* name, std::string& value, const char* help,
                        std::vector<std::string> choices) {
   fields_.push_back({name, help, {}, &value, std::move(choices)});
 }
+void OptionFields::add_list(const char* name, const char* help, ObjectList list) {
+  lists_.push_back(std::make_unique<ObjectList>(std::move(list)));
+  fields_.push_back({name, help, {}, lists_.back().get(), {}});
+}
 OptionFields& OptionFields::group(const char* name, const char* help) {
   OptionFields& table = *groups_.emplace_back(std::make_unique<OptionFields>());
   fields_.push_back({name, help, {}, &table, {}});
@@ -181,6 +187,15 @@ Status OptionFields::bind_field(const Field& field, const json& value, const std
       [&](auto* target) -> Status {
         if constexpr (std::is_same_v<decltype(target), OptionFields*>) {
           return target->bind(value, pointer);
+        } else if constexpr (std::is_same_v<decltype(target), const ObjectList*>) {
+          if (!value.is_array()) return wrong(pointer, "a list of objects", value);
+          target->clear();
+          for (size_t i = 0; i < value.size(); ++i) {
+            OptionFields entry;
+            target->append(entry);
+            STRIA_RETURN_IF_ERROR(entry.bind(value[i], pointer_child(pointer, std::to_string(i))));
+          }
+          return Status();
         } else {
           STRIA_RETURN_IF_ERROR(read(value, pointer, field.range, *target));
           if constexpr (std::is_same_v<decltype(target), std::string*>) {
@@ -230,6 +245,10 @@ std::vector<OptionRow> OptionFields::rows(int depth) const {
     if (auto* group = std::get_if<OptionFields*>(&field.target)) {
       std::vector<OptionRow> inner = (*group)->rows(depth + 1);
       out.insert(out.end(), inner.begin(), inner.end());
+    }
+    if (auto* list = std::get_if<const ObjectList*>(&field.target)) {
+      std::vector<OptionRow> entry = (*list)->rows(depth + 1);
+      out.insert(out.end(), entry.begin(), entry.end());
     }
   }
   return out;

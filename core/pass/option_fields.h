@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -48,6 +49,15 @@ struct OptionRow {
 // One line per row: "max_bytes: integer, default 0; 0 to 9. largest buffer moved, in bytes".
 std::string rows_as_text(const std::vector<OptionRow>& rows, int indent);
 
+class OptionFields;
+
+// An option that is a list of objects, whatever struct holds one.
+struct ObjectList {
+  std::function<void()> clear;
+  std::function<void(OptionFields&)> append;  // makes an entry and describes it on the table
+  std::function<std::vector<OptionRow>(int depth)> rows;  // of one entry
+};
+
 class OptionFields {
  public:
   // Each field's current value is its default; the struct must outlive this table.
@@ -64,6 +74,22 @@ class OptionFields {
   void add(const char* name, JsonText& value, const char* help);
   // {"name": "CONV"}, {"name": "CONV", "units": [1]} or a list of such.
   void add(const char* name, stripe::Location& value, const char* help);
+  // A list of objects, each with the fields that `describe` tells of it.
+  template <typename T>
+  void add(const char* name, std::vector<T>& value, const char* help,
+           void (*describe)(T&, OptionFields&)) {
+    add_list(name, help,
+             {.clear = [&value] { value.clear(); },
+              .append = [&value,
+                         describe](OptionFields& entry) { describe(value.emplace_back(), entry); },
+              .rows =
+                  [describe](int depth) {
+                    T initial;
+                    OptionFields entry;
+                    describe(initial, entry);
+                    return entry.rows(depth);
+                  }});
+  }
   // An object of its own fields; describe them on the returned table.
   OptionFields& group(const char* name, const char* help);
 
@@ -75,12 +101,15 @@ class OptionFields {
   std::vector<OptionRow> rows(int depth = 0) const;
 
  private:
+  void add_list(const char* name, const char* help, ObjectList list);
+
   struct Field {
     const char* name;
     const char* help;
     OptionRange range;
     std::variant<bool*, int64_t*, std::string*, std::vector<std::string>*, std::vector<int64_t>*,
-                 std::map<std::string, int64_t>*, JsonText*, stripe::Location*, OptionFields*>
+                 std::map<std::string, int64_t>*, JsonText*, stripe::Location*, OptionFields*,
+                 const ObjectList*>
         target;
     std::vector<std::string> choices;  // of a text; none = any
   };
@@ -88,6 +117,7 @@ class OptionFields {
 
   std::vector<Field> fields_;
   std::vector<std::unique_ptr<OptionFields>> groups_;
+  std::vector<std::unique_ptr<ObjectList>> lists_;
 };
 
 }  // namespace stria

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/pass/pass_context.h"
 
+#include "stria/base/text.h"
+
 namespace stria {
 
 std::string StepReport::to_string(bool verbose) const {
   std::string out = fmt::format("{} ({}): ", step, pass);
   if (matched == 0) {
     out += "matched nothing";
+    if (counters.empty() && !notes.empty()) out += fmt::format(" ({})", join(notes, "; "));
   } else {
     out += fmt::format("{} matched, {} changed", matched, changed);
   }
   for (const auto& [counter, value] : counters) out += fmt::format("; {} {}", counter, value);
-  if (verbose)
+  if (verbose && !(matched == 0 && counters.empty()))
     for (const std::string& note : notes) out += "\n    " + note;
   return out;
 }

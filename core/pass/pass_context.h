@@ -5,12 +5,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "stria/hwmodel/hardware_model.h"
+#include "stria/type/scalar.h"
 
 namespace stria {
 
@@ -25,17 +28,25 @@ struct StepReport {
   // What the verifier could not decide of the program after the step, if it looked; not errors.
   std::vector<std::string> undecided;
   double milliseconds = 0;
-  // "matched nothing", "2 matched, 1 changed; blocks_tiled 1", with the notes if `verbose`. No
-  // time: the text is the same in every run.
+  // "matched nothing (…)" with the notes, "2 matched, 1 changed; blocks_tiled 1", with the notes if
+  // `verbose`. No time: the text is the same in every run.
   std::string to_string(bool verbose = false) const;
 };
 
+// The value of the intrinsic `name.type` on these operands, of any types; nothing if there is no
+// such intrinsic.
+using EvaluateIntrinsic = std::function<std::optional<Scalar>(std::string_view name, DataType type,
+                                                              const std::vector<Scalar>& operands)>;
+
 class PassContext {
  public:
-  // `model` is borrowed.
-  explicit PassContext(const HardwareModel& model) : model_(&model) {}
+  // `model` and `evaluate` are borrowed.
+  explicit PassContext(const HardwareModel& model, const EvaluateIntrinsic* evaluate = nullptr)
+      : model_(&model), evaluate_(evaluate) {}
 
   const HardwareModel& model() const { return *model_; }
+  // Null if who runs the pipeline has none.
+  const EvaluateIntrinsic* evaluate() const { return evaluate_; }
 
   // For passes: a selected block was looked at, and changed or left alone for a reason.
   void matched() { ++report_.matched; }
@@ -51,6 +62,7 @@ class PassContext {
 
  private:
   const HardwareModel* model_;
+  const EvaluateIntrinsic* evaluate_;
   StepReport report_;
 };
 

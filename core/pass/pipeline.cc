@@ -5,10 +5,12 @@
 #include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "stria/base/text.h"
 #include "stria/hwmodel/json_text.h"
 #include "stria/stripe/verifier.h"
+#include "stria/stripe/walk.h"
 
 namespace stria {
 namespace {
@@ -40,6 +42,7 @@ Result<PipelineStep> parse_step(const json& entry, const std::string& pointer,
       return invalid_argument("{}: a step runs one pass; this one already has '{}'", child,
                               step.pass);
     step.pass = pass->name;
+    step.pointer = child;
     STRIA_ASSIGN(step.run, pass->bind(*it, child));
   }
   if (step.pass.empty()) return invalid_argument("{}: this step names no pass", pointer);
@@ -61,6 +64,31 @@ Status verify_program(const stripe::Program& program, const HardwareModel& model
   return status;
 }
 
+// A step that matched nothing asks for tags; those that nothing has are noted, with the nearest
+// one.
+void note_unknown_tags(const PipelineStep& step, const stripe::Program& program,
+                       StepReport& report) {
+  std::set<std::string> of_blocks, of_refs;
+  stripe::visit_blocks(program.entry, [&](const stripe::Place& place) {
+    for (const stripe::Tag& tag : place.block->tags.all()) of_blocks.insert(tag.name);
+    for (const stripe::Refinement& ref : place.block->refs)
+      for (const stripe::Tag& tag : ref.tags.all()) of_refs.insert(tag.name);
+  });
+  const json options = json::parse(step.json).at(step.pass);
+  for (auto it = options.begin(); it != options.end(); ++it) {
+    if (!it.key().ends_with("reqs") || !it->is_array()) continue;
+    const bool refs = it.key() == "ref_reqs";
+    const std::set<std::string>& known = refs ? of_refs : of_blocks;
+    for (size_t i = 0; i < it->size(); ++i) {
+      const std::string tag = (*it)[i].get<std::string>();
+      if (known.count(tag)) continue;
+      report.notes.push_back(fmt::format("{}/{}/{}: no {} has the tag '{}'{}", step.pointer,
+                                         it.key(), i, refs ? "refinement" : "block", tag,
+                                         did_you_mean(tag, {known.begin(), known.end()})));
+    }
+  }
+}
+
 // One step, and whether what it left is legal.
 Status run_step(const PipelineStep& step, const std::string& source, stripe::Program& program,
                 const HardwareModel& model, const PipelineOptions& options, PassContext& context) {
@@ -71,6 +99,7 @@ Status run_step(const PipelineStep& step, const std::string& source, stripe::Pro
   context.report().milliseconds = std::chrono::duration<double, std::milli>(end - begin).count();
   if (!status.ok())
     return status.with_context(fmt::format("{}: step '{}' ({})", source, step.name, step.pass));
+  if (context.report().matched == 0) note_unknown_tags(step, program, context.report());
   if (!options.verify_each) return Status();
   if (Status legal = verify_program(program, model, options, context.report().undecided);
       !legal.ok())
@@ -147,7 +176,7 @@ Result<std::vector<StepReport>> run_pipeline(stripe::Program& program, const Pip
   for (size_t i = 0; i < pipeline.steps.size(); ++i) {
     const PipelineStep& step = pipeline.steps[i];
     if (options.on_failure) before = program;
-    PassContext context(model);
+    PassContext context(model, options.evaluate);
     Status status = run_step(step, pipeline.source, program, model, options, context);
     if (!status.ok()) {
       if (options.on_failure) options.on_failure(i, before, status);

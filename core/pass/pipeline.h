@@ -64,7 +64,8 @@ PassInfo make_pass_info(std::string name, std::string summary,
 struct PipelineStep {
   std::string name;
   std::string pass;
-  std::string json;  // the step as rendered, without comments
+  std::string json;     // the step as rendered, without comments
+  std::string pointer;  // of the pass's options in the file: "/0/prune"
   PassFunction run;
 };
 
@@ -91,6 +92,8 @@ struct PipelineOptions {
   bool verify_each = kVerifyEachByDefault;
   // What the verifier knows of intrinsics (stripe::VerifyOptions). Borrowed; null: any passes.
   const std::map<std::string, stripe::IntrinsicSignature>* intrinsics = nullptr;
+  // How passes compute intrinsics on constants. Borrowed; null: they do not.
+  const EvaluateIntrinsic* evaluate = nullptr;
   // Stop after the first step of this name; "" = run all. not_found if there is none.
   std::string stop_after;
   // Called after every step, in order.

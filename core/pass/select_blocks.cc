@@ -35,6 +35,16 @@ Status for_each_selected(stripe::Program& program, const std::vector<std::string
   return select(program.entry, {}, reqs, visit);
 }
 
+void for_each_selected_place(stripe::Program& program, const std::vector<std::string>& reqs,
+                             const std::function<void(Block&, const stripe::Place&)>& visit) {
+  int depth = -1;  // of the selected block that the visit is in, or -1
+  stripe::visit_blocks(program.entry, [&](Block& block, const stripe::Place& place) {
+    if (depth >= 0 && place.depth > depth) return;
+    depth = block.tags.has_all(reqs) ? place.depth : -1;
+    if (depth >= 0) visit(block, place);
+  });
+}
+
 Status for_each_selected_inside(stripe::Program& program, const std::vector<std::string>& reqs,
                                 PassContext& context,
                                 const std::function<void(Block& block)>& visit) {

@@ -10,6 +10,7 @@
 #include "stria/pass/pass_context.h"
 #include "stria/pass/tensor_names.h"
 #include "stria/stripe/block.h"
+#include "stria/stripe/walk.h"
 
 namespace stria {
 
@@ -19,6 +20,11 @@ namespace stria {
 Status for_each_selected(
     stripe::Program& program, const std::vector<std::string>& reqs,
     const std::function<Status(stripe::Block& block, const TensorNames& around)>& visit);
+
+// As the first, with where the block stands: the blocks around it and the ranges of the indices.
+void for_each_selected_place(
+    stripe::Program& program, const std::vector<std::string>& reqs,
+    const std::function<void(stripe::Block& block, const stripe::Place& place)>& visit);
 
 // As the first, for passes that change a block's buffers: those of the #program block are the
 // program's interface, and it is left alone and counted as skipped.

@@ -150,6 +150,7 @@ Result<Compilation> Inside::specialize(const Device& device, Compilation compila
   const Pipeline& pipeline = own ? *own : state.pipeline;
   PipelineOptions how;
   how.intrinsics = &intrinsic_signatures();
+  how.evaluate = &intrinsic_evaluator();
   if (options.keep_stages)
     how.after_step = [&](int, const StepReport& report, const stripe::Program& after) {
       compilation.add_stage(report.step, "stripe", stripe::print(after));

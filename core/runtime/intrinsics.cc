@@ -2,6 +2,7 @@
 #include "stria/runtime/intrinsics.h"
 
 #include "stria/builtins/builtin.h"
+#include "stria/builtins/evaluate.h"
 
 namespace stria {
 
@@ -12,6 +13,11 @@ const std::map<std::string, stripe::IntrinsicSignature>& intrinsic_signatures() 
     return out;
   }();
   return signatures;
+}
+
+const EvaluateIntrinsic& intrinsic_evaluator() {
+  static const EvaluateIntrinsic evaluator = evaluate;
+  return evaluator;
 }
 
 }  // namespace stria

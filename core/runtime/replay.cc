@@ -39,6 +39,7 @@ Status Replay::run() const {
   PipelineOptions how;
   how.verify_each = reproducer_.verify_each;
   how.intrinsics = &intrinsic_signatures();
+  how.evaluate = &intrinsic_evaluator();
   stripe::Program program = program_;
   STRIA_RETURN_IF_ERROR(run_pipeline(program, pipeline_, model_, how).status());
   if (!reproducer_.build) return Status();

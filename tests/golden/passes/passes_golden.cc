@@ -2,6 +2,7 @@
 // Stage passes: `RUN:` holds the steps of a pipeline, as between its brackets. They run on a model
 // of two cores with 512-bit vectors; the output is what each step reports, and the program.
 #include "golden.h"
+#include "stria/builtins/evaluate.h"
 #include "stria/passes/all_passes.h"
 #include "stria/stripe/parser.h"
 #include "stria/stripe/printer.h"
@@ -22,6 +23,8 @@ stria::Result<std::string> run_passes(const stria::golden::Case& test) {
                                      stria::passes::all_passes()));
   stria::PipelineOptions options;
   options.verify_each = true;
+  const stria::EvaluateIntrinsic evaluate = stria::evaluate;
+  options.evaluate = &evaluate;
   STRIA_ASSIGN(auto reports, stria::run_pipeline(program, pipeline, model, options));
   std::string out;
   for (const stria::StepReport& report : reports) out += "// " + report.to_string() + "\n";

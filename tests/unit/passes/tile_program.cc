@@ -4,6 +4,7 @@
 #include <random>
 
 #include "stria/base/file.h"
+#include "stria/builtins/evaluate.h"
 #include "stria/lower/lower.h"
 #include "stria/passes/all_passes.h"
 #include "stria/stripe/printer.h"
@@ -70,6 +71,8 @@ std::string wrong_step(const std::string& pipeline, const TemplateSettings& sett
   std::string wrong;
   PipelineOptions options;
   options.verify_each = true;
+  const EvaluateIntrinsic evaluator = evaluate;
+  options.evaluate = &evaluator;
   options.after_step = [&](int, const StepReport& report, const stripe::Program& now) {
     if (counters) {
       (*counters)[report.pass + ": changed"] += report.changed;
