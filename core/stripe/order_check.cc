@@ -8,6 +8,7 @@
 #include "stria/stripe/findings.h"
 #include "stria/stripe/footprint.h"
 #include "stria/stripe/printer.h"
+#include "stria/stripe/statement_conflicts.h"
 
 namespace stria::stripe {
 namespace {
@@ -135,6 +136,7 @@ void check_deps(const Place& place, Findings& findings) {
       for (const std::string& name : s->outputs) defined[name] = i;
     }
   }
+  std::optional<StatementConflicts> exact;  // asked only where boxes meet
   // Only touches of one allocation can conflict.
   std::map<std::pair<int, std::string>, std::vector<Touch>> by_tensor;
   for (Touch& touch : touches(place))
@@ -146,6 +148,8 @@ void check_deps(const Place& place, Findings& findings) {
             order.runs_before(list[a].statement, list[b].statement))
           continue;
         if (!conflict(list[a], list[b])) continue;
+        if (!exact) exact.emplace(place);
+        if (!exact->must_wait(list[b].statement, list[a].statement)) continue;
         findings.add(place, list[b].statement,
                      fmt::format("it {} '{}', which statement {} {}, without waiting for it",
                                  list[b].writes ? "writes" : "reads", list[b].ref->into,
