@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "stria/pass/select_blocks.h"
+#include "stria/passes/buffer_views.h"
 #include "stria/passes/index_role.h"
 #include "stria/stripe/footprint.h"
 
@@ -57,19 +58,6 @@ bool keeps_aggregation(const Block& user, const Refinement& view) {
           return false;
   }
   return true;
-}
-
-// New strides of a chain of views of `name` inside `block`, by dimension.
-void restride_views(Block& block, const std::string& name, const std::vector<Dim>& dims) {
-  for (Statement& stmt : block.stmts) {
-    Block* inner = stmt.block();
-    if (!inner) continue;
-    for (Refinement& ref : inner->refs) {
-      if (ref.from != name) continue;
-      for (size_t d = 0; d < dims.size(); ++d) ref.shape.dims[d].stride = dims[d].stride;
-      restride_views(*inner, ref.into, dims);
-    }
-  }
 }
 
 class Localizer {

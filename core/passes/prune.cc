@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <set>
 
+#include "stria/pass/select_blocks.h"
 #include "stria/passes/split_block.h"
+#include "stria/passes/statement_list.h"
 
 namespace stria::passes {
 namespace {
@@ -41,39 +43,6 @@ std::set<std::string> used_indices(const Block& block) {
         if (index.affine) collect_names(*index.affine, used);
   }
   return used;
-}
-
-std::set<std::string> used_refinements(const Block& block) {
-  std::set<std::string> used;
-  for (const Statement& stmt : block.stmts) {
-    if (auto* load = std::get_if<stripe::Load>(&stmt.op)) used.insert(load->from);
-    if (auto* store = std::get_if<stripe::Store>(&stmt.op)) used.insert(store->into);
-    if (auto* special = stmt.special()) {
-      used.insert(special->inputs.begin(), special->inputs.end());
-      used.insert(special->outputs.begin(), special->outputs.end());
-    }
-    if (const Block* inner = stmt.block())
-      for (const Refinement& ref : inner->refs)
-        if (ref.dir != RefDir::none) used.insert(ref.from);
-  }
-  return used;
-}
-
-bool has(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-// Does the statement read (`way` is in) or write (out) its block's refinement `name`?
-bool uses(const Statement& stmt, const std::string& name, RefDir way) {
-  const bool reads = way == RefDir::in;
-  if (auto* load = std::get_if<stripe::Load>(&stmt.op)) return reads && load->from == name;
-  if (auto* store = std::get_if<stripe::Store>(&stmt.op)) return !reads && store->into == name;
-  if (auto* special = stmt.special())
-    return has(reads ? special->inputs : special->outputs, name);
-  const Block* inner = stmt.block();
-  return inner && std::any_of(inner->refs.begin(), inner->refs.end(), [&](const Refinement& ref) {
-           return ref.from == name && (ref.dir == way || ref.dir == RefDir::inout);
-         });
 }
 
 class Pruner {
@@ -136,34 +105,15 @@ class Pruner {
         [&](const Affine& constraint) { return interval_of(constraint, inner_box).upper < 0; });
   }
 
-  // Blocks of range 0 or with a constraint that never holds. Where dependencies count statements,
-  // they stay; and so does the only writer of what a later statement reads: that it is dead as well
-  // is not always as plain, and a read needs a writer before it.
+  // Blocks of range 0 or with a constraint that never holds, but not the only writer of what a
+  // later statement reads: that it is dead as well is not always as plain, and a read needs a
+  // writer before it.
   void prune_dead_blocks(Block& block, const Box& box) {
     std::vector<bool> stays;
-    for (const Statement& stmt : block.stmts) {
-      if (!stmt.deps.empty()) return;
-      stays.push_back(!is_dead(stmt, box));
-    }
-    for (size_t i = block.stmts.size(); i-- > 0;)
-      if (!stays[i]) stays[i] = is_needed(block, stays, i);
-    size_t position = 0;
-    removed_ += static_cast<int64_t>(
-        std::erase_if(block.stmts, [&](const Statement&) { return !stays[position++]; }));
-  }
-
-  // Does a statement that stays read what of them only the dead block `dead` before it writes?
-  static bool is_needed(const Block& block, const std::vector<bool>& stays, size_t dead) {
-    for (const Refinement& ref : block.stmts[dead].block()->refs) {
-      if (ref.dir != RefDir::out && ref.dir != RefDir::inout) continue;
-      bool written = false;
-      for (size_t i = 0; i < block.stmts.size() && !written; ++i) {
-        if (!stays[i]) continue;
-        if (i > dead && uses(block.stmts[i], ref.from, RefDir::in)) return true;
-        written = uses(block.stmts[i], ref.from, RefDir::out);
-      }
-    }
-    return false;
+    for (const Statement& stmt : block.stmts) stays.push_back(!is_dead(stmt, box));
+    keep_only_writers(block, stays);
+    removed_ += std::count(stays.begin(), stays.end(), false);
+    erase_statements(block, stays);
   }
 
   void prune_refinements(Block& block) {
@@ -181,6 +131,8 @@ class Pruner {
 }  // namespace
 
 void describe(PruneOptions& options, OptionFields& fields) {
+  fields.add("reqs", options.reqs,
+             "tags of the blocks that are pruned; their insides too; none = the whole program");
   fields.add("indices", options.indices, "remove indices of one value");
   fields.add("constraints", options.constraints,
              "remove constraints that always hold and blocks that never run");
@@ -189,7 +141,9 @@ void describe(PruneOptions& options, OptionFields& fields) {
 
 Status prune(stripe::Program& program, const PruneOptions& options, PassContext& context) {
   Pruner pruner(options, context);
-  pruner.run(program.entry, {});
+  for_each_selected_place(program, options.reqs, [&](Block& block, const stripe::Place& place) {
+    pruner.run(block, place.parent ? place.parent->box : Box());
+  });
   if (pruner.removed() > 0) context.count("things_removed", pruner.removed());
   return {};
 }

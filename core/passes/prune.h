@@ -5,10 +5,10 @@
 //   block [n:1, x:8, x_0 = x] (7 - x >= 0; in I[n, x], in K[0], out O[n, x]) { O = store(load(I)) }
 //   block [x:8] (in I[0, x], out O[0, x]) { O = store(load(I)) }
 //
-// Keeps: the statements of #main and #prologue that run, the refinements of both and of the program
-// (they are the program's interface), index ranges as they are where a constraint cuts them. Runs
-// first, so that later passes see indices that mean something, and after passes that bring values
-// in for constraints that are gone now.
+// Requires: nothing. Keeps: the statements of #main and #prologue that run, the refinements of both
+// and of the program (they are the program's interface), index ranges as they are where a
+// constraint cuts them. Runs first, so that later passes see indices that mean something, and after
+// passes that bring values in for constraints that are gone now.
 #pragma once
 
 #include <string>
@@ -22,9 +22,10 @@
 namespace stria::passes {
 
 struct PruneOptions {
-  bool indices = true;
-  bool constraints = true;
-  bool refinements = true;
+  std::vector<std::string> reqs;  // tags of the blocks; their insides too; none = the whole program
+  bool indices = true;            // remove indices of one value
+  bool constraints = true;        // remove constraints that always hold, blocks that never run
+  bool refinements = true;        // remove refinements that nothing uses
 };
 
 void describe(PruneOptions& options, OptionFields& fields);

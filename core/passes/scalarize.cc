@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "stria/pass/select_blocks.h"
+#include "stria/passes/statement_list.h"
 #include "stria/stripe/scalar_types.h"
 
 namespace stria::passes {
@@ -95,21 +96,6 @@ class Scalarizer {
     }
     block.stmts = std::move(stmts);
     std::erase_if(block.refs, [&](const Refinement& ref) { return ref.into == name; });
-  }
-
-  static void rename_inputs(Statement& stmt, const std::map<std::string, std::string>& renamed) {
-    auto rename = [&](std::string& scalar) {
-      auto to = renamed.find(scalar);
-      if (to != renamed.end()) scalar = to->second;
-    };
-    if (auto* load = std::get_if<stripe::Load>(&stmt.op))
-      for (std::string& name : load->at) rename(name);
-    if (auto* store = std::get_if<stripe::Store>(&stmt.op)) {
-      for (std::string& name : store->at) rename(name);
-      rename(store->from);
-    }
-    if (auto* op = std::get_if<stripe::Intrinsic>(&stmt.op))
-      for (std::string& input : op->inputs) rename(input);
   }
 
   PassContext& context_;

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/buffer_views.h"
+
+namespace stria::passes {
+
+void restride_views(stripe::Block& block, const std::string& name, const std::vector<Dim>& dims) {
+  for (stripe::Statement& stmt : block.stmts) {
+    stripe::Block* inner = stmt.block();
+    if (!inner) continue;
+    for (stripe::Refinement& ref : inner->refs) {
+      if (ref.dir == stripe::RefDir::none || ref.from != name) continue;
+      for (size_t d = 0; d < dims.size(); ++d) ref.shape.dims[d].stride = dims[d].stride;
+      restride_views(*inner, ref.into, dims);
+    }
+  }
+}
+
+}  // namespace stria::passes

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What has to follow when a buffer gets another layout.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stria/stripe/block.h"
+
+namespace stria::passes {
+
+// Gives all views of the block's refinement `name`, in the blocks inside, the strides of `dims`.
+void restride_views(stripe::Block& block, const std::string& name, const std::vector<Dim>& dims);
+
+}  // namespace stria::passes

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/statement_list.h"
+
+#include <algorithm>
+#include <set>
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::RefDir;
+using stripe::Refinement;
+using stripe::Statement;
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Does the statement read (`way` is in) or write (out) its block's refinement `name`?
+bool uses(const Statement& stmt, const std::string& name, RefDir way) {
+  const bool reads = way == RefDir::in;
+  if (auto* load = std::get_if<stripe::Load>(&stmt.op)) return reads && load->from == name;
+  if (auto* store = std::get_if<stripe::Store>(&stmt.op)) return !reads && store->into == name;
+  if (auto* special = stmt.special()) return has(reads ? special->inputs : special->outputs, name);
+  const Block* inner = stmt.block();
+  return inner && std::any_of(inner->refs.begin(), inner->refs.end(), [&](const Refinement& ref) {
+           return ref.from == name && (ref.dir == way || ref.dir == RefDir::inout);
+         });
+}
+
+// Does a statement that stays read what of them only the statement `dead` before it writes?
+bool is_needed(const Block& block, const std::vector<bool>& stays, size_t dead) {
+  const Block* writer = block.stmts[dead].block();
+  if (!writer) return false;
+  for (const Refinement& ref : writer->refs) {
+    if (ref.dir != RefDir::out && ref.dir != RefDir::inout) continue;
+    bool written = false;
+    for (size_t i = 0; i < block.stmts.size() && !written; ++i) {
+      if (!stays[i]) continue;
+      if (i > dead && uses(block.stmts[i], ref.from, RefDir::in)) return true;
+      written = uses(block.stmts[i], ref.from, RefDir::out);
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::set<std::string> used_refinements(const Block& block) {
+  std::set<std::string> used;
+  for (const Statement& stmt : block.stmts) {
+    if (auto* load = std::get_if<stripe::Load>(&stmt.op)) used.insert(load->from);
+    if (auto* store = std::get_if<stripe::Store>(&stmt.op)) used.insert(store->into);
+    if (auto* special = stmt.special()) {
+      used.insert(special->inputs.begin(), special->inputs.end());
+      used.insert(special->outputs.begin(), special->outputs.end());
+    }
+    if (const Block* inner = stmt.block())
+      for (const Refinement& ref : inner->refs)
+        if (ref.dir != RefDir::none) used.insert(ref.from);
+  }
+  return used;
+}
+
+bool rename_inputs(Statement& stmt, const std::map<std::string, std::string>& renamed) {
+  bool changed = false;
+  auto rename = [&](std::string& scalar) {
+    auto to = renamed.find(scalar);
+    if (to == renamed.end()) return;
+    changed = changed || scalar != to->second;
+    scalar = to->second;
+  };
+  if (auto* load = std::get_if<stripe::Load>(&stmt.op))
+    for (std::string& name : load->at) rename(name);
+  if (auto* store = std::get_if<stripe::Store>(&stmt.op)) {
+    for (std::string& name : store->at) rename(name);
+    rename(store->from);
+  }
+  if (auto* op = std::get_if<stripe::Intrinsic>(&stmt.op))
+    for (std::string& input : op->inputs) rename(input);
+  return changed;
+}
+
+std::vector<std::string> scalar_inputs(const Statement& stmt) {
+  std::vector<std::string> inputs;
+  if (auto* load = std::get_if<stripe::Load>(&stmt.op)) inputs = load->at;
+  if (auto* store = std::get_if<stripe::Store>(&stmt.op)) {
+    inputs = store->at;
+    inputs.push_back(store->from);
+  }
+  if (auto* op = std::get_if<stripe::Intrinsic>(&stmt.op)) inputs = op->inputs;
+  std::erase(inputs, "");  // of a load or store where no scalar chooses
+  return inputs;
+}
+
+std::vector<std::string> scalar_outputs(const Statement& stmt) {
+  if (auto* op = std::get_if<stripe::Load>(&stmt.op)) return {op->into};
+  if (auto* op = std::get_if<stripe::LoadIndex>(&stmt.op)) return {op->into};
+  if (auto* op = std::get_if<stripe::Constant>(&stmt.op)) return {op->into};
+  if (auto* op = std::get_if<stripe::Intrinsic>(&stmt.op)) return op->outputs;
+  return {};
+}
+
+void forward_scalars(Block& block, const std::map<std::string, std::string>& renamed) {
+  if (renamed.empty()) return;
+  std::map<std::string, int64_t> defined;
+  for (size_t i = 0; i < block.stmts.size(); ++i) {
+    Statement& stmt = block.stmts[i];
+    if (rename_inputs(stmt, renamed) && block.tags.has("deps")) {
+      std::set<int64_t> deps(stmt.deps.begin(), stmt.deps.end());
+      for (const std::string& name : scalar_inputs(stmt)) deps.insert(defined.at(name));
+      stmt.deps.assign(deps.begin(), deps.end());
+    }
+    for (const std::string& name : scalar_outputs(stmt)) defined[name] = static_cast<int64_t>(i);
+  }
+}
+
+void replace_statements(Block& block, std::vector<std::vector<Statement>> parts) {
+  std::vector<std::set<int64_t>> now;  // old position -> what waiting for it means today
+  std::vector<Statement> stmts;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    std::set<int64_t> before;
+    for (int64_t dep : block.stmts[i].deps) {
+      const std::set<int64_t>& places = now[static_cast<size_t>(dep)];
+      before.insert(places.begin(), places.end());
+    }
+    const bool ordered = block.tags.has("deps");
+    std::set<int64_t>& mine = now.emplace_back();
+    for (Statement& stmt : parts[i]) {
+      stmt.deps.assign(before.begin(), before.end());
+      const int64_t position = static_cast<int64_t>(stmts.size());
+      stmts.push_back(std::move(stmt));
+      mine.insert(position);
+      if (ordered) before = {position};
+    }
+    if (parts[i].empty()) mine = before;
+  }
+  block.stmts = std::move(stmts);
+}
+
+void erase_statements(Block& block, const std::vector<bool>& stays) {
+  if (std::find(stays.begin(), stays.end(), false) == stays.end()) return;
+  std::vector<std::vector<Statement>> parts(block.stmts.size());
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (!stays[i]) continue;
+    Statement stmt;
+    stmt.op = std::move(block.stmts[i].op);
+    stmt.tags = std::move(block.stmts[i].tags);
+    parts[i].push_back(std::move(stmt));
+  }
+  replace_statements(block, std::move(parts));
+}
+
+void reorder_statements(Block& block, const std::vector<size_t>& order) {
+  std::vector<int64_t> now(order.size());
+  for (size_t i = 0; i < order.size(); ++i) now[order[i]] = static_cast<int64_t>(i);
+  std::vector<Statement> stmts;
+  for (size_t old : order) {
+    Statement stmt = std::move(block.stmts[old]);
+    for (int64_t& dep : stmt.deps) dep = now[static_cast<size_t>(dep)];
+    std::sort(stmt.deps.begin(), stmt.deps.end());
+    stmts.push_back(std::move(stmt));
+  }
+  block.stmts = std::move(stmts);
+}
+
+void keep_only_writers(const Block& block, std::vector<bool>& stays) {
+  for (size_t i = block.stmts.size(); i-- > 0;)
+    if (!stays[i]) stays[i] = is_needed(block, stays, i);
+}
+
+}  // namespace stria::passes

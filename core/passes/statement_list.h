@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a block's statements use, and changes of their list that keep the dependencies between them
+// right.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "stria/stripe/block.h"
+
+namespace stria::passes {
+
+// Drops the statements that do not stay. What waited for one of them waits for what that waited
+// for.
+void erase_statements(stripe::Block& block, const std::vector<bool>& stays);
+
+// Statement i is the old statement order[i]: a permutation in which dependencies point backward.
+void reorder_statements(stripe::Block& block, const std::vector<size_t>& order);
+
+// Statement i becomes the list parts[i], which may be empty and whose dependencies are of the old
+// positions. What waited for statement i waits for all of them, and so does each for those of the
+// list before it.
+void replace_statements(stripe::Block& block, std::vector<std::vector<stripe::Statement>> parts);
+
+// The scalars that the statement itself uses and defines.
+std::vector<std::string> scalar_inputs(const stripe::Statement& stmt);
+std::vector<std::string> scalar_outputs(const stripe::Statement& stmt);
+
+// Gives the scalars that the statement uses their new names; true if it uses one.
+bool rename_inputs(stripe::Statement& stmt, const std::map<std::string, std::string>& renamed);
+
+// Every use of a scalar in `renamed` becomes one of the scalar that it is renamed to, which an
+// earlier statement defines; in a #deps block the user waits for that statement.
+void forward_scalars(stripe::Block& block, const std::map<std::string, std::string>& renamed);
+
+// The names of the block's refinements that its statements use.
+std::set<std::string> used_refinements(const stripe::Block& block);
+
+// Of the statements that are not to stay, makes those stay that are the only writers before one
+// that stays and reads what they would write.
+void keep_only_writers(const stripe::Block& block, std::vector<bool>& stays);
+
+}  // namespace stria::passes
