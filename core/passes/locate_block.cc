@@ -6,20 +6,33 @@
 
 namespace stria::passes {
 
+void locate(stripe::Block& block, const LocateBlockOptions& options, PassContext& context) {
+  const stripe::Location& now = block.location;
+  if (!options.where.empty() &&
+      (now.path.size() != options.where.path.size() || !begins_with(now, options.where)))
+    return;
+  context.matched();
+  stripe::Location then = placed(now, options.loc, options.append);
+  if (then == now) return;
+  block.location = std::move(then);
+  context.changed();
+}
+
 void describe(LocateBlockOptions& options, OptionFields& fields) {
   fields.add("reqs", options.reqs, "tags that a block must have");
   fields.add("loc", options.loc, "units of the hardware model, outermost first");
+  fields.add("append", options.append, "add them to the location that the block has");
+  fields.add("where", options.where,
+             "only blocks at this location; a unit without numbers is any of its name, `*` is any "
+             "unit");
 }
 
 Status locate_block(stripe::Program& program, const LocateBlockOptions& options,
                     PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_location(context.model(), UnitUse::run, "/loc", options.loc));
+  STRIA_RETURN_IF_ERROR(check_pattern(context.model(), "/where", options.where));
   return for_each_selected(program, options.reqs, [&](stripe::Block& block, const TensorNames&) {
-    context.matched();
-    if (block.location != options.loc) {
-      block.location = options.loc;
-      context.changed();
-    }
+    locate(block, options, context);
     return Status();
   });
 }

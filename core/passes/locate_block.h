@@ -4,8 +4,9 @@
 //   #kernel #contraction block [x:8] (…) { S }            reqs: contraction, loc: CONV
 //   #kernel #contraction block<CONV> [x:8] (…) { S }
 //
-// Changes no meaning unless the location names an index of the block, which options cannot. Runs
-// once the blocks have their final shape and before passes that ask where a block runs.
+// Requires: nothing; `where` leaves blocks alone whose present location is another. Ensures: the
+// location alone changes, and with it no meaning, for options cannot name an index of the block.
+// Runs once the blocks have their final shape and before passes that ask where a block runs.
 #pragma once
 
 #include <string>
@@ -21,6 +22,8 @@ namespace stria::passes {
 struct LocateBlockOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags that a block must have
   stripe::Location loc;                        // units of the hardware model, outermost first
+  bool append = false;                         // inside the unit where the block is already
+  stripe::Location where;  // pattern that its present location must fit; none = any
 };
 
 void describe(LocateBlockOptions& options, OptionFields& fields);
@@ -28,5 +31,8 @@ void describe(LocateBlockOptions& options, OptionFields& fields);
 // nothing.
 Status locate_block(stripe::Program& program, const LocateBlockOptions& options,
                     PassContext& context);
+
+// What `locate_block` does with one block.
+void locate(stripe::Block& block, const LocateBlockOptions& options, PassContext& context);
 
 }  // namespace stria::passes

@@ -5,8 +5,8 @@
 //   #kernel block [x:8] (in<DRAM> I[x] fp32(1:1), out<DRAM> O[x] fp32(1:1)) { S }
 //
 // Sets the refinements of the selected blocks that have no location yet, and every view of them
-// further inside. Changes no meaning. Runs after the passes that make buffers of their own
-// (vectorize, localize), whose locations it keeps.
+// further inside. Requires: nothing. Ensures: locations alone change, and no meaning. Runs after
+// the passes that make buffers of their own (vectorize, localize), whose locations it keeps.
 #pragma once
 
 #include <string>
@@ -23,6 +23,8 @@ struct LocateMemoryOptions {
   std::vector<std::string> reqs = {"program"};  // tags that a block must have
   std::vector<std::string> ref_reqs;            // tags that a refinement must have
   stripe::Location loc;                         // memory units of the hardware model
+  bool append = false;  // also to refinements that have a location, at its end
+  bool inside = false;  // also those of the blocks inside
 };
 
 void describe(LocateMemoryOptions& options, OptionFields& fields);

@@ -9,7 +9,8 @@ Status check_unit(const HardwareModel& model, UnitUse use, const std::string& op
                   const std::string& name) {
   std::map<std::string, int64_t> units = model.units();
   bool is_memory = model.find_memory(name) != nullptr;
-  if (name.empty() || units.empty() || (units.count(name) && is_memory == (use == UnitUse::hold)))
+  if (name.empty() || units.empty() ||
+      (units.count(name) && (use == UnitUse::either || is_memory == (use == UnitUse::hold))))
     return {};
   std::vector<std::string> names;
   if (units.count(name)) {
@@ -40,6 +41,33 @@ Status check_location(const HardwareModel& model, UnitUse use, const std::string
                           *count, unit.name, unit.name, form.constant());
   }
   return {};
+}
+
+Status check_pattern(const HardwareModel& model, const std::string& option,
+                     const stripe::Location& pattern) {
+  for (const stripe::LocationUnit& unit : pattern.path)
+    if (unit.name != "*")
+      STRIA_RETURN_IF_ERROR(check_unit(model, UnitUse::either, option, unit.name));
+  return {};
+}
+
+bool begins_with(const stripe::Location& location, const stripe::Location& pattern) {
+  if (location.path.size() < pattern.path.size()) return false;
+  for (size_t i = 0; i < pattern.path.size(); ++i) {
+    const stripe::LocationUnit& wanted = pattern.path[i];
+    const stripe::LocationUnit& unit = location.path[i];
+    if (wanted.name != "*" && wanted.name != unit.name) return false;
+    if (!wanted.units.empty() && wanted.units != unit.units) return false;
+  }
+  return true;
+}
+
+stripe::Location placed(const stripe::Location& location, const stripe::Location& loc,
+                        bool append) {
+  if (!append) return loc;
+  stripe::Location out = location;
+  out.path.insert(out.path.end(), loc.path.begin(), loc.path.end());
+  return out;
 }
 
 }  // namespace stria::passes

@@ -10,8 +10,9 @@
 
 namespace stria::passes {
 
-// Where a block runs (execution and transfer units), or where a refinement's elements are (memory).
-enum class UnitUse { run, hold };
+// Where a block runs (execution and transfer units), where a refinement's elements are (memory), or
+// one of the two.
+enum class UnitUse { run, hold, either };
 
 // `option`: the JSON path of the name inside the pass's options. not_found, with the nearest right
 // name, if the model has units but none called `name`; invalid_argument, with the units that would
@@ -23,5 +24,16 @@ Status check_unit(const HardwareModel& model, UnitUse use, const std::string& op
 // Also out_of_range if a constant instance number is beyond the model's count.
 Status check_location(const HardwareModel& model, UnitUse use, const std::string& option,
                       const stripe::Location& location);
+
+// For a pattern, where the name `*` is any unit.
+Status check_pattern(const HardwareModel& model, const std::string& option,
+                     const stripe::Location& pattern);
+
+// Does the path begin with the pattern's units? One without numbers fits any, one with numbers only
+// a unit of these constant numbers.
+bool begins_with(const stripe::Location& location, const stripe::Location& pattern);
+
+// `location` set to `loc`, or with it appended.
+stripe::Location placed(const stripe::Location& location, const stripe::Location& loc, bool append);
 
 }  // namespace stria::passes
