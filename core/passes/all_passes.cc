@@ -6,6 +6,7 @@
 #include "stria/passes/compute_deps.h"
 #include "stria/passes/localize.h"
 #include "stria/passes/locate_block.h"
+#include "stria/passes/locate_inner_block.h"
 #include "stria/passes/locate_memory.h"
 #include "stria/passes/order_indices.h"
 #include "stria/passes/own_rows.h"
