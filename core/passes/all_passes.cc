@@ -11,6 +11,7 @@
 #include "stria/passes/order_indices.h"
 #include "stria/passes/own_rows.h"
 #include "stria/passes/prune.h"
+#include "stria/passes/rewrite_locations.h"
 #include "stria/passes/scalarize.h"
 #include "stria/passes/split_border.h"
 #include "stria/passes/thread.h"
