@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Removes what no output of the program depends on: statements, blocks, refinements.
+//
+//   block [x:8] (in A[x], in B[x], out C[x], none new T[0]) {
+//     0: $a = load(A); 1: $b = load(B); 2: $t = neg.fp32($b); 3: T = store($t); 4: C = store($a) }
+//   block [x:8] (in A[x], out C[x]) { 0: $a = load(A); 1: C = store($a) }
+//
+// A store counts if something that counts loads from its allocation, wherever that is, or if the
+// allocation is an output; all else follows from what these need. Keeps: the refinements of the
+// program, and the views of #main and #prologue, which are the interface; what the prologue makes;
+// the body of a #stencil block, which is one operation; barriers, where their block stays. What
+// waited for a removed statement waits for what that waited for. Requires: nothing. Ensures: the
+// same outputs. Runs after passes that leave results unused (constant_fold, common_subexpression,
+// localize) and before those that place buffers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stria/base/status.h"
+#include "stria/pass/option_fields.h"
+#include "stria/pass/pass_context.h"
+#include "stria/stripe/block.h"
+
+namespace stria::passes {
+
+struct DeadCodeOptions {
+  std::vector<std::string> reqs;  // tags of the blocks; their insides too; none = the whole program
+  bool refinements = true;        // remove refinements that nothing uses
+};
+
+void describe(DeadCodeOptions& options, OptionFields& fields);
+Status dead_code(stripe::Program& program, const DeadCodeOptions& options, PassContext& context);
+
+}  // namespace stria::passes
