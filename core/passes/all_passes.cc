@@ -4,6 +4,7 @@
 #include "stria/passes/agg_init.h"
 #include "stria/passes/autotile.h"
 #include "stria/passes/compute_deps.h"
+#include "stria/passes/constant_fold.h"
 #include "stria/passes/dead_code.h"
 #include "stria/passes/localize.h"
 #include "stria/passes/locate_block.h"

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Computes at compile time what depends on constants only, and drops what changes no value.
+//
+//   none new@0x0 T[0] fp32(8:1) … 0: block [x:8] (out T[x]) { $z = (fp32)0; T = store($z) }
+//   1: block [x:8] (in A[x], in T[x], out C[x]) { 0: $a = load(A); 1: $t = load(T)
+//     2: $s = sub.fp32($a, $t); 3: $h = (fp32)2; 4: $q = mul.fp32($h, $h); 5: $c = mul.fp32($s,
+//     $q); … }
+//   1: block [x:8] (in A[x], in T[x], out C[x]) { 0: $a = load(A); 1: $t = (fp32)0
+//     2: $h = (fp32)2; 3: $q = (fp32)4; 4: $c = mul.fp32($a, $q); … }
+//
+// Identities are exact for every value, NaN and -0.0 included: x - 0.0 is x, x + 0.0 is not (it
+// turns -0.0 into 0.0). A load from an allocation (not the program's) that only stores of one
+// constant and `zero` write is that constant, for what nothing wrote nothing may read. Requires:
+// nothing. Ensures: the same values. Runs before dead_code, which removes what has lost its use,
+// and after localize and scalarize, which make scalars known.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stria/base/status.h"
+#include "stria/pass/option_fields.h"
+#include "stria/pass/pass_context.h"
+#include "stria/stripe/block.h"
+
+namespace stria::passes {
+
+struct ConstantFoldOptions {
+  std::vector<std::string> reqs;  // tags of the blocks; their insides too; none = the whole program
+  bool intrinsics = true;         // intrinsics on constants, and load_index of a number
+  bool identities = true;         // intrinsics that give one of their operands
+  bool tensors = true;            // loads from allocations that hold one constant
+};
+
+void describe(ConstantFoldOptions& options, OptionFields& fields);
+Status constant_fold(stripe::Program& program, const ConstantFoldOptions& options,
+                     PassContext& context);
+
+}  // namespace stria::passes
