@@ -3,6 +3,7 @@
 
 #include "stria/passes/agg_init.h"
 #include "stria/passes/autotile.h"
+#include "stria/passes/common_subexpression.h"
 #include "stria/passes/compute_deps.h"
 #include "stria/passes/constant_fold.h"
 #include "stria/passes/dead_code.h"
