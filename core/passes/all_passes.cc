@@ -6,6 +6,7 @@
 #include "stria/passes/common_subexpression.h"
 #include "stria/passes/compute_deps.h"
 #include "stria/passes/constant_fold.h"
+#include "stria/passes/constraint_reduction.h"
 #include "stria/passes/dead_code.h"
 #include "stria/passes/localize.h"
 #include "stria/passes/locate_block.h"
