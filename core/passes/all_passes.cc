@@ -15,6 +15,7 @@
 #include "stria/passes/order_indices.h"
 #include "stria/passes/own_rows.h"
 #include "stria/passes/prune.h"
+#include "stria/passes/reorder_blocks.h"
 #include "stria/passes/rewrite_locations.h"
 #include "stria/passes/scalarize.h"
 #include "stria/passes/split_border.h"
