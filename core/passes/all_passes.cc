@@ -20,6 +20,7 @@
 #include "stria/passes/scalarize.h"
 #include "stria/passes/split_border.h"
 #include "stria/passes/thread.h"
+#include "stria/passes/transpose.h"
 #include "stria/passes/unroll.h"
 #include "stria/passes/vectorize.h"
 

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/transpose.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "stria/pass/select_blocks.h"
+#include "stria/passes/buffer_views.h"
+#include "stria/passes/index_role.h"
+#include "stria/stripe/footprint.h"
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::RefDir;
+using stripe::Refinement;
+using stripe::Statement;
+
+// Points, by dimension of the buffer.
+struct Votes {
+  std::vector<double> reduction;  // of indices that reduce, or are lanes
+  std::vector<double> output;     // of indices that are contiguous in the output
+  bool special = false;           // a special sees the buffer
+};
+
+class Ballot {
+ public:
+  explicit Ballot(size_t rank)
+      : votes_{std::vector<double>(rank), std::vector<double>(rank), false} {}
+
+  const Votes& of(const Block& owner, const std::string& name) {
+    collect(owner, name, 1);
+    return votes_;
+  }
+
+ private:
+  // `points`: how often the block runs.
+  void collect(const Block& block, const std::string& name, double points) {
+    for (const Statement& stmt : block.stmts) {
+      if (auto* special = stmt.special())
+        for (const auto* list : {&special->inputs, &special->outputs})
+          votes_.special = votes_.special || std::count(list->begin(), list->end(), name) > 0;
+      const Block* inner = stmt.block();
+      if (!inner) continue;
+      double runs = points;
+      for (const stripe::Index& index : inner->idxs) runs *= static_cast<double>(index.range);
+      for (const Refinement& ref : inner->refs) {
+        if (ref.dir == RefDir::none || ref.from != name) continue;
+        if (ref.dir != RefDir::out && stripe::is_loaded(*inner, ref)) vote(*inner, ref, runs);
+        collect(*inner, ref.into, runs);
+      }
+    }
+  }
+
+  void vote(const Block& block, const Refinement& ref, double points) {
+    const bool lanes = block.tags.has("vector");
+    for (const IndexRole& role : index_roles(block))
+      for (size_t d = 0; d < ref.access.size(); ++d) {
+        if (std::abs(ref.access[d].coefficient(role.name)) != 1) continue;
+        if (lanes || role.kind == IndexKind::reduction)
+          votes_.reduction[d] += points;
+        else if (role.output_stride == 1)
+          votes_.output[d] += points;
+      }
+  }
+
+  Votes votes_;
+};
+
+// The dimension with the most votes, the one that is contiguous now if it is among them; -1: none.
+int winner(const std::vector<double>& votes, const std::vector<Dim>& dims) {
+  int best = -1;
+  for (size_t d = 0; d < votes.size(); ++d) {
+    if (votes[d] <= 0 || dims[d].size < 2) continue;
+    const double lead = best < 0 ? 1 : votes[d] - votes[static_cast<size_t>(best)];
+    if (lead > 0 || (lead == 0 && dims[d].stride == 1)) best = static_cast<int>(d);
+  }
+  return best;
+}
+
+// Dense strides with dimension `inner` contiguous and the others in the order that they have.
+std::vector<Dim> laid_out(std::vector<Dim> dims, size_t inner) {
+  std::vector<size_t> order(dims.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    if ((a == inner) != (b == inner)) return b == inner;
+    return dims[a].stride > dims[b].stride;
+  });
+  int64_t stride = 1;
+  for (size_t i = order.size(); i-- > 0;) {
+    dims[order[i]].stride = stride;
+    stride *= std::max<int64_t>(dims[order[i]].size, 1);
+  }
+  return dims;
+}
+
+// "" or why the buffer keeps its layout.
+std::string try_transpose(Block& block, Refinement& buffer) {
+  std::vector<Dim>& dims = buffer.shape.dims;
+  if (buffer.swizzle || buffer.offset_bytes != 0) return "it has been placed";
+  if (std::any_of(buffer.location.path.begin(), buffer.location.path.end(),
+                  [](const stripe::LocationUnit& unit) { return !unit.owners.empty(); }))
+    return "lanes hold it";
+  const Votes votes = Ballot(dims.size()).of(block, buffer.into);
+  if (votes.special) return "a special sees its layout";
+  int dim = winner(votes.reduction, dims);
+  if (dim < 0) dim = winner(votes.output, dims);
+  if (dim < 0) return "no reader walks through it by ones";
+  if (dims[static_cast<size_t>(dim)].stride == 1) return "its layout is right";
+  dims = laid_out(dims, static_cast<size_t>(dim));
+  restride_views(block, buffer.into, dims);
+  return "";
+}
+
+}  // namespace
+
+void describe(TransposeOptions& options, OptionFields& fields) {
+  fields.add("reqs", options.reqs, "tags of the blocks whose buffers change");
+  fields.add("alloc_reqs", options.alloc_reqs, "tags that a buffer must have");
+}
+
+Status transpose(stripe::Program& program, const TransposeOptions& options, PassContext& context) {
+  return for_each_selected_inside(program, options.reqs, context, [&](Block& block) {
+    for (Refinement& ref : block.refs) {
+      if (ref.dir != RefDir::none || !ref.tags.has_all(options.alloc_reqs)) continue;
+      context.matched();
+      if (std::string reason = try_transpose(block, ref); !reason.empty())
+        context.skipped(ref.into, reason);
+      else
+        context.changed();
+    }
+  });
+}
+
+}  // namespace stria::passes
