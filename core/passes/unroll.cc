@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/passes/unroll.h"
 
+#include <algorithm>
+
 #include "stria/pass/select_blocks.h"
+#include "stria/passes/index_option.h"
+#include "stria/passes/index_role.h"
+#include "stria/passes/split_block.h"
+#include "stria/passes/statement_list.h"
 
 namespace stria::passes {
+namespace {
 
-void describe(UnrollOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a block must have");
-  fields.add("max_points", options.max_points, "blocks of more points are left as loops",
-             {1, 1 << 16});
-}
+using stripe::Block;
+using stripe::Index;
+using stripe::RefDir;
+using stripe::Refinement;
+using stripe::Statement;
 
-Status unroll(stripe::Program& program, const UnrollOptions& options, PassContext& context) {
-  return for_each_selected(program, options.reqs, [&](stripe::Block& block, const TensorNames&) {
+Status mark(stripe::Program& program, const UnrollOptions& options, PassContext& context) {
+  return for_each_selected(program, options.reqs, [&](Block& block, const TensorNames&) {
     context.matched();
     int64_t points = 1;
     bool many = false;
-    for (const stripe::Index& index : block.idxs)
+    for (const Index& index : block.idxs)
       many = many || __builtin_mul_overflow(points, index.range, &points) ||
              points > options.max_points;
     if (many) {
@@ -27,6 +34,204 @@ Status unroll(stripe::Program& program, const UnrollOptions& options, PassContex
     }
     return Status();
   });
+}
+
+// Does each value of the index write elements of its own through the refinement?
+bool writes_apart(const Block& block, const Refinement& ref, const std::string& index) {
+  Block probe;
+  probe.idxs = block.idxs;
+  probe.refs = {ref};
+  probe.refs[0].dir = RefDir::out;
+  for (const IndexRole& role : index_roles(probe))
+    if (role.name == index) return role.kind == IndexKind::output;
+  return false;
+}
+
+bool is_parallel(const Block& block, const std::string& index) {
+  if (block.tags.has("parallel")) return true;
+  return std::any_of(block.location.path.begin(), block.location.path.end(),
+                     [&](const stripe::LocationUnit& unit) {
+                       return std::any_of(unit.units.begin(), unit.units.end(),
+                                          [&](const Affine& form) { return form.uses(index); });
+                     });
+}
+
+bool is_outermost(const Block& block, const std::string& index) {
+  for (const Index& each : block.idxs) {
+    if (each.name == index) return true;
+    if (each.range != 1) return false;
+  }
+  return false;
+}
+
+class Expander {
+ public:
+  Expander(const UnrollOptions& options, PassContext& context)
+      : options_(options), context_(context) {}
+
+  void run(Block& parent, const TensorNames& around) {
+    const TensorNames names = around.inside(parent);
+    std::vector<std::vector<Statement>> parts(parent.stmts.size());
+    for (size_t i = 0; i < parts.size(); ++i) {
+      Block* block = parent.stmts[i].block();
+      if (block && is_selected(*block)) {
+        context_.matched();
+        if (std::string reason = why_not(parent, *block, names); !reason.empty()) {
+          context_.skipped(block->name, reason);
+        } else {
+          for (Block& copy : expand(*block)) parts[i].emplace_back(std::move(copy));
+          context_.changed();
+          continue;
+        }
+      } else if (block) {
+        run(*block, names);
+      }
+      Statement& same = parts[i].emplace_back();
+      same.op = std::move(parent.stmts[i].op);
+      same.tags = std::move(parent.stmts[i].tags);
+    }
+    replace_statements(parent, std::move(parts));
+  }
+
+ private:
+  bool is_selected(const Block& block) const {
+    return block.tags.has_all(options_.reqs) && !block.tags.has("main") &&
+           !block.tags.has("prologue");
+  }
+
+  const Index* find(const Block& block) const {
+    for (const Index& index : block.idxs)
+      if (!index.affine && names_index(options_.expand_idx, index)) return &index;
+    return nullptr;
+  }
+
+  std::string why_not(const Block& parent, const Block& block, const TensorNames& names) const {
+    const Index* index = find(block);
+    if (!index) return "it has no such index";
+    if (block.tags.has("vector") || block.tags.has("stencil")) return "it is one operation";
+    if (index->range < 1) return "it never runs";
+    if (index->range > options_.max_points) return "the index has too many values";
+    if (!is_outermost(block, index->name) && !is_parallel(block, index->name)) {
+      if (!why_points_do_not_commute(block, names).empty()) return "its points do not commute";
+    }
+    for (const Refinement& ref : block.refs) {
+      if (ref.dir == RefDir::none || !ref.agg) continue;
+      const Refinement* outer = parent.find_ref(ref.from);
+      const bool opens = !outer || !outer->agg;
+      const bool restarts = ref.dir == RefDir::out || ref.agg->type != ref.shape.type;
+      if (opens && restarts && !writes_apart(block, ref, index->name))
+        return "each copy would start its aggregation again";
+    }
+    return "";
+  }
+
+  std::vector<Block> expand(Block& block) const {
+    const std::string index = find(block)->name;
+    const int64_t range = find(block)->range;
+    context_.count("copies", range);
+    if (options_.make_views) return {with_views(std::move(block), index, range)};
+    std::vector<Block> copies;
+    for (int64_t value = 0; value < range; ++value) {
+      Block copy = block;
+      insert_value(copy, index, value);
+      if (!copy.name.empty()) copy.name += fmt::format("_{}", value);
+      copies.push_back(std::move(copy));
+    }
+    return copies;
+  }
+
+  // The block at this value of the index, which it has no more.
+  void insert_value(Block& block, const std::string& index, int64_t value) const {
+    substitute_indices(block, {{index, Affine(value)}});
+    std::erase_if(block.idxs, [&](const Index& each) { return each.name == index; });
+    std::erase_if(block.constraints, [](const Affine& constraint) {
+      return constraint.is_constant() && constraint.constant() >= 0;
+    });
+    set_part(block, value);
+  }
+
+  void set_part(Block& block, int64_t value) const {
+    if (!options_.part_name.empty()) block.tags.set(options_.part_name, value);
+  }
+
+  // A block of one point with the copies in it, each with views that it alone has.
+  Block with_views(Block block, const std::string& index, int64_t range) const {
+    split_block(block, {{index, 1}});
+    Block inner = std::move(*block.stmts[0].block());
+    inner.location = std::move(block.location);
+    block.location = {};
+    block.stmts.clear();
+    // Constraints on the index alone stand in the outer block now; the copies test them.
+    std::erase_if(block.constraints, [&](const Affine& constraint) {
+      if (!constraint.uses(index)) return false;
+      std::map<std::string, Affine> forms;
+      for (const auto& [name, coefficient] : constraint.terms())
+        forms[name] = Affine::of(bring_in(inner, name));
+      inner.constraints.push_back(constraint.substitute(forms));
+      return true;
+    });
+    for (stripe::LocationUnit& unit : inner.location.path)
+      for (Affine& form : unit.units) {
+        std::map<std::string, Affine> forms;
+        for (const auto& [name, coefficient] : form.terms())
+          forms[name] = Affine::of(bring_in(inner, name));
+        form = form.substitute(forms);
+      }
+    const std::vector<Refinement> views = std::move(block.refs);
+    block.refs.clear();
+    for (int64_t value = 0; value < range; ++value) {
+      Block copy = inner;
+      const std::map<std::string, Affine> at = {{index, Affine(value)}};
+      for (const Refinement& view : views) {
+        Refinement& own = block.refs.emplace_back(view);
+        own.into = "";  // so that fresh_name does not see it
+        own.into = block.fresh_name(fmt::format("{}_{}", view.into, value));
+        for (Affine& access : own.access) access = access.substitute(at);
+        for (Refinement& ref : copy.refs)
+          if (ref.dir != RefDir::none && ref.from == view.into) ref.from = own.into;
+      }
+      std::map<std::string, Affine> values;  // of brought-in indices that are numbers now
+      for (Index& each : copy.idxs) {
+        if (!each.affine) continue;
+        each.affine = each.affine->substitute(at);
+        if (each.range == 1 && each.affine->is_constant()) values[each.name] = *each.affine;
+      }
+      substitute_indices(copy, values);
+      std::erase_if(copy.idxs, [&](const Index& each) { return values.count(each.name) > 0; });
+      std::erase_if(copy.constraints, [](const Affine& constraint) {
+        return constraint.is_constant() && constraint.constant() >= 0;
+      });
+      set_part(copy, value);
+      block.stmts.emplace_back(std::move(copy));
+    }
+    std::erase_if(block.idxs, [&](const Index& each) { return each.name == index; });
+    return block;
+  }
+
+  const UnrollOptions& options_;
+  PassContext& context_;
+};
+
+}  // namespace
+
+void describe(UnrollOptions& options, OptionFields& fields) {
+  fields.add("reqs", options.reqs, "tags that a block must have");
+  fields.add("max_points", options.max_points,
+             "blocks of more points, with expand_idx: indices of more values, are left as loops",
+             {1, 1 << 16});
+  fields.add("expand_idx", options.expand_idx,
+             "the index that is written out, a copy of the block for each value: its name, or "
+             "`#tag` for the first that has it; none = mark the block only");
+  fields.add("make_views", options.make_views,
+             "keep the copies inside a block of their own that has views for each");
+  fields.add("part_name", options.part_name,
+             "tag that each copy gets, with the index's value; none = no tag");
+}
+
+Status unroll(stripe::Program& program, const UnrollOptions& options, PassContext& context) {
+  if (options.expand_idx.empty()) return mark(program, options, context);
+  Expander(options, context).run(program.entry, {});
+  return {};
 }
 
 }  // namespace stria::passes

@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marks blocks whose points are to become straight-line code.
+// Makes straight-line code of a block: marks it so for emitters, or writes one index's values out.
 //
-//   block [co:4, y:4] (…) { 0: #vector block [l:16] (…) { S } }
+//   block [co:4, y:4] (…) { 0: #vector block [l:16] (…) { S } }                    (no expand_idx)
 //   #unroll block [co:4, y:4] (…) { 0: #vector block [l:16] (…) { S } }
 //
-// Changes no meaning. Register accumulators need it: a register has no address, so its subscript
-// must be a constant. Runs after the passes that cut blocks, which would have to keep the mark
-// consistent, and before split_border, which looks for constraints inside such blocks.
+//   0: block<CORE[t]> [t:2, x:4] (in A[4*t + x], out C[4*t + x]) { S }             expand_idx: t
+//   0: block<CORE[0]> [x:4] (in A[x], out C[x]) { S }
+//   1: block<CORE[1]> [x:4] (in A[4 + x], out C[4 + x]) { S }
+//
+// Marking changes no meaning; register accumulators need it: a register has no address, so its
+// subscript must be a constant. Writing out puts a copy of the block for each value of the index in
+// its place, the value inserted everywhere, locations included. Requires for that: the index is the
+// outermost that varies, or parallel, or points commute; and no copy would start an aggregation
+// again that the block opens. Ensures: the same values. With make_views the copies stay inside a
+// block of their own, which has a view of its own for each copy and refinement: units of one copy
+// see its part alone. Runs after the passes that cut blocks, and before split_interior, which looks
+// for constraints inside marked blocks.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +31,10 @@ namespace stria::passes {
 
 struct UnrollOptions {
   std::vector<std::string> reqs = {"register_tile"};  // tags that a block must have
-  int64_t max_points = 64;                            // blocks of more points are left as loops
+  int64_t max_points = 64;  // blocks of more points (with expand_idx: values) are left as loops
+  std::string expand_idx;   // the index that is written out, by name or #tag; "" = mark only
+  bool make_views = false;  // the copies stay inside a block that has a view for each
+  std::string part_name;    // tag that each copy gets, its value the index's; "" = none
 };
 
 void describe(UnrollOptions& options, OptionFields& fields);
