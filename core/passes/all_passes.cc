@@ -18,7 +18,7 @@
 #include "stria/passes/reorder_blocks.h"
 #include "stria/passes/rewrite_locations.h"
 #include "stria/passes/scalarize.h"
-#include "stria/passes/split_border.h"
+#include "stria/passes/split_interior.h"
 #include "stria/passes/thread.h"
 #include "stria/passes/transpose.h"
 #include "stria/passes/unroll.h"

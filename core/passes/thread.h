@@ -10,7 +10,7 @@
 // Requires: points of the kernel block commute. Ensures: no two points of the #parallel block write
 // the same element; reductions and overlapping indices run inside. Kernels with less work than a
 // core does in the time it takes to start the others stay on one core. Runs after autotile and
-// vectorize, so that tiles and lanes are not cut, and before split_border and agg_init, which then
+// vectorize, so that tiles and lanes are not cut, and before split_interior and agg_init, which then
 // work inside one core's part.
 #pragma once
 

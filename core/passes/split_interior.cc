@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stria/passes/split_border.h"
+#include "stria/passes/split_interior.h"
 
 #include <algorithm>
 #include <functional>
@@ -18,17 +18,22 @@ using stripe::Statement;
 using Box = std::map<std::string, Interval>;
 using Forms = std::map<std::string, Affine>;
 
-// Calls visit(block, constraint, worst) for the constraints of unrolled and vector blocks inside
-// the loop; `worst` >= 0, a form over the loop's indices, makes the constraint hold whatever the
-// indices inside are. A visitor that gives true removes the constraint.
+// Calls visit(worst) for the constraints of the blocks inside the loop in which tests are dear;
+// `worst` >= 0, a form over the loop's indices, makes the constraint hold whatever the indices
+// inside are. A visitor that gives true removes the constraint.
 using Visit = std::function<bool(const Affine& worst)>;
 
+bool has_one(const stripe::Tags& tags, const std::vector<std::string>& names) {
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return tags.has(name); });
+}
+
 void visit_constraints(Block& block, const Forms& outer, const Box& box, int& fresh, bool dear,
-                       const Visit& visit) {
+                       const std::vector<std::string>& dear_tags, const Visit& visit) {
   for (Statement& stmt : block.stmts) {
     Block* inner = stmt.block();
     if (!inner) continue;
-    bool inner_dear = dear || inner->tags.has("unroll") || inner->tags.has("vector");
+    bool inner_dear = dear || has_one(inner->tags, dear_tags);
     Forms forms;
     Box inner_box =
         box;  // of the indices between the loop and here, by names that cannot meet others
@@ -56,18 +61,19 @@ void visit_constraints(Block& block, const Forms& outer, const Box& box, int& fr
         return visit(worst);
       });
     }
-    visit_constraints(*inner, forms, inner_box, fresh, inner_dear, visit);
+    visit_constraints(*inner, forms, inner_box, fresh, inner_dear, dear_tags, visit);
   }
 }
 
-void visit_constraints(Block& loop, const Box& box, const Visit& visit) {
+void visit_constraints(Block& loop, const Box& box, const std::vector<std::string>& dear_tags,
+                       const Visit& visit) {
   Forms own;
   for (const Index& index : loop.idxs) {
     Interval range = box.at(index.name);
     own[index.name] = range.lower == range.upper ? Affine(range.lower) : Affine::of(index.name);
   }
   int fresh = 0;
-  visit_constraints(loop, own, {}, fresh, false, visit);
+  visit_constraints(loop, own, {}, fresh, dear_tags.empty(), dear_tags, visit);
 }
 
 // A part of the loop's points, and what holds there.
@@ -77,9 +83,9 @@ struct Part {
   std::vector<Affine> ensured;      // >= 0 at every point
 };
 
-class BorderSplitter {
+class InteriorSplitter {
  public:
-  BorderSplitter(const SplitBorderOptions& options, PassContext& context)
+  InteriorSplitter(const SplitInteriorOptions& options, PassContext& context)
       : options_(options), context_(context) {}
 
   bool split_inside(Block& parent, const TensorNames& around, const Box& outer, int depth) {
@@ -119,7 +125,7 @@ class BorderSplitter {
   // The forms whose sign tells the inside of the loop from its border.
   std::vector<Affine> guards(Block& loop, const Box& box, bool below_kernel) {
     std::vector<Affine> guards;
-    visit_constraints(loop, box, [&](const Affine& worst) {
+    visit_constraints(loop, box, options_.dear, [&](const Affine& worst) {
       if (worst.is_constant()) return false;
       Interval range = interval_of(worst, box);
       if (range.lower >= 0 || range.upper < 0) return false;
@@ -200,9 +206,9 @@ class BorderSplitter {
       return {};
     }
     std::vector<Block> parts;
-    for (const Part& part : before) parts.push_back(make(loop, box, part));
-    parts.push_back(make(loop, box, inside));
-    for (const Part& part : after) parts.push_back(make(loop, box, part));
+    for (const Part& part : before) parts.push_back(make(loop, box, part, false));
+    parts.push_back(make(loop, box, inside, true));
+    for (const Part& part : after) parts.push_back(make(loop, box, part, false));
     return parts;
   }
 
@@ -214,11 +220,13 @@ class BorderSplitter {
     list.push_back(std::move(border));
   }
 
-  static Block make(const Block& loop, const Box& box, const Part& part) {
+  Block make(const Block& loop, const Box& box, const Part& part, bool interior) {
     Block block = loop;
-    visit_constraints(block, box, [&](const Affine& worst) {
+    visit_constraints(block, box, options_.dear, [&](const Affine& worst) {
       return std::find(part.ensured.begin(), part.ensured.end(), worst) != part.ensured.end();
     });
+    for (const std::string& tag : interior ? options_.interior_set : options_.border_set)
+      block.tags.set(tag);
     for (const Affine& constraint : part.constraints) block.constraints.push_back(constraint);
     Forms forms;
     for (const auto& [name, range] : part.box) {
@@ -229,23 +237,28 @@ class BorderSplitter {
     return block;
   }
 
-  const SplitBorderOptions& options_;
+  const SplitInteriorOptions& options_;
   PassContext& context_;
 };
 
 }  // namespace
 
-void describe(SplitBorderOptions& options, OptionFields& fields) {
+void describe(SplitInteriorOptions& options, OptionFields& fields) {
   fields.add("reqs", options.reqs, "tags of the kernels whose loops are split");
   fields.add("max_parts", options.max_parts, "a loop that would fall into more parts is left whole",
              {2, 1000});
+  fields.add("dear", options.dear,
+             "tags of the blocks in which a test of each point is dear; theirs and those of blocks "
+             "inside them decide; none = of every block");
+  fields.add("interior_set", options.interior_set, "tags that the part without tests gets");
+  fields.add("border_set", options.border_set, "tags that the other parts get");
 }
 
-Status split_border(stripe::Program& program, const SplitBorderOptions& options,
-                    PassContext& context) {
+Status split_interior(stripe::Program& program, const SplitInteriorOptions& options,
+                      PassContext& context) {
   return for_each_kernel(program, options.reqs, [&](Block& kernel, const TensorNames& around) {
     context.matched();
-    if (BorderSplitter(options, context).split_inside(kernel, around, {}, 0)) context.changed();
+    if (InteriorSplitter(options, context).split_inside(kernel, around, {}, 0)) context.changed();
     return Status();
   });
 }

@@ -6,7 +6,7 @@
 //   block [y:24] (…) { 0: #unroll block [y:4] (…) { S } }
 //   block [y:1] (…)  { 0: #unroll block [y:4, y_0 = 24 + y] (97 - y - 4*y_0 >= 0; …) { S } }
 //
-// Looks at constraints in #unroll and #vector blocks only: there a test costs a branch or a mask
+// Looks at constraints in blocks that have a tag of `dear`: there a test costs a branch or a mask
 // per operation; in a loop around them it is cheap. Where a constraint hangs on one index of the
 // loop, its range is cut; where it hangs on several, the inner and the outer part are told apart by
 // a constraint of the loop itself. Requires: points of the loop commute, and a block around it
@@ -26,14 +26,17 @@
 
 namespace stria::passes {
 
-struct SplitBorderOptions {
+struct SplitInteriorOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags of the kernels whose loops are split
   int64_t max_parts =
       7;  // a loop that would fall into more is left whole: each part is code of its own
+  std::vector<std::string> dear = {"unroll", "vector"};  // blocks where tests cost; none = all
+  std::vector<std::string> interior_set;                 // tags that the part without tests gets
+  std::vector<std::string> border_set;                   // tags that the other parts get
 };
 
-void describe(SplitBorderOptions& options, OptionFields& fields);
-Status split_border(stripe::Program& program, const SplitBorderOptions& options,
-                    PassContext& context);
+void describe(SplitInteriorOptions& options, OptionFields& fields);
+Status split_interior(stripe::Program& program, const SplitInteriorOptions& options,
+                      PassContext& context);
 
 }  // namespace stria::passes
