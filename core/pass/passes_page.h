@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference page of passes, docs/passes.md, made of what the passes say of themselves.
+// The reference pages of passes, docs/passes.md and docs/passes/<name>.md, made of what the passes
+// say of themselves and of what they do to a program.
 #pragma once
 
 #include <string>
@@ -9,7 +10,19 @@
 
 namespace stria {
 
-// Markdown: for each pass its sentence and a table of its options.
+// What a page has beyond the option table.
+struct PassExample {
+  std::string text;    // what the pass does, requires and ensures, and why it runs where: Markdown
+  std::string why;     // what the example shows; "" = there is no example
+  std::string steps;   // of a pipeline
+  std::string before;  // Stripe
+  std::string after;   // the report of each step as a comment, then Stripe
+};
+
+// Markdown: what the pass does, its options, a program before and after it.
+std::string pass_page(const PassInfo& pass, const PassExample& example);
+
+// Markdown: each pass's sentence, and where its page is.
 std::string passes_page(const std::vector<PassInfo>& passes);
 
 }  // namespace stria

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "pass_pages.h"
 #include "replay_file.h"
 #include "report.h"
 #include "reproducer_file.h"
@@ -57,6 +58,7 @@ Outcome run_passes(const OptOptions& options, const Pipeline& pipeline, const Ha
   PipelineOptions how;
   how.verify_each = true;
   how.intrinsics = &intrinsic_signatures();
+  how.evaluate = &intrinsic_evaluator();
   how.stop_after = options.stop_after;
   how.after_step = [&](int position, const StepReport& report, const stripe::Program& after) {
     if (!options.explain.empty() && report.pass == options.explain)
@@ -85,14 +87,18 @@ Outcome run_passes(const OptOptions& options, const Pipeline& pipeline, const Ha
   STRIA_FAIL_IF_ERROR(ExitCode::program, reports.status());
   for (const StepReport& step : *reports)
     if (step.matched == 0)
-      std::fprintf(stderr, "stria: step '%s' matched nothing\n", step.step.c_str());
+      std::fprintf(stderr, "stria: step '%s' matched nothing%s%s\n", step.step.c_str(),
+                   step.notes.empty() ? "" : ": ", join(step.notes, "; ").c_str());
   print_undecided(*reports);
   return Outcome();
 }
 
 void print_help(const PassInfo& pass, std::FILE* to) {
-  std::fprintf(to, "%s: %s\noptions:\n%s", pass.name.c_str(), pass.summary.c_str(),
-               rows_as_text(pass.options(), 2).c_str());
+  std::string page = pass_page_text(pass.name);
+  if (page.empty())
+    page = fmt::format("{}: {}\noptions:\n{}", pass.name, pass.summary,
+                       rows_as_text(pass.options(), 2));
+  std::fputs(page.c_str(), to);
 }
 
 Outcome opt_file(const OptOptions& options, ReproducerFile& file) {

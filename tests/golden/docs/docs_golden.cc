@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <set>
 
 #include "functions_header.h"
 #include "stria/base/file.h"
+#include "stria/base/text.h"
 #include "stria/builtins/builtins_page.h"
 #include "stria/pass/passes_page.h"
 #include "stria/passes/all_passes.h"
@@ -28,10 +31,71 @@ void expect_page(const std::string& name, const std::string& made) {
   EXPECT_EQ(*page, made) << name << " is out of date: tools/golden_update.sh docs writes it";
 }
 
+// The comment at the head of a header as Markdown: what stands indented in it is code.
+std::string head_of(const std::string& header) {
+  std::string out;
+  bool code = false;
+  for (const std::string& line : split(header, '\n')) {
+    if (line.starts_with("// SPDX")) continue;
+    if (!line.starts_with("//")) break;
+    std::string text = line.substr(std::min<size_t>(line.size(), 3));
+    if (text.starts_with("  ") != code && !text.empty()) {
+      out += "```\n";
+      code = !code;
+      if (!code) out += "\n";
+    }
+    if (text.empty() && code) {
+      out += "```\n";
+      code = false;
+    }
+    out += (code ? text.substr(2) : text) + "\n";
+  }
+  return out;
+}
+
+// The example is the pass's golden test plain.test.
+PassExample example_of(const std::string& header, const std::string& test) {
+  PassExample example;
+  auto head = read_file(STRIA_SOURCE_DIR "/" + header);
+  EXPECT_TRUE(head.ok()) << head.status().to_string();
+  if (head.ok()) example.text = head_of(*head);
+  if (test.empty()) return example;
+  auto text = read_file(STRIA_SOURCE_DIR "/" + test);
+  EXPECT_TRUE(text.ok()) << "each pass has a test that its page shows: "
+                         << text.status().to_string();
+  if (!text.ok()) return example;
+  const size_t line = text->find("// ----\n");
+  EXPECT_NE(line, std::string::npos) << test;
+  if (line == std::string::npos) return example;
+  std::vector<std::string> steps;
+  for (const std::string& each : split(text->substr(0, line), '\n')) {
+    if (each.starts_with("// RUN: "))
+      steps.push_back(each.substr(8));
+    else if (each.starts_with("// WHY: "))
+      example.why = each.substr(8);
+    else if (!each.empty())
+      example.before += each + "\n";
+  }
+  example.steps = "[" + join(steps, "\n ") + "]";
+  example.after = text->substr(line + 8);
+  return example;
+}
+
 TEST(Docs, Passes) {
   std::vector<PassInfo> passes = passes::all_passes();
+  for (const PassInfo& pass : passes)
+    expect_page("docs/passes/" + pass.name + ".md",
+                pass_page(pass, example_of("core/passes/" + pass.name + ".h",
+                                           "tests/golden/passes/" + pass.name + "/plain.test")));
   passes.push_back(make_plugin_pass({}));
+  expect_page("docs/passes/plugin_pass.md",
+              pass_page(passes.back(), example_of("core/runtime/plugin_pass.h", "")));
   expect_page("docs/passes.md", passes_page(passes));
+  std::set<std::string> pages;
+  for (const auto& file : std::filesystem::directory_iterator(STRIA_SOURCE_DIR "/docs/passes"))
+    pages.insert(file.path().stem());
+  for (const PassInfo& pass : passes) pages.erase(pass.name);
+  EXPECT_TRUE(pages.empty()) << "there is no pass for " << *pages.begin();
 }
 
 TEST(Docs, Builtins) { expect_page("docs/builtins.md", builtins_page()); }

@@ -3,6 +3,7 @@
 // views that overhang theirs. Passes keep its values, with the verifier on.
 #include <gtest/gtest.h>
 
+#include "stria/builtins/evaluate.h"
 #include "stria/interp/interpret.h"
 #include "stria/passes/all_passes.h"
 #include "stria/stripe/parser.h"
@@ -53,6 +54,8 @@ std::string keeps_values(const std::string& text, const std::string& pipeline) {
   std::string wrong;
   PipelineOptions options;
   options.verify_each = true;
+  const EvaluateIntrinsic evaluator = evaluate;
+  options.evaluate = &evaluator;
   options.after_step = [&](int, const StepReport& report, const stripe::Program& now) {
     auto got = values_of(now);
     if (wrong.empty() && (!got.ok() || *got != *wanted))
@@ -133,9 +136,9 @@ std::string uneven_loop(const std::string& around, const std::string& loop_view)
 }
 
 TEST(HandWritten, SplitLoopsDoNotStartAgain) {
-  EXPECT_KEEPS(uneven_loop("", ":add.i32"), R"([{"split_border": {}}])");
+  EXPECT_KEEPS(uneven_loop("", ":add.i32"), R"([{"split_interior": {}}])");
   const std::string split =
-      keeps_values(uneven_loop(":add.i32", ":add.i32"), R"([{"split_border": {}}])");
+      keeps_values(uneven_loop(":add.i32", ":add.i32"), R"([{"split_interior": {}}])");
   EXPECT_NE(split.find("block [k:9]"), std::string::npos) << split;
 }
 
@@ -214,6 +217,45 @@ TEST(HandWritten, TheOnlyWriterOfWhatIsReadStays) {
   const std::string after = keeps_values(program("none new@0x0 O[0] i32(4:1)", dead + "2: " + last),
                                          R"([{"prune": {}}])");
   EXPECT_EQ(after.find("[x:0]"), std::string::npos) << after;
+}
+
+TEST(HandWritten, EqualLoadsWithStoresBetween) {
+  const std::string text = program(
+      "none new@0x0 C[0] i32(9:1)\nnone new@0x0 D[0] i32(8:1)",
+      "inout C[0] i32(9:1)\nout D[0] i32(8:1)\n) {\n0: #kernel block [x:8] (\nin P = C[x] "
+      "i32(1:1)\n"
+      "in Q = C[x] i32(1:1)\ninout C[x] i32(1:1)\nout D[x] i32(1:1)\nout N = C[x + 1] i32(1:1)\n) "
+      "{\n"
+      "0: $a = load(P)\n1: $b = load(Q)\n2: $s = add.i32($a, $b)\n3: $z = (i32)0\n"
+      "4: $t = add.i32($s, $z)\n5: N = store($t)\n6: $c = load(Q)\n7: C = store($t)\n8: $d = "
+      "load(C)\n9: $e = load(P)\n10: $f = mul.i32($d, $e)\n11: $g = mul.i32($e, $d)\n"
+      "12: $h = add.i32($f, $g)\n13: $i = sub.i32($h, $c)\n14: D = store($i)\n}\n");
+  const std::string after = keeps_values(
+      text, R"([{"constant_fold": {}}, {"common_subexpression": {}}, {"dead_code": {}}])");
+  EXPECT_TRUE(after.starts_with("stripe 0.1")) << after;
+  EXPECT_EQ(after.find("load(Q)"), after.rfind("load(Q)")) << after;
+  EXPECT_EQ(after.find("$g"), std::string::npos) << after;
+  EXPECT_KEEPS(text, R"([{"compute_deps": {"inside": true}}, {"common_subexpression": {}},
+      {"constant_fold": {}}, {"reorder_blocks": {"reqs": ["kernel"]}}, {"dead_code": {}}])");
+}
+
+// Each tile of 3 of 8 points, of which the last has fewer, writes one row of a triangle.
+TEST(HandWritten, WrittenOutIndices) {
+  const std::string text = program(
+      "none new@0x0 O[0, 0] i32(8:8, 8:1)",
+      "inout O[0, 0] i32(8:8, 8:1)\n) {\n0: #kernel block [y:8] (\ninout O[y, 0] i32(1:8, 8:1)\n) "
+      "{\n0: #tile block [t:3, y:1 = y] (\n4 - t + y >= 0\ninout O[0, 3*t] i32(1:8, 3:1)\n) {\n"
+      "0: block [u:3, t:1 = t, y:1 = y] (\n7 - 3*t - u >= 0\ny - 3*t - u >= 0\ninout O[0, u] "
+      "i32(1:8, 1:1)\n) {\n0: $i = load_index.i32(3*t + u)\n1: O = store($i)\n}\n}\n}\n");
+  for (const char* views : {"false", "true"}) {
+    const std::string after =
+        keeps_values(text, fmt::format(R"([{{"unroll": {{"reqs": ["tile"], "expand_idx": "t",
+            "part_name": "part", "make_views": {}}}}}, {{"constraint_reduction": {{}}}},
+            {{"prune": {{}}}}, {{"compute_deps": {{"inside": true}}}}])",
+                                       views));
+    EXPECT_TRUE(after.starts_with("stripe 0.1")) << after;
+    EXPECT_NE(after.find("#part=2"), std::string::npos) << after;
+  }
 }
 
 TEST(HandWritten, RangesWhoseProductIsBeyond64Bits) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "stria/base/text.h"
 #include "stria/interp/interpret.h"
 #include "stria/passes/all_passes.h"
 #include "tile_case.h"
@@ -8,6 +9,18 @@
 
 namespace stria::passes {
 namespace {
+
+// Kernels of up to 3 values of an index in a row are written out, for each name that the generator
+// gives indices; with views for every second one.
+std::string unroll_pipeline() {
+  std::vector<std::string> steps;
+  for (const char* index : {"i", "j", "k", "l", "m", "x", "y", "i0", "i1", "i2"})
+    steps.push_back(fmt::format(
+        R"({{"unroll": {{"reqs": ["kernel"], "expand_idx": "{}", "max_points": 3, "make_views": {},
+            "part_name": "part"}}}})",
+        index, steps.size() % 2 == 1));
+  return "[" + join(steps, ", ") + "]";
+}
 
 // Every pass, alone or with what it needs before it, with options that make small programs take its
 // paths.
@@ -28,7 +41,7 @@ const std::map<std::string, std::string> kPipelines = {
     {"vectorize", R"([{"vectorize": {"min_range": 2}}, {"unroll": {}}])"},
     {"thread", R"([{"thread": {"min_work": 1, "points_per_core": 1}}])"},
     {"own rows", R"([{"order_indices": {}}, {"vectorize": {"min_range": 2}},
-        {"own_rows": {"min_work": 1, "points_per_core": 1}}, {"split_border": {}}, {"prune": {}}])"},
+        {"own_rows": {"min_work": 1, "points_per_core": 1}}, {"split_interior": {}}, {"prune": {}}])"},
     {"agg_init", R"([{"agg_init": {}}])"},
     {"agg_init inside", R"([{"thread": {"min_work": 1, "points_per_core": 1}},
         {"autotile": {"reqs": ["kernel"], "scalar": {"output": [2], "reduction": 1}}}, {"agg_init": {}}])"},
@@ -37,10 +50,32 @@ const std::map<std::string, std::string> kPipelines = {
         "output_vector": {"output": [3], "other_output": 2, "reduction": 2},
         "reduction_vector": {"output": [3], "other_output": 2, "reduction": 2}}},
         {"thread": {"min_work": 1, "points_per_core": 1}}, {"unroll": {"reqs": ["a"], "max_points": 1000}},
-        {"split_border": {"max_parts": 40}}, {"agg_init": {}}, {"prune": {}}])"},
+        {"split_interior": {"max_parts": 40}}, {"agg_init": {}}, {"prune": {}}])"},
     {"buffers",
      R"([{"localize": {}}, {"scalarize": {}}, {"locate_memory": {"loc": {"name": "DRAM"}}},
         {"locate_block": {"loc": {"name": "CORE"}}}])"},
+    {"dependencies", R"([{"compute_deps": {"inside": true}}])"},
+    {"dead code", R"([{"dead_code": {}}])"},
+    {"folding", R"([{"constant_fold": {}}, {"common_subexpression": {}}, {"dead_code": {}}])"},
+    {"folding by dependencies", R"([{"compute_deps": {"inside": true}}, {"constant_fold": {}},
+        {"common_subexpression": {}}, {"dead_code": {}}, {"reorder_blocks": {}}, {"prune": {}}])"},
+    {"constraints", R"([{"autotile": {"inner_set": ["a"],
+        "scalar": {"output": [3], "other_output": 2, "reduction": 2},
+        "output_vector": {"output": [3], "other_output": 2, "reduction": 2},
+        "reduction_vector": {"output": [3], "other_output": 2, "reduction": 2}}},
+        {"constraint_reduction": {}}, {"compute_deps": {"reqs": ["a"], "inside": true}}])"},
+    {"layout", R"([{"reorder_blocks": {}}, {"transpose": {}}, {"order_indices": {}},
+        {"vectorize": {"min_range": 2}}])"},
+    {"interior everywhere", R"([{"autotile": {"inner_set": ["a"],
+        "scalar": {"output": [3], "other_output": 2, "reduction": 2},
+        "output_vector": {"output": [3], "other_output": 2, "reduction": 2},
+        "reduction_vector": {"output": [3], "other_output": 2, "reduction": 2}}},
+        {"split_interior": {"dear": [], "max_parts": 40, "interior_set": ["interior"],
+        "border_set": ["border"]}}, {"constraint_reduction": {}}])"},
+    {"locations", R"([{"thread": {"min_work": 1, "points_per_core": 1}},
+        {"locate_inner_block": {"reqs": ["kernel"], "loc": {"name": "CORE", "units": [1]}}},
+        {"rewrite_locations": {"rewrites": [{"prefix": {"name": "*", "units": [1]},
+        "target": {"name": "CORE", "units": [0]}}]}}])"},
 };
 
 TEST(Values, EveryPassKeepsThemOnRandomPrograms) {
@@ -64,6 +99,9 @@ TEST(Values, EveryPassKeepsThemOnRandomPrograms) {
             << "seed " << seed << ", pipeline '" << name << "', vectors of " << vector_bytes
             << " bytes\n"
             << generated.tile_text();
+      ASSERT_EQ(wrong_step(unroll_pipeline(), {}, model, *program, &counters), "")
+          << "seed " << seed << ", unroll by index\n"
+          << generated.tile_text();
       ASSERT_EQ(wrong_step(cpu_pipeline(), {{"MIN_WORK", "1"}}, model, *program, &counters), "")
           << "seed " << seed << ", the CPU's pipeline\n"
           << generated.tile_text();
@@ -73,11 +111,26 @@ TEST(Values, EveryPassKeepsThemOnRandomPrograms) {
   std::cout << programs << " programs\n";
   for (const auto& [name, count] : counters) std::cout << "  " << name << ": " << count << "\n";
   // A pass that never did anything was not tested.
-  for (const char* must :
-       {"autotile: blocks_tiled", "vectorize: kernels_vectorized",
-        "vectorize: reductions_vectorized", "thread: kernels_threaded", "own_rows: kernels_spread",
-        "split_border: loops_split", "agg_init: identities_written", "agg_init: plain_stores",
-        "agg_init: running_values_widened", "prune: things_removed"})
+  for (const char* must : {"compute_deps: dependencies",
+                           "constant_fold: identities_dropped",
+                           "constraint_reduction: constraints_dropped",
+                           "constraint_reduction: ranges_shrunk",
+                           "dead_code: statements_removed",
+                           "unroll: copies",
+                           "transpose: changed",
+                           "reorder_blocks: changed",
+                           "rewrite_locations: changed",
+                           "locate_inner_block: changed",
+                           "autotile: blocks_tiled",
+                           "vectorize: kernels_vectorized",
+                           "vectorize: reductions_vectorized",
+                           "thread: kernels_threaded",
+                           "own_rows: kernels_spread",
+                           "split_interior: loops_split",
+                           "agg_init: identities_written",
+                           "agg_init: plain_stores",
+                           "agg_init: running_values_widened",
+                           "prune: things_removed"})
     EXPECT_GT(counters[must], 0) << must;
 }
 
