@@ -38,30 +38,46 @@ void expect_verified(const stripe::Program& program) {
   for (const std::string& warning : report.warnings) ADD_FAILURE() << warning;
 }
 
-class Programs : public testing::TestWithParam<const char*> {};
+// A file of this folder, and the template and sizes that make it.
+struct File {
+  const char* name;
+  const char* of;
+  Sizes sizes;
+  bool for_gpus;
+};
+void PrintTo(const File& file, std::ostream* out) { *out << file.name; }
+
+const std::vector<File> kFiles = {
+    {"conv_gpu", "conv_gpu", {}, true},
+    {"gemm_tensor_core", "gemm_tensor_core", {}, true},
+    {"gemm_avx512", "gemm_cpu", {}, false},
+    {"gemm_avx2", "gemm_cpu", {{"ROWS", 6}, {"LANES", 8}, {"PANELS_FIRST", 1}}, false}};
+
+class Programs : public testing::TestWithParam<File> {};
 
 TEST_P(Programs, AreTheirFilesAndVerified) {
-  Result<stripe::Program> program = make(GetParam());
+  Result<stripe::Program> program = make(GetParam().of, GetParam().sizes);
   ASSERT_TRUE(program.ok()) << program.status().to_string();
   expect_verified(*program);
-  expect_file(std::string(GetParam()) + ".stripe", stripe::print(*program));
+  expect_file(std::string(GetParam().name) + ".stripe", stripe::print(*program));
 }
 
 TEST_P(Programs, AreTheirSources) {
-  Result<stripe::Program> program = make(GetParam());
+  if (!GetParam().for_gpus) return;
+  Result<stripe::Program> program = make(GetParam().of, GetParam().sizes);
   ASSERT_TRUE(program.ok()) << program.status().to_string();
   const opencl::Features features = {.fp64 = false, .fma = true, .mma = true};
   Result<semtree::ProgramSource> source =
       semtree::print_program(*program, opencl::dialect(features), opencl::source_options());
   ASSERT_TRUE(source.ok()) << source.status().to_string();
-  expect_file(std::string(GetParam()) + ".cl", source->text);
+  expect_file(std::string(GetParam().name) + ".cl", source->text);
   source = semtree::print_program(*program, cuda::dialect(), cuda::source_options());
   ASSERT_TRUE(source.ok()) << source.status().to_string();
-  expect_file(std::string(GetParam()) + ".cu", source->text);
+  expect_file(std::string(GetParam().name) + ".cu", source->text);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Programs, testing::Values("conv_gpu", "gemm_tensor_core"),
-                         [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(All, Programs, testing::ValuesIn(kFiles),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 // Numbers of the form n / 8, exact in every float type, small enough that sums of thousands stay
 // exact in fp32.
