@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// A contraction and the elementwise kernels behind it as a table: one row for each index, one
+// column of strides for each tensor. All that costs of tiles need to know of a kernel. Plain
+// values.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stria/base/status.h"
+#include "stria/stripe/block.h"
+
+namespace stria::cost {
+
+struct FlatTensor {
+  std::string name;
+  DataType type = DataType::fp32;
+  std::vector<int64_t> strides;  // elements per step of each index, in the table's order
+  int64_t offset = 0;            // elements, where all indices are 0
+};
+
+// sum(coefficients[i] * index i) <= bound.
+struct FlatConstraint {
+  std::vector<int64_t> coefficients;
+  int64_t bound = 0;
+};
+
+struct FlatKernel {
+  struct Index {
+    std::string name;
+    int64_t range = 1;
+  };
+  std::vector<Index> indices;  // by name; those of one value are folded into the offsets
+  FlatTensor output;           // of the contraction
+  std::vector<FlatTensor> inputs;
+  std::vector<FlatConstraint> constraints;
+  int64_t post_operations = 0;        // scalar operations for each output element afterwards
+  std::vector<DataType> post_inputs;  // tensors that these read beside the contraction's output
+  int64_t written_tensors = 1;        // that outlive these kernels
+
+  bool writes_apart(size_t index) const { return output.strides[index] != 0; }
+};
+
+// `kernel`, a block of `main` that is one leaf of loads, operations and one store, and the
+// elementwise kernels of `main` that follow it on its output, in order. Fails with `unsupported`
+// and the reason for any other form.
+Result<FlatKernel> flatten(const stripe::Block& main, const stripe::Block& kernel,
+                           std::span<const stripe::Block* const> post = {});
+
+// The table as text: rows of indices and offsets, then the constraints.
+std::string to_string(const FlatKernel& kernel);
+
+}  // namespace stria::cost

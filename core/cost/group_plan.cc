@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/cost/group_plan.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace stria::cost {
+namespace {
+
+int64_t magnitude(int64_t n) { return n < 0 ? -n : n; }
+
+// Elements of a transaction.
+int64_t elements_of_transaction(const GroupSettings& settings, DataType type) {
+  return std::max<int64_t>(1, settings.mem_width / byte_size(type));
+}
+
+// The indices with a stride of `tensor`, by its size; `later_first`: those of equal stride in
+// reverse order.
+std::vector<size_t> by_stride(const FlatTensor& tensor, bool later_first) {
+  std::vector<size_t> out;
+  for (size_t i = 0; i < tensor.strides.size(); ++i)
+    if (tensor.strides[i] != 0) out.push_back(i);
+  if (later_first) std::reverse(out.begin(), out.end());
+  std::stable_sort(out.begin(), out.end(), [&](size_t a, size_t b) {
+    return magnitude(tensor.strides[a]) < magnitude(tensor.strides[b]);
+  });
+  return out;
+}
+
+}  // namespace
+
+int64_t saturating_product(int64_t a, int64_t b) {
+  int64_t out = 0;
+  return __builtin_mul_overflow(a, b, &out) ? std::numeric_limits<int64_t>::max() : out;
+}
+
+int64_t power_of_two_above(int64_t n) {
+  return n <= 1 ? 1 : static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(n)));
+}
+
+StagePlan plan_stage(const FlatKernel& kernel, const FlatTensor& input, const Tile& tile,
+                     const GroupSettings& settings) {
+  StagePlan out;
+  for (size_t i : by_stride(input, false)) {
+    const int64_t stride = magnitude(input.strides[i]);
+    // An index that steps over no more than what another one reaches walks through the same
+    // elements.
+    auto merged =
+        std::find_if(out.indices.begin(), out.indices.end(), [&](const StagedIndex& other) {
+          return stride % other.global_stride == 0 && other.range >= stride / other.global_stride;
+        });
+    if (merged == out.indices.end()) {
+      out.indices.push_back({kernel.indices[i].name, tile[i], stride, 0});
+      continue;
+    }
+    merged->range += stride / merged->global_stride * (tile[i] - 1);
+    merged->name += "_" + kernel.indices[i].name;
+  }
+  const int64_t width = elements_of_transaction(settings, input.type);
+  int64_t all = 1, together = 1;
+  for (const StagedIndex& index : out.indices) {
+    all = saturating_product(all, index.range);
+    together =
+        std::max(together, std::min(width, saturating_product(index.global_stride, index.range)) /
+                               index.global_stride);
+  }
+  out.transactions = all / together;
+  // Odd ranges first, for they need no padding to be odd strides for what follows.
+  std::stable_sort(out.indices.begin(), out.indices.end(),
+                   [](const StagedIndex& a, const StagedIndex& b) {
+                     if (a.range % 2 != b.range % 2) return a.range % 2 == 1;
+                     return a.range > b.range;
+                   });
+  out.elements = 1;
+  bool padded = false;
+  for (StagedIndex& index : out.indices) {
+    index.local_stride = out.elements;
+    out.elements = saturating_product(out.elements, index.range);
+    if (out.elements % 2 != 0) continue;
+    ++out.elements;
+    padded = true;
+  }
+  if (padded) --out.elements;
+  return out;
+}
+
+LanePlan plan_lanes(const FlatKernel& kernel, const Tile& tile, const GroupSettings& settings) {
+  LanePlan out;
+  const int64_t width = elements_of_transaction(settings, kernel.output.type);
+  for (size_t i : by_stride(kernel.output, true)) out.indices.push_back({i, 1, tile[i]});
+  if (!out.indices.empty()) {
+    LanePlan::Index& first = out.indices[0];
+    first.lanes = power_of_two_above(std::min({width, settings.threads, tile[first.index]}));
+    out.lanes = first.lanes;
+  }
+  // One index at a time is spread over twice the lanes: one that divides evenly, else one with
+  // fewer lanes.
+  while (out.lanes < settings.threads) {
+    LanePlan::Index* pick = nullptr;
+    bool pick_is_even = false;
+    for (LanePlan::Index& index : out.indices) {
+      if (index.lanes >= tile[index.index]) continue;
+      const bool even = tile[index.index] % (2 * index.lanes) == 0;
+      if (pick && !(even && !pick_is_even) && index.lanes >= pick->lanes) continue;
+      pick = &index;
+      pick_is_even = even;
+    }
+    if (!pick) break;
+    pick->lanes *= 2;
+    out.lanes *= 2;
+  }
+  for (LanePlan::Index& index : out.indices) {
+    index.steps = ceil_div(tile[index.index], index.lanes);
+    out.accumulators = saturating_product(out.accumulators, index.steps);
+    const bool contiguous = magnitude(kernel.output.strides[index.index]) == 1;
+    out.transactions = saturating_product(
+        out.transactions, contiguous ? ceil_div(tile[index.index], width) : tile[index.index]);
+  }
+  out.registers = saturating_product(settings.threads, out.accumulators);
+  return out;
+}
+
+GridPlan plan_grid(const FlatKernel& kernel, const Tile& tile) {
+  GridPlan out;
+  for (size_t i : by_stride(kernel.output, true)) {
+    const int64_t groups = ceil_div(kernel.indices[i].range, tile[i]);
+    if (groups > 1) out.indices.push_back({i, groups});
+  }
+  // Numbers that are no powers of two first: they are best decoded from a dimension of their own.
+  std::stable_sort(out.indices.begin(), out.indices.end(),
+                   [](const GridPlan::Index& a, const GridPlan::Index& b) {
+                     const bool a_fits = power_of_two_above(a.groups) == a.groups,
+                                b_fits = power_of_two_above(b.groups) == b.groups;
+                     return a_fits != b_fits ? b_fits : a.groups < b.groups;
+                   });
+  for (GridPlan::Index& index : out.indices) {
+    auto smallest = std::min_element(out.sizes.begin(), out.sizes.end());
+    index.dimension = static_cast<int>(smallest - out.sizes.begin());
+    // What was placed there before counts slower.
+    for (GridPlan::Index& other : out.indices) {
+      if (&other == &index) break;
+      if (other.dimension == index.dimension) other.divisor *= index.groups;
+    }
+    *smallest = saturating_product(*smallest, index.groups);
+  }
+  return out;
+}
+
+}  // namespace stria::cost

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a work group computes one tile of a kernel: layouts of the operands that it stages in local
+// memory, how the tile is split over its lanes, how many registers hold its sums, and how groups
+// are numbered. The rules are those of PlaidML's kernels without Stripe, as its text on kernel
+// generation shows them.
+#pragma once
+
+#include <array>
+
+#include "stria/cost/flat_kernel.h"
+#include "stria/hwmodel/hardware_model.h"
+
+namespace stria::cost {
+
+// Points of a tile along each index, in the table's order; 1 to the index's range.
+using Tile = std::vector<int64_t>;
+
+// Indices of an operand that walk through the same memory, merged into one.
+struct StagedIndex {
+  std::string name;  // of the indices, joined: "j_y"
+  int64_t range = 1;
+  int64_t global_stride = 0;  // elements
+  int64_t local_stride = 0;   // elements; odd where it can be, so that lanes meet different banks
+};
+
+// An operand's tile in local memory.
+struct StagePlan {
+  std::vector<StagedIndex> indices;  // by local stride
+  int64_t elements = 0;              // of local memory
+  int64_t transactions = 0;          // of mem_width bytes that fetch it
+};
+
+struct LanePlan {
+  struct Index {
+    size_t index = 0;  // of the table
+    int64_t lanes = 1;
+    int64_t steps = 1;  // of each lane: ceil(tile / lanes)
+  };
+  std::vector<Index>
+      indices;  // that the output varies with, by stride: neighbouring lanes, neighbouring elements
+  int64_t lanes = 1;         // all of them together
+  int64_t accumulators = 1;  // of a lane
+  int64_t registers = 1;     // accumulators of all threads of the group
+  int64_t transactions = 1;  // of mem_width bytes that write one tensor's tile
+};
+
+// Groups of one kernel: which dimension of a grid counts which index, and how.
+struct GridPlan {
+  struct Index {
+    size_t index = 0;
+    int64_t groups = 1;  // along it
+    int dimension = 0;
+    int64_t divisor = 1;  // its number: coordinate / divisor % groups
+  };
+  std::vector<Index> indices;
+  std::array<int64_t, 3> sizes = {1, 1, 1};
+};
+
+StagePlan plan_stage(const FlatKernel& kernel, const FlatTensor& input, const Tile& tile,
+                     const GroupSettings& settings);
+LanePlan plan_lanes(const FlatKernel& kernel, const Tile& tile, const GroupSettings& settings);
+GridPlan plan_grid(const FlatKernel& kernel, const Tile& tile);
+
+// Product, the largest number if it is beyond.
+int64_t saturating_product(int64_t a, int64_t b);
+// The smallest power of two that is not less.
+int64_t power_of_two_above(int64_t n);
+
+}  // namespace stria::cost
