@@ -203,14 +203,22 @@ Status Builder::instruction(const Frame& frame, const std::string& name, Body& o
                          name, name_of_block(block));
     // Elements that the block's points touch, from the view's corner.
     std::vector<int64_t> extent;
+    int64_t elements = 1;
     for (size_t d = 0; d < view.coordinates.size(); ++d) {
-      int64_t reach = 1;
+      int64_t reach = std::max<int64_t>(ref->shape.dims[d].size, 1);
       for (const auto& [index_name, coefficient] : ref->access[d].terms()) {
         const Index* index = block.find_index(index_name);
-        if (index && index->range > 1) reach += coefficient * (index->range - 1);
+        const int64_t steps = index ? index->range - 1 : 0;
+        const bool small = coefficient >= 0 && coefficient <= kMostLanes && steps <= kMostLanes;
+        reach = small ? std::min(reach + coefficient * steps, kMostLanes + 1) : kMostLanes + 1;
       }
-      extent.push_back(reach * std::max<int64_t>(ref->shape.dims[d].size, 1));
+      extent.push_back(reach);
+      elements = std::min(elements * reach, kMostLanes + 1);
     }
+    if (elements > kMostLanes)
+      return unsupported(
+          "operand '{}' of the stencil '{}' in {} goes backward, or has more than {} elements",
+          ref->into, name, name_of_block(block), kMostLanes);
     Instruction::Operand operand{view.memory, {}, ref->dir != stripe::RefDir::in};
     std::vector<int64_t> at(extent.size(), 0);
     for (;;) {

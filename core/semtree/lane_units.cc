@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "stria/semtree/builder.h"
 
@@ -26,6 +27,9 @@ Status collect(const Block& block, size_t outer, std::vector<LaneUnit>& units) {
         return unsupported("{} is located at '{}' where other blocks of the kernel have '{}'",
                            name_of_block(block), unit.name, units[depth].name);
       const Interval numbers = interval_of(unit.units[0], box);
+      if (numbers.lower < 0 || numbers.upper >= kMostLanes)
+        return unsupported("unit '{}' of {} is numbered {} to {}; 0 to {} are supported", unit.name,
+                           name_of_block(block), numbers.lower, numbers.upper, kMostLanes - 1);
       units[depth].count = std::max(units[depth].count, numbers.upper + 1);
       ++depth;
     }
@@ -34,6 +38,15 @@ Status collect(const Block& block, size_t outer, std::vector<LaneUnit>& units) {
     if (const Block* inner = statement.block())
       STRIA_RETURN_IF_ERROR(collect(*inner, depth, units));
   return {};
+}
+
+// sum += a * b; false, and nothing done, if that overflows.
+bool add_product(int64_t a, int64_t b, int64_t& sum) {
+  int64_t product = 0, total = 0;
+  if (__builtin_mul_overflow(a, b, &product) || __builtin_add_overflow(sum, product, &total))
+    return false;
+  sum = total;
+  return true;
 }
 
 }  // namespace
@@ -49,20 +62,29 @@ Result<std::vector<LaneUnit>> lane_units(const Block& kernel) {
   if (kernel.location.empty()) return units;
   for (const stripe::Statement& statement : kernel.stmts)
     if (const Block* inner = statement.block()) STRIA_RETURN_IF_ERROR(collect(*inner, 0, units));
-  for (size_t i = units.size(); i-- > 1;) units[i - 1].inside = units[i].inside * units[i].count;
+  int64_t lanes = 1;
+  for (size_t i = units.size(); i-- > 0;) {
+    units[i].inside = lanes;
+    lanes *= units[i].count;
+    if (lanes > kMostLanes)
+      return unsupported("the lane blocks of kernel '{}' name more than {} lanes", kernel.name,
+                         kMostLanes);
+  }
   return units;
 }
 
 Result<Affine> value_of(const stripe::BitFieldForm& form, const std::vector<Affine>& coordinates,
                         const std::map<std::string, Interval>& box) {
-  Affine out(form.constant);
+  Affine out;
+  int64_t constant = form.constant;
   for (const stripe::BitField& field : form.fields) {
     const Affine& coordinate = coordinates.at(static_cast<size_t>(field.dim));
     const uint64_t mask = (uint64_t{1} << field.bits) - 1;
     if (coordinate.constant() < 0)
       return unsupported("coordinate {} may be negative", coordinate.to_string());
     uint64_t taken = static_cast<uint64_t>(coordinate.constant());
-    out += static_cast<int64_t>((taken >> field.low_bit) & mask) * field.factor;
+    if (!add_product(static_cast<int64_t>((taken >> field.low_bit) & mask), field.factor, constant))
+      return unsupported("factor {} of a bit field is too large", field.factor);
     for (const auto& [name, coefficient] : coordinate.terms()) {
       const Interval range = box.at(name);
       if (coefficient <= 0 || range.lower < 0)
@@ -71,8 +93,10 @@ Result<Affine> value_of(const stripe::BitFieldForm& form, const std::vector<Affi
       // The bits that the term may set: from the lowest of its coefficient to the highest of its
       // largest value.
       const int low = std::countr_zero(static_cast<uint64_t>(coefficient));
-      const int high =
-          static_cast<int>(std::bit_width(static_cast<uint64_t>(coefficient * range.upper)));
+      int64_t largest = 0;
+      if (__builtin_mul_overflow(coefficient, range.upper, &largest) || largest >= int64_t{1} << 62)
+        return unsupported("coordinate {} may be beyond 2^62", coordinate.to_string());
+      const int high = static_cast<int>(std::bit_width(static_cast<uint64_t>(largest)));
       const uint64_t bits = ((uint64_t{1} << high) - 1) & ~((uint64_t{1} << low) - 1);
       if (taken & bits)
         return unsupported("terms of coordinate {} carry into each other", coordinate.to_string());
@@ -82,18 +106,13 @@ Result<Affine> value_of(const stripe::BitFieldForm& form, const std::vector<Affi
       if (bits & ~wanted)
         return unsupported("bits {} to {} of coordinate {} are only a part of '{}'", field.low_bit,
                            field.low_bit + field.bits - 1, coordinate.to_string(), name);
-      out.add_term(name, (coefficient >> field.low_bit) * field.factor);
+      int64_t factor = 0;
+      if (!add_product(coefficient >> field.low_bit, field.factor, factor))
+        return unsupported("factor {} of a bit field is too large", field.factor);
+      out.add_term(name, factor);
     }
   }
-  return out;
-}
-
-int64_t value_at(const stripe::BitFieldForm& form, const std::vector<int64_t>& coordinates) {
-  int64_t value = form.constant;
-  for (const stripe::BitField& field : form.fields)
-    value += field.factor * ((coordinates.at(static_cast<size_t>(field.dim)) >> field.low_bit) &
-                             ((int64_t{1} << field.bits) - 1));
-  return value;
+  return out + constant;
 }
 
 const stripe::BitFieldForm* slot_form(const stripe::Refinement& allocation) {
@@ -113,9 +132,10 @@ int64_t slots_of(const stripe::Refinement& allocation) {
     const int64_t last =
         std::max<int64_t>(allocation.shape.dims.at(static_cast<size_t>(field.dim)).size, 1) - 1;
     const int64_t reach = (last >> field.low_bit) > mask ? mask : last >> field.low_bit;
-    if (field.factor > 0) largest += field.factor * reach;
+    if (field.factor > 0 && !add_product(reach, field.factor, largest))
+      return std::numeric_limits<int64_t>::max();
   }
-  return largest + 1;
+  return largest == std::numeric_limits<int64_t>::max() ? largest : largest + 1;
 }
 
 }  // namespace stria::semtree

@@ -23,8 +23,11 @@ struct LaneUnit {
 // A block with unit numbers in its location, inside the located kernel (docs/semantics.md S11).
 bool is_lane_block(const stripe::Block& block);
 
+// Lanes of a group, and elements of a stencil's operand, at most.
+inline constexpr int64_t kMostLanes = 1 << 16;
+
 // Outermost first; empty if the kernel has no lane blocks. Fails where blocks disagree about which
-// unit stands inside which.
+// unit stands inside which, and beyond kMostLanes.
 Result<std::vector<LaneUnit>> lane_units(const stripe::Block& kernel);
 
 // The bit form's value over coordinates that are affine over `box` (inclusive ranges), as an affine
@@ -32,12 +35,9 @@ Result<std::vector<LaneUnit>> lane_units(const stripe::Block& kernel);
 // other.
 Result<Affine> value_of(const stripe::BitFieldForm& form, const std::vector<Affine>& coordinates,
                         const std::map<std::string, Interval>& box);
-// At coordinates that are numbers.
-int64_t value_at(const stripe::BitFieldForm& form, const std::vector<int64_t>& coordinates);
-
 // The bit form named `slot` of a distributed allocation's location (S12), else null.
 const stripe::BitFieldForm* slot_form(const stripe::Refinement& allocation);
-// Slots that one lane holds: the largest over all coordinates, and one.
+// Slots that one lane holds: the largest over all coordinates, and one; saturates.
 int64_t slots_of(const stripe::Refinement& allocation);
 
 }  // namespace stria::semtree
