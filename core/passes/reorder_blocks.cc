@@ -47,18 +47,24 @@ class Ordering {
     after_.resize(count);
     waits_.resize(count);
     consumers_.resize(count);
-    std::map<std::string, size_t> writer;
+    std::map<std::string, size_t> writer, first_writer;
     for (size_t b = 0; b < count; ++b) {
       // Dependencies that are there may ask for more than the order of conflicts.
       std::set<size_t> before(block.stmts[b].deps.begin(), block.stmts[b].deps.end());
       for (size_t a : conflicts.candidates(b))
         if (!before.count(a) && conflicts.must_wait(b, a)) before.insert(a);
+      const Uses uses = uses_of(block.stmts[b]);
+      // What is read has been written, if only elsewhere.
+      for (const std::string& name : uses.reads)
+        if (auto at = first_writer.find(name); at != first_writer.end()) before.insert(at->second);
       for (size_t a : before) after_[a].push_back(b);
       waits_[b] = before.size();
-      const Uses uses = uses_of(block.stmts[b]);
       for (const std::string& name : uses.reads)
         if (auto at = writer.find(name); at != writer.end()) consumers_[at->second].insert(b);
-      for (const std::string& name : uses.writes) writer[name] = b;
+      for (const std::string& name : uses.writes) {
+        writer[name] = b;
+        first_writer.emplace(name, b);
+      }
       if (waits_[b] == 0) ready_.insert(b);
     }
   }

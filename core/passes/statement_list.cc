@@ -62,13 +62,10 @@ std::set<std::string> used_refinements(const Block& block) {
   return used;
 }
 
-bool rename_inputs(Statement& stmt, const std::map<std::string, std::string>& renamed) {
-  bool changed = false;
+void rename_inputs(Statement& stmt, const std::map<std::string, std::string>& renamed) {
   auto rename = [&](std::string& scalar) {
     auto to = renamed.find(scalar);
-    if (to == renamed.end()) return;
-    changed = changed || scalar != to->second;
-    scalar = to->second;
+    if (to != renamed.end()) scalar = to->second;
   };
   if (auto* load = std::get_if<stripe::Load>(&stmt.op))
     for (std::string& name : load->at) rename(name);
@@ -78,7 +75,6 @@ bool rename_inputs(Statement& stmt, const std::map<std::string, std::string>& re
   }
   if (auto* op = std::get_if<stripe::Intrinsic>(&stmt.op))
     for (std::string& input : op->inputs) rename(input);
-  return changed;
 }
 
 std::vector<std::string> scalar_inputs(const Statement& stmt) {
@@ -103,12 +99,16 @@ std::vector<std::string> scalar_outputs(const Statement& stmt) {
 
 void forward_scalars(Block& block, const std::map<std::string, std::string>& renamed) {
   if (renamed.empty()) return;
+  std::set<std::string> shared;  // what has new users
+  for (const auto& [from, to] : renamed) shared.insert(to);
   std::map<std::string, int64_t> defined;
   for (size_t i = 0; i < block.stmts.size(); ++i) {
     Statement& stmt = block.stmts[i];
-    if (rename_inputs(stmt, renamed) && block.tags.has("deps")) {
+    rename_inputs(stmt, renamed);
+    if (block.tags.has("deps")) {
       std::set<int64_t> deps(stmt.deps.begin(), stmt.deps.end());
-      for (const std::string& name : scalar_inputs(stmt)) deps.insert(defined.at(name));
+      for (const std::string& name : scalar_inputs(stmt))
+        if (shared.count(name)) deps.insert(defined.at(name));
       stmt.deps.assign(deps.begin(), deps.end());
     }
     for (const std::string& name : scalar_outputs(stmt)) defined[name] = static_cast<int64_t>(i);

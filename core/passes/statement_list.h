@@ -28,11 +28,12 @@ void replace_statements(stripe::Block& block, std::vector<std::vector<stripe::St
 std::vector<std::string> scalar_inputs(const stripe::Statement& stmt);
 std::vector<std::string> scalar_outputs(const stripe::Statement& stmt);
 
-// Gives the scalars that the statement uses their new names; true if it uses one.
-bool rename_inputs(stripe::Statement& stmt, const std::map<std::string, std::string>& renamed);
+// Gives the scalars that the statement uses their new names.
+void rename_inputs(stripe::Statement& stmt, const std::map<std::string, std::string>& renamed);
 
-// Every use of a scalar in `renamed` becomes one of the scalar that it is renamed to, which an
-// earlier statement defines; in a #deps block the user waits for that statement.
+// Every use of a scalar in `renamed` becomes, if it is not yet, one of the scalar that it is
+// renamed to, which an earlier statement defines; in a #deps block the user waits for that
+// statement.
 void forward_scalars(stripe::Block& block, const std::map<std::string, std::string>& renamed);
 
 // The names of the block's refinements that its statements use.

@@ -147,7 +147,18 @@ class Expander {
     std::erase_if(block.constraints, [](const Affine& constraint) {
       return constraint.is_constant() && constraint.constant() >= 0;
     });
+    fold_units(block);
     set_part(block, value);
+  }
+
+  // Points queue for the units of an index in a location; a number names a unit that there is.
+  void fold_units(Block& block) const {
+    for (stripe::LocationUnit& unit : block.location.path) {
+      const std::optional<int64_t> count = context_.model().unit_count(unit.name);
+      for (Affine& form : unit.units)
+        if (count && *count > 0 && form.is_constant() && form.constant() >= *count)
+          form = Affine(form.constant() % *count);
+    }
   }
 
   void set_part(Block& block, int64_t value) const {
@@ -174,22 +185,28 @@ class Expander {
       for (Affine& form : unit.units) {
         std::map<std::string, Affine> forms;
         for (const auto& [name, coefficient] : form.terms())
-          forms[name] = Affine::of(bring_in(inner, name));
+          if (block.find_index(name)) forms[name] = Affine::of(bring_in(inner, name));
         form = form.substitute(forms);
       }
+    if (block.tags.has("deps")) {  // of the statements that are in the copies now
+      inner.tags.set("deps");
+      block.tags.remove("deps");
+    }
     const std::vector<Refinement> views = std::move(block.refs);
     block.refs.clear();
     for (int64_t value = 0; value < range; ++value) {
       Block copy = inner;
       const std::map<std::string, Affine> at = {{index, Affine(value)}};
+      std::map<std::string, std::string> own_view;
       for (const Refinement& view : views) {
-        Refinement& own = block.refs.emplace_back(view);
-        own.into = "";  // so that fresh_name does not see it
+        Refinement own = view;
         own.into = block.fresh_name(fmt::format("{}_{}", view.into, value));
+        own_view[view.into] = own.into;
         for (Affine& access : own.access) access = access.substitute(at);
-        for (Refinement& ref : copy.refs)
-          if (ref.dir != RefDir::none && ref.from == view.into) ref.from = own.into;
+        block.refs.push_back(std::move(own));
       }
+      for (Refinement& ref : copy.refs)
+        if (ref.dir != RefDir::none) ref.from = own_view.at(ref.from);
       std::map<std::string, Affine> values;  // of brought-in indices that are numbers now
       for (Index& each : copy.idxs) {
         if (!each.affine) continue;
@@ -201,6 +218,7 @@ class Expander {
       std::erase_if(copy.constraints, [](const Affine& constraint) {
         return constraint.is_constant() && constraint.constant() >= 0;
       });
+      fold_units(copy);
       set_part(copy, value);
       block.stmts.emplace_back(std::move(copy));
     }
