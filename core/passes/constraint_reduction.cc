@@ -8,6 +8,7 @@
 #include "stria/passes/index_option.h"
 #include "stria/passes/split_block.h"
 #include "stria/passes/statement_list.h"
+#include "stria/poly/find_point.h"
 #include "stria/poly/solver_budget.h"
 #include "stria/stripe/block_points.h"
 
@@ -59,6 +60,7 @@ class ConstraintReducer {
     for (const Affine& form : points.constraints)
       if (interval_of(form, box).upper < 0) return true;
     if (!options_.exact || !points.exact || always_hold(points.constraints, box)) return false;
+    if (find_point(box, points.all_constraints())) return false;
     return decided(points.set().is_empty());
   }
 
@@ -84,7 +86,7 @@ class ConstraintReducer {
       Interval values = by_intervals(points, variable, index.range);
       const bool named = std::any_of(points.constraints.begin(), points.constraints.end(),
                                      [&](const Affine& form) { return form.uses(variable); });
-      if (options_.exact && named) {
+      if (options_.exact && named && !attains(points, variable, 0, index.range - 1)) {
         if (!set) set = points.set();
         Result<Bounds> bounds = set->bounds(Affine::of(variable));
         if (bounds.ok() && bounds->lower && bounds->upper)
@@ -100,6 +102,30 @@ class ConstraintReducer {
     }
     if (!forms.empty()) substitute_indices(block, forms);
     return changed;
+  }
+
+  // Does the variable have both values at points that run? False: not known.
+  static bool attains(const BlockPoints& points, const std::string& variable, int64_t lower,
+                      int64_t upper) {
+    const Box box = points.box();
+    const std::vector<Affine> constraints = points.all_constraints();
+    return find_point(box, constraints, {{variable, lower}}) &&
+           find_point(box, constraints, {{variable, upper}});
+  }
+
+  // Is each of these broken at a point where the others, and those around, hold? False: not known.
+  static bool all_needed(const std::vector<Affine>& forms, const BlockPoints* outer,
+                         const Box& box) {
+    for (size_t i = 0; i < forms.size(); ++i) {
+      std::vector<Affine> others = forms;
+      others[i] = Affine(-1) - forms[i];
+      if (outer) {
+        const std::vector<Affine> around = outer->all_constraints();
+        others.insert(others.end(), around.begin(), around.end());
+      }
+      if (!find_point(box, others)) return false;
+    }
+    return true;
   }
 
   // What each constraint alone, at the best of all other values, leaves of the variable's range.
@@ -132,7 +158,7 @@ class ConstraintReducer {
       stays.push_back(interval_of(form, box).lower < 0);
       if (stays.back()) open.push_back(form);
     }
-    if (options_.exact && !open.empty()) {
+    if (options_.exact && !all_needed(open, points.outer, box)) {
       IntegerSet around = IntegerSet::box({box.begin(), box.end()});
       if (points.outer)
         for (const Affine& form : points.outer->all_constraints()) around.add_ge(form);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "stria/poly/find_point.h"
 #include "stria/poly/index_forms.h"
 
 namespace stria::stripe {
@@ -226,9 +227,10 @@ StatementConflicts::Answer StatementConflicts::meet(const Access& a, const Acces
   }
   for (const Affine& form : constraints)
     if (interval_of(form, box).upper < 0) return Answer::apart;
+  constraints.insert(constraints.end(), conditions.begin(), conditions.end());
+  if (find_point(box, constraints)) return Answer::meet;
   IntegerSet points = IntegerSet::box({box.begin(), box.end()});
   for (const Affine& form : constraints) points.add_ge(form);
-  for (const Affine& form : conditions) points.add_ge(form);
   Result<bool> empty = points.is_empty();
   if (!empty.ok()) return Answer::unknown;
   return *empty ? Answer::apart : Answer::meet;
