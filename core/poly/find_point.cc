@@ -59,8 +59,8 @@ std::optional<std::map<std::string, int64_t>> find_point(
       variable.range = {at->second, at->second};
     }
     if (variable.range.empty()) return std::nullopt;
-    // The middle, without overflow.
-    variable.value = variable.range.lower / 2 + variable.range.upper / 2;
+    const __int128 sum = static_cast<__int128>(variable.range.lower) + variable.range.upper;
+    variable.value = static_cast<int64_t>(sum / 2);  // between the two
     number[name] = variables.size();
     variables.push_back(variable);
   }
