@@ -3,16 +3,19 @@
 
 namespace stria::passes {
 
-void restride_views(stripe::Block& block, const std::string& name, const std::vector<Dim>& dims) {
-  for (stripe::Statement& stmt : block.stmts) {
-    stripe::Block* inner = stmt.block();
-    if (!inner) continue;
-    for (stripe::Refinement& ref : inner->refs) {
-      if (ref.dir == stripe::RefDir::none || ref.from != name) continue;
-      for (size_t d = 0; d < dims.size(); ++d) ref.shape.dims[d].stride = dims[d].stride;
-      restride_views(*inner, ref.into, dims);
-    }
+void restride_views(stripe::Statement& stmt, const std::string& name,
+                    const std::vector<Dim>& dims) {
+  stripe::Block* inner = stmt.block();
+  if (!inner) return;
+  for (stripe::Refinement& ref : inner->refs) {
+    if (ref.dir == stripe::RefDir::none || ref.from != name) continue;
+    for (size_t d = 0; d < dims.size(); ++d) ref.shape.dims[d].stride = dims[d].stride;
+    restride_views(*inner, ref.into, dims);
   }
+}
+
+void restride_views(stripe::Block& block, const std::string& name, const std::vector<Dim>& dims) {
+  for (stripe::Statement& stmt : block.stmts) restride_views(stmt, name, dims);
 }
 
 }  // namespace stria::passes

@@ -9,6 +9,9 @@
 
 namespace stria::passes {
 
+// Gives the views of the refinement `name` of the block around the statement the strides of `dims`.
+void restride_views(stripe::Statement& stmt, const std::string& name, const std::vector<Dim>& dims);
+
 // Gives all views of the block's refinement `name`, in the blocks inside, the strides of `dims`.
 void restride_views(stripe::Block& block, const std::string& name, const std::vector<Dim>& dims);
 

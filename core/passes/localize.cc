@@ -6,6 +6,7 @@
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/buffer_views.h"
 #include "stria/passes/index_role.h"
+#include "stria/passes/statement_list.h"
 #include "stria/stripe/footprint.h"
 
 namespace stria::passes {
@@ -17,18 +18,6 @@ using stripe::Refinement;
 using stripe::Statement;
 
 using Box = std::map<std::string, Interval>;
-
-bool statement_uses(const Statement& stmt, const std::string& name) {
-  if (auto* load = std::get_if<stripe::Load>(&stmt.op)) return load->from == name;
-  if (auto* store = std::get_if<stripe::Store>(&stmt.op)) return store->into == name;
-  if (auto* special = stmt.special())
-    return std::count(special->inputs.begin(), special->inputs.end(), name) > 0 ||
-           std::count(special->outputs.begin(), special->outputs.end(), name) > 0;
-  if (const Block* inner = stmt.block())
-    return std::any_of(inner->refs.begin(), inner->refs.end(),
-                       [&](const Refinement& ref) { return ref.from == name; });
-  return false;
-}
 
 // Do different points of the block see disjoint parts of its refinement?
 bool sees_disjoint_parts(const Block& block, const Refinement& ref) {
@@ -70,29 +59,28 @@ class Localizer {
     std::vector<std::string> names;
     for (const Refinement& ref : block.refs)
       if (ref.dir == RefDir::none && ref.tags.has_all(options_.ref_reqs)) names.push_back(ref.into);
-    for (const std::string& name : names) move(block, name, box);
+    const StatementUsers users(block);  // a move changes those of the moved buffer only
+    for (const std::string& name : names) move(block, name, users.of(name), box);
     for (Statement& stmt : block.stmts)
       if (Block* inner = stmt.block()) run(*inner, inner->index_box(box));
   }
 
  private:
-  void move(Block& block, const std::string& name, const Box& box) {
+  void move(Block& block, const std::string& name, const std::vector<size_t>& users,
+            const Box& box) {
     context_.matched();
-    std::string reason = try_move(block, name, box);
+    std::string reason = try_move(block, name, users, box);
     if (reason.empty())
       context_.changed();
     else
       context_.skipped(name, reason);
   }
 
-  static std::string try_move(Block& block, const std::string& name, const Box& box) {
-    Block* user = nullptr;
-    for (Statement& stmt : block.stmts) {
-      if (!statement_uses(stmt, name)) continue;
-      if (user || !stmt.block()) return "not exactly one inner block uses it";
-      user = stmt.block();
-    }
-    if (!user) return "nothing uses it";
+  static std::string try_move(Block& block, const std::string& name,
+                              const std::vector<size_t>& users, const Box& box) {
+    if (users.empty()) return "nothing uses it";
+    Block* user = block.stmts[users[0]].block();
+    if (users.size() > 1 || !user) return "not exactly one inner block uses it";
     Refinement* view = nullptr;
     for (Refinement& ref : user->refs) {
       if (ref.from != name) continue;

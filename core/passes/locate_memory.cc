@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/passes/locate_memory.h"
 
+#include <map>
 #include <set>
 
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/located_unit.h"
+#include "stria/passes/statement_list.h"
 
 namespace stria::passes {
 namespace {
@@ -18,11 +20,13 @@ class MemoryLocator {
       : options_(options), context_(context) {}
 
   void run(Block& block) {
+    const StatementUsers& users = names_of(block).users;
     for (Refinement& ref : block.refs) {
       if (!ref.tags.has_all(options_.ref_reqs) || done_.count(&ref)) continue;
       context_.matched();
       if (!ref.location.empty() && !options_.append) continue;
-      locate(block, ref);
+      locate(ref);
+      for (size_t user : users.of(ref.into)) locate_views(block.stmts[user], ref.into);
       context_.changed();
     }
     if (!options_.inside) return;
@@ -31,21 +35,44 @@ class MemoryLocator {
   }
 
  private:
-  // The refinement and the views of it in the blocks inside.
-  void locate(Block& block, Refinement& ref) {
+  void locate(Refinement& ref) {
     ref.location = placed(ref.location, options_.loc, options_.append);
     done_.insert(&ref);
-    for (stripe::Statement& stmt : block.stmts) {
-      Block* inner = stmt.block();
-      if (!inner) continue;
-      for (Refinement& view : inner->refs)
-        if (view.from == ref.into && view.dir != stripe::RefDir::none) locate(*inner, view);
+  }
+
+  // What uses a block's refinements, and which of them view which outside.
+  struct Names {
+    explicit Names(const Block& block) : users(block) {
+      for (size_t i = 0; i < block.refs.size(); ++i)
+        if (block.refs[i].dir != stripe::RefDir::none) views[block.refs[i].from].push_back(i);
+    }
+    StatementUsers users;
+    std::map<std::string, std::vector<size_t>> views;
+  };
+
+  const Names& names_of(const Block& block) {
+    auto at = names_.find(&block);
+    return at != names_.end() ? at->second : names_.emplace(&block, block).first->second;
+  }
+
+  // The views of the refinement `name` around the statement, in it and further inside.
+  void locate_views(stripe::Statement& stmt, const std::string& name) {
+    Block* inner = stmt.block();
+    if (!inner) return;
+    const Names& names = names_of(*inner);
+    auto views = names.views.find(name);
+    if (views == names.views.end()) return;
+    for (size_t position : views->second) {
+      Refinement& view = inner->refs[position];
+      locate(view);
+      for (size_t user : names.users.of(view.into)) locate_views(inner->stmts[user], view.into);
     }
   }
 
   const LocateMemoryOptions& options_;
   PassContext& context_;
   std::set<const Refinement*> done_;
+  std::map<const Block*, Names> names_;
 };
 
 }  // namespace

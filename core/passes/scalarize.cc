@@ -22,7 +22,6 @@ bool names(const std::vector<std::string>& list, const std::string& name) {
 
 // "" or why the buffer has to stay.
 std::string why_not(const Block& block, const Refinement& buffer) {
-  if (buffer.shape.element_count() != 1) return "it has more than one element";
   if (buffer.agg) return "it aggregates";
   bool stored = false;
   for (const Statement& stmt : block.stmts) {
@@ -51,10 +50,15 @@ class Scalarizer {
 
   void run(Block& block) {
     std::vector<std::string> buffers;
-    for (const Refinement& ref : block.refs)
-      if (ref.dir == RefDir::none) buffers.push_back(ref.into);
-    for (const std::string& name : buffers) {
+    for (const Refinement& ref : block.refs) {
+      if (ref.dir != RefDir::none) continue;
       context_.matched();
+      if (ref.shape.element_count() == 1)
+        buffers.push_back(ref.into);
+      else
+        context_.skipped(ref.into, "it has more than one element");
+    }
+    for (const std::string& name : buffers) {
       std::string reason = why_not(block, *block.find_ref(name));
       if (!reason.empty()) {
         context_.skipped(name, reason);

@@ -46,19 +46,35 @@ bool is_needed(const Block& block, const std::vector<bool>& stays, size_t dead) 
 
 }  // namespace
 
-std::set<std::string> used_refinements(const Block& block) {
-  std::set<std::string> used;
-  for (const Statement& stmt : block.stmts) {
-    if (auto* load = std::get_if<stripe::Load>(&stmt.op)) used.insert(load->from);
-    if (auto* store = std::get_if<stripe::Store>(&stmt.op)) used.insert(store->into);
-    if (auto* special = stmt.special()) {
-      used.insert(special->inputs.begin(), special->inputs.end());
-      used.insert(special->outputs.begin(), special->outputs.end());
-    }
+StatementUsers::StatementUsers(const Block& block) {
+  for (size_t i = 0; i < block.stmts.size(); ++i) {
+    const Statement& stmt = block.stmts[i];
+    auto use = [&](const std::string& name) {
+      std::vector<size_t>& users = users_[name];
+      if (users.empty() || users.back() != i) users.push_back(i);
+    };
+    if (auto* load = std::get_if<stripe::Load>(&stmt.op)) use(load->from);
+    if (auto* store = std::get_if<stripe::Store>(&stmt.op)) use(store->into);
+    if (auto* special = stmt.special())
+      for (const auto* list : {&special->inputs, &special->outputs})
+        for (const std::string& name : *list) use(name);
     if (const Block* inner = stmt.block())
       for (const Refinement& ref : inner->refs)
-        if (ref.dir != RefDir::none) used.insert(ref.from);
+        if (ref.dir != RefDir::none) use(ref.from);
   }
+}
+
+const std::vector<size_t>& StatementUsers::of(const std::string& ref) const {
+  static const std::vector<size_t> nobody;
+  auto at = users_.find(ref);
+  return at == users_.end() ? nobody : at->second;
+}
+
+std::set<std::string> used_refinements(const Block& block) {
+  const StatementUsers users(block);
+  std::set<std::string> used;
+  for (const Refinement& ref : block.refs)
+    if (!users.of(ref.into).empty()) used.insert(ref.into);
   return used;
 }
 

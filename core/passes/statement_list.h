@@ -3,6 +3,7 @@
 // right.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
@@ -35,6 +36,18 @@ void rename_inputs(stripe::Statement& stmt, const std::map<std::string, std::str
 // renamed to, which an earlier statement defines; in a #deps block the user waits for that
 // statement.
 void forward_scalars(stripe::Block& block, const std::map<std::string, std::string>& renamed);
+
+// Which of a block's statements use which of its refinements: one walk for all of them. Right as
+// long as the statements stay.
+class StatementUsers {
+ public:
+  explicit StatementUsers(const stripe::Block& block);
+  // The positions, in order.
+  const std::vector<size_t>& of(const std::string& ref) const;
+
+ private:
+  std::map<std::string, std::vector<size_t>> users_;
+};
 
 // The names of the block's refinements that its statements use.
 std::set<std::string> used_refinements(const stripe::Block& block);

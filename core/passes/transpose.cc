@@ -7,6 +7,7 @@
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/buffer_views.h"
 #include "stria/passes/index_role.h"
+#include "stria/passes/statement_list.h"
 #include "stria/stripe/footprint.h"
 
 namespace stria::passes {
@@ -29,27 +30,24 @@ class Ballot {
   explicit Ballot(size_t rank)
       : votes_{std::vector<double>(rank), std::vector<double>(rank), false} {}
 
-  const Votes& of(const Block& owner, const std::string& name) {
-    collect(owner, name, 1);
+  const Votes& of(const Block& owner, const std::string& name, const StatementUsers& users) {
+    for (size_t user : users.of(name)) collect(owner.stmts[user], name, 1);
     return votes_;
   }
 
  private:
-  // `points`: how often the block runs.
-  void collect(const Block& block, const std::string& name, double points) {
-    for (const Statement& stmt : block.stmts) {
-      if (auto* special = stmt.special())
-        for (const auto* list : {&special->inputs, &special->outputs})
-          votes_.special = votes_.special || std::count(list->begin(), list->end(), name) > 0;
-      const Block* inner = stmt.block();
-      if (!inner) continue;
-      double runs = points;
-      for (const stripe::Index& index : inner->idxs) runs *= static_cast<double>(index.range);
-      for (const Refinement& ref : inner->refs) {
-        if (ref.dir == RefDir::none || ref.from != name) continue;
-        if (ref.dir != RefDir::out && stripe::is_loaded(*inner, ref)) vote(*inner, ref, runs);
-        collect(*inner, ref.into, runs);
-      }
+  // `points`: how often the statement runs.
+  void collect(const Statement& stmt, const std::string& name, double points) {
+    if (auto* special = stmt.special())
+      for (const auto* list : {&special->inputs, &special->outputs})
+        votes_.special = votes_.special || std::count(list->begin(), list->end(), name) > 0;
+    const Block* inner = stmt.block();
+    if (!inner) return;
+    for (const stripe::Index& index : inner->idxs) points *= static_cast<double>(index.range);
+    for (const Refinement& ref : inner->refs) {
+      if (ref.dir == RefDir::none || ref.from != name) continue;
+      if (ref.dir != RefDir::out && stripe::is_loaded(*inner, ref)) vote(*inner, ref, points);
+      for (const Statement& each : inner->stmts) collect(each, ref.into, points);
     }
   }
 
@@ -96,20 +94,20 @@ std::vector<Dim> laid_out(std::vector<Dim> dims, size_t inner) {
 }
 
 // "" or why the buffer keeps its layout.
-std::string try_transpose(Block& block, Refinement& buffer) {
+std::string try_transpose(Block& block, Refinement& buffer, const StatementUsers& users) {
   std::vector<Dim>& dims = buffer.shape.dims;
   if (buffer.swizzle || buffer.offset_bytes != 0) return "it has been placed";
   if (std::any_of(buffer.location.path.begin(), buffer.location.path.end(),
                   [](const stripe::LocationUnit& unit) { return !unit.owners.empty(); }))
     return "lanes hold it";
-  const Votes votes = Ballot(dims.size()).of(block, buffer.into);
+  const Votes votes = Ballot(dims.size()).of(block, buffer.into, users);
   if (votes.special) return "a special sees its layout";
   int dim = winner(votes.reduction, dims);
   if (dim < 0) dim = winner(votes.output, dims);
   if (dim < 0) return "no reader walks through it by ones";
   if (dims[static_cast<size_t>(dim)].stride == 1) return "its layout is right";
   dims = laid_out(dims, static_cast<size_t>(dim));
-  restride_views(block, buffer.into, dims);
+  for (size_t user : users.of(buffer.into)) restride_views(block.stmts[user], buffer.into, dims);
   return "";
 }
 
@@ -122,10 +120,11 @@ void describe(TransposeOptions& options, OptionFields& fields) {
 
 Status transpose(stripe::Program& program, const TransposeOptions& options, PassContext& context) {
   return for_each_selected_inside(program, options.reqs, context, [&](Block& block) {
+    const StatementUsers users(block);
     for (Refinement& ref : block.refs) {
       if (ref.dir != RefDir::none || !ref.tags.has_all(options.alloc_reqs)) continue;
       context.matched();
-      if (std::string reason = try_transpose(block, ref); !reason.empty())
+      if (std::string reason = try_transpose(block, ref, users); !reason.empty())
         context.skipped(ref.into, reason);
       else
         context.changed();
