@@ -78,6 +78,8 @@ const Access& define(const Access& out, tile::Aggregation aggregation, const Ter
   contraction->out.forms = Inside::forms(out);
   std::vector<NodePtr> read;
   Status status = check_output(node, contraction->out.forms.size());
+  if (status.ok() && Inside::operands(term).empty())
+    status = invalid_argument("the term of {} was moved from: write it again", describe(node));
   for (const Access& access : Inside::operands(term)) {
     Node::Operand operand{Inside::tensor(access), Inside::forms(access)};
     if (Status wrong = check_operand(node, operand); status.ok()) status = std::move(wrong);
@@ -170,8 +172,8 @@ Node::Contraction* Inside::contraction(const Access& output) {
 
 const Access &Access::operator,(const Constraint& constraint) const {
   if (auto* contraction = Inside::contraction(*this))
-    contraction->constraints.emplace_back(Inside::node(constraint.form),
-                                          Inside::node(constraint.bound));
+    contraction->constraints.emplace_back(or_failed(Inside::node(constraint.form)),
+                                          or_failed(Inside::node(constraint.bound)));
   return *this;
 }
 
@@ -183,7 +185,7 @@ const Access &Access::operator,(NoDefract) const {
 const Access &Access::operator,(const Default& value) const {
   auto* contraction = Inside::contraction(*this);
   if (contraction == nullptr) return *this;
-  const NodePtr& tensor = Inside::node(value);
+  const NodePtr tensor = or_failed(Inside::node(value));
   if (contraction->default_tensor != nullptr) {
     tensor_->fail(invalid_argument("{} has two defaults: keep one", describe(*tensor_)));
   } else if (reaches({tensor}, tensor_.get())) {

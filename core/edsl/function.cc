@@ -35,20 +35,32 @@ std::vector<StatePtr> with_callees(const StatePtr& state) {
 Input::Input(const Tensor& tensor) : node_(or_failed(Inside::node(tensor))) {}
 Input::Input(const Dim& dim) : node_(Inside::node(dim)) {}
 
+// For a handle that was moved from.
+const StatePtr& no_function() {
+  static const StatePtr none = [] {
+    auto state = std::make_shared<FunctionState>();
+    state->status = invalid_argument("a Function that was moved from is used");
+    state->function.name.text = "moved";
+    return state;
+  }();
+  return none;
+}
+
 Function::Function(StatePtr state) : state_(std::move(state)) {}
-Status Function::status() const { return state_->status; }
+Status Function::status() const { return Inside::state(*this)->status; }
 
 std::vector<Tensor> Function::call(const std::vector<Tensor>& arguments, size_t results) const {
-  const size_t gives = state_->function.results.size();
-  const std::string& name = state_->function.name.text;
+  const StatePtr& state = Inside::state(*this);
+  const size_t gives = state->function.results.size();
+  const std::string& name = state->function.name.text;
   auto node = std::make_shared<Node>(Node::Kind::call, nodes_of(arguments));
   node->function = name;
-  node->callee = state_;
+  node->callee = state;
   node->has_tensor = true;
   if (name.empty())
     node->fail(
         invalid_argument("a function without a name is called: give it one where it is made"));
-  if (state_->status.ok() && gives != results)
+  if (state->status.ok() && gives != results)
     node->fail(invalid_argument(
         "'{}' gives {} result{}, but its call takes {}: {}", name, gives, gives == 1 ? "" : "s",
         results,

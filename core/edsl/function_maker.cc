@@ -267,13 +267,13 @@ void FunctionMaker::choose_statement(const Node& node) {
 void FunctionMaker::take_name(const Node& node, std::string_view what) {
   if (!is_capital_word(node.name))
     return error(fmt::format(
-        "'{}' cannot name a {}: such a name is a capital letter, then letters, digits and '_'",
-        node.name, what));
+        "'{}' cannot name {} {}: such a name is a capital letter, then letters, digits and '_'",
+        node.name, what == "input" ? "an" : "a", what));
   if (!names_.take(node.name))
     return error(fmt::format(
-        "two things in {} are named '{}', one of them a {}: use one variable for both if they "
+        "two things in {} are named '{}', one of them {} {}: use one variable for both if they "
         "are the same, or another name",
-        text_, node.name, what));
+        text_, node.name, what == "input" ? "an" : "a", what));
   info(node).name = node.name;
 }
 

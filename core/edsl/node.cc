@@ -69,8 +69,8 @@ NodePtr failed_node(Status status) {
 NodePtr or_failed(const NodePtr& node) {
   if (node != nullptr) return node;
   return failed_node(invalid_argument(
-      "a Tensor without a value is used: make it by input(…), as output of a contraction, or by an "
-      "expression"));
+      "a Tensor, Dim or Index without a value is used: make a tensor by input(…), as output of a "
+      "contraction, or by an expression, and use nothing that was moved from"));
 }
 
 NodePtr integer_node(int64_t value) {

@@ -112,6 +112,9 @@ struct FunctionState {
   std::vector<std::shared_ptr<const FunctionState>> callees;
 };
 
+// What a handle stands for that was moved from: its status says so.
+const std::shared_ptr<const FunctionState>& no_function();
+
 // The next number of Node::order.
 uint64_t next_order();
 
@@ -135,7 +138,7 @@ struct Inside {
   }
   static const std::vector<Access>& operands(const Term& term) { return term.operands_; }
   static const std::shared_ptr<const FunctionState>& state(const Function& function) {
-    return function.state_;
+    return function.state_ != nullptr ? function.state_ : no_function();
   }
 };
 

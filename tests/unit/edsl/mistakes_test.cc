@@ -132,7 +132,8 @@ TEST_F(Mistakes, Inputs) {
       "function");
   EXPECT_EQ(mistake_of({A, A}, {named("R", A)}),
             "'A' stands twice among the inputs of 'f': list it once");
-  EXPECT_NE(mistake_of({Tensor()}, {named("R", A)}).find("a Tensor without a value is used"),
+  EXPECT_NE(mistake_of({Tensor()}, {named("R", A)})
+                .find("a Tensor, Dim or Index without a value is used"),
             std::string::npos);
   Tensor Wide = input("Wide", N + 1);
   EXPECT_EQ(
@@ -229,6 +230,40 @@ TEST_F(Mistakes, FormsThatAreTooLong) {
   Tensor C("C", N);
   C(form) = A(i);
   EXPECT_NE(mistake_of({A}, {C}).find("more than 200 operations"), std::string::npos);
+}
+
+TEST_F(Mistakes, WhatWasMovedFrom) {
+  const std::string no_value = "a Tensor, Dim or Index without a value is used";
+  const auto starts = [](const std::string& text, const std::string& with) {
+    EXPECT_EQ(text.substr(0, with.size()), with);
+  };
+  Index k, l;
+  Dim P = N;
+  const Index moved_index = std::move(k);
+  const Dim moved_dim = std::move(P);
+  Tensor C("C", N), D("D", N), E("E", N), F("F", N), G("G", N);
+  C(i) += A(i), k < N;
+  starts(mistake_of({A}, {C}), no_value);
+  D(i) += A(j), i - j < P;
+  starts(mistake_of({A}, {D}), no_value);
+  E(k) += A(i);
+  starts(mistake_of({A}, {E}), no_value);
+  Term term = A(i);
+  const Term moved_term = std::move(term);
+  F(i) += term;
+  EXPECT_EQ(mistake_of({A}, {F}), "the term of 'F' was moved from: write it again");
+  Default value = default_to(A);
+  const Default moved_default = std::move(value);
+  G(2 * l) += A(l), value;
+  starts(mistake_of({A}, {G}), no_value);
+
+  Function f = function("f", {A}, {relu(A)});
+  const Function moved_function = std::move(f);
+  const std::string no_function = "a Function that was moved from is used";
+  EXPECT_EQ(f.status().message(), no_function);
+  EXPECT_EQ(program(f).status().message(), no_function);
+  EXPECT_EQ(mistake_of({A}, {f(A)}), no_function);
+  EXPECT_EQ(mistake_of({A}, {f.results<2>(A)[1]}), no_function);
 }
 
 TEST_F(Mistakes, OneMistakeIsSaidOnceAndOthersFollow) {
