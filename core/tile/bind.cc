@@ -389,6 +389,7 @@ void Binder::bind_statements(Scope& scope) {
         for (const Name& name : assignment.targets) scope.names.emplace(name.text, Entity::failed(name.span));
     }
     check_attributes(statement);
+    check_derivative_sizes(scope, statement);
   }
   target_ = std::move(target);
   if (!diagnostics_.has_errors()) warn_of_unused(scope);
@@ -442,6 +443,28 @@ bool Binder::check_derivatives(Scope& scope) {
       }
     }
   return ok;
+}
+
+void Binder::check_derivative_sizes(const Scope& scope, const Statement& statement) {
+  auto find = [&](const Name& name) -> const BoundTensor* {
+    auto at = scope.names.find(name.text);
+    const bool found = at != scope.names.end() && at->second.kind == Entity::Kind::tensor;
+    return found ? &tensor(at->second.tensor) : nullptr;
+  };
+  const auto* assignment = std::get_if<Assignment>(&statement.form);
+  if (assignment != nullptr && assignment->targets.size() > 1) return;
+  const Name& name = assignment != nullptr ? assignment->targets[0]
+                                           : std::get<Contraction>(statement.form).out.tensor;
+  const BoundTensor* made = find(name);
+  for (const Attribute& attribute : statement.attributes) {
+    if (attribute.name.text != "derivative" || made == nullptr) continue;
+    for (const Name& argument : attribute.arguments)
+      if (const BoundTensor* by = find(argument); by != nullptr && by->sizes != made->sizes)
+        error(name.span,
+              fmt::format("the derivative '{}' is {}, but '{}', by which it is one, is {}",
+                          name.text, to_string(made->type, made->sizes), argument.text,
+                          to_string(by->type, by->sizes)));
+  }
 }
 
 void Binder::warn_of_unused(const Scope& scope) {

@@ -106,6 +106,8 @@ class Binder {
   void check_attributes(const Statement& statement);
   // Finds out whether the function is a derivative; false (and an error) if it is one by integers.
   bool check_derivatives(Scope& scope);
+  // A derivative has the sizes of what it is a derivative by.
+  void check_derivative_sizes(const Scope& scope, const Statement& statement);
   void warn_of_unused(const Scope& scope);
   void bind_outputs(Scope& scope);
   bool bind_assignment(Scope& scope, const Statement& statement, const Assignment& assignment);

@@ -294,6 +294,20 @@ void FlatFunction::add_statements(Scope& scope) {
   }
 }
 
+bool FlatFunction::makes_result(const Scope& scope, const Statement& statement) {
+  if (const auto* contraction = std::get_if<Contraction>(&statement.form))
+    return scope.out_names.count(contraction->out.tensor.text) > 0;
+  const std::vector<Name>& targets = std::get<Assignment>(statement.form).targets;
+  return std::any_of(targets.begin(), targets.end(),
+                     [&](const Name& name) { return scope.out_names.count(name.text) > 0; });
+}
+
+std::vector<Attribute> FlatFunction::inner_attributes(const Scope& scope) {
+  std::vector<Attribute> out = scope.attributes;
+  std::erase_if(out, [](const Attribute& a) { return a.name.text == "derivative"; });
+  return out;
+}
+
 FlatFunction::Origin FlatFunction::origin_of(const Scope& scope, const Statement& statement) const {
   Origin origin;
   origin.span = scope.foreign ? scope.place : statement.span;
@@ -312,8 +326,9 @@ FlatFunction::Origin FlatFunction::origin_of(const Scope& scope, const Statement
       attribute.arguments[0].text = renamed(attribute.arguments[0].text);
     origin.attributes.push_back(std::move(attribute));
   }
-  origin.attributes.insert(origin.attributes.end(), scope.attributes.begin(),
-                           scope.attributes.end());
+  const std::vector<Attribute> outer =
+      makes_result(scope, statement) ? scope.attributes : inner_attributes(scope);
+  origin.attributes.insert(origin.attributes.end(), outer.begin(), outer.end());
   if (!scope.prefix.empty()) return origin;
   origin.comments = statement.comments;
   origin.end_comment = statement.end_comment;
@@ -326,7 +341,10 @@ void FlatFunction::add_assigned(Scope& scope, const Statement& statement,
   Origin origin = origin_of(scope, statement);
   const Function* callee = value.kind == ExprKind::call ? find_function(value.text) : nullptr;
   const std::string target = out_name(scope, assignment.targets[0].text);
+  const bool own = std::any_of(statement.attributes.begin(), statement.attributes.end(),
+                               [](const Attribute& a) { return a.name.text == "grad"; });
   if (callee == nullptr) {
+    const size_t before = out_.statements.size();
     ExprId made = kNoExpr;
     if (value.kind == ExprKind::call && stands_alone(value.text)) {
       std::vector<ExprId> args;
@@ -339,6 +357,11 @@ void FlatFunction::add_assigned(Scope& scope, const Statement& statement,
     } else {
       made = translate(scope, assignment.value, target);
     }
+    // Else its derivative would be called with names that stand in no text of the user's.
+    if (own && out_.statements.size() > before)
+      error(origin.span,
+            "a statement with [[grad(…)]] is one operation, one call, or an expression of "
+            "tensors: give what is called or computed inside it a statement before");
     scope.names[assignment.targets[0].text] = name(target, assignment.targets[0].span);
     add_assignment(target, made, std::move(origin));
     return;
@@ -348,9 +371,7 @@ void FlatFunction::add_assigned(Scope& scope, const Statement& statement,
     targets.push_back(out_name(scope, assignment.targets[i].text));
   std::vector<ExprId> args;
   for (ExprId arg : value.args) args.push_back(translate(scope, arg, target));
-  const bool own = std::any_of(statement.attributes.begin(), statement.attributes.end(),
-                               [](const Attribute& a) { return a.name.text == "grad"; });
-  if (own && functions_.count(value.text) > 0) {
+  if (own) {
     for (ExprId& arg : args) arg = simple(arg, target + "_argument");
     add_call(targets, value.text, std::move(args), std::move(origin));
   } else {
@@ -383,7 +404,7 @@ ExprId FlatFunction::translate_call(Scope& scope, const Expr& e, const std::stri
   if (stop()) return integer(0);
   if (callee != nullptr) {
     const std::string result = fresh_name(without_quote(target) + "_" + e.text);
-    inline_call(scope, *callee, args, {result}, e.span, scope.attributes);
+    inline_call(scope, *callee, args, {result}, e.span, inner_attributes(scope));
     return name(result, e.span);
   }
   if (!stands_alone(e.text)) {
@@ -394,7 +415,8 @@ ExprId FlatFunction::translate_call(Scope& scope, const Expr& e, const std::stri
   const std::string result = fresh_name(without_quote(target) + "_" + e.text);
   for (ExprId& arg : args)
     if (!is_constant(arg)) arg = name(as_name(arg, result + "_argument"));
-  add_assignment(result, call(e.text, std::move(args), e.span), {scope.attributes, {}, "", e.span});
+  add_assignment(result, call(e.text, std::move(args), e.span),
+                 {inner_attributes(scope), {}, "", e.span});
   return name(result, e.span);
 }
 

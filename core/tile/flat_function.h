@@ -138,6 +138,11 @@ class FlatFunction {
   ExprId simple(ExprId value, const std::string& wanted);
   std::string out_name(Scope& scope, const std::string& local);
   Origin origin_of(const Scope& scope, const Statement& statement) const;
+  // Whether it makes a result of the function that is inlined.
+  static bool makes_result(const Scope& scope, const Statement& statement);
+  // Of the calling statements, for what the function makes on the way: only its result is the
+  // derivative that they say.
+  static std::vector<Attribute> inner_attributes(const Scope& scope);
   ExprId push(Expr e);
   void define(const std::string& name, FlatName what);
   FlatShape unknown_shape();

@@ -60,6 +60,35 @@ std::vector<std::string> names_in(const Function& function, const Statement& sta
   return out;
 }
 
+bool has_function(const Program& program, const std::string& name) {
+  return std::any_of(program.functions.begin(), program.functions.end(),
+                     [&](const Function& function) { return function.name.text == name; });
+}
+
+// `wanted`, or with a number behind it, so that the function may stand in the same file.
+std::string free_name(const Program& program, const std::string& wanted) {
+  std::string name = wanted;
+  for (int suffix = 1; has_function(program, name);) name = fmt::format("{}_{}", wanted, suffix++);
+  return name;
+}
+
+Status check_function_name(const Program& program, const std::string& name) {
+  const Result<Program> read =
+      parse({"", fmt::format("function {} (X) -> (R) {{ R = X; }}", name)});
+  if (!read.ok() || read->functions.size() != 1 || read->functions[0].name.text != name)
+    return invalid_argument(
+        "'{}' cannot name the derivative: a function's name is a letter, then letters, digits and "
+        "'_', and no word of Tile",
+        name);
+  if (find_builtin(name) != nullptr || find_special(name) != nullptr ||
+      find_composite(name) != nullptr)
+    return invalid_argument("'{}' cannot name the derivative: it is a builtin function", name);
+  if (has_function(program, name))
+    return invalid_argument("'{}' cannot name the derivative: {} has a function of that name", name,
+                            program.source.name);
+  return Status();
+}
+
 std::vector<std::string> names_of(const std::vector<Name>& names) {
   std::vector<std::string> out;
   for (const Name& name : names) out.push_back(name.text);
@@ -73,7 +102,12 @@ Result<Program> gradient(const Program& program, const GradientOptions& options,
   STRIA_ASSIGN(const Function* entry, entry_function(program, options.function));
   STRIA_RETURN_IF_ERROR(check_program(program));
   std::string name = options.name;
-  if (name.empty()) name = entry->name.text.empty() ? "gradient" : entry->name.text + "_gradient";
+  if (name.empty()) {
+    name =
+        free_name(program, entry->name.text.empty() ? "gradient" : entry->name.text + "_gradient");
+  } else {
+    STRIA_RETURN_IF_ERROR(check_function_name(program, name));
+  }
   return Differentiator(program, options, std::move(name)).run(*entry, notes);
 }
 

@@ -17,7 +17,9 @@ struct GradientOptions {
   std::vector<std::string> wrt;  // parameters to differentiate by; empty: every one
   std::string of;                // the result to differentiate; empty: every one
   bool keep_results = false;     // the function's results come before the derivatives
-  std::string name;  // of the function made; empty: the function's with "_gradient" behind it
+  // Of the function made. Empty: the function's with "_gradient" behind it, and a number if the
+  // program has a function of that name.
+  std::string name;
 };
 
 // The program's last function, named `options.name`, has the parameters of the function (a bare one

@@ -429,6 +429,78 @@ TEST(Gradient, CustomDerivatives) {
   ASSERT_TRUE(again.ok()) << again.status().message();
 }
 
+TEST(Gradient, CustomDerivativesTakeWhatStandsInTheStatement) {
+  // A call within it would hide A behind a name of the flattened function.
+  const std::string square = "function square(X) -> (Y) { Y = X * X; }\n";
+  const std::string back = "function back(X, Y, DY) -> (DX) { DX = 4.0 * X * DY; }\n";
+  const std::string hidden = "a statement with [[grad(…)]] is one operation, one call, or an";
+  for (const char* value : {"square(A) * 2.0", "gather(A * 2.0, I)", "gather(A, I) * 2.0"})
+    EXPECT_NE(failure_of(square + back +
+                         "function (A[N], I[N]) -> (R) { [[grad(back)]] R = " + value + "; }")
+                  .find(hidden),
+              std::string::npos)
+        << value;
+  // A function of the library is called as one operation.
+  Result<Program> made =
+      gradient(parsed("function back(X, Y, DY) -> (DX) { DX = 3.0 * DY; }\n"
+                      "function (A[N, M]) -> (R) { [[grad(back)]] R = builtin_softmax(A, N, M); }"),
+               {});
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  Result<Tensors> out = run(*made, {{"A", {{1, 2}, {5, 6}}}, {"DR", {{1, 2}, {1, 10}}}});
+  ASSERT_TRUE(out.ok()) << out.status().message() << print(*made);
+  EXPECT_EQ(out->at("DA").data, (std::vector<double>{3, 30}));
+}
+
+TEST(Gradient, CustomDerivativesHaveTheOperandsSizes) {
+  // The sum on the way is no derivative of A, and of other sizes.
+  const std::string text =
+      "function back(X, Y, DY) -> (DX) { S[] = +(DY[i] * X[i]); DX = DY * X * S; }\n"
+      "function wrong(X, Y, DY) -> (DX) { DX[] = +(DY[i]); }\n"
+      "function (A[N]) -> (R) { [[grad(back)]] R = A * A; }";
+  const Tensors inputs = {{"A", {{2}, {1, 2}}}, {"DR", {{2}, {3, 4}}}};
+  Result<Program> made = gradient(parsed(text), {});
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  Result<Tensors> out = run(*made, inputs);
+  ASSERT_TRUE(out.ok()) << out.status().message() << print(*made);
+  EXPECT_EQ(out->at("DA").data, (std::vector<double>{33, 88}));
+  Result<Program> second = gradient(*made, {"", {"A"}, "DA", false, ""});
+  ASSERT_TRUE(second.ok()) << second.status().message();
+  Tensors more = inputs;
+  more["DDA"] = {{2}, {1, 10}};
+  out = run(*second, more);
+  ASSERT_TRUE(out.ok()) << out.status().message() << print(*second);
+  // DA = DR A s with s = DR·A = 11; so DDA DR s + DR (DDA·(DR A)), where the last is 83.
+  EXPECT_EQ(out->at(second->functions.back().results[0].text).data,
+            (std::vector<double>{282, 772}));
+
+  made =
+      gradient(parsed(text.substr(0, text.find("grad(back)")) + "grad(wrong)]] R = A * A; }"), {});
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  EXPECT_NE(run(*made, inputs)
+                .status()
+                .message()
+                .find("the derivative 'DA' is fp64[], but 'A', by which it is one, is fp64[2]"),
+            std::string::npos);
+}
+
+TEST(Gradient, NameOfTheFunction) {
+  const std::string twice =
+      "function f_gradient(A[N]) -> (R) { R = A; }\n"
+      "function f(A[N]) -> (R) { R = f_gradient(A) * A; }";
+  Result<Program> made = gradient(parsed(twice), {});
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  EXPECT_EQ(made->functions.back().name.text, "f_gradient_1");
+  EXPECT_EQ(failure_of(twice, {"", {}, "", false, "f"}),
+            "'f' cannot name the derivative: test.tile has a function of that name");
+  EXPECT_EQ(failure_of(twice, {"", {}, "", false, "exp"}),
+            "'exp' cannot name the derivative: it is a builtin function");
+  for (const char* name : {"2f", "f g", "default", "g (A) -> (B) { B = A; } function h"})
+    EXPECT_EQ(failure_of(twice, {"", {}, "", false, name}),
+              fmt::format("'{}' cannot name the derivative: a function's name is a letter, then "
+                          "letters, digits and '_', and no word of Tile",
+                          name));
+}
+
 // A sum of more terms than an expression may be deep.
 TEST(Gradient, ManyUses) {
   std::string text = "function (A[N]) -> (R) {\n  T0 = A * A;\n";
