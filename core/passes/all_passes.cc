@@ -3,6 +3,7 @@
 
 #include "stria/passes/agg_init.h"
 #include "stria/passes/autotile.h"
+#include "stria/passes/block_reduction.h"
 #include "stria/passes/common_subexpression.h"
 #include "stria/passes/compute_deps.h"
 #include "stria/passes/constant_fold.h"
@@ -14,6 +15,7 @@
 #include "stria/passes/locate_memory.h"
 #include "stria/passes/order_indices.h"
 #include "stria/passes/own_rows.h"
+#include "stria/passes/pack_inputs.h"
 #include "stria/passes/prune.h"
 #include "stria/passes/reorder_blocks.h"
 #include "stria/passes/rewrite_locations.h"

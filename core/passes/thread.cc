@@ -14,8 +14,16 @@ namespace {
 using stripe::Block;
 using stripe::Index;
 
-// Points of each index in one part: outermost in the output first, until there are `parts` parts.
-std::map<std::string, int64_t> choose_parts(const Block& kernel, int64_t parts, int64_t enough) {
+// Whether so many equal parts keep all cores busy but for a twentieth of the time.
+bool loads_evenly(int64_t parts, int64_t cores) {
+  return 20 * ceil_div(parts, cores) * cores <= 21 * parts;
+}
+
+// Points of each index in one part: outermost in the output first, until there are parts enough for
+// an even load, or `parts_per_core` for each core.
+std::map<std::string, int64_t> choose_parts(const Block& kernel, int64_t cores,
+                                            int64_t parts_per_core) {
+  const int64_t parts = cores * parts_per_core;
   std::vector<IndexRole> roles = index_roles(kernel);
   std::stable_sort(roles.begin(), roles.end(), [](const IndexRole& a, const IndexRole& b) {
     return a.output_stride > b.output_stride;
@@ -23,7 +31,8 @@ std::map<std::string, int64_t> choose_parts(const Block& kernel, int64_t parts, 
   std::map<std::string, int64_t> tile;
   int64_t made = 1;
   for (const IndexRole& role : roles) {
-    if (role.kind != IndexKind::output || made >= enough) continue;
+    if (role.kind != IndexKind::output || made >= parts) continue;
+    if (made >= 2 * cores && loads_evenly(made, cores)) continue;
     int64_t wanted = ceil_div(parts, made);
     int64_t size =
         role.range <= 2 * wanted ? 1 : even_size(ceil_div(role.range, wanted), role.range);
@@ -42,8 +51,7 @@ void thread_kernel(Block& kernel, const TensorNames& around, const ThreadOptions
     return context.skipped(kernel.name, reason);
   if (work_of(kernel) < static_cast<double>(options.min_work))
     return context.skipped(kernel.name, "it has too little work");
-  std::map<std::string, int64_t> tile =
-      choose_parts(kernel, cores * options.points_per_core, 2 * cores);
+  std::map<std::string, int64_t> tile = choose_parts(kernel, cores, options.points_per_core);
   if (tile.empty()) return context.skipped(kernel.name, "it has no output index to spread");
   // Indices that are not chosen stay inside whole. The outer block is made even if none is left
   // inside: the inner one is one core's loop, which later passes may change without making a second

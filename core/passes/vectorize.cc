@@ -121,6 +121,16 @@ class Vectorizer {
     return chain[0]->find_ref(view)->into;
   }
 
+  // The first block of the chain whose reduction gets running values.
+  size_t first_reducing() {
+    std::vector<Block*> chain = single_chain(kernel_);
+    const Refinement& out = *written_ref(*chain.back());
+    if (options_.reduction_inside.empty() || !out.agg || out.agg->type != out.shape.type) return 0;
+    for (size_t level = 0; level < chain.size(); ++level)
+      if (chain[level]->tags.has(options_.reduction_inside)) return level;
+    return 0;
+  }
+
   // Makes the chain outputs -> reductions -> (outputs) -> innermost, so that running values can
   // live between the first two.
   void separate_reductions(Block& leaf, const VectorChoice& vector) {
@@ -130,12 +140,14 @@ class Vectorizer {
       leaf_reduces = leaf_reduces || (role.kind == IndexKind::reduction &&
                                       !(whole_in_lanes && role.name == vector.index));
     if (leaf_reduces && loops_over(leaf, IndexKind::output)) outputs_outside(leaf, vector);
-    for (Block* block : single_chain(kernel_)) {
+    std::vector<Block*> chain = single_chain(kernel_);
+    for (size_t level = first_reducing(); level < chain.size(); ++level) {
+      Block* block = chain[level];
       if (!loops_over(*block, IndexKind::reduction)) continue;
       bool outputs = loops_over(*block, IndexKind::output);
       if (outputs && !is_leaf(*block)) {
         outputs_outside(*block, VectorChoice());
-      } else if (!outputs && block == &kernel_) {
+      } else if (!outputs && level == first_reducing()) {
         split_block(*block,
                     {});  // an outer block without indices, for the running values to live in
       }
@@ -146,7 +158,7 @@ class Vectorizer {
   std::string accumulate(const std::string& name, const VectorChoice& vector) {
     std::vector<Block*> chain = single_chain(kernel_);
     size_t top = chain.size();
-    for (size_t level = 0; level < chain.size() && top == chain.size(); ++level)
+    for (size_t level = first_reducing(); level < chain.size() && top == chain.size(); ++level)
       if (loops_over(*chain[level], IndexKind::reduction)) top = level;
     if (top == chain.size()) {
       // Nothing is reduced: each element is written once.
@@ -229,6 +241,9 @@ void describe(VectorizeOptions& options, OptionFields& fields) {
   fields.add("reqs", options.reqs, "tags that a kernel must have");
   fields.add("min_range", options.min_range, "indices of fewer points are left scalar", {2});
   fields.add("accumulator", options.accumulator, "location of running values; \"\" = none");
+  fields.add("reduction_inside", options.reduction_inside,
+             "tag of the block inside which running values live; what is reduced around it adds to "
+             "memory; \"\" = around the whole reduction");
   fields.add("tile_set", options.tile_set,
              "tags for the blocks around lanes that loop over no reduction");
 }

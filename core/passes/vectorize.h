@@ -36,6 +36,9 @@ struct VectorizeOptions {
   // Where running values live; "" = no location. More of them than the model has vector registers
   // get no location either.
   std::string accumulator = "REG";
+  // Tag of the block inside which running values live: what is reduced around it adds to memory,
+  // if that holds the running type. "", or no such block: around the whole reduction.
+  std::string reduction_inside;
   // Tags for the blocks around lanes that do not loop over a reduction: what `unroll` may unroll.
   std::vector<std::string> tile_set = {"register_tile"};
 };

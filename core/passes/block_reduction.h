@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cuts a long reduction, so that what one register tile reads of it is still in a cache when the
+// next tile reads it again.
+//
+//   #kernel block [i:64, j:64, k:4096] (in A[k, i], in B[k, j], out C[i, j]:add.fp32) { S }
+//   #kernel block [i:2, k:16] (in A[256*k, 32*i], in B[256*k, 0], out C[32*i, 0]:add.fp32) {
+//     0: #reduction_part block [i:32, j:64, k:256] (in A[k, i], …, out C[i, j]:add.fp32) { S }
+//   }
+//
+// The block around loops over parts of the outputs, enough for all cores, and inside each over
+// parts of the reduction; a block inside has all register tiles of both. Where one register tile
+// reads no more than the cache holds, nothing is cut, and the block itself gets the tag: the
+// reduction then runs whole in registers, which needs no traffic for running values.
+// Requires: points of the block commute; its running values may be kept in the tensor that it
+// writes (else it is not cut). Ensures: the same points run. Runs after order_indices, whose
+// innermost reduction indices stay whole first, and before the register tile is cut from the blocks
+// that it tags; vectorize is told to keep running values inside them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stria/base/status.h"
+#include "stria/pass/option_fields.h"
+#include "stria/pass/pass_context.h"
+#include "stria/stripe/block.h"
+
+namespace stria::passes {
+
+struct BlockReductionOptions {
+  std::vector<std::string> reqs = {"kernel", "contraction"};  // tags that a block must have
+  std::vector<std::string> inner_set = {"reduction_part"};    // tags of the inner block
+  std::string memory = "L2";  // memory unit of the model; each core has one
+  int64_t percent = 50;       // of one instance, for what is read
+  std::string unit = "CORE";  // execution unit of the model; its count is the number of cores
+  int64_t parts_per_core = 8;
+  // The register tile that will be cut, for blocks whose vector index is an output index.
+  int64_t vectors = 2;     // of the vector index, in vectors of the hardware
+  int64_t rows = 6;        // of the output index with the smallest stride beside it
+  int64_t min_steps = 64;  // of the reduction in a part; shorter parts are not worth their traffic
+};
+
+void describe(BlockReductionOptions& options, OptionFields& fields);
+// not_found or invalid_argument if the model has units but not these.
+Status block_reduction(stripe::Program& program, const BlockReductionOptions& options,
+                       PassContext& context);
+
+}  // namespace stria::passes
