@@ -16,6 +16,7 @@
 
 namespace stria::edsl {
 
+class Tensor;
 struct Node;  // what the handles of this folder stand for
 using NodePtr = std::shared_ptr<Node>;
 
@@ -41,6 +42,8 @@ class STRIA_API Dim {
 
   // What `function`, named as in Tile ("add", "max", …), makes of dimensions.
   static Dim call(std::string_view function, const std::vector<Dim>& arguments);
+  // The number that `function` ("size") gives of tensors and dimensions.
+  static Dim of_tensors(std::string_view function, const std::vector<Tensor>& arguments);
 
  private:
   friend struct Inside;

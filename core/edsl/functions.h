@@ -288,7 +288,7 @@ inline Tensor shape(const Tensor& t) { return call("shape", {t}); }
 // The size of T along one dimension: a number as a dimension is one, where no parameter gives it a
 // name.
 //   N = size(T, 1);
-inline Tensor size(const Tensor& t, const Dim& axis) { return call("size", {t, axis}); }
+inline Dim size(const Tensor& t, const Dim& axis) { return Dim::of_tensors("size", {t, axis}); }
 
 // The elements of T in row-major order under other sizes, as many as there were.
 //   R = reshape(T, 2, 3);

@@ -103,4 +103,8 @@ Tensor call(std::string_view function, const std::vector<Tensor>& arguments) {
   return Inside::of<Tensor>(call_node(function, nodes_of(arguments)));
 }
 
+Dim Dim::of_tensors(std::string_view function, const std::vector<Tensor>& arguments) {
+  return Dim(call_node(function, nodes_of(arguments)));
+}
+
 }  // namespace stria::edsl

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "functions_header.h"
 
+#include <algorithm>
 #include <cctype>
 #include <sstream>
 #include <vector>
@@ -30,7 +31,7 @@ namespace stria::edsl {
 )";
 
 struct Parameter {
-  enum class Kind { tensor, dim, sizes, bits };
+  enum class Kind { operand, tensor, dim, sizes, bits };
   Kind kind;
   std::string name;
 };
@@ -51,7 +52,8 @@ std::string comment(const std::string& doc, const std::string& example) {
 
 std::string declared(const Parameter& parameter, const std::string& type) {
   switch (parameter.kind) {
-    case Parameter::Kind::tensor: return fmt::format("const {}& {}", type, parameter.name);
+    case Parameter::Kind::operand: return fmt::format("const {}& {}", type, parameter.name);
+    case Parameter::Kind::tensor: return fmt::format("const Tensor& {}", parameter.name);
     case Parameter::Kind::dim: return fmt::format("const Dim& {}", parameter.name);
     case Parameter::Kind::sizes: return fmt::format("const std::vector<Dim>& {}", parameter.name);
     case Parameter::Kind::bits: return fmt::format("int64_t {}", parameter.name);
@@ -62,7 +64,10 @@ std::string declared(const Parameter& parameter, const std::string& type) {
 // An inline function of `type`, Tensor or Dim, that calls `name`.
 std::string definition(const std::string& type, const std::string& name,
                        const std::vector<Parameter>& parameters) {
-  const std::string call = type == "Dim" ? "Dim::call" : "call";
+  const bool of_tensors = std::any_of(
+      parameters.begin(), parameters.end(),
+      [](const Parameter& parameter) { return parameter.kind == Parameter::Kind::tensor; });
+  const std::string call = type != "Dim" ? "call" : of_tensors ? "Dim::of_tensors" : "Dim::call";
   std::vector<std::string> declarations, arguments;
   std::string sizes;  // the name of a list of sizes
   for (const Parameter& parameter : parameters) {
@@ -92,13 +97,18 @@ bool keeps_integers(TypeRule rule) { return rule != TypeRule::floating && rule !
 std::string of(const Builtin& builtin) {
   std::vector<Parameter> parameters;
   for (int i = 0; i < builtin.arity; ++i)
-    parameters.push_back({Parameter::Kind::tensor, std::string(1, "xyz"[i])});
+    parameters.push_back({Parameter::Kind::operand, std::string(1, "xyz"[i])});
   if (builtin.types == TypeRule::cast && builtin.arity == 2)
     parameters[1] = {Parameter::Kind::bits, "bits"};
   std::string out =
       comment(builtin.doc, builtin.example) + definition("Tensor", builtin.name, parameters);
   if (keeps_integers(builtin.types)) out += definition("Dim", builtin.name, parameters);
   return out;
+}
+
+// Whether it is a number as a dimension is one: of numbers, or the size of a tensor.
+bool makes_number(const Special& special) {
+  return special.number != nullptr || special.name == std::string_view("size");
 }
 
 std::string of(const Special& special) {
@@ -117,7 +127,7 @@ std::string of(const Special& special) {
   }
   if (special.most_numbers < 0) parameters.push_back({Parameter::Kind::sizes, "sizes"});
   return comment(special.doc, special.example) +
-         definition(special.number != nullptr ? "Dim" : "Tensor", special.name, parameters);
+         definition(makes_number(special) ? "Dim" : "Tensor", special.name, parameters);
 }
 
 std::string of(const Composite& composite) {

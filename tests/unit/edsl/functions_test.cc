@@ -57,6 +57,20 @@ TEST(EdslFunctions, OperatorsOfDimensionsAreTheSame) {
   EXPECT_EQ(written(broadcast(N, M), {A}), "broadcast(N, M)");
 }
 
+TEST(EdslFunctions, SizeIsADimension) {
+  Tensor A = input("A");
+  Index i("i");
+  const Dim rows = size(A, 0);
+  EXPECT_EQ(written(rows * 2, {A}), "size(A, 0) * 2");
+  // The size of an output; within a form, where only names can stand, with a statement of its own.
+  Tensor B = input("B", Dim("N"));
+  Tensor O("O", size(B, 0));
+  O(i) += B(size(B, 0) - 1 - i);
+  const std::string text = text_of({B}, {O});
+  EXPECT_NE(text.find("O[i : "), std::string::npos) << text;
+  EXPECT_NE(text.find(" = size(B, 0);"), std::string::npos) << text;
+}
+
 // Calls a function with as many of A, B and C as it takes; casts of a width get 8.
 template <typename Function>
 std::pair<Tensor, std::string> called(const Function& function, const Tensor& A, const Tensor& B,
