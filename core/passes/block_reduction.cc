@@ -63,7 +63,7 @@ class Cutter {
                     : 0;
     line_bytes_ = memory ? memory->line_bytes : 0;
     parts_ = options.parts_per_core * (unit ? std::max<int64_t>(unit->count, 1) : 1);
-    vector_ = choose_vector(block, model, 4);
+    vector_ = choose_vector(block, model, options.min_range);
   }
 
   // The sizes of the inner block; or why there is none.
@@ -169,6 +169,7 @@ void describe(BlockReductionOptions& options, OptionFields& fields) {
   fields.add("rows", options.rows, "of the next output index in that tile, in points",
              {1, 1 << 20});
   fields.add("min_steps", options.min_steps, "of the reduction in a part, at least", {1});
+  fields.add("min_range", options.min_range, "shortest vector index, in points", {2});
 }
 
 Status block_reduction(stripe::Program& program, const BlockReductionOptions& options,
@@ -178,6 +179,8 @@ Status block_reduction(stripe::Program& program, const BlockReductionOptions& op
   return for_each_selected(program, options.reqs, [&](Block& block, const TensorNames& around) {
     context.matched();
     std::string reason = why_points_do_not_commute(block, around);
+    if (block.tags.has("parallel") || block.tags.has("pipeline") || has_index_locations(block))
+      reason = "its points have their places already";
     Sizes tile;
     if (reason.empty()) reason = Cutter(block, options, context.model()).choose(tile);
     Block* inner = &block;

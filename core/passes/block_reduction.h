@@ -39,6 +39,7 @@ struct BlockReductionOptions {
   int64_t vectors = 2;     // of the vector index, in vectors of the hardware
   int64_t rows = 6;        // of the output index with the smallest stride beside it
   int64_t min_steps = 64;  // of the reduction in a part; shorter parts are not worth their traffic
+  int64_t min_range = 4;   // shortest vector index, as for vectorize
 };
 
 void describe(BlockReductionOptions& options, OptionFields& fields);

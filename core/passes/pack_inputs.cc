@@ -58,8 +58,9 @@ std::optional<Packing> packing_for(const Block& kernel, const std::string& index
 
 class Packer {
  public:
-  Packer(Block& section, const PackInputsOptions& options, PassContext& context)
-      : section_(section), options_(options), context_(context) {}
+  // `around`: the tensors of the section.
+  Packer(Block& section, TensorNames around, const PackInputsOptions& options, PassContext& context)
+      : section_(section), around_(std::move(around)), options_(options), context_(context) {}
 
   void run() {
     std::vector<Statement> stmts;
@@ -80,6 +81,8 @@ class Packer {
   std::string pack(Block& kernel) {
     if (section_.tags.has("deps")) return "its block is ordered by dependencies";
     if (!is_leaf(kernel)) return "it holds blocks or a special";
+    if (std::string reason = why_points_do_not_commute(kernel, around_); !reason.empty())
+      return reason;
     const VectorChoice vector = choose_vector(kernel, context_.model(), options_.min_range);
     if (vector.lanes <= 1) return "the model gives no vectors";
     if (!vector.index.empty() && !vector.reduction) return "an output index has lanes";
@@ -129,6 +132,7 @@ class Packer {
     packed.into = section_.fresh_name(tensor + "_packed");
     packed.access.resize(whole.access.size());
     packed.shape = whole.shape;
+    packed.location = whole.location;
     // The dimension of the lanes innermost, the others in their order.
     std::vector<size_t> order;
     for (size_t d = 0; d < whole.shape.dims.size(); ++d) order.push_back(d);
@@ -178,6 +182,7 @@ class Packer {
   }
 
   Block& section_;
+  const TensorNames around_;
   const PackInputsOptions& options_;
   PassContext& context_;
 };
@@ -196,8 +201,13 @@ void describe(PackInputsOptions& options, OptionFields& fields) {
 Status pack_inputs(stripe::Program& program, const PackInputsOptions& options,
                    PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::hold, "/memory", options.memory));
+  if (program.entry.tags.has("placed")) {
+    context.note("the program is placed: a copy would have no place");
+    return Status();
+  }
+  const TensorNames outside = TensorNames().inside(program.entry);
   for (Block* section : {program.prologue(), program.main()})
-    if (section) Packer(*section, options, context).run();
+    if (section) Packer(*section, outside.inside(*section), options, context).run();
   return Status();
 }
 

@@ -11,9 +11,9 @@
 // qualifies if no output index has lanes as it is, one would have them but for one input, each
 // element of that input is read often enough to pay for its copy, and a cache holds the copy: what
 // a tile reads of it is a column of short runs, slow to bring in from further away.
-// Requires: nothing. Ensures: the values are the same; a copied input stays as it is for all other
-// kernels. Runs first: the copy is a kernel like others, and the passes that follow find the new
-// layout.
+// Requires: points of the kernel commute. Ensures: the values are the same; a copied input stays as
+// it is for all other kernels. Runs first: the copy is a kernel like others, and the passes that
+// follow find the new layout.
 #pragma once
 
 #include <cstdint>

@@ -24,6 +24,40 @@ void check(const std::string& text, const std::map<std::string, tile::TensorType
   }
 }
 
+// The CPU's steps with reductions of a few elements in a part.
+TEST(Shapes, LongReductionsInParts) {
+  const char* pipeline = R"([{"prune": {}}, {"pack_inputs": {"reads": 8, "memory": "DRAM"}},
+      {"order_indices": {}}, {"block_reduction": {"min_steps": 2, "percent": 100, "parts_per_core": 2}},
+      {"autotile": {"reqs": ["reduction_part"], "inner_set": ["tile"], "order": "reuse", "balance": true,
+       "output_vector": {"vectors": 2, "output": [6], "other_output": 1}}},
+      {"autotile": {"reqs": ["tile"], "order": "stride", "output_vector": {"reduction": 1}}},
+      {"vectorize": {"reduction_inside": "reduction_part"}}, {"thread": {"min_work": 1}}, {"unroll": {}},
+      {"split_interior": {}}, {"agg_init": {"cut": true}}, {"prune": {}}])";
+  const std::vector<std::pair<const char*, std::vector<std::vector<int64_t>>>> programs = {
+      {"function (A[K, I], B[K, J]) -> (C) { C[i, j : I, J] = +(A[k, i] * B[k, j]); }",
+       {{200, 15}, {200, 33}}},
+      {"function (A[N, X, Y, I], B[N, X, Y, O]) -> (C) { C[u, v, i, o : 3, 3, I, O] = "
+       "+(A[n, x + u - 1, y + v - 1, i] * B[n, x, y, o]); }",
+       {{2, 7, 6, 5}, {2, 7, 6, 17}}},
+      {"function (A[X, Y, O], B[U, V, I, O]) -> (C) { C[x + u - 1, y + v - 1, i : X, Y, I] = "
+       "+(A[x, y, o] * B[u, v, i, o]); }",
+       {{9, 8, 18}, {3, 3, 16, 18}}},
+      {"function (A[K, I], B[K, J]) -> (C) { C[i, j : I, J] = >(A[k, i] + B[k, j]); }",
+       {{77, 7}, {77, 16}}}};
+  std::map<std::string, int64_t> counters;
+  for (const auto& [text, sizes] : programs)
+    for (DataType type : {kFloat, DataType::fp16, DataType::i32}) {
+      auto program = make_program(text, {{"A", {type, sizes[0]}}, {"B", {type, sizes[1]}}});
+      ASSERT_TRUE(program.ok()) << program.status().to_string();
+      for (auto [vector_bytes, registers] : {std::pair<int64_t, int64_t>{64, 32}, {16, 16}})
+        EXPECT_EQ(
+            wrong_step(pipeline, {}, small_model(vector_bytes, registers), *program, &counters),
+            "");
+    }
+  for (const char* must : {"block_reduction: reductions_cut", "pack_inputs: inputs_packed"})
+    EXPECT_GE(counters[must], 6) << must;
+}
+
 TEST(Shapes, MatrixProducts) {
   const char* text =
       "function (A[I, K], B[K, J]) -> (C) { C[i, j : I, J] = +(A[i, k] * B[k, j]); }";

@@ -100,7 +100,7 @@ HardwareModel small_model(int64_t vector_bytes, int64_t registers) {
   auto model = load_hardware_model(
       {"small model",
        fmt::format(R"({{"mem_units": {{"DRAM": {{"size_KiB": 1024}}, "REG": {{"count": 2}},
-           "L2": {{"count": 2, "size_KiB": 0.125, "line_bytes": 8}}}},
+           "L2": {{"count": 2, "size_KiB": 1, "line_bytes": 8}}}},
            "exec_units": {{"CORE": {{"count": 2, "vector_bytes": {}, "vector_registers": {}}}}}}})",
                    vector_bytes, registers)});
   return std::move(model).value();
