@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the simple passes cost on programs of the shape of ResNet-50: each alone on the generic
+// program, and all together one after the other; the network itself, and ones two and four times as
+// long, which tells whether the time is linear in the kernels.
+//   stria_passes_bench [ROUNDS]
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+
+#include "measure.h"
+#include "resnet50.h"
+#include "stria/base/text.h"
+#include "stria/builtins/evaluate.h"
+#include "stria/lower/lower.h"
+#include "stria/pass/pipeline.h"
+#include "stria/passes/all_passes.h"
+#include "stria/tile/parser.h"
+
+namespace {
+
+using namespace stria;
+
+template <typename T>
+T require(Result<T> result) {
+  if (result.ok()) return std::move(result).value();
+  std::fprintf(stderr, "stria_passes_bench: %s\n", result.status().to_string().c_str());
+  std::exit(3);
+}
+
+const char kModel[] = R"({
+  "name": "cpu", "clock_mhz": 2000,
+  "mem_units": {"DRAM": {"count": 1, "size_KiB": 8388608}},
+  "exec_units": {"CORE": {"count": 2, "vector_bytes": 64, "vector_registers": 32}}
+})";
+
+// In the order of a pipeline that would use them all.
+const char kPipeline[] = R"([
+  {"prune": {}},
+  {"reorder_blocks": {}},
+  {"localize": {}},
+  {"scalarize": {}},
+  {"constant_fold": {}},
+  {"common_subexpression": {}},
+  {"dead_code": {}},
+  {"transpose": {}},
+  {"constraint_reduction": {}},
+  {"unroll": {"reqs": ["kernel"], "max_points": 4}},
+  {"name": "unroll_kx", "unroll": {"reqs": ["kernel"], "expand_idx": "kx", "max_points": 8}},
+  {"split_interior": {"dear": []}},
+  {"locate_memory": {"loc": {"name": "DRAM"}}},
+  {"locate_block": {"loc": {"name": "CORE"}}},
+  {"locate_inner_block": {"loc": {"name": "CORE"}}},
+  {"rewrite_locations": {"rewrites": [{"prefix": {"name": "CORE"}, "target": {"name": "CORE"}}]}},
+  {"compute_deps": {}}
+])";
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int rounds = argc == 2 ? std::atoi(argv[1]) : 11;
+  if (argc > 2 || rounds < 1) {
+    std::fprintf(stderr, "usage: stria_passes_bench [ROUNDS]\n");
+    return 2;
+  }
+  const HardwareModel model = require(load_hardware_model({"cpu.json", kModel}));
+  const Pipeline pipeline =
+      require(parse_pipeline({"simple passes", kPipeline}, {}, model, passes::all_passes()));
+  const EvaluateIntrinsic evaluator = evaluate;
+  PipelineOptions options;
+  options.evaluate = &evaluator;
+  options.verify_each = false;
+  const std::vector<int> repeats = {1, 2, 4};
+  std::vector<stripe::Program> programs;
+  std::vector<std::map<std::string, std::vector<double>>> times(repeats.size());
+  std::vector<std::function<void()>> works;
+  for (size_t i = 0; i < repeats.size(); ++i) {
+    const bench::ResNet50 net = bench::resnet50({.folded = false, .repeat = repeats[i]});
+    const tile::Program parsed = require(tile::parse({"resnet50.tile", net.text}));
+    programs.push_back(require(lower(require(tile::bind_program(parsed, "", net.inputs)))));
+  }
+  for (size_t i = 0; i < repeats.size(); ++i)
+    works.push_back([&, i] {
+      stripe::Program program = programs[i];
+      for (const StepReport& report : require(run_pipeline(program, pipeline, model, options)))
+        times[i][report.step].push_back(report.milliseconds);
+    });
+  bench::interleave(works, rounds, 1);
+  // The best: passes run for less than the scheduler's slices of a shared machine.
+  auto best = [](const std::vector<double>& list) {
+    return *std::min_element(list.begin(), list.end());
+  };
+  std::printf(
+      "simple passes on programs of the shape of ResNet-50, batch 1, fp32, normalised: best of "
+      "%d rounds, ms\n",
+      rounds);
+  std::printf("machine: %s\n\n%-24s", bench::machine_text().c_str(), "kernels");
+  for (const stripe::Program& program : programs)
+    std::printf(" %10zu", program.main()->stmts.size());
+  std::printf("\n");
+  std::vector<double> sums(programs.size());
+  for (const PipelineStep& step : pipeline.steps) {
+    std::printf("%-24s", step.name.c_str());
+    for (size_t i = 0; i < programs.size(); ++i) {
+      const double ms = best(times[i][step.name]);
+      sums[i] += ms;
+      std::printf(" %10.3f", ms);
+    }
+    std::printf("\n");
+  }
+  std::printf("%-24s", "all");
+  for (double sum : sums) std::printf(" %10.3f", sum);
+  std::printf("\n");
+  return 0;
+}
