@@ -6,6 +6,7 @@
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/buffer_views.h"
 #include "stria/passes/index_role.h"
+#include "stria/passes/split_block.h"
 #include "stria/passes/statement_list.h"
 #include "stria/stripe/footprint.h"
 
@@ -101,7 +102,13 @@ class Localizer {
     moved.into = view->into;
     moved.shape.dims = dense_shape(moved.shape.type, view->shape.sizes()).dims;
     moved.access.assign(view->access.size(), Affine());
-    if (moved.location.empty()) moved.location = view->location;
+    if (moved.location.empty()) {
+      moved.location = view->location;
+    } else {
+      for (stripe::LocationUnit& unit : moved.location.path)
+        for (Affine& form : unit.units)
+          form = form.rename([&](const std::string& name) { return bring_in(*user, name); });
+    }
     restride_views(*user, moved.into, moved.shape.dims);
     *view = std::move(moved);
     std::erase_if(block.refs, [&](const Refinement& ref) { return ref.into == name; });

@@ -165,6 +165,17 @@ class Expander {
     if (!options_.part_name.empty()) block.tags.set(options_.part_name, value);
   }
 
+  // Brings in what the inner block's location names of the outer one's indices.
+  static void bring_in_location(const Block& outer, Block& inner, stripe::Location& location) {
+    for (stripe::LocationUnit& unit : location.path)
+      for (Affine& form : unit.units) {
+        std::map<std::string, Affine> forms;
+        for (const auto& [name, coefficient] : form.terms())
+          if (outer.find_index(name)) forms[name] = Affine::of(bring_in(inner, name));
+        form = form.substitute(forms);
+      }
+  }
+
   // A block of one point with the copies in it, each with views that it alone has.
   Block with_views(Block block, const std::string& index, int64_t range) const {
     split_block(block, {{index, 1}});
@@ -181,13 +192,8 @@ class Expander {
       inner.constraints.push_back(constraint.substitute(forms));
       return true;
     });
-    for (stripe::LocationUnit& unit : inner.location.path)
-      for (Affine& form : unit.units) {
-        std::map<std::string, Affine> forms;
-        for (const auto& [name, coefficient] : form.terms())
-          if (block.find_index(name)) forms[name] = Affine::of(bring_in(inner, name));
-        form = form.substitute(forms);
-      }
+    bring_in_location(block, inner, inner.location);
+    for (Refinement& ref : inner.refs) bring_in_location(block, inner, ref.location);
     if (block.tags.has("deps")) {  // of the statements that are in the copies now
       inner.tags.set("deps");
       block.tags.remove("deps");
@@ -203,6 +209,8 @@ class Expander {
         own.into = block.fresh_name(fmt::format("{}_{}", view.into, value));
         own_view[view.into] = own.into;
         for (Affine& access : own.access) access = access.substitute(at);
+        for (stripe::LocationUnit& unit : own.location.path)
+          for (Affine& form : unit.units) form = form.substitute(at);
         block.refs.push_back(std::move(own));
       }
       for (Refinement& ref : copy.refs)
