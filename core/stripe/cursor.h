@@ -50,12 +50,13 @@ class Cursor {
   bool read_affines(std::vector<Affine>& out, std::string_view what);
   // <…> if there is one. <[0]> and <> are the empty location.
   bool read_location(Location& out);
+  // 4*d0[0+:3] + d1[1+:2].
+  bool read_bit_form(BitFieldForm& out);
 
  private:
   bool read_magnitude(uint64_t& out, std::string_view what, bool hex);
   bool read_real(DataType type, bool negative, double& out);
   bool read_text(std::string& out);
-  bool read_bit_form(BitFieldForm& out);
   bool read_unit(LocationUnit& out);
 
   const TokenList* list_;

@@ -32,11 +32,18 @@ class Findings {
 // Names, scopes, types, ranks, directions, aggregations, numbers: everything but integer sets.
 void check_structure(const Program& program, const VerifyOptions& options, Findings& findings);
 
-// What depends on ranges and order: units inside their counts, dependencies sufficient in #deps
-// blocks, arenas of a #placed program disjoint.
+// Dependencies sufficient in #deps blocks; units, pipelines and stencils as the model has them.
 void check_order(const Program& program, const VerifyOptions& options, Findings& findings);
 
-// Executed loads and stores inside their allocations; no race between points of parallel indices.
-void check_accesses(const Program& program, Findings& findings, VerifyReport& report);
+// Arenas of a #placed program disjoint and inside their memories.
+void check_arenas(const Program& program, const VerifyOptions& options, Findings& findings);
+
+// Where barriers stand, and what stands beside lane blocks.
+void check_standing(const Program& program, Findings& findings);
+
+// Executed loads and stores: inside their allocations, by the owner, without races, in the order of
+// barriers, of no poison; stencils as the model has them.
+void check_accesses(const Program& program, const VerifyOptions& options, Findings& findings,
+                    VerifyReport& report);
 
 }  // namespace stria::stripe

@@ -1,45 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verifier's rules about what runs before what: enough dependencies in #deps blocks, and in a
-// #placed program disjoint arena ranges for allocations that are alive together. Also units inside
-// the counts of the hardware model, which needs the ranges of indices.
+// The verifier's rules about what runs before what: enough dependencies in #deps blocks. Also what
+// the hardware model says of units: their counts, which needs the ranges of indices, the points
+// that a pipeline may have under way, the names of stencils.
 #include <algorithm>
 #include <functional>
 
+#include "stria/base/text.h"
 #include "stria/stripe/findings.h"
 #include "stria/stripe/footprint.h"
 #include "stria/stripe/printer.h"
 #include "stria/stripe/statement_conflicts.h"
+#include "stria/stripe/statement_order.h"
 
 namespace stria::stripe {
 namespace {
-
-// Which statements of a block certainly run before which: by position, in a #deps block by the
-// paths of its dependencies.
-class Order {
- public:
-  explicit Order(const Block& block) : by_deps_(block.tags.has("deps")) {
-    if (!by_deps_) return;
-    size_t count = block.stmts.size();
-    words_ = (count + 63) / 64;
-    before_.assign(count * words_, 0);
-    for (size_t i = 0; i < count; ++i) {
-      for (int64_t dep : block.stmts[i].deps) {
-        size_t d = static_cast<size_t>(dep);
-        for (size_t w = 0; w < words_; ++w) before_[i * words_ + w] |= before_[d * words_ + w];
-        before_[i * words_ + d / 64] |= uint64_t{1} << (d % 64);
-      }
-    }
-  }
-  bool runs_before(size_t a, size_t b) const {
-    if (!by_deps_) return a < b;
-    return before_[b * words_ + a / 64] >> (a % 64) & 1;
-  }
-
- private:
-  bool by_deps_;
-  size_t words_ = 0;
-  std::vector<uint64_t> before_;  // row i: bit set of the statements that run before i
-};
 
 // A statement's touch of one of its block's refinements.
 struct Touch {
@@ -108,9 +82,27 @@ bool conflict(const Touch& a, const Touch& b) {
   return parts_meet(a.part, b.part);
 }
 
+// A barrier has its place among all that touches memory.
+void check_barrier_order(const Place& place, const StatementOrder& order, Findings& findings) {
+  const auto& stmts = place.block->stmts;
+  for (size_t b = 0; b < stmts.size(); ++b) {
+    if (!stmts[b].special() || stmts[b].special()->name != "barrier") continue;
+    for (size_t i = 0; i < stmts.size(); ++i) {
+      if (i == b || !stmts[i].block()) continue;
+      const size_t first = std::min(i, b), second = std::max(i, b);
+      if (!order.runs_before(first, second))
+        findings.add(
+            place, second,
+            fmt::format("it does not wait for statement {}, and one of the two is a barrier",
+                        first));
+    }
+  }
+}
+
 void check_deps(const Place& place, Findings& findings) {
   const Block& block = *place.block;
-  Order order(block);
+  StatementOrder order(block);
+  check_barrier_order(place, order, findings);
   std::map<std::string, size_t> defined;
   auto use = [&](size_t i, const std::string& name) {
     auto at = defined.find(name);
@@ -158,109 +150,6 @@ void check_deps(const Place& place, Findings& findings) {
       }
 }
 
-// --- arenas
-// -------------------------------------------------------------------------------------------
-
-struct Arena {
-  const Refinement* ref = nullptr;
-  const Place* owner = nullptr;
-  std::string location;
-  int64_t begin = 0, end = 0;  // bytes
-  std::vector<size_t> users;   // statements of the owner that touch it
-};
-
-std::vector<size_t> users_of(const Block& block, const std::string& name) {
-  std::vector<size_t> users;
-  auto has = [&](const std::vector<std::string>& names) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  for (size_t i = 0; i < block.stmts.size(); ++i) {
-    const Statement& stmt = block.stmts[i];
-    bool used = false;
-    if (auto* s = std::get_if<Load>(&stmt.op)) used = s->from == name;
-    if (auto* s = std::get_if<Store>(&stmt.op)) used = s->into == name;
-    if (auto* s = stmt.special()) used = has(s->inputs) || has(s->outputs);
-    if (const Block* inner = stmt.block())
-      used = std::any_of(inner->refs.begin(), inner->refs.end(),
-                         [&](const Refinement& r) { return r.from == name; });
-    if (used) users.push_back(i);
-  }
-  return users;
-}
-
-class ArenaCheck {
- public:
-  explicit ArenaCheck(Findings& findings) : findings_(findings) {}
-
-  void block(const Place& place) {
-    const Block& block = *place.block;
-    Order order(block);
-    size_t outer = live_.size();
-    for (const Refinement& ref : block.refs) {
-      if (ref.dir != RefDir::none) continue;
-      Arena arena{
-          &ref, &place, to_string(ref.location), ref.offset_bytes, 0, users_of(block, ref.into)};
-      int64_t copies = std::max<int64_t>(1, block.tags.integer("pipeline").value_or(1));
-      int64_t bytes = 0;
-      if (__builtin_mul_overflow(ref.shape.span_bytes(), copies, &bytes) ||
-          __builtin_add_overflow(arena.begin, bytes, &arena.end)) {
-        findings_.add(place, ref, "its arena ends beyond 2^63 bytes");
-        return;
-      }
-      // What encloses is alive if the statement that this block is lies in its lifetime; the
-      // entry's tensors always are.
-      for (size_t i = 0; i < live_.size(); ++i) {
-        const Arena& other = live_[i];
-        bool together = i < outer ? true : alive_together(order, arena, other, place.depth == 0);
-        if (!together || other.location != arena.location) continue;
-        if (arena.begin >= other.end || other.begin >= arena.end) continue;
-        findings_.add(
-            place, ref,
-            fmt::format(
-                "its bytes {} to {} of '{}' are also those of '{}' ({} to {}), which is alive then",
-                arena.begin, arena.end - 1, arena.location, other.ref->into, other.begin,
-                other.end - 1));
-      }
-      live_.push_back(std::move(arena));
-    }
-    std::vector<Arena> saved = live_;
-    for (size_t i = 0; i < block.stmts.size(); ++i) {
-      const Block* inner = block.stmts[i].block();
-      if (!inner) continue;
-      std::erase_if(live_, [&](const Arena& arena) {
-        return arena.owner == &place && place.depth > 0 && !alive_at(order, arena, i);
-      });
-      this->block({&place, inner, i, place.depth + 1, inner->index_box(place.box)});
-      live_ = saved;
-    }
-    live_.resize(outer);
-  }
-
- private:
-  // Alive from the first to the last user: dead at statement i only if all users run before or
-  // after it.
-  static bool alive_at(const Order& order, const Arena& arena, size_t i) {
-    auto before = [&](size_t u) { return u != i && order.runs_before(u, i); };
-    auto after = [&](size_t u) { return u != i && order.runs_before(i, u); };
-    return !std::all_of(arena.users.begin(), arena.users.end(), before) &&
-           !std::all_of(arena.users.begin(), arena.users.end(), after);
-  }
-
-  static bool alive_together(const Order& order, const Arena& a, const Arena& b, bool always) {
-    if (always) return true;
-    auto all_before = [&](const Arena& x, const Arena& y) {
-      for (size_t u : x.users)
-        for (size_t v : y.users)
-          if (!order.runs_before(u, v)) return false;
-      return true;
-    };
-    return !all_before(a, b) && !all_before(b, a);
-  }
-
-  Findings& findings_;
-  std::vector<Arena> live_;  // of the enclosing blocks and this one
-};
-
 // A block's points queue for the units that its location names, so that an index there may have
 // more values than there are units; a number or a memory's unit must exist.
 void check_units(const Place& place, const Location& location, bool queues,
@@ -279,13 +168,43 @@ void check_units(const Place& place, const Location& location, bool queues,
   }
 }
 
-// Not in an index of no values, its own or one around it: what starts at such an index has no values
-// either, though its interval may look as if it had.
+// Not in an index of no values, its own or one around it: what starts at such an index has no
+// values either, though its interval may look as if it had.
 bool runs(const Place& place) {
   for (const Place* at = &place; at; at = at->parent)
     for (const auto& [name, range] : at->box)
       if (range.empty()) return false;
   return true;
+}
+
+// The unit is that of the nearest location.
+void check_pipeline(const Place& place, const VerifyOptions& options, Findings& findings) {
+  const int64_t points = place.block->tags.integer("pipeline").value_or(1);
+  if (points < 2 || !options.pipeline_depths) return;
+  const Place* at = &place;
+  while (at && at->block->location.empty()) at = at->parent;
+  if (!at) return;
+  const std::string& unit = at->block->location.path.back().name;
+  auto depth = options.pipeline_depths->find(unit);
+  if (depth != options.pipeline_depths->end() && points > depth->second)
+    findings.add(place, fmt::format("#pipeline={}: '{}' has at most {} points under way", points,
+                                    unit, depth->second));
+}
+
+void check_stencil_name(const Place& place, const VerifyOptions& options, Findings& findings) {
+  const TagValue* tag = place.block->tags.find("stencil");
+  if (!tag) return;
+  const auto* name = std::get_if<std::string>(tag);
+  if (!name || name->empty())
+    return findings.add(place, "#stencil needs the name of an instruction, as #stencil=\"mma\"");
+  if (!options.stencils) return;
+  std::vector<std::string> known;
+  for (const Stencil& stencil : *options.stencils) {
+    if (stencil.name == *name) return;
+    known.push_back(stencil.name);
+  }
+  findings.add(place, fmt::format("the hardware model has no stencil '{}'{}", *name,
+                                  did_you_mean(*name, known)));
 }
 
 }  // namespace
@@ -294,6 +213,8 @@ void check_order(const Program& program, const VerifyOptions& options, Findings&
   visit_blocks(program.entry, [&](const Place& place) {
     if (findings.full()) return;
     if (place.block->tags.has("deps")) check_deps(place, findings);
+    check_pipeline(place, options, findings);
+    check_stencil_name(place, options, findings);
     if (!options.units || !runs(place)) return;
     check_units(place, place.block->location, true, options,
                 [&](const std::string& m) { findings.add(place, m); });
@@ -301,10 +222,6 @@ void check_order(const Program& program, const VerifyOptions& options, Findings&
       check_units(place, ref.location, false, options,
                   [&](const std::string& m) { findings.add(place, ref, m); });
   });
-  if (!program.entry.tags.has("placed") || !findings.empty()) return;
-  Place place;
-  place.block = &program.entry;
-  ArenaCheck(findings).block(place);
 }
 
 }  // namespace stria::stripe

@@ -527,4 +527,16 @@ class Parser {
 
 Result<Program> parse(const SourceText& source) { return Parser(source).run(); }
 
+Result<BitFieldForm> parse_bit_form(const SourceText& source) {
+  Diagnostics diagnostics(source);
+  if (!check_is_text(source, diagnostics)) return diagnostics.status();
+  const TokenList list = tokenize(source, diagnostics);
+  Cursor cursor(list, diagnostics);
+  BitFieldForm form;
+  if (cursor.read_bit_form(form) && !cursor.at_end())
+    cursor.fail("expected '+' and another bit field, or the end");
+  STRIA_RETURN_IF_ERROR(diagnostics.status());
+  return form;
+}
+
 }  // namespace stria::stripe

@@ -17,4 +17,7 @@ inline constexpr int kMaxDepth = 128;
 // mistake, each with file:line:column, the source line and a caret; 20 at most.
 Result<Program> parse(const SourceText& source);
 
+// A form of bit fields alone, as in a location's owners: "4*d0[0+:3] + d1[1+:2]".
+Result<BitFieldForm> parse_bit_form(const SourceText& source);
+
 }  // namespace stria::stripe

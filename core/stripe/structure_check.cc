@@ -194,6 +194,13 @@ class StructureCheck {
       for (const Affine& form : unit.units) names_of(form, block, "an index", report);
       if (!of_ref && !unit.owners.empty())
         report("only a refinement's location has owners, not a block's");
+      if (!unit.owners.empty() && &unit != &location.path.back())
+        report(fmt::format("the owners stand with the last unit of a location, not with '{}'",
+                           unit.name));
+      for (size_t i = 0; i < unit.owners.size(); ++i)
+        for (size_t j = 0; j < i; ++j)
+          if (unit.owners[i].first == unit.owners[j].first)
+            report(fmt::format("the owner '{}' stands twice", unit.owners[i].first));
       for (const auto& [name, form] : unit.owners) {
         if (!is_identifier(name)) report(fmt::format("the owner '{}' is no name", name));
         for (const BitField& field : form.fields) {
@@ -224,6 +231,8 @@ class StructureCheck {
     for (const char* tag : {"clamp", "zero_fill"})
       if (ref.tags.has(tag) && ref.dir != RefDir::in)
         report(fmt::format("only what is read (in) may be #{}", tag));
+    if (ref.tags.has("clamp") && ref.tags.has("zero_fill"))
+      report("it is #clamp and #zero_fill: what a load from outside gives is open");
     if (ref.dir == RefDir::none) {
       allocation(ref, report);
     } else if (ref.from.empty()) {
@@ -331,7 +340,9 @@ class StructureCheck {
       report(fmt::format("it is const, but '{}' around it is not", ref.from));
     if (writes && parent->is_const && part == Part::main)
       report(fmt::format("'{}' is const and cannot be written in #main", ref.from));
-    if (!writes && part == Part::prologue && place.depth == 1 && !parent->is_const)
+    if (writes && part == Part::prologue && place.depth == 1 && !parent->is_const)
+      report(fmt::format("what the prologue writes is const, and '{}' is not", ref.from));
+    if (ref.dir != RefDir::out && part == Part::prologue && place.depth == 1 && !parent->is_const)
       report(fmt::format("the prologue reads constants only, and '{}' is not const", ref.from));
   }
 
@@ -380,7 +391,7 @@ class StructureCheck {
       }
       if (part == Part::entry)
         report("the #program block holds the blocks #prologue and #main only");
-      simple(place, stmt, i, scalars, types, report);
+      simple(place, part, stmt, i, scalars, types, report);
     }
   }
 
@@ -397,7 +408,7 @@ class StructureCheck {
   }
 
   template <typename Report>
-  void simple(const Place& place, const Statement& stmt, size_t position,
+  void simple(const Place& place, Part part, const Statement& stmt, size_t position,
               std::set<std::string>& scalars, const std::map<std::string, DataType>& types,
               Report report) {
     const Block& block = *place.block;
@@ -429,6 +440,9 @@ class StructureCheck {
       if (at) one_element(*ref, *at, "load");
       if (at && !at->empty() && ref->shape.element_count() == 0)
         report(fmt::format("the view '{}' has no element to clamp a chosen coordinate to", name));
+      if (at && !at->empty() && reads_beyond(place, *ref))
+        report(
+            fmt::format("'{}' is #clamp or #zero_fill; no scalar chooses its coordinates", name));
       reading(place, position, *ref, report);
     };
     auto write = [&](const std::string& name, const ChosenCoordinates* at) {
@@ -443,6 +457,8 @@ class StructureCheck {
                         name));
       if (ref->dir == RefDir::in)
         report(fmt::format("'{}' is an input (in) and cannot be written", name));
+      if (ref->is_const && part == Part::main)
+        report(fmt::format("'{}' is const and cannot be written in #main", name));
     };
     if (auto* s = std::get_if<Load>(&stmt.op)) {
       read(s->from, &s->at);
@@ -468,6 +484,17 @@ class StructureCheck {
       for (const std::string& name : s->inputs) read(name, nullptr);
       for (const std::string& name : s->outputs) write(name, nullptr);
     }
+  }
+
+  // Whether the refinement, or one that it views, may be read out of range.
+  static bool reads_beyond(const Place& place, const Refinement& ref) {
+    const Refinement* view = &ref;
+    for (const Place* at = place.parent; view; at = at->parent) {
+      if (view->tags.has("clamp") || view->tags.has("zero_fill")) return true;
+      if (!at || view->dir == RefDir::none) return false;
+      view = at->block->find_ref(view->from);
+    }
+    return false;
   }
 
   // Whether the outermost refinement of the chain with the aggregation is `out`.

@@ -37,7 +37,9 @@ Status verify(const Program& program, const VerifyOptions& options, VerifyReport
   Findings findings;
   check_structure(program, options, findings);
   if (findings.empty()) check_order(program, options, findings);
-  if (findings.empty() && options.accesses) check_accesses(program, findings, *report);
+  if (findings.empty()) check_arenas(program, options, findings);
+  if (findings.empty()) check_standing(program, findings);
+  if (findings.empty() && options.accesses) check_accesses(program, options, findings, *report);
   return findings.status();
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "stria/base/status.h"
@@ -19,13 +20,40 @@ struct IntrinsicSignature {
   int operands = 0;
 };
 
+// One instruction of a hardware model that does a whole stencil: what a #stencil block of its name
+// is compared with (S14).
+struct StencilOperand {
+  std::string name;  // "A"
+  bool written = false;
+  DataType type = DataType::fp32;
+  std::vector<std::string> dims;  // the indices that it varies with, slowest first
+  std::string home;               // memory unit
+  // Who holds which element, by owner, over the operand's dims; empty: it is addressed.
+  std::vector<std::pair<std::string, BitFieldForm>> fragment;
+};
+struct Stencil {
+  std::string name;
+  std::string unit;                                      // whose operation it is
+  std::vector<std::pair<std::string, int64_t>> indices;  // with their ranges
+  std::vector<StencilOperand> operands;
+};
+
 struct VerifyOptions {
   // Known intrinsics by name; null: any name and operand count passes. Borrowed.
   const std::map<std::string, IntrinsicSignature>* intrinsics = nullptr;
   // Units of the hardware model by name with their counts; null: any location passes. Borrowed.
   const std::map<std::string, int64_t>* units = nullptr;
+  // How many points of a pipelined block a unit may have under way, by unit; null, or a unit that
+  // is not there: any number. Borrowed.
+  const std::map<std::string, int64_t>* pipeline_depths = nullptr;
+  // Bytes of one instance of a memory unit that a #placed program has to fit into, by unit; null,
+  // or a unit that is not there: any number. Borrowed.
+  const std::map<std::string, int64_t>* memory_bytes = nullptr;
+  // The model's stencils; null: #stencil blocks are compared with nothing. Borrowed.
+  const std::vector<Stencil>* stencils = nullptr;
   // Prove that executed loads and stores lie inside their allocations and that parallel points do
-  // not race. Needs integer sets; the rest of the rules is linear in the program's size.
+  // not race, nor lanes without a barrier; owners, poison, stencils. Needs integer sets; the rest
+  // of the rules is linear in the program's size.
   bool accesses = true;
 };
 
@@ -42,10 +70,10 @@ struct VerifyReport {
 Status verify(const Program& program, const VerifyOptions& options = {},
               VerifyReport* report = nullptr);
 
-// Whether points of `kernel`, a block of #main, that differ in one of these indices may store to one
-// element of an aggregation that takes the values of all of them. The verifier lets parallel points do
-// so; who runs them at once has to keep their stores apart. True where it cannot be decided. The
-// program has passed the verifier.
+// Whether points of `kernel`, a block of #main, that differ in one of these indices may store to
+// one element of an aggregation that takes the values of all of them. The verifier lets parallel
+// points do so; who runs them at once has to keep their stores apart. True where it cannot be
+// decided. The program has passed the verifier.
 bool combines_across_points(const Block& main, const Block& kernel,
                             const std::vector<std::string>& indices);
 
