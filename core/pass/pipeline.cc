@@ -9,6 +9,7 @@
 
 #include "stria/base/text.h"
 #include "stria/hwmodel/json_text.h"
+#include "stria/pass/model_rules.h"
 #include "stria/stripe/verifier.h"
 #include "stria/stripe/walk.h"
 
@@ -54,12 +55,9 @@ Result<PipelineStep> parse_step(const json& entry, const std::string& pointer,
 // What could not be decided is noted in `undecided`.
 Status verify_program(const stripe::Program& program, const HardwareModel& model,
                       const PipelineOptions& how, std::vector<std::string>& undecided) {
-  std::map<std::string, int64_t> units = model.units();
-  stripe::VerifyOptions options;
-  options.intrinsics = how.intrinsics;
-  if (!units.empty()) options.units = &units;
+  STRIA_ASSIGN(const ModelRules rules, ModelRules::of(model));
   stripe::VerifyReport report;
-  Status status = stripe::verify(program, options, &report);
+  Status status = stripe::verify(program, rules.options(how.intrinsics), &report);
   undecided = std::move(report.warnings);
   return status;
 }

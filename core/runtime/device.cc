@@ -8,6 +8,7 @@
 #include "stria/base/file.h"
 #include "stria/base/status.h"
 #include "stria/hwmodel/hardware_model.h"
+#include "stria/pass/model_rules.h"
 #include "stria/pass/pipeline.h"
 #include "stria/pass/reproducer.h"
 #include "stria/passes/all_passes.h"
@@ -242,12 +243,10 @@ Result<Executable> Device::load_stripe(const SourceText& stripe,
                                        const CompileOptions& options) const {
   Compilation compilation;
   STRIA_ASSIGN(compilation.generic, stripe::parse(stripe));
-  const std::map<std::string, int64_t> units = state_->model.units();
-  stripe::VerifyOptions verify_options;
-  verify_options.units = &units;
-  verify_options.intrinsics = &intrinsic_signatures();
+  STRIA_ASSIGN(const ModelRules rules, ModelRules::of(state_->model));
   STRIA_RETURN_IF_ERROR(
-      stripe::verify(compilation.generic, verify_options).with_context(stripe.name));
+      stripe::verify(compilation.generic, rules.options(&intrinsic_signatures()))
+          .with_context(stripe.name));
   if (options.keep_stages)
     compilation.add_stage("program", "stripe", stripe::print(compilation.generic));
   if (options.pipeline) {

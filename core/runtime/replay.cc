@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/runtime/replay.h"
 
+#include "stria/pass/model_rules.h"
 #include "stria/passes/all_passes.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/intrinsics.h"
@@ -28,11 +29,8 @@ Result<Replay> Replay::prepare(const SourceText& file, Reproducer reproducer,
 }
 
 Status Replay::verify() const {
-  const std::map<std::string, int64_t> units = model_.units();
-  stripe::VerifyOptions options;
-  options.intrinsics = &intrinsic_signatures();
-  if (!units.empty()) options.units = &units;
-  return stripe::verify(program_, options);
+  STRIA_ASSIGN(const ModelRules rules, ModelRules::of(model_));
+  return stripe::verify(program_, rules.options(&intrinsic_signatures()));
 }
 
 Status Replay::run() const {

@@ -11,6 +11,7 @@
 #include "reproducer_file.h"
 #include "stria/base/text.h"
 #include "stria/hwmodel/hardware_model.h"
+#include "stria/pass/model_rules.h"
 #include "stria/pass/pipeline.h"
 #include "stria/pass/reproducer.h"
 #include "stria/passes/all_passes.h"
@@ -25,13 +26,11 @@ namespace {
 
 Status verify_program(const stripe::Program& program, const std::optional<HardwareModel>& model,
                       const std::string& name) {
-  std::map<std::string, int64_t> units;
-  stripe::VerifyOptions options;
-  options.intrinsics = &intrinsic_signatures();
+  ModelRules rules;
   if (model) {
-    units = model->units();
-    options.units = &units;
+    STRIA_ASSIGN(rules, ModelRules::of(*model));
   }
+  const stripe::VerifyOptions options = rules.options(&intrinsic_signatures());
   stripe::VerifyReport report;
   STRIA_RETURN_IF_ERROR(stripe::verify(program, options, &report).with_context(name));
   if (!report.warnings.empty())

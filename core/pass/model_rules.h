@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a hardware model tells the verifier: units, depths of pipelines, sizes of memories,
+// stencils, as plain names and numbers.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "stria/base/status.h"
+#include "stria/hwmodel/hardware_model.h"
+#include "stria/stripe/verifier.h"
+
+namespace stria {
+
+// Plain value; what its options borrow lives as long as it does, unmoved.
+class ModelRules {
+ public:
+  // invalid_argument: an instruction's fragment is no form of bits.
+  static Result<ModelRules> of(const HardwareModel& model);
+
+  // Locations are free where the model has no units. Depths are those that the model gives; sizes
+  // those of memories that the program manages, as far as the model says who does.
+  stripe::VerifyOptions options(
+      const std::map<std::string, stripe::IntrinsicSignature>* intrinsics) const;
+
+ private:
+  std::map<std::string, int64_t> units_;
+  std::map<std::string, int64_t> pipeline_depths_;
+  std::map<std::string, int64_t> memory_bytes_;
+  std::vector<stripe::Stencil> stencils_;
+};
+
+}  // namespace stria
