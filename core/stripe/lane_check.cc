@@ -240,14 +240,17 @@ class BarrierCheck {
   // The numbers of the units below the root on the way to the access: which lane it is.
   std::optional<std::vector<std::pair<std::string, Affine>>> lane_of(const Access& access) const {
     std::vector<std::pair<std::string, Affine>> out;
+    std::set<std::string> known;  // the innermost number of a unit counts
     for (const Level* at = access.level.get(); at != &root_; at = at->around.get()) {
       const auto& path = at->block->location.path;
-      for (auto unit = path.rbegin(); unit != path.rend(); ++unit)
+      for (auto unit = path.rbegin(); unit != path.rend(); ++unit) {
+        if (!known.insert(unit->name).second) continue;
         for (const Affine& form : unit->units) {
           auto number = compose(form, at->forms);
           if (!number) return std::nullopt;
           out.emplace_back(unit->name, std::move(*number));
         }
+      }
     }
     return out;
   }

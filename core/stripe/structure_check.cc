@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verifier's rules that need no sets and no ranges.
 #include <algorithm>
+#include <deque>
 #include <set>
+#include <string_view>
+#include <unordered_map>
 
 #include "stria/base/text.h"
 #include "stria/stripe/findings.h"
@@ -33,21 +36,45 @@ std::vector<std::string> ref_names(const Block& block) {
   return names;
 }
 
-// Whether a statement before `position` writes the block's refinement `name`.
-bool written_before(const Block& block, size_t position, const std::string& name) {
-  for (size_t i = 0; i < position; ++i) {
-    const Statement& stmt = block.stmts[i];
-    if (auto* s = std::get_if<Store>(&stmt.op); s && s->into == name) return true;
-    if (auto* s = stmt.special();
-        s && std::find(s->outputs.begin(), s->outputs.end(), name) != s->outputs.end())
-      return true;
-    const Block* inner = stmt.block();
-    if (!inner) continue;
-    for (const Refinement& ref : inner->refs)
-      if (ref.from == name && (ref.dir == RefDir::out || ref.dir == RefDir::inout)) return true;
+// A block's refinements by name, and the first statement that writes each: found in one pass, for
+// #main has hundreds of both.
+class BlockNames {
+ public:
+  explicit BlockNames(const Block& block) : block_(block) {
+    for (const Refinement& ref : block.refs) refs_.emplace(ref.into, &ref);
   }
-  return false;
-}
+
+  const Refinement* find(std::string_view name) const {
+    auto at = refs_.find(name);
+    return at == refs_.end() ? nullptr : at->second;
+  }
+
+  // Whether a statement before `position` writes the refinement.
+  bool written_before(size_t position, std::string_view name) {
+    if (!looked_) look();
+    auto at = first_write_.find(name);
+    return at != first_write_.end() && at->second < position;
+  }
+
+ private:
+  void look() {
+    looked_ = true;
+    for (size_t i = 0; i < block_.stmts.size(); ++i) {
+      const Statement& stmt = block_.stmts[i];
+      if (auto* s = std::get_if<Store>(&stmt.op)) first_write_.emplace(s->into, i);
+      if (auto* s = stmt.special())
+        for (const std::string& name : s->outputs) first_write_.emplace(name, i);
+      if (const Block* inner = stmt.block())
+        for (const Refinement& ref : inner->refs)
+          if (ref.dir == RefDir::out || ref.dir == RefDir::inout) first_write_.emplace(ref.from, i);
+    }
+  }
+
+  const Block& block_;
+  std::unordered_map<std::string_view, const Refinement*> refs_;
+  std::unordered_map<std::string_view, size_t> first_write_;
+  bool looked_ = false;
+};
 
 // Whether a block that views something as `ref` (inout) reads it before it has written it: decided
 // by the first statement that touches it.
@@ -97,6 +124,8 @@ class StructureCheck {
       findings_.add(place, fmt::format("blocks are nested deeper than the limit of {}", kMaxDepth));
       return;
     }
+    while (names_.size() > static_cast<size_t>(place.depth)) names_.pop_back();
+    names_.emplace_back(block);
     texts(place);
     tags(place, block.tags, "the block");
     indices(place);
@@ -310,7 +339,7 @@ class StructureCheck {
   template <typename Report>
   void view(const Place& place, const Refinement& ref, Part part, Report report) {
     const Block& outer = *place.parent->block;
-    const Refinement* parent = outer.find_ref(ref.from);
+    const Refinement* parent = names(*place.parent).find(ref.from);
     if (!parent) {
       report(fmt::format("block '{}' around it has no refinement '{}'{}", outer.name, ref.from,
                          did_you_mean(ref.from, ref_names(outer))));
@@ -366,7 +395,7 @@ class StructureCheck {
   template <typename Report>
   void reading(const Place& place, size_t position, const Refinement& ref, Report report) {
     bool starts_empty = ref.dir == RefDir::out || (ref.dir == RefDir::none && place.parent);
-    if (starts_empty && !written_before(*place.block, position, ref.into))
+    if (starts_empty && !names(place).written_before(position, ref.into))
       report(fmt::format("it reads '{}' ({}), which no earlier statement of block '{}' writes",
                          ref.into, ref.dir == RefDir::out ? "out" : "an allocation",
                          place.block->name));
@@ -555,9 +584,13 @@ class StructureCheck {
       report(fmt::format("'{}' has 1 result, not {}", op.name, op.outputs.size()));
   }
 
+  // Of the block of a place on the way down to the present one.
+  BlockNames& names(const Place& place) { return names_[static_cast<size_t>(place.depth)]; }
+
   const VerifyOptions& options_;
   bool placed_;
   Findings& findings_;
+  std::deque<BlockNames> names_;  // of the block at each depth
 };
 
 // #program with #main as its last block, #prologue before it, both without indices.
