@@ -32,7 +32,8 @@ T require(Result<T> result) {
 // Two cores with vectors of 64 bytes.
 const char kModel[] = R"({
   "name": "cpu", "clock_mhz": 2000,
-  "mem_units": {"DRAM": {"count": 1, "size_KiB": 8388608}, "REG": {"count": 2}},
+  "mem_units": {"DRAM": {"count": 1, "size_KiB": 8388608}, "REG": {"count": 2},
+    "L1": {"count": 2, "size_KiB": 48, "policy": "lru"}, "L2": {"count": 2, "size_KiB": 2048, "policy": "lru"}},
   "exec_units": {"CORE": {"count": 2, "vector_bytes": 64, "vector_registers": 32}}
 })";
 
