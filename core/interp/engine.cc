@@ -51,6 +51,7 @@ const Buffer& Engine<kBounds>::buffer_of(size_t slot) const {
 template <bool kBounds>
 Status Engine<kBounds>::run() {
   status_ = {};
+  for (Buffer& buffer : allocations_) buffer.growing = nullptr;  // a run may have ended within one
   try {
     run_block(*plan_.root, nullptr);
   } catch (const std::bad_alloc&) {

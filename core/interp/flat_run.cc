@@ -28,6 +28,9 @@ bool FlatRun::applies(const BlockPlan& block, const std::vector<View>& views,
     const FlatPlan::Access& access = a < loads ? plan.loads[a] : plan.stores[a - loads];
     const auto ref = static_cast<size_t>(access.ref);
     if (a < loads && views[ref].aggregating && !views[ref].aggregating->is_direct()) return false;
+    // Bounds of what grows beside are not in memory.
+    const bool combines = a >= loads && access.combine;
+    if (!bounded.empty() && !combines && views[ref].buffer->growing) return false;
     int64_t low = bases[ref] + forms[static_cast<size_t>(access.form)], high = low;
     for (size_t i = 0; i < block.idxs.size(); ++i) {
       const int64_t reach = block.coefficients_of(i)[access.form] * (block.idxs[i].range - 1);

@@ -67,6 +67,8 @@ void Aggregating::open(Buffer& target, const stripe::Aggregation& how, bool star
   from_identity = starts_from_identity;
   widened = how.type != target.type;
   buffer = &target;
+  around = target.growing;
+  target.growing = this;
   touched.clear();
   if (is_direct() && !with_bounds) return;
   const auto count = static_cast<size_t>(target.count());

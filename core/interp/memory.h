@@ -22,6 +22,8 @@ struct Bounded {
   bool undecided = false;
 };
 
+struct Aggregating;
+
 // One tensor. Offsets count elements from the one of all-zero coordinates: lowest <= offset < end.
 struct Buffer {
   char* data = nullptr;  // element of offset 0
@@ -35,6 +37,7 @@ struct Buffer {
   uint32_t epoch = 1;
   std::unique_ptr<Bounded[]> bounded;  // only in error-bound runs; [offset - lowest]
   std::unique_ptr<char[]> own;         // the memory, unless it is the caller's
+  Aggregating* growing = nullptr;      // the innermost aggregation into it that is running
 
   int64_t count() const { return end - lowest; }
   bool holds(int64_t offset) const { return offset >= lowest && offset < end; }
@@ -62,6 +65,7 @@ struct Aggregating {
   bool from_identity = false;
   bool widened = false;  // the aggregation type is not the storage type
   Buffer* buffer = nullptr;
+  Aggregating* around = nullptr;  // that the buffer was growing by before
   // Element `offset` has started exactly if started[offset - lowest] == epoch.
   std::vector<uint32_t> started;
   uint32_t epoch = 0;
@@ -83,6 +87,9 @@ struct Aggregating {
   bool has_started(int64_t offset) const {
     return started[static_cast<size_t>(offset - buffer->lowest)] == epoch;
   }
+  bool is_float_sum() const { return agg.op == stripe::AggOp::add && is_float(agg.type); }
+  // No more values come.
+  void close() { buffer->growing = around; }
   void start(int64_t offset) { started[static_cast<size_t>(offset - buffer->lowest)] = epoch; }
 };
 

@@ -23,10 +23,15 @@ auto Engine<kBounds>::element(const View& view, DataType type, int64_t offset) c
     value.typed = load_scalar(type, buffer.data, offset);
   if constexpr (kBounds) {
     value.x = buffer.bounded[offset - buffer.lowest];
-    if (running && !running->sums.empty() && running->has_started(offset) &&
-        running->agg.op == stripe::AggOp::add && is_float(running->agg.type))
-      value.x =
-          total(running->sums[static_cast<size_t>(offset - buffer.lowest)], running->agg.type);
+    // Also where another view sees the element grow.
+    if (const Aggregating* growing = running ? running : buffer.growing;
+        growing && growing->has_started(offset)) {
+      if (growing->is_float_sum() && (running || !growing->widened))
+        value.x =
+            total(growing->sums[static_cast<size_t>(offset - buffer.lowest)], growing->agg.type);
+      else if (!running && growing->widened)
+        value.x = {value.typed.to_double(), 0, true};  // only what has been rounded is in memory
+    }
   }
   return value;
 }
@@ -125,7 +130,12 @@ bool Engine<kBounds>::put(Frame& frame, int ref, int64_t offset, const Value& va
                 "a value that was never written reaches a tensor of the caller");
   store_scalar(buffer.type, buffer.data, offset, value.typed);
   buffer.set_valid(offset, !value.poison);
-  if constexpr (kBounds) buffer.bounded[offset - buffer.lowest] = value.x;
+  if constexpr (kBounds) {
+    buffer.bounded[offset - buffer.lowest] = value.x;
+    // The terms that an aggregation beside has counted are gone.
+    if (buffer.growing && buffer.growing->has_started(offset))
+      buffer.growing->sums[static_cast<size_t>(offset - buffer.lowest)].undecided = true;
+  }
   return true;
 }
 
@@ -136,7 +146,7 @@ bool Engine<kBounds>::aggregate(Frame& frame, const StmtPlan& stmt, int64_t offs
   Aggregating& running = *view.aggregating;
   Buffer& buffer = *view.buffer;
   const int64_t at = offset - buffer.lowest;
-  const bool is_sum = kBounds && running.agg.op == stripe::AggOp::add && is_float(running.agg.type);
+  const bool is_sum = kBounds && running.is_float_sum();
   Value current;
   if ((running.is_direct() && !kBounds) || running.has_started(offset)) {
     if (running.widened)
@@ -192,6 +202,7 @@ bool Engine<kBounds>::aggregate(Frame& frame, const StmtPlan& stmt, int64_t offs
 template <bool kBounds>
 void Engine<kBounds>::close(Aggregating& running) {
   Buffer& buffer = *running.buffer;
+  running.close();
   for (int64_t offset : running.touched) {
     const int64_t at = offset - buffer.lowest;
     [[maybe_unused]] Scalar last;

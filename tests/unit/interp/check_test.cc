@@ -120,6 +120,36 @@ TEST(Bounds, HoldForAnyOrderOfSummationAndAreNotLoose) {
   EXPECT_LT(reference.bound[0], 1.0);
 }
 
+// The bounds of what one view sees of the sum that another adds to: point by point, row by row, and
+// with the wider running value that is not in memory yet.
+TEST(Bounds, OfASumThatAnotherViewSeesGrow) {
+  for (const char* agg : {"add.fp32", "add.fp64", "max.fp32", "max.fp64"}) {
+    const std::string text = program_text(
+        "none new@0x0 A[0] fp32(6:1)\nnone new@0x0 S[] fp32()\nnone new@0x0 P[0] fp32(6:1)\n",
+        "in A[0] fp32(6:1)\nout P[0] fp32(6:1)\ninout S[] fp32()\n",
+        fmt::format("0: #kernel block [i:6] ( // k\n  in A[i] fp32(1:1)\n  out P[i] fp32(1:1)\n"
+                    "  inout S[]:{} fp32()\n  in T = S[] fp32()\n) {{\n 0: $t = load(T)\n"
+                    " 1: P = store($t)\n 2: $a = load(A)\n 3: S = store($a)\n"
+                    " 4: block [j:1] ( // leaf\n  in T[] fp32()\n  out P[j] fp32(1:1)\n) {{\n"
+                    "  0: $t = load(T)\n  1: P = store($t)\n }}\n}}\n",
+                    agg));
+    std::map<std::string, Data> data;
+    data["A"] = Data(DataType::fp32, {6}, {0.5, 1.5, -2, 4, 8, 0.25});
+    data["S"] = Data(DataType::fp32, {}, {3});
+    for (const bool flat : {true, false}) {
+      const Reference seen = bounds(text, data, {.flat_path = flat});
+      ASSERT_EQ(seen.size(), 6u);
+      for (size_t i = 0; i < seen.size(); ++i) {
+        if (seen.undecided[i]) continue;
+        EXPECT_NEAR(seen.value[i], seen.typed[i].to_double(), seen.bound[i]) << agg << " " << i;
+        EXPECT_LT(seen.bound[i], 1e-3);
+      }
+      const bool widened = std::string(agg).ends_with("fp64");
+      EXPECT_EQ(std::count(seen.undecided.begin(), seen.undecided.end(), 0), widened ? 0 : 6) << agg;
+    }
+  }
+}
+
 TEST(Bounds, OfBuiltins) {
   std::map<std::string, Data> data;
   data["A"] = Data(DataType::fp32, {3}, {0.5, 2, 10});
