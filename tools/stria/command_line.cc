@@ -240,6 +240,43 @@ void define(CLI::App* app, GradOptions& options) {
       "  stria grad net.tile --function loss --wrt W1,W2 --of L --keep-results");
 }
 
+void define(CLI::App* app, ReduceOptions& options) {
+  app->add_option("FILE", options.file, "a .stripe file, or a stria-repro-HASH.stripe")->required();
+  app->add_option("--pipeline", options.pipeline,
+                  "passes that fail, leave what is not legal, or change values; a JSON file "
+                  "(default: the reproducer's)")
+      ->type_name("P.json");
+  app->add_option("--hw", options.hw, "hardware model, a JSON file (default: the reproducer's)")
+      ->type_name("H.json");
+  add_repeated(app, "--set", options.settings, "parameter of model and pipeline", "NAME=VALUE");
+  app->add_flag("--exact", options.exact,
+                "floats differ if a bit does, not only beyond the bound of their rounding");
+  app->add_option("--seed", options.seed, "of the random inputs that values are computed from")
+      ->type_name("N")
+      ->capture_default_str();
+  app->add_option("--test", options.test,
+                  "a shell command that fails, other than by 0, for the file put in place of {}, "
+                  "or at its end")
+      ->type_name("COMMAND");
+  app->add_option("--says", options.says, "what the command prints when it fails, whatever its code")
+      ->type_name("TEXT");
+  app->add_flag("--invalid", options.invalid, "also try programs that the verifier refuses");
+  add_time_limit(app, options.time_limit_s, 0.001, "end with what there is then");
+  app->add_option("-o,--output", options.output, "file for the small program (default: stdout)")
+      ->type_name("OUT");
+  app->footer(
+      "\nDrops statements, blocks, refinements, constraints and indices, shrinks ranges and "
+      "tensors,\nunwraps blocks, and makes forms, types and names plain, until no step keeps the "
+      "failure.\nThe failure is the same while the same step fails with the same kind of message, "
+      "or the\ncommand ends with the same code. A reproducer stays one.\n"
+      "\nExamples:\n"
+      "  stria reduce stria-repro-0123456789abcdef.stripe -o small.stripe\n"
+      "  stria reduce program.stripe --pipeline passes.json --hw accel.json --exact\n"
+      "  stria reduce program.stripe --test \"stria opt {} --pipeline passes.json\" --says 'not "
+      "legal'\n"
+      "  stria reduce refused.stripe --test \"stria opt\" --says 'is no name' --invalid");
+}
+
 // The first word that looks like an option of `app` and is none, said with the nearest one; "" if
 // there is no such word. CLI11 complains of what is missing before it looks at what is wrong.
 std::string unknown_option(const CLI::App& app, int count, const char* const* arguments) {
@@ -272,6 +309,7 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   HwOptions hw_options;
   FmtOptions fmt_options;
   GradOptions grad_options;
+  ReduceOptions reduce_options;
   CLI::App* devices_app = app.add_subcommand("devices", "list the devices of all plugins");
   CLI::App* doctor_app = app.add_subcommand("doctor", "say what is wrong with each plugin");
   CLI::App* run_app = app.add_subcommand("run", "run a program on a device");
@@ -288,6 +326,9 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   define(fmt_app, fmt_options);
   CLI::App* grad_app = app.add_subcommand("grad", "write the derivative of a Tile program");
   define(grad_app, grad_options);
+  CLI::App* reduce_app =
+      app.add_subcommand("reduce", "make a failing Stripe program small and keep the failure");
+  define(reduce_app, reduce_options);
 
   CommandLine out;
   try {
@@ -303,7 +344,7 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   } catch (const CLI::ParseError& error) {
     if (app.get_subcommands().empty() && count > 1 && arguments[1][0] != '-') {
       const std::vector<std::string> verbs = {"devices", "doctor", "run", "compile",
-                                              "opt",     "hw",     "fmt",     "grad"};
+                                              "opt",     "hw",     "fmt",     "grad", "reduce"};
       out.text = fmt::format("stria: there is no verb '{}'{} (the verbs: {})\n", arguments[1],
                              did_you_mean(arguments[1], verbs), join(verbs, ", "));
       out.code = ExitCode::usage;
@@ -325,6 +366,7 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   if (hw_app->parsed()) out.verb = hw_options;
   if (fmt_app->parsed()) out.verb = fmt_options;
   if (grad_app->parsed()) out.verb = grad_options;
+  if (reduce_app->parsed()) out.verb = reduce_options;
   if (!out.verb) {
     out.text = app.help();
     out.code = ExitCode::usage;

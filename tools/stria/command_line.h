@@ -13,12 +13,13 @@
 #include "grad.h"
 #include "hw.h"
 #include "opt.h"
+#include "reduce.h"
 #include "run.h"
 
 namespace stria::command {
 
 using Verb = std::variant<DevicesOptions, DoctorOptions, RunOptions, CompileOptionsText, OptOptions,
-                          HwOptions, FmtOptions, GradOptions>;
+                          HwOptions, FmtOptions, GradOptions, ReduceOptions>;
 
 struct CommandLine {
   std::optional<Verb> verb;

@@ -26,6 +26,7 @@ Outcome dispatch(const Verb& verb) {
     Outcome operator()(const HwOptions& options) const { return hw(options); }
     Outcome operator()(const FmtOptions& options) const { return fmt_files(options); }
     Outcome operator()(const GradOptions& options) const { return grad(options); }
+    Outcome operator()(const ReduceOptions& options) const { return reduce(options); }
   };
   return std::visit(Dispatch{}, verb);
 }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// How `stria reduce` sees whether a program fails, and whether two programs fail in the same way.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "stria/base/status.h"
+#include "stria/hwmodel/hardware_model.h"
+#include "stria/pass/pipeline.h"
+#include "stria/stripe/block.h"
+
+namespace stria::command {
+
+// What the failure of a program is, in words that are the same for programs that fail in the same
+// way; "" if it does not fail.
+using FailureTest = std::function<std::string(const stripe::Program&)>;
+
+// Fails: what ends in an error, a crash, a program that is not legal, or other values than before.
+// Each program is tried in a process of its own.
+struct PipelineTest {
+  Pipeline pipeline;
+  HardwareModel model;
+  bool exact = false;      // floats must keep every bit
+  uint64_t seed = 1;       // of the inputs
+  bool legal_only = true;  // a program that is not legal itself does not count
+};
+FailureTest fails_in_pipeline(PipelineTest test);
+
+// Runs `command` by the shell; {} in it, or its end, becomes the path of a file with the text that
+// `as_text` makes of the program. Fails: what ends with another code than 0, or prints `says` if
+// that is given.
+FailureTest fails_in_command(const std::string& command, const std::string& says,
+                             std::function<std::string(const stripe::Program&)> as_text);
+
+}  // namespace stria::command
