@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "stria/passes/in_order.h"
 #include "stria/passes/index_role.h"
 #include "stria/passes/split_block.h"
 #include "stria/stripe/aggregation.h"
@@ -103,6 +104,8 @@ Refinement element_view(const Block& host, const std::string& name,
   ref.offset_bytes = 0;
   ref.swizzle.reset();
   ref.tags = {};
+  // The host's indices stay in the host.
+  if (names_index(ref.location)) ref.location = {};
   for (Dim& dim : ref.shape.dims) dim.size = 1;
   return ref;
 }
@@ -316,6 +319,7 @@ void add_accumulator(Block& host, const AccumulatorPlan& plan) {
         add(write_out_block(host, layout, plan, nest, acc, agg, view.dir), "_write_out");
   }
   host.stmts = std::move(stmts);
+  run_in_order(host);
 
   Refinement memory;
   memory.into = acc;

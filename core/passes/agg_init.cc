@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "stria/passes/accumulator.h"
+#include "stria/passes/in_order.h"
 #include "stria/passes/index_role.h"
 #include "stria/passes/split_block.h"
 #include "stria/passes/written_nest.h"
@@ -86,6 +87,16 @@ void set_direction(Block& block, const std::string& parent_name, RefDir dir) {
   }
 }
 
+void forget_aggregation(Block& block, const std::string& parent_name) {
+  for (Refinement& ref : block.refs) {
+    if (ref.from != parent_name || !ref.agg) continue;
+    ref.agg.reset();
+    ref.dir = RefDir::out;
+    for (Statement& stmt : block.stmts)
+      if (Block* inner = stmt.block()) forget_aggregation(*inner, ref.into);
+  }
+}
+
 // `path`: from the entry to the block around it. Makes an innermost block over outputs and
 // reductions into a block over the outputs around one over the reductions.
 void cut_reduction_off(const std::vector<Block*>& path, Block& block) {
@@ -135,6 +146,9 @@ bool sink(Start& start, bool cut) {
     }
     if (stores != 0) return true;
     ref.agg.reset();
+    // Inside a running aggregation directions say nothing; now it starts there.
+    for (Statement& stmt : writer.stmts)
+      if (Block* below = stmt.block()) set_direction(*below, ref.into, RefDir::out);
     start.path.push_back(&writer);
     start.position = inside;
     start.name = ref.into;
@@ -173,6 +187,13 @@ Status write_start(const Start& start, PassContext& context) {
   Block& host = start.host();
   const Refinement ref = start.view();
   STRIA_ASSIGN(std::vector<WrittenNest> nests, nests_of(start));
+  if (nests.empty()) {
+    // Nothing is ever written: there is nothing to start.
+    for (size_t i = 0; i < host.stmts.size(); ++i)
+      if (Block* writer = host.stmts[i].block(); writer && (start.shared || i == start.position))
+        forget_aggregation(*writer, start.name);
+    return {};
+  }
   if (ref.agg->type != ref.shape.type) {
     AccumulatorPlan plan;
     plan.name = start.name;
@@ -202,6 +223,7 @@ Status write_start(const Start& start, PassContext& context) {
     stmts.push_back(std::move(host.stmts[i]));
   }
   host.stmts = std::move(stmts);
+  run_in_order(host);
   return {};
 }
 

@@ -20,10 +20,11 @@ using stripe::Refinement;
 bool written(const Refinement& ref) { return ref.dir == RefDir::out || ref.dir == RefDir::inout; }
 bool viewed(const Refinement& ref) { return ref.dir != RefDir::none; }
 
+// Of the indices that vary at one point of the block around. Where one starts does not matter.
 std::map<std::string, int64_t> own_ranges(const Block& block) {
   std::map<std::string, int64_t> ranges;
   for (const Index& index : block.idxs)
-    if (!index.affine) ranges[index.name] = index.range;
+    if (!index.affine || index.range > 1) ranges[index.name] = index.range;
   return ranges;
 }
 
@@ -65,7 +66,7 @@ std::vector<IndexRole> index_roles(const Block& block) {
   for (const Refinement& ref : block.refs) sizes.push_back(touched_sizes(block, ref));
   std::vector<IndexRole> roles;
   for (const Index& index : block.idxs) {
-    if (index.affine || index.range <= 1) continue;
+    if (index.range <= 1) continue;
     IndexRole role;
     role.name = index.name;
     role.range = index.range;
@@ -118,16 +119,17 @@ std::string why_points_do_not_commute(const Block& block, const TensorNames& aro
   return "";
 }
 
+bool names_index(const stripe::Location& location) {
+  for (const stripe::LocationUnit& unit : location.path)
+    for (const Affine& form : unit.units)
+      if (!form.is_constant()) return true;
+  return false;
+}
+
 bool has_index_locations(const Block& block) {
-  auto names_index = [](const stripe::Location& location) {
-    for (const stripe::LocationUnit& unit : location.path)
-      for (const Affine& form : unit.units)
-        if (!form.is_constant()) return true;
-    return false;
-  };
   if (names_index(block.location)) return true;
   return std::any_of(block.refs.begin(), block.refs.end(),
-                     [&](const Refinement& ref) { return names_index(ref.location); });
+                     [](const Refinement& ref) { return names_index(ref.location); });
 }
 
 double work_of(const Block& block) {

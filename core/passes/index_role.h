@@ -38,7 +38,7 @@ struct IndexRole {
 // only that it is no extreme number.
 std::map<std::string, Interval> index_ranges(const stripe::Block& block);
 
-// The block's own indices (those without an affine form) of range over 1, in block order. A
+// The block's indices of range over 1, wherever they start, in block order. A
 // coefficient in one dimension of an access decides; that different coordinates of a tensor's
 // dimensions are different elements is the verifier's business. A written view is as large as all
 // that is reached through it: views inside may overhang it.
@@ -49,6 +49,9 @@ std::vector<IndexRole> index_roles(const stripe::Block& block);
 // tensor is written by each point on its own, or aggregates and is not read meanwhile. "" or the
 // reason why not. `around`: the tensors of the block around it.
 std::string why_points_do_not_commute(const stripe::Block& block, const TensorNames& around);
+
+// Does the location name an index?
+bool names_index(const stripe::Location& location);
 
 // Does any location of the block or its refinements name an index?
 bool has_index_locations(const stripe::Block& block);

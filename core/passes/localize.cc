@@ -90,6 +90,7 @@ class Localizer {
     }
     const Refinement* buffer = block.find_ref(name);
     if (buffer->swizzle || buffer->offset_bytes != 0) return "it has been placed";
+    if (names_index(buffer->location)) return "its location names an index of its block";
     if (!sees_disjoint_parts(*user, *view)) return "its parts at different points overlap";
     if (!keeps_aggregation(*user, *view)) return "the view decides where an aggregation starts";
     for (const Dim& dim : view->shape.dims)

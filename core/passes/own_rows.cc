@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "stria/pass/select_blocks.h"
+#include "stria/passes/in_order.h"
 #include "stria/passes/index_role.h"
 #include "stria/passes/located_unit.h"
 #include "stria/passes/split_block.h"
@@ -81,6 +82,7 @@ void narrow(Block& block, const std::string& parents_name, const std::string& pa
   store.at[target.dim] = own;
   block.stmts.insert(block.stmts.begin() + static_cast<std::ptrdiff_t>(target.statement) + 1,
                      stripe::Statement(std::move(shift)));
+  run_in_order(block);
 }
 
 void spread(Block& kernel, const TensorNames& around, const OwnRowsOptions& options, int64_t cores,

@@ -2,6 +2,7 @@
 #include "stria/passes/vectorize.h"
 
 #include <algorithm>
+#include <set>
 
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/accumulator.h"
@@ -51,7 +52,14 @@ Block& lanes_inside(Block& block, const VectorChoice& vector) {
   }
   if (!others && block.idxs.size() == 1) return block;
   split_block(block, tile);
-  return *block.stmts[0].block();
+  Block& lanes = *block.stmts[0].block();
+  // An index of one value, which is no lane.
+  std::map<std::string, Affine> one;
+  for (const Index& index : lanes.idxs)
+    if (!index.affine && index.range == 1 && index.name != vector.index) one[index.name] = Affine(0);
+  substitute_indices(lanes, one);
+  std::erase_if(lanes.idxs, [&](const Index& index) { return one.count(index.name) > 0; });
+  return lanes;
 }
 
 class Vectorizer {
@@ -65,6 +73,7 @@ class Vectorizer {
 
   // "" or why the kernel is to be left alone.
   std::string run() {
+    for (Block* block : single_chain(kernel_)) start_indices_at_zero(*block);
     Block& leaf = *single_chain(kernel_).back();
     if (!is_leaf(leaf)) return "it holds several blocks or a special";
     if (leaf.tags.has("vector")) return "it has lanes already";
@@ -251,8 +260,18 @@ void describe(VectorizeOptions& options, OptionFields& fields) {
 Status vectorize(stripe::Program& program, const VectorizeOptions& options, PassContext& context) {
   STRIA_RETURN_IF_ERROR(
       check_unit(context.model(), UnitUse::hold, "/accumulator", options.accumulator));
+  // What aggregations around the kernels write.
+  std::set<std::string> running;
+  for (const Block* section : {program.main(), program.prologue()})
+    for (size_t r = 0; section && r < section->refs.size(); ++r)
+      if (section->refs[r].agg) running.insert(section->refs[r].into);
   return for_each_kernel(program, options.reqs, [&](Block& kernel, const TensorNames& around) {
     context.matched();
+    for (const Refinement& ref : kernel.refs)
+      if (ref.agg && running.count(ref.from)) {
+        context.skipped(kernel.name, "it is part of an aggregation that others take part in");
+        return Status();
+      }
     Vectorizer vectorizer(kernel, around, options, context);
     std::string reason = vectorizer.run();
     if (reason.empty()) {

@@ -196,6 +196,8 @@ WrittenNest written_nest(const std::vector<const Block*>& path,
   const Block& host = *path.back();
   System system = gather(host, chain, name);
   if (!system.reason.empty()) return refuse(system.reason);
+  for (const Index& index : system.indices)
+    if (index.range < 1) return refuse("its block never runs");
   std::set<std::string> host_names;
   for (const Index& index : host.idxs) host_names.insert(index.name);
 
