@@ -7,8 +7,8 @@
 #include "coverage.h"
 #include "known_intrinsics.h"
 #include "legal_program.h"
-#include "program_values.h"
 #include "settings.h"
+#include "stria/interp/program_values.h"
 #include "stria/stripe/parser.h"
 #include "stria/stripe/printer.h"
 #include "stria/stripe/verifier.h"
@@ -48,13 +48,14 @@ TEST(Legal, EveryProgramIsAcceptedPrintedReadAndRun) {
       fail("does not read back");
       continue;
     }
-    auto values = run_on_random(program, seed);
+    auto values = interp::run_on_random(program, seed);
     if (!values.ok()) {
       fail(values.status().to_string());
       continue;
     }
-    if (std::string wrong = difference(program, *values, Same::exact); !wrong.empty())
-      fail("with and without bounds: " + wrong);
+    for (const interp::Same same : {interp::Same::exact, interp::Same::within_bounds})
+      if (std::string wrong = interp::difference(program, *values, same); !wrong.empty())
+        fail("against its own values and bounds: " + wrong);
     for (const interp::Reference& reference : values->expected)
       for (size_t i = 0; i < reference.size(); ++i) {
         ++elements;

@@ -80,6 +80,7 @@ std::string failure_in_pipeline(const stripe::Program& program, const PipelineTe
   PipelineOptions how;
   how.verify_each = test.legal_only;
   how.intrinsics = &intrinsic_signatures();
+  how.evaluate = &intrinsic_evaluator();
   how.after_step = [&](int, const StepReport& report, const stripe::Program& now) {
     if (!failure.empty() || !values.ok()) return;
     const std::string wrong = interp::difference(

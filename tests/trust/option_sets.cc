@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "option_sets.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "dice.h"
+#include "stria/base/text.h"
+#include "stria/stripe/parser.h"
+
+namespace stria::trust {
+namespace {
+
+using nlohmann::json;
+
+// What generated programs call their blocks and indices.
+const std::vector<json> kTags = {{"kernel"}, {"kernel"}, {"kernel"},       {"a"}, {"b"}, {"a", "c"},
+                                 {"main"},   {"b", "c"}, {"register_tile"}};
+const std::vector<std::string> kIndices = {"i", "j", "k", "x", "y", "n"};
+const std::vector<json> kLocations = {{{"name", "CORE"}},
+                                      {{"name", "DRAM"}},
+                                      {{"name", "CONV"}, {"units", {1}}},
+                                      {{"name", "SRAM"}, {"units", {2}}},
+                                      {{"name", "REG"}}};
+
+// Passes that do nothing without options of a kind that no table tells: theirs, as well.
+const std::map<std::string, std::vector<std::string>>& given_sets() {
+  static const std::map<std::string, std::vector<std::string>> sets = {
+      {"rewrite_locations",
+       {R"({"rewrites": [{"prefix": {"name": "SRAM"}, "target": {"name": "DRAM"}}]})",
+        R"({"rewrites": [{"prefix": {"name": "REG"}, "target": {"name": "SRAM", "units": [3]}},
+            {"prefix": {"name": "CORE"}, "target": {"name": "CONV"}}], "reqs": ["kernel"]})"}},
+      {"unroll",
+       {R"({"reqs": ["kernel"], "expand_idx": "i"})", R"({"reqs": ["a"], "expand_idx": "j"})",
+        R"({"reqs": ["b"], "expand_idx": "x", "make_views": true})",
+        R"({"reqs": ["c"], "expand_idx": "i", "part_name": "part"})"}}};
+  return sets;
+}
+
+json number(const OptionRow& row, Dice& dice) {
+  int64_t lower = 0, upper = 6;
+  if (const size_t to = row.limits.find(" to "); to != std::string::npos) {
+    lower = std::stoll(row.limits);
+    upper = std::min(std::stoll(row.limits.substr(to + 4)), std::max<long long>(lower, 6));
+  } else if (row.limits.ends_with(" or more")) {
+    lower = std::stoll(row.limits);
+    upper = lower + 6;
+  }
+  // What decides whether a kernel is worth it is made so that small ones are.
+  if (row.name.starts_with("min_")) upper = std::min<int64_t>(upper, lower + 2);
+  if (row.name.starts_with("max_") && dice.once_in(2)) return json::parse(row.initial);
+  return dice.between(lower, upper);
+}
+
+// The value of a field, or nothing: its default.
+std::optional<json> value(const OptionRow& row, Dice& dice) {
+  if (row.kind == "true or false") return dice.once_in(2);
+  if (row.kind == "integer") return number(row, dice);
+  if (row.kind == "location") return dice.one_of(kLocations);
+  if (row.kind == "text") {
+    if (row.limits.starts_with("one of ")) {
+      std::vector<std::string> choices;
+      for (const std::string& one : split(row.limits.substr(7), ','))
+        choices.push_back(std::string(trim(one)));
+      return dice.one_of(choices);
+    }
+    return std::nullopt;
+  }
+  if (row.kind == "list of texts") {
+    if (row.name.ends_with("_set")) return dice.once_in(2) ? json({"made"}) : json({"made", "a"});
+    if (row.name.find("req") == std::string::npos)
+      return dice.once_in(2) ? std::optional(json::array()) : std::nullopt;
+    // Few programs tag their refinements.
+    if (row.name.find("ref") != std::string::npos || row.name.find("alloc") != std::string::npos)
+      return std::nullopt;
+    return dice.one_of(kTags);
+  }
+  if (row.kind == "list of integers") {
+    json list = json::array();
+    for (size_t n = dice.below(3); n > 0; --n) list.push_back(number(row, dice));
+    return list;
+  }
+  if (row.kind == "object of integers") {
+    json object = json::object();
+    for (const std::string& name : kIndices)
+      if (!dice.once_in(3)) object[name] = std::max<int64_t>(1, dice.between(1, 4));
+    return object;
+  }
+  return std::nullopt;
+}
+
+// The fields from `at` on of groups of this depth; `at` moves behind them.
+json fields(const std::vector<OptionRow>& rows, size_t& at, int depth, bool defaults, Dice& dice) {
+  json object = json::object();
+  while (at < rows.size() && rows[at].depth >= depth) {
+    const OptionRow& row = rows[at++];
+    if (at < rows.size() && rows[at].depth > row.depth) {
+      json inner = fields(rows, at, row.depth + 1, defaults, dice);
+      if (!inner.empty()) object[row.name] = std::move(inner);
+      continue;
+    }
+    if (defaults && row.kind != "location" && !row.name.starts_with("min_")) continue;
+    if (auto chosen = value(row, dice)) object[row.name] = std::move(*chosen);
+  }
+  return object;
+}
+
+// Whether the options fit the pass and the machine: they do if they fit a program of one kernel.
+bool is_valid(const PassInfo& pass, const HardwareModel& machine, const json& options) {
+  static const stripe::Program tiny = stripe::parse({"tiny", R"(stripe 0.1
+0: #program block [] (
+    none new@0x00000000 O[0] i32(4:1)
+) {
+  0: #main block [] (
+      out O[0] i32(4:1)
+  ) {
+    0: #kernel #main #a #b #c #register_tile block [i:4] (
+        out O[i] i32(1:1)
+    ) {
+      0: $a = (i32)1
+      1: O = store($a)
+    }
+  }
+}
+)"})
+                                          .value();
+  auto bound = pass.bind(options, "");
+  if (!bound.ok()) return false;
+  stripe::Program program = tiny;
+  PassContext context(machine);
+  return (*bound)(program, context).ok();
+}
+
+}  // namespace
+
+std::vector<std::string> option_sets(const PassInfo& pass, const HardwareModel& machine,
+                                     size_t count, uint64_t seed) {
+  std::vector<std::string> sets;
+  const std::vector<OptionRow> rows = pass.options();
+  Dice dice(seed);
+  auto add = [&](const json& options) {
+    const std::string text = options.dump();
+    if (std::find(sets.begin(), sets.end(), text) == sets.end() && is_valid(pass, machine, options))
+      sets.push_back(text);
+  };
+  if (auto given = given_sets().find(pass.name); given != given_sets().end())
+    for (const std::string& one : given->second) add(json::parse(one));
+  for (size_t attempt = 0; attempt < 20 * count && sets.size() < count; ++attempt) {
+    size_t at = 0;
+    add(fields(rows, at, 0, attempt < 5 && sets.empty(), dice));
+  }
+  return sets;
+}
+
+}  // namespace stria::trust
