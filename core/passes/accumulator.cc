@@ -54,10 +54,9 @@ Layout make_layout(const AccumulatorPlan& plan, size_t rank, DataType type) {
     int dim = static_cast<int>(layout.shape.dims.size());
     layout.own_dim.push_back(dim);
     layout.shape.dims.push_back({range.upper - range.lower + 1, 0});
-    if (lanes)
-      lanes_last = dim;
-    else
-      order.push_back(dim);
+    // A lane may move two dimensions.
+    if (lanes) std::swap(lanes_last, dim);
+    if (dim >= 0) order.push_back(dim);
   }
   if (plan.reduction_lanes > 0) {
     layout.lane_dim = lanes_last = static_cast<int>(layout.shape.dims.size());

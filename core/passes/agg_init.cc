@@ -186,6 +186,7 @@ Result<std::vector<WrittenNest>> nests_of(const Start& start) {
 Status write_start(const Start& start, PassContext& context) {
   Block& host = start.host();
   const Refinement ref = start.view();
+  if (host.tags.has("program")) return unsupported("it starts outside of the kernels");
   STRIA_ASSIGN(std::vector<WrittenNest> nests, nests_of(start));
   if (nests.empty()) {
     // Nothing is ever written: there is nothing to start.

@@ -27,8 +27,11 @@ bool is_barrier(const Statement& stmt) {
 // Statements and allocations, numbered, and what each needs.
 class Liveness {
  public:
-  explicit Liveness(const Block& entry) : names_(entry), allocations_(names_.all().size()) {
-    scan(entry, -1);
+  // What stands outside the blocks with `reqs` stays, and so does what it needs.
+  // With `views`, and outside, so does what a view could read that nothing uses.
+  Liveness(const Block& entry, const std::vector<std::string>& reqs, bool views)
+      : reqs_(reqs), views_(views), names_(entry), allocations_(names_.all().size()) {
+    scan(entry, -1, entry.tags.has_all(reqs));
     while (!open_.empty()) {
       const size_t node = open_.back();
       open_.pop_back();
@@ -56,7 +59,7 @@ class Liveness {
     bool live = false;
   };
 
-  void scan(const Block& block, int parent) {
+  void scan(const Block& block, int parent, bool searched) {
     for (const Refinement& ref : block.refs)
       if ((ref.dir == RefDir::out || ref.dir == RefDir::inout) && is_interface(block))
         allocations_[names_.of(block, ref.into)].live = true;
@@ -67,15 +70,16 @@ class Liveness {
       const size_t id = nodes_.size();
       own.push_back(id);
       nodes_.push_back({&stmt, parent, {}, {}, false});
-      touch(id, block, stmt, defined);
+      touch(id, block, stmt, searched, defined);
+      if (!searched) mark(id);
       const Block* inner = stmt.block();
       if (!inner) continue;
-      scan(*inner, static_cast<int>(id));
+      scan(*inner, static_cast<int>(id), searched || inner->tags.has_all(reqs_));
       if (is_interface(*inner)) mark(id);
     }
   }
 
-  void touch(size_t id, const Block& block, const Statement& stmt,
+  void touch(size_t id, const Block& block, const Statement& stmt, bool searched,
              std::map<std::string, size_t>& defined) {
     Node& node = nodes_[id];
     auto need = [&](const std::string& scalar) {
@@ -92,6 +96,10 @@ class Liveness {
     if (auto* s = std::get_if<stripe::Load>(&stmt.op))
       node.reads.push_back(names_.of(block, s->from));
     if (auto* s = std::get_if<stripe::Store>(&stmt.op)) write(s->into);
+    if (const Block* inner = stmt.block(); inner && (views_ || !searched))
+      for (const Refinement& ref : inner->refs)
+        if (ref.dir == RefDir::in || ref.dir == RefDir::inout)
+          node.reads.push_back(names_.of(block, ref.from));
     if (auto* s = stmt.special()) {
       for (const std::string& name : s->inputs) node.reads.push_back(names_.of(block, name));
       for (const std::string& name : s->outputs) {
@@ -130,6 +138,8 @@ class Liveness {
     }
   }
 
+  const std::vector<std::string>& reqs_;
+  const bool views_;
   Allocations names_;
   std::vector<Allocation> allocations_;
   std::vector<Node> nodes_;
@@ -179,7 +189,7 @@ void describe(DeadCodeOptions& options, OptionFields& fields) {
 }
 
 Status dead_code(stripe::Program& program, const DeadCodeOptions& options, PassContext& context) {
-  const Liveness liveness(program.entry);
+  const Liveness liveness(program.entry, options.reqs, !options.refinements);
   DeadCode sweep(options, liveness, context);
   return for_each_selected(program, options.reqs, [&](Block& block, const TensorNames&) {
     context.matched();

@@ -115,6 +115,8 @@ class Expander {
       if (!why_points_do_not_commute(block, names).empty()) return "its points do not commute";
     }
     for (const Refinement& ref : block.refs) {
+      if (options_.make_views && names_index(ref.location))
+        return "a view's location names an index";
       if (ref.dir == RefDir::none || !ref.agg) continue;
       const Refinement* outer = parent.find_ref(ref.from);
       const bool opens = !outer || !outer->agg;
