@@ -77,10 +77,10 @@ class EveryPass {
   void expect_work(int64_t programs) const {
     for (const auto& [name, record] : records_) {
       EXPECT_FALSE(sets_.at(name).empty()) << name << ": no options fit; see given_sets()";
-      if (programs >= 200) {
+      if (programs >= 500) {
         EXPECT_GT(record.changed, 0) << name;
       }
-      EXPECT_LE(record.refused * 4, record.runs) << name << " refuses too much";
+      EXPECT_LE(record.refused * 3, record.runs) << name << " refuses too much";
     }
   }
 

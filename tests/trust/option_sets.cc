@@ -28,7 +28,7 @@ const std::vector<json> kLocations = {{{"name", "CORE"}},
 const std::map<std::string, std::vector<std::string>>& given_sets() {
   static const std::map<std::string, std::vector<std::string>> sets = {
       {"rewrite_locations",
-       {R"({"rewrites": [{"prefix": {"name": "SRAM"}, "target": {"name": "DRAM"}}]})",
+       {R"({"rewrites": [{"prefix": {"name": "SRAM"}, "target": {"name": "DRAM", "units": [0]}}]})",
         R"({"rewrites": [{"prefix": {"name": "REG"}, "target": {"name": "SRAM", "units": [3]}},
             {"prefix": {"name": "CORE"}, "target": {"name": "CONV"}}], "reqs": ["kernel"]})"}},
       {"unroll",
