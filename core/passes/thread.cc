@@ -43,9 +43,17 @@ std::map<std::string, int64_t> choose_parts(const Block& kernel, int64_t cores,
   return tile;
 }
 
+// A located block in another one is a block of lanes.
+bool holds_located(const Block& block) {
+  return std::any_of(block.stmts.begin(), block.stmts.end(), [](const stripe::Statement& stmt) {
+    return stmt.block() && (!stmt.block()->location.empty() || holds_located(*stmt.block()));
+  });
+}
+
 void thread_kernel(Block& kernel, const TensorNames& around, const ThreadOptions& options,
                    int64_t cores, PassContext& context) {
   if (kernel.tags.has("parallel")) return context.skipped(kernel.name, "it is parallel already");
+  if (holds_located(kernel)) return context.skipped(kernel.name, "blocks inside have their units");
   if (kernel.tags.has("vector")) return context.skipped(kernel.name, "its points are lanes");
   if (std::string reason = why_points_do_not_commute(kernel, around); !reason.empty())
     return context.skipped(kernel.name, reason);
