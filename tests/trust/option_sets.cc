@@ -27,6 +27,9 @@ const std::vector<json> kLocations = {{{"name", "CORE"}},
 // Passes that do nothing without options of a kind that no table tells: theirs, as well.
 const std::map<std::string, std::vector<std::string>>& given_sets() {
   static const std::map<std::string, std::vector<std::string>> sets = {
+      {"block_reduction",
+       {R"({"memory": "SRAM", "min_steps": 1, "min_range": 2, "rows": 2, "percent": 1})"}},
+      {"pack_inputs", {R"({"memory": "SRAM", "reads": 1, "min_range": 2})"}},
       {"rewrite_locations",
        {R"({"rewrites": [{"prefix": {"name": "SRAM"}, "target": {"name": "DRAM", "units": [0]}}]})",
         R"({"rewrites": [{"prefix": {"name": "REG"}, "target": {"name": "SRAM", "units": [3]}},
