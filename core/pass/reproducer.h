@@ -14,7 +14,7 @@
 //   //   "stria": "0.1.0",
 //   //   "verify_each": true
 //   // }
-//   stripe 0.1
+//   stripe 1.0
 //   0: #program block [] ( …
 //
 // To try it again is to run the pipeline on the program, with that hardware model, and then, with

@@ -266,8 +266,8 @@ struct Block {
   std::string fresh_name(std::string_view base) const;
 };
 
-inline constexpr int kTextMajor = 0;
-inline constexpr int kTextMinor = 1;
+inline constexpr int kTextMajor = 1;
+inline constexpr int kTextMinor = 0;
 
 // The entry block is tagged #program; its allocations are the program's tensors. Its statement
 // tagged #main holds the kernels; an optional one tagged #prologue, before it, reads constants

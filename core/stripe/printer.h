@@ -10,7 +10,7 @@
 
 namespace stria::stripe {
 
-// First line "stripe 0.1", then the entry block. Ends with a newline.
+// First line "stripe 1.0", then the entry block. Ends with a newline.
 std::string print(const Program& program);
 
 // The block as statement 0 without the first line, as it would stand alone in a file: the parser

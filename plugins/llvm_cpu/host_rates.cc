@@ -78,7 +78,7 @@ std::string program_text(const Shape& s) {
   const bool is_float = s.sum_type[0] == 'f';
   const std::string zero = fmt::format("({}){}", s.sum_type, is_float ? "0.0" : "0");
   return fmt::format(
-      R"(stripe 0.1
+      R"(stripe 1.0
 0: #program block [] (
     none new@0x0 A[0, 0] {T}({K}:{R}, {R}:1)
     none new@0x0 B[0, 0] {T}({K}:{W}, {W}:1)

@@ -10,7 +10,7 @@ namespace stria::bad_plugins {
 std::string ManifestText::text() const {
   return R"({"schema": 1, "id": ")" + id + R"(", "version": ")" + version + R"(", "library": ")" +
          library + R"(", "abi": {"major": 0, "minor": )" + abi +
-         R"(}, "stripe": {"major": 0, "minor": )" + stripe + R"(}, "devices": {")" + kind +
+         R"(}, "stripe": {"major": 1, "minor": )" + stripe + R"(}, "devices": {")" + kind +
          R"(": {"hw": "hw/reference.json", "pipeline": "passes/reference.json"}})" + more + "}\n";
 }
 

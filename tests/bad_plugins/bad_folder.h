@@ -17,7 +17,7 @@ struct ManifestText {
   std::string version = "1.0.0";
   std::string library = "libbad.so";
   std::string abi = "[1, 1]";
-  std::string stripe = "[1, 1]";
+  std::string stripe = "[0, 0]";
   std::string kind = "reference";
   std::string more;  // further keys, each after a comma
   std::string text() const;

@@ -209,7 +209,7 @@ TEST_F(BadInput, StripeFiles) {
   folder_.write("p.stripe", "hello");
   expect(1, "opt p.stripe", "p.stripe:1:");
   folder_.write("good.stripe",
-                "stripe 0.1\n0: #program block [] (\n) {\n  0: #main block [] (\n  ) {\n  }\n}\n");
+                "stripe 1.0\n0: #program block [] (\n) {\n  0: #main block [] (\n  ) {\n  }\n}\n");
   folder_.write("pipeline.json",
                 "{\"version\": 1, \"passes\": [{\"name\": \"x\", \"autotil\": {}}]}");
   expect(1, "opt good.stripe --pipeline pipeline.json", "autotile");

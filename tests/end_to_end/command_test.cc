@@ -225,7 +225,7 @@ TEST_F(Command, OptTellsInOneLineWhatIsUndecided) {
              name + ")\n";
   }
   folder_.write("p.stripe",
-                "stripe 0.1\n0: #program block [] (\n    none new@0x0 A[0, 0] fp32(4:16, 1:1)\n"
+                "stripe 1.0\n0: #program block [] (\n    none new@0x0 A[0, 0] fp32(4:16, 1:1)\n"
                 "    none new@0x0 B[0, 0] fp32(4:16, 1:1)\n) {\n  0: #main block [] (\n"
                 "      in A[0, 0] fp32(4:16, 1:1)\n      in B[0, 0] fp32(4:16, 1:1)\n  ) {\n"
                 "    0: block [x:4611686018427387904] (\n      3 - x >= 0\n" +
@@ -290,7 +290,7 @@ TEST_F(Command, Fmt) {
 TEST_F(Command, FmtRefuses) {
   folder_.write("a.tile", "function (A) -> (R) { R = A; }");
   folder_.write("broken.tile", "function (A) -> (R) { R = A }");
-  folder_.write("p.stripe", "stripe 0.1\n");
+  folder_.write("p.stripe", "stripe 1.0\n");
   for (const auto& [command, code] :
        std::vector<std::pair<std::string, int>>{{"fmt", 2},
                                                 {"fmt a.tile -i --check", 2},

@@ -59,7 +59,7 @@ TEST_F(ReproducerTest, AFailedGenericPassIsReplayedWithoutItsDevice) {
       folder_.read(file),
       AllOf(StartsWith("// stria reproducer 1\n// To see it again: stria opt --run-repro "),
             HasSubstr("//       \"name\": \"where\""), HasSubstr("\"failing:generic_pass\""),
-            HasSubstr("\"count\": 3"), Not(HasSubstr("\"clean\"")), HasSubstr("\nstripe 0.1\n")));
+            HasSubstr("\"count\": 3"), Not(HasSubstr("\"clean\"")), HasSubstr("\nstripe 1.0\n")));
   folder_.set_plugin_path("");
   for (const char* verb : {"opt", "run"}) {
     const Ended again = run(std::string(verb) + " --run-repro " + file);

@@ -58,7 +58,7 @@ class NothingProgram final : public InterpretedProgram {
 };
 
 std::string elementwise(int64_t count) {
-  return fmt::format(R"(stripe 0.1
+  return fmt::format(R"(stripe 1.0
 0: #program block [] ( // bench
     none new@0 A[0] fp32({0}:1)
     none new@0 R[0] fp32({0}:1)

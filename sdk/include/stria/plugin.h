@@ -58,8 +58,8 @@ extern "C" {
 #define STRIA_ABI_MINOR 1
 
 // The Stripe text that this release writes, "stripe MAJOR.MINOR" in a text's first line.
-#define STRIA_STRIPE_MAJOR 0
-#define STRIA_STRIPE_MINOR 1
+#define STRIA_STRIPE_MAJOR 1
+#define STRIA_STRIPE_MINOR 0
 
 // ---------------------------------------------------------------------------------------------------
 // Values

@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 constexpr int64_t kCount = 4096;
 
 // R = A + A, over parallel points.
-constexpr const char* kDouble = R"(stripe 0.1
+constexpr const char* kDouble = R"(stripe 1.0
 0: #program block [] ( // double
     none new@0 A[0] fp32(4096:1)
     none new@0 R[0] fp32(4096:1)
@@ -207,7 +207,7 @@ TEST_F(LlvmCpuTest, IndependentKernelsOverlap) {
 }
 
 TEST_F(LlvmCpuTest, BuildsFailWithTheReasonAndDumpTheirSource) {
-  auto broken = compiler_.build("stripe 0.1\n0: block [");
+  auto broken = compiler_.build("stripe 1.0\n0: block [");
   ASSERT_TRUE(broken.ok());
   EXPECT_EQ(broken->done.wait().code(), StatusCode::invalid_argument);
   auto options = compiler_.build(kDouble, "{\"fast_math\": 3}");

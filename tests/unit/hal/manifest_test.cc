@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 
 constexpr const char* kGood = R"({
   "schema": 1, "id": "acme", "version": "1.2.0", "vendor": "Acme", "library": "lib/libacme.so",
-  "abi": {"major": 0, "minor": [1, 3]}, "stripe": {"major": 0, "minor": [1, 1]},
+  "abi": {"major": 0, "minor": [1, 3]}, "stripe": {"major": 1, "minor": [0, 0]},
   "devices": {"npu": {"hw": "hw/npu.json", "pipeline": "passes/npu.json"},
               "big": {"hw": "hw/big.json", "pipeline": "passes/npu.json"}},
   "unloadable": true,

@@ -38,7 +38,7 @@ fs::path copy_reference(const fs::path& folder, const std::string& name) {
 std::string manifest_of(const std::string& id, const std::string& more = "") {
   return R"({"schema": 1, "id": ")" + id +
          R"(", "version": "0.1.0", "library": "libstria_reference.so",
-    "abi": {"major": 0, "minor": [1, 1]}, "stripe": {"major": 0, "minor": [1, 1]},
+    "abi": {"major": 0, "minor": [1, 1]}, "stripe": {"major": 1, "minor": [0, 0]},
     "devices": {"reference": {"hw": "hw/reference.json", "pipeline": "passes/reference.json"}})" +
          more + "}";
 }

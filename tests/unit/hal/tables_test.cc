@@ -196,7 +196,7 @@ TEST(Adopt, AnInterpreterThatIsNotThereIsAFailedBuild) {
   {
     auto device = result.plugin.open("a");
     auto compiler = device->create_compiler();
-    auto build = compiler->build("stripe 0.1");
+    auto build = compiler->build("stripe 1.0");
     ASSERT_TRUE(build.ok());
     EXPECT_EQ(build->done.wait().code(), StatusCode::unimplemented);
     EXPECT_EQ(build->library.kernels().status().code(), StatusCode::unimplemented);
@@ -233,7 +233,7 @@ TEST(Adopt, VersionRefusalsPrintBothRanges) {
   manifest = manifest_of("toy");
   manifest.stripe = {3, 0, 1};
   EXPECT_EQ(adopt_plugin(manifest, toy_query, bare_host()).status().message(),
-            "Stripe text versions do not meet: the host speaks 0.1, the plugin 3.0 to 3.1");
+            "Stripe text versions do not meet: the host speaks 1.0, the plugin 3.0 to 3.1");
   // … but it may lie: the plugin's own word counts too.
   static const stria_version_range future = {sizeof(stria_version_range), nullptr, 0, 8, 9};
   auto newer = [](const stria_host_info* host, stria_plugin_info* info) -> stria_error* {
@@ -276,7 +276,7 @@ TEST(Adopt, WhatDoesNotFitIsRefused) {
     return error;
   };
   EXPECT_EQ(adopt_plugin(manifest_of("toy"), choosy, bare_host()).status().message(),
-            "the highest common versions are ABI 0.1 and Stripe text 0.1, the plugin chose the "
+            "the highest common versions are ABI 0.1 and Stripe text 1.0, the plugin chose the "
             "minors 1 and 7");
   // No driver table: its first slot is missing.
   auto tableless = [](const stria_host_info* host, stria_plugin_info* info) -> stria_error* {

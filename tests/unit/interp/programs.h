@@ -64,7 +64,7 @@ inline Status run(const stripe::Program& program, std::map<std::string, Data>& d
 // kernels.
 inline std::string program_text(const std::string& tensors, const std::string& main_refs,
                                 const std::string& kernels) {
-  return "stripe 0.1\n0: #program block [] ( // test\n" + tensors +
+  return "stripe 1.0\n0: #program block [] ( // test\n" + tensors +
          ") {\n  0: #main block [] ( // main\n" + main_refs + "  ) {\n" + kernels + "  }\n}\n";
 }
 

@@ -98,7 +98,7 @@ std::string program_text(const std::vector<TestTensor>& tensors, const std::vect
     allocations += "none new@0x0 " + view;
     views += fmt::format("{} {}", tensor.dir, view);
   }
-  std::string text = "stripe 0.1\n0: #program block [] (\n" + allocations + ") {\n0: #main block [] (\n" + views + ") {\n";
+  std::string text = "stripe 1.0\n0: #program block [] (\n" + allocations + ") {\n0: #main block [] (\n" + views + ") {\n";
   for (size_t i = 0; i < kernels.size(); ++i) text += fmt::format("{}: {}\n", i, kernels[i]);
   return text + "}\n}\n";
 }

@@ -24,7 +24,7 @@ struct TestTensor {
   const char* dir = "in";  // of main's refinement
 };
 
-// "stripe 0.1 …": the program whose main has these tensors and these kernels, each of them text that
+// "stripe 1.0 …": the program whose main has these tensors and these kernels, each of them text that
 // starts with its tags ("#kernel block …").
 std::string program_text(const std::vector<TestTensor>& tensors, const std::vector<std::string>& kernels);
 // "R[x, 0] fp32(1:8, 1:1)": a view of one element of the tensor.

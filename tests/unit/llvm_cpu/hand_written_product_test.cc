@@ -35,7 +35,7 @@ std::string generic_text(int64_t m, int64_t n, int64_t k) {
                     b = fmt::format("B[0, 0] fp32({1}:{0}, {0}:1)", n, k),
                     c = fmt::format("C[0, 0] fp32({0}:{1}, {1}:1)", m, n);
   return fmt::format(
-      "stripe 0.1\n0: #program block [] (\nnone new@0x0 {0}\nnone new@0x0 {1}\nnone new@0x0 {2}\n) "
+      "stripe 1.0\n0: #program block [] (\nnone new@0x0 {0}\nnone new@0x0 {1}\nnone new@0x0 {2}\n) "
       "{{\n"
       "0: #main block [] (\nin {0}\nin {1}\nout {2}\n) {{\n"
       "0: #kernel block [i:{3}, j:{4}, k:{5}] (\nin A[i, k] fp32(1:{5}, 1:1)\nin B[k, j] "

@@ -20,7 +20,7 @@ constexpr int64_t kCount = 4096;
 
 // R = A <op> A, over parallel points.
 std::string doubling(const std::string& op = "add") {
-  return R"(stripe 0.1
+  return R"(stripe 1.0
 0: #program block [] ( // double
     none new@0 A[0] fp32(4096:1)
     none new@0 R[0] fp32(4096:1)
@@ -247,7 +247,7 @@ TEST_F(OpenClDevice, RefusesByName) {
   EXPECT_THAT(huge.status().message(), HasSubstr("1125899906842624 bytes"));
   EXPECT_EQ(device_.allocate(16, "LOCAL").status().code(), StatusCode::not_found);
   EXPECT_TRUE(device_.allocate(0).ok());
-  Build build = *compiler_.build("stripe 0.1\nnonsense");
+  Build build = *compiler_.build("stripe 1.0\nnonsense");
   EXPECT_EQ(build.done.wait().code(), StatusCode::invalid_argument);
   Build options = *compiler_.build(doubling(), R"({"fast_math": 3})");
   EXPECT_THAT(options.done.wait().message(), HasSubstr("fast_math"));

@@ -194,7 +194,7 @@ TEST(Pipeline, AFailureIsToldWithTheProgramBeforeTheStep) {
 }
 
 TEST(Pipeline, UnknownIntrinsicsAreSeen) {
-  auto program = stripe::parse({"p", R"(stripe 0.1
+  auto program = stripe::parse({"p", R"(stripe 1.0
 0: #program block [] (
     none new@0x00000000 A[0] fp32(1:1)
 ) {

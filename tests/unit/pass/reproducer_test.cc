@@ -14,7 +14,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 constexpr const char* kProgram =
-    "stripe 0.1\n0: #program block [] (\n) {\n  0: #main block [] (\n  ) {\n  }\n}\n";
+    "stripe 1.0\n0: #program block [] (\n) {\n  0: #main block [] (\n  ) {\n  }\n}\n";
 
 Reproducer example() {
   Reproducer out;
@@ -93,7 +93,7 @@ TEST(Reproducer, DamageIsNamedWithItsPlace) {
               HasSubstr("/build: needs a /device"));
   EXPECT_THAT(failure(with(good, "\"pipeline\": [", "\"pipelines\": [")),
               HasSubstr("/pipelines: unknown option, did you mean 'pipeline'?"));
-  EXPECT_THAT(failure("// stria reproducer 1\n// {\n//   \"hw\": {}\n// }\nstripe 0.1\n"),
+  EXPECT_THAT(failure("// stria reproducer 1\n// {\n//   \"hw\": {}\n// }\nstripe 1.0\n"),
               HasSubstr("f.stripe: /pipeline: is missing"));
   EXPECT_THAT(failure(with(good, "\"hw\": {", "\"hw\": 3, \"x\": {")),
               HasSubstr("/hw: must be an object"));

@@ -35,7 +35,7 @@ Result<std::map<std::string, std::vector<int32_t>>> values_of(const stripe::Prog
 
 // A program with the i32 tensors `entry` and this #main.
 std::string program(const std::string& entry, const std::string& main) {
-  return "stripe 0.1\n0: #program block [] ( // p\n" + entry +
+  return "stripe 1.0\n0: #program block [] ( // p\n" + entry +
          "\n) {\n0: #main block [] ( // main\n" + main + "\n}\n}\n";
 }
 
@@ -70,7 +70,7 @@ std::string keeps_values(const std::string& text, const std::string& pipeline) {
 #define EXPECT_KEEPS(text, pipeline)                           \
   do {                                                         \
     const std::string result_ = keeps_values(text, pipeline);  \
-    EXPECT_TRUE(result_.starts_with("stripe 0.1")) << result_; \
+    EXPECT_TRUE(result_.starts_with("stripe 1.0")) << result_; \
   } while (false)
 
 std::string adds(const std::string& head, const std::string& view, int value) {
@@ -190,7 +190,7 @@ TEST(HandWritten, TwoNamesOfOneTensor) {
                                R"([{"autotile": {"tile_sizes": {"x": 3}}}])"}) {
     for (const std::string& text : {line, rows}) {
       const std::string after = keeps_values(text, pipeline);
-      EXPECT_TRUE(after.starts_with("stripe 0.1")) << after;
+      EXPECT_TRUE(after.starts_with("stripe 1.0")) << after;
       EXPECT_EQ(after.find("#parallel"), std::string::npos) << after;
       EXPECT_EQ(after.find("#vector"), std::string::npos) << after;
     }
@@ -232,7 +232,7 @@ TEST(HandWritten, EqualLoadsWithStoresBetween) {
       "12: $h = add.i32($f, $g)\n13: $i = sub.i32($h, $c)\n14: D = store($i)\n}\n");
   const std::string after = keeps_values(
       text, R"([{"constant_fold": {}}, {"common_subexpression": {}}, {"dead_code": {}}])");
-  EXPECT_TRUE(after.starts_with("stripe 0.1")) << after;
+  EXPECT_TRUE(after.starts_with("stripe 1.0")) << after;
   EXPECT_EQ(after.find("load(Q)"), after.rfind("load(Q)")) << after;
   EXPECT_EQ(after.find("$g"), std::string::npos) << after;
   EXPECT_KEEPS(text, R"([{"compute_deps": {"inside": true}}, {"common_subexpression": {}},
@@ -253,7 +253,7 @@ TEST(HandWritten, WrittenOutIndices) {
             "part_name": "part", "make_views": {}}}}}, {{"constraint_reduction": {{}}}},
             {{"prune": {{}}}}, {{"compute_deps": {{"inside": true}}}}])",
                                        views));
-    EXPECT_TRUE(after.starts_with("stripe 0.1")) << after;
+    EXPECT_TRUE(after.starts_with("stripe 1.0")) << after;
     EXPECT_NE(after.find("#part=2"), std::string::npos) << after;
   }
 }

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 // P = V + W once; then R = (A + P)^2 by way of a temporary T. SIZE elements, INDEX where kernel
 // 'square' reads T.
-constexpr const char* kPacked = R"(stripe 0.1
+constexpr const char* kPacked = R"(stripe 1.0
 0: #program block [] ( // packed
     none const new@0x00000000 V[0] fp32(SIZE:1)
     none const new@0x00000000 W[0] fp32(SIZE:1)

@@ -13,7 +13,7 @@ namespace {
 // `kernel` in a main with A[n] and R[n].
 Result<Function> built(const std::string& kernel, const BuildOptions& options = {}, int64_t n = 64) {
   const std::string text = fmt::format(
-      "stripe 0.1\n0: #program block [] (\nnone new@0x0 A[0] fp32({0}:1)\nnone new@0x0 R[0] fp32({0}:1)\n) {{\n0: #main block [] (\n"
+      "stripe 1.0\n0: #program block [] (\nnone new@0x0 A[0] fp32({0}:1)\nnone new@0x0 R[0] fp32({0}:1)\n) {{\n0: #main block [] (\n"
       "in A[0] fp32({0}:1)\nout R[0] fp32({0}:1)\ninout S = R[0] fp32({0}:1)\n) {{\n0: {1}\n}}\n}}\n",
       n, kernel);
   STRIA_ASSIGN(stripe::Program program, stripe::parse({"test", text}));

@@ -18,7 +18,7 @@ std::string golden(const std::string& name) {
 
 // A program around one block with the given head (indices onward) and statements.
 std::string around(const std::string& head, const std::string& body) {
-  return "stripe 0.1\n0: #program block [] (\n) {\n  0: #main block [] (\n  ) {\n    0: block " + head + " {\n" +
+  return "stripe 1.0\n0: #program block [] (\n) {\n  0: #main block [] (\n  ) {\n    0: block " + head + " {\n" +
          body + "    }\n  }\n}\n";
 }
 
@@ -141,11 +141,11 @@ TEST(Parser, ReportsSeveralMistakesAndNotTheirEchoes) {
 }
 
 TEST(Parser, RefusesOtherVersions) {
-  Result<Program> program = parse({"t.stripe", "stripe 1.0\n0: #program block [] ( ) { }\n"});
+  Result<Program> program = parse({"t.stripe", "stripe 2.0\n0: #program block [] ( ) { }\n"});
   ASSERT_FALSE(program.ok());
   EXPECT_EQ(program.status().code(), StatusCode::incompatible);
-  EXPECT_THAT(program.status().message(), HasSubstr("the text is Stripe 1.0, this build reads Stripe 0.1"));
-  EXPECT_THAT(message_of("stripe 0.2\n"), HasSubstr("Stripe 0.2"));
+  EXPECT_THAT(program.status().message(), HasSubstr("the text is Stripe 2.0, this build reads Stripe 1.0"));
+  EXPECT_THAT(message_of("stripe 1.1\n"), HasSubstr("Stripe 1.1"));
   EXPECT_THAT(message_of("stripe x\n"), HasSubstr("expected the version"));
   EXPECT_THAT(message_of("stripe 99999999999.1\n"), HasSubstr("expected the version"));
 }
