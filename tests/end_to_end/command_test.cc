@@ -168,10 +168,10 @@ TEST_F(Command, Compile) {
     const std::string command = std::string("compile p.tile --device ") + device +
                                 " --shape A=8,16:fp16 --shape B=16,8:fp16 ";
     EXPECT_EQ(out_of(command + "-o p.stripe"), "");
-    EXPECT_THAT(folder_.read("p.stripe"), AllOf(StartsWith("stripe 0."), HasSubstr("fp16(")));
+    EXPECT_THAT(folder_.read("p.stripe"), AllOf(StartsWith("stripe 1."), HasSubstr("fp16(")));
     EXPECT_EQ(out_of(command + "--dump-dir stages -o p.stripe"), "");
     EXPECT_THAT(folder_.read("stages/00_program.tile"), HasSubstr("function matmul"));
-    EXPECT_THAT(folder_.read("stages/01_lower.stripe"), StartsWith("stripe 0."));
+    EXPECT_THAT(folder_.read("stages/01_lower.stripe"), StartsWith("stripe 1."));
     // What was written is what `opt` prints of it.
     EXPECT_EQ(out_of("opt p.stripe"), folder_.read("p.stripe"));
   }

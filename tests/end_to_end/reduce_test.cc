@@ -14,7 +14,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 // Two kernels; the second has two views of what it sums into, which `agg_init` does not take.
-constexpr const char* kProgram = R"(stripe 0.1
+constexpr const char* kProgram = R"(stripe 1.0
 0: #program block [] ( // sums
     none new@0x00000000 A[0, 0] fp32(6:8, 8:1)
     none new@0x00000000 O[0] fp32(8:1)

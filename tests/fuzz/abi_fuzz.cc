@@ -533,10 +533,15 @@ void query(Script& script) {
   abi.major = script.byte() % 2u;
   abi.minor_min = script.byte() % 4u;
   abi.minor_max = script.byte() % 4u;
+  // Right where the ABI's is, so that one byte of the script decides about both.
+  stria_version_range stripe = abi;
+  stripe.major = abi.major - STRIA_ABI_MAJOR + STRIA_STRIPE_MAJOR;
+  stripe.minor_min = abi.minor_min - STRIA_ABI_MINOR + STRIA_STRIPE_MINOR;
+  stripe.minor_max = abi.minor_max - STRIA_ABI_MINOR + STRIA_STRIPE_MINOR;
   stria_host_info host{};
   host.size = sizeof host;
   host.abi = &abi;
-  host.stripe = &abi;
+  host.stripe = &stripe;
   const Sized<stria_host_info> sent = maybe_cut(script, host, offsetof(stria_host_info, abi));
   const uint64_t room =
       sizeof(stria_plugin_info) - script.byte() % (sizeof(stria_plugin_info) - 16 + 1) / 8 * 8;

@@ -111,7 +111,7 @@ json fields(const std::vector<OptionRow>& rows, size_t& at, int depth, bool defa
 
 // Whether the options fit the pass and the machine: they do if they fit a program of one kernel.
 bool is_valid(const PassInfo& pass, const HardwareModel& machine, const json& options) {
-  static const stripe::Program tiny = stripe::parse({"tiny", R"(stripe 0.1
+  static const stripe::Program tiny = stripe::parse({"tiny", R"(stripe 1.0
 0: #program block [] (
     none new@0x00000000 O[0] i32(4:1)
 ) {

@@ -290,11 +290,13 @@ TEST(Adopt, WhatDoesNotFitIsRefused) {
 }
 
 TEST(Adopt, TheHelperFillsAShortInfoOnlyAsFarAsItGoes) {
-  stria_version_range abi = {sizeof abi, nullptr, 0, 1, 1};
+  stria_version_range abi = {sizeof abi, nullptr, STRIA_ABI_MAJOR, STRIA_ABI_MINOR, STRIA_ABI_MINOR};
+  stria_version_range stripe = {sizeof stripe, nullptr, STRIA_STRIPE_MAJOR, STRIA_STRIPE_MINOR,
+                                STRIA_STRIPE_MINOR};
   stria_host_info host{};
   host.size = sizeof host;
   host.abi = &abi;
-  host.stripe = &abi;
+  host.stripe = &stripe;
   stria_plugin_info info{};
   info.size = offsetof(stria_plugin_info, driver);
   EXPECT_EQ(toy_query(&host, &info), nullptr);
@@ -303,11 +305,13 @@ TEST(Adopt, TheHelperFillsAShortInfoOnlyAsFarAsItGoes) {
 }
 
 TEST(Adopt, TheSizeOfAnInfoSaysAfterwardsHowFarBothKnowIt) {
-  stria_version_range abi = {sizeof abi, nullptr, 0, 1, 1};
+  stria_version_range abi = {sizeof abi, nullptr, STRIA_ABI_MAJOR, STRIA_ABI_MINOR, STRIA_ABI_MINOR};
+  stria_version_range stripe = {sizeof stripe, nullptr, STRIA_STRIPE_MAJOR, STRIA_STRIPE_MINOR,
+                                STRIA_STRIPE_MINOR};
   stria_host_info host{};
   host.size = sizeof host;
   host.abi = &abi;
-  host.stripe = &abi;
+  host.stripe = &stripe;
   struct {
     stria_plugin_info info;
     uint64_t newer;  // what a later host's struct may have more
