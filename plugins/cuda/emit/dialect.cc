@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dialect.h"
 
+#include "ptx.h"
+
 namespace stria::cuda {
 namespace {
 
@@ -111,12 +113,7 @@ semtree::Dialect dialect() {
   s["all"] = {"all_of($0)", {}};
   s["pair"] = {"pair_bits($0)", {}};
   s["barrier"] = {"__syncthreads()", {}};
-  s["instruction.mma.m16n8k16.fp16.fp16.fp32"] = {
-      "asm volatile(\"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, "
-      "%6, %7}, "
-      "{%8, %9}, {%0, %1, %2, %3};\" : \"+f\"($6), \"+f\"($7), \"+f\"($8), \"+f\"($9) : \"r\"($0), "
-      "\"r\"($1), \"r\"($2), \"r\"($3), \"r\"($4), \"r\"($5))",
-      {}};
+  ptx::add_instructions(out);
   add_conversions(out);
   out.kernel = "extern \"C\" __global__ void __launch_bounds__($0)\n$1($2)";
   out.no_alias = "__restrict__";

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emit/dialect.h"
 
+#include "ptx.h"
+
 namespace stria::opencl {
 namespace {
 
@@ -55,12 +57,7 @@ void add_operations(Dialect& out, const Features& features) {
     s[name] = {std::string(name) + "($0)", {}};
   s["pow"] = {"pow($0, $1)", {}};
   s["pair"] = {"as_uint($0)", {}};
-  if (features.mma)
-    s["instruction.mma.m16n8k16.fp16.fp16.fp32"] = {
-        "asm volatile(\"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};\" : \"+f\"($6), \"+f\"($7), \"+f\"($8), \"+f\"($9) : \"r\"($0), "
-        "\"r\"($1), \"r\"($2), \"r\"($3), \"r\"($4), \"r\"($5))",
-        {}};
+  if (features.mma) ptx::add_instructions(out);
   s["nan_max"] = {"nan_max_$t($0, $1)", {"nan_max"}};
   s["nan_min"] = {"nan_min_$t($0, $1)", {"nan_min"}};
   s["literal.infinity.fp32"] = {"INFINITY", {}};

@@ -9,8 +9,8 @@
 #include <random>
 #include <vector>
 
-#include "device_programs.h"
 #include "cuda/emit/dialect.h"
+#include "device_programs.h"
 #include "opencl/emit/dialect.h"
 #include "stria/base/file.h"
 #include "stria/interp/interpret.h"
@@ -73,7 +73,10 @@ TEST_P(Programs, AreTheirSources) {
   expect_file(std::string(GetParam().name) + ".cl", source->text);
   source = semtree::print_program(*program, cuda::dialect(), cuda::source_options());
   ASSERT_TRUE(source.ok()) << source.status().to_string();
-  expect_file(std::string(GetParam().name) + ".cu", source->text);
+  // Behind what stands at the top of every source.
+  const std::string_view preamble = cuda::preamble();
+  ASSERT_EQ(source->text.substr(0, preamble.size()), preamble);
+  expect_file(std::string(GetParam().name) + ".cu", source->text.substr(preamble.size()));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Programs, testing::ValuesIn(kFiles),
