@@ -2,8 +2,85 @@
 #include "stria/cost/roofline_occupancy.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
 
 namespace stria::cost {
+namespace {
+
+int64_t magnitude(int64_t n) { return n < 0 ? -n : n; }
+
+// Different elements of a tensor that a tile of these sizes touches, at least. `apart`: exactly so
+// many as it has points along the tensor's indices.
+struct Elements {
+  double least = 1;
+  bool apart = true;
+};
+Elements elements_of(const FlatTensor& tensor, const Tile& tile) {
+  std::vector<std::pair<int64_t, int64_t>> steps;  // stride, size
+  for (size_t i = 0; i < tile.size(); ++i)
+    if (tensor.strides[i] != 0) steps.emplace_back(magnitude(tensor.strides[i]), tile[i]);
+  std::sort(steps.begin(), steps.end());
+  Elements out;
+  double reach = 0;
+  for (const auto& [stride, size] : steps) {
+    const bool clear = static_cast<double>(stride) > reach;
+    out.apart = out.apart && (clear || size == 1);
+    const auto n = static_cast<double>(size);
+    out.least = clear ? out.least * n : out.least + n - 1;
+    reach += static_cast<double>(stride) * (n - 1);
+  }
+  return out;
+}
+
+// The settings' aim, at most 1.
+double share(double is, int64_t goal) {
+  return std::min(is, static_cast<double>(goal)) / static_cast<double>(goal);
+}
+
+double all_points(const FlatKernel& kernel) {
+  double out = 1;
+  for (const FlatKernel::Index& index : kernel.indices) out *= static_cast<double>(index.range);
+  return out;
+}
+
+double count_of(const FlatKernel& kernel, const Tile& tile, size_t i) {
+  return static_cast<double>(ceil_div(kernel.indices[i].range, tile[i]));
+}
+
+// Bytes to and from main memory, at least, of all tiles of any sizes in the box.
+double least_moved(const FlatKernel& kernel, const Tile& low, const Tile& high,
+                   const GroupSettings& settings) {
+  const auto width = [&](DataType type) {
+    return static_cast<double>(std::max<int64_t>(1, settings.mem_width / byte_size(type)));
+  };
+  double tiles = 1, transactions = 1;
+  for (size_t i = 0; i < low.size(); ++i) {
+    tiles *= count_of(kernel, high, i);
+    const int64_t stride = magnitude(kernel.output.strides[i]);
+    if (stride != 0)
+      transactions *= static_cast<double>(kernel.indices[i].range) /
+                      (stride == 1 ? width(kernel.output.type) : 1);
+  }
+  transactions *= static_cast<double>(kernel.written_tensors);
+  for (const FlatTensor& input : kernel.inputs) {
+    // A tile's elements come in transactions of at most `width`, the last one is not cut off: their
+    // number is at least half of elements / width.
+    double least =
+        tiles * std::max(1.0, std::floor(elements_of(input, low).least / width(input.type)));
+    if (elements_of(input, high).apart) {
+      double fetched = all_points(kernel) / width(input.type) / 2;
+      for (size_t i = 0; i < low.size(); ++i)
+        if (input.strides[i] == 0) fetched /= static_cast<double>(high[i]);
+      least = std::max(least, fetched);
+    }
+    transactions += least;
+  }
+  return transactions * static_cast<double>(settings.mem_width);
+}
+
+}  // namespace
 
 GroupScore score_of(const FlatKernel& kernel, const Tile& tile, const GroupSettings& settings) {
   GroupScore out;
@@ -49,14 +126,45 @@ GroupScore score_of(const FlatKernel& kernel, const Tile& tile, const GroupSetti
     out.verdict = GroupScore::Verdict::over_registers;
     return out;
   }
-  const auto share = [](double is, int64_t goal) {
-    return std::min(is, static_cast<double>(goal)) / static_cast<double>(goal);
-  };
   out.roof_ratio = share(out.flops_per_byte, settings.goal_flops_per_byte);
   out.occupancy_ratio = share(static_cast<double>(out.groups), settings.goal_groups);
   out.thread_ratio = static_cast<double>(out.threads_used) / static_cast<double>(settings.threads);
   out.score = out.roof_ratio * out.occupancy_ratio * out.thread_ratio;
   return out;
+}
+
+double score_bound(const FlatKernel& kernel, const Tile& low, const Tile& high,
+                   const GroupSettings& settings) {
+  // So that rounding, here and in the score, never makes a bound too low.
+  constexpr double kRounding = 1 + 1e-9;
+  double groups = 1, points = 1, lanes = 1;
+  for (size_t i = 0; i < low.size(); ++i) {
+    points *= static_cast<double>(high[i]);
+    if (!kernel.writes_apart(i)) continue;
+    groups *= count_of(kernel, low, i);
+    lanes *= static_cast<double>(power_of_two_above(high[i]));
+  }
+  const double operations = all_points(kernel) * static_cast<double>(kernel.post_operations + 2) *
+                            static_cast<double>(settings.vec_size);
+  const double roof = share(operations / least_moved(kernel, low, high, settings) * kRounding,
+                            settings.goal_flops_per_byte);
+  return roof * share(groups, settings.goal_groups) *
+         share(std::max(points, lanes), settings.threads);
+}
+
+bool all_larger_are_over(const FlatKernel& kernel, const Tile& tile,
+                         const GroupSettings& settings) {
+  double outputs = 1, shared = 0;
+  for (size_t i = 0; i < tile.size(); ++i)
+    if (kernel.writes_apart(i)) outputs *= static_cast<double>(tile[i]);
+  // Each output of the tile has an accumulator, each element of an operand its place.
+  if (outputs * static_cast<double>(byte_size(kernel.output.type)) >
+      static_cast<double>(settings.max_regs))
+    return true;
+  for (const FlatTensor& input : kernel.inputs)
+    if (!settings.use_global)
+      shared += elements_of(input, tile).least * static_cast<double>(byte_size(input.type));
+  return shared > static_cast<double>(settings.max_mem);
 }
 
 std::string to_string(const GroupScore& s, const GroupSettings& settings) {

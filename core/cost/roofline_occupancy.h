@@ -33,6 +33,12 @@ struct GroupScore {
 // `settings.threads` and the goals are positive.
 GroupScore score_of(const FlatKernel& kernel, const Tile& tile, const GroupSettings& settings);
 
+// Not below the score of any tile that is at least `low` and at most `high`, index by index.
+double score_bound(const FlatKernel& kernel, const Tile& low, const Tile& high,
+                   const GroupSettings& settings);
+// True only if neither the tile nor a larger one fits.
+bool all_larger_are_over(const FlatKernel& kernel, const Tile& tile, const GroupSettings& settings);
+
 // The terms in one line, the verdict or the ratios in a second one.
 std::string to_string(const GroupScore& score, const GroupSettings& settings);
 
