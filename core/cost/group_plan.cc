@@ -51,11 +51,12 @@ StagePlan plan_stage(const FlatKernel& kernel, const FlatTensor& input, const Ti
           return stride % other.global_stride == 0 && other.range >= stride / other.global_stride;
         });
     if (merged == out.indices.end()) {
-      out.indices.push_back({kernel.indices[i].name, tile[i], stride, 0});
+      out.indices.push_back({kernel.indices[i].name, tile[i], stride, 0, {i}});
       continue;
     }
     merged->range += stride / merged->global_stride * (tile[i] - 1);
     merged->name += "_" + kernel.indices[i].name;
+    merged->members.push_back(i);
   }
   const int64_t width = elements_of_transaction(settings, input.type);
   int64_t all = 1, together = 1;
@@ -82,6 +83,38 @@ StagePlan plan_stage(const FlatKernel& kernel, const FlatTensor& input, const Ti
     padded = true;
   }
   if (padded) --out.elements;
+  return out;
+}
+
+CopyLanes plan_copy(const std::vector<int64_t>& ranges, const std::vector<int64_t>& strides,
+                    int64_t threads, int64_t elements) {
+  CopyLanes out;
+  out.lanes.assign(ranges.size(), 1);
+  for (size_t i = 0; i < ranges.size(); ++i)
+    if (ranges[i] > 1) out.order.push_back(i);
+  // Of 1 or less, the larger the better.
+  const auto filled = [&](size_t i) {
+    return static_cast<double>(ranges[i]) / static_cast<double>(power_of_two_above(ranges[i]));
+  };
+  const auto together = [&](size_t i) { return 2 * magnitude(strides[i]) < elements; };
+  std::stable_sort(out.order.begin(), out.order.end(), [&](size_t a, size_t b) {
+    if (together(a) != together(b)) return together(a);
+    if (together(a)) return magnitude(strides[a]) < magnitude(strides[b]);
+    if (filled(a) != filled(b)) return filled(a) > filled(b);
+    return ranges[a] > ranges[b];
+  });
+  for (size_t i : out.order) {
+    out.lanes[i] = std::min(power_of_two_above(ranges[i]), threads / out.total);
+    out.total *= out.lanes[i];
+  }
+  return out;
+}
+
+std::vector<int64_t> StagePlan::local_strides(const FlatTensor& input) const {
+  std::vector<int64_t> out(input.strides.size(), 0);
+  for (const StagedIndex& index : indices)
+    for (size_t i : index.members)
+      out[i] = index.local_stride * (magnitude(input.strides[i]) / index.global_stride);
   return out;
 }
 

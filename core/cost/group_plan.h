@@ -21,6 +21,7 @@ struct StagedIndex {
   int64_t range = 1;
   int64_t global_stride = 0;  // elements
   int64_t local_stride = 0;   // elements; odd where it can be, so that lanes meet different banks
+  std::vector<size_t> members;  // the indices merged, of the table
 };
 
 // An operand's tile in local memory.
@@ -28,6 +29,9 @@ struct StagePlan {
   std::vector<StagedIndex> indices;  // by local stride
   int64_t elements = 0;              // of local memory
   int64_t transactions = 0;          // of mem_width bytes that fetch it
+
+  // Elements of local memory per step of each of the table's indices; 0 where it does not move.
+  std::vector<int64_t> local_strides(const FlatTensor& input) const;
 };
 
 struct LanePlan {
@@ -55,6 +59,19 @@ struct GridPlan {
   std::vector<Index> indices;
   std::array<int64_t, 3> sizes = {1, 1, 1};
 };
+
+// How the lanes of a group fetch or write a tensor's part: lanes of each index, powers of two, and
+// in which order they number it.
+struct CopyLanes {
+  std::vector<int64_t> lanes;  // of each index
+  std::vector<size_t> order;   // the index whose neighbours are neighbouring lanes first
+  int64_t total = 1;
+};
+
+// `ranges` and `strides` (elements, of the tensor in main memory) by index: neighbouring lanes take
+// the elements that one transaction of `elements` brings, then the indices that lanes divide best.
+CopyLanes plan_copy(const std::vector<int64_t>& ranges, const std::vector<int64_t>& strides,
+                    int64_t threads, int64_t elements);
 
 StagePlan plan_stage(const FlatKernel& kernel, const FlatTensor& input, const Tile& tile,
                      const GroupSettings& settings);

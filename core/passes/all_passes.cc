@@ -3,7 +3,9 @@
 
 #include "stria/passes/agg_init.h"
 #include "stria/passes/autotile.h"
+#include "stria/passes/barrier.h"
 #include "stria/passes/block_reduction.h"
+#include "stria/passes/cache.h"
 #include "stria/passes/common_subexpression.h"
 #include "stria/passes/compute_deps.h"
 #include "stria/passes/constant_fold.h"

@@ -65,15 +65,26 @@ void visit_constraints(Block& block, const Forms& outer, const Box& box, int& fr
   }
 }
 
+// Does the block's location tell its points apart by the index?
+bool is_lane(const Block& block, const Index& index) {
+  return std::any_of(block.location.path.begin(), block.location.path.end(),
+                     [&](const stripe::LocationUnit& unit) {
+                       return std::any_of(unit.units.begin(), unit.units.end(),
+                                          [&](const Affine& form) { return form.uses(index.name); });
+                     });
+}
+
 void visit_constraints(Block& loop, const Box& box, const std::vector<std::string>& dear_tags,
                        const Visit& visit) {
   Forms own;
+  Box lanes;
   for (const Index& index : loop.idxs) {
     Interval range = box.at(index.name);
     own[index.name] = range.lower == range.upper ? Affine(range.lower) : Affine::of(index.name);
+    if (is_lane(loop, index)) lanes[index.name] = range;
   }
   int fresh = 0;
-  visit_constraints(loop, own, {}, fresh, dear_tags.empty(), dear_tags, visit);
+  visit_constraints(loop, own, lanes, fresh, dear_tags.empty(), dear_tags, visit);
 }
 
 // A part of the loop's points, and what holds there.
@@ -103,7 +114,8 @@ class InteriorSplitter {
         continue;
       }
       std::vector<Block> parts;
-      if (!ordered_by_deps) parts = split(parent, names, *loop, loop->index_box(box), depth == 0);
+      if (!ordered_by_deps && loop->tags.has_all(options_.loop_reqs))
+        parts = split(parent, names, *loop, loop->index_box(box), depth == 0);
       if (parts.empty()) {
         changed = split_inside(*loop, names, box, depth + 1) || changed;
         stmts.push_back(std::move(stmt));
@@ -132,8 +144,9 @@ class InteriorSplitter {
       bool own = false;
       for (const auto& [name, coefficient] : worst.terms())
         own = own || !loop.find_index(name)->affine;
-      // An outer index's constraint is the outer loop's to split, unless that is the kernel.
-      if (!own && !below_kernel) return false;
+      // An outer index's constraint is the outer loop's to split, unless that is the kernel. Lanes are
+      // split by nothing else.
+      if (!own && !below_kernel && !names_index(loop.location)) return false;
       if (std::find(guards.begin(), guards.end(), worst) == guards.end()) guards.push_back(worst);
       return false;
     });
@@ -163,8 +176,14 @@ class InteriorSplitter {
                            const Box& box, bool below_kernel) {
     std::vector<Affine> all = guards(loop, box, below_kernel);
     if (all.empty()) return {};
-    if (!why_points_do_not_commute(loop, names).empty()) {
-      context_.skipped(loop.name, "its points do not commute");
+    // Parts that outer values alone tell apart: one of them runs, as it did.
+    const bool reorders = std::any_of(all.begin(), all.end(), [&](const Affine& guard) {
+      return std::any_of(guard.terms().begin(), guard.terms().end(),
+                         [&](const auto& term) { return !loop.find_index(term.first)->affine; });
+    });
+    if (std::string reason = reorders ? why_points_do_not_commute(loop, names) : "";
+        !reason.empty()) {
+      context_.skipped(loop.name, "its points do not commute: " + reason);
       return {};
     }
     if (opens_aggregation(parent, loop)) {
@@ -245,6 +264,7 @@ class InteriorSplitter {
 
 void describe(SplitInteriorOptions& options, OptionFields& fields) {
   fields.add("reqs", options.reqs, "tags of the kernels whose loops are split");
+  fields.add("loop_reqs", options.loop_reqs, "tags that a loop must have to be split");
   fields.add("max_parts", options.max_parts, "a loop that would fall into more parts is left whole",
              {2, 1000});
   fields.add("dear", options.dear,

@@ -2,11 +2,13 @@
 #include "stria/passes/thread.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/index_role.h"
 #include "stria/passes/located_unit.h"
 #include "stria/passes/split_block.h"
+#include "stria/passes/thread_group.h"
 
 namespace stria::passes {
 namespace {
@@ -73,6 +75,25 @@ void thread_kernel(Block& kernel, const TensorNames& around, const ThreadOptions
   context.changed();
 }
 
+Status thread_groups(stripe::Program& program, const ThreadOptions& options, PassContext& context) {
+  if (!std::has_single_bit(static_cast<uint64_t>(options.threads)))
+    return invalid_argument("/threads: {} is no power of two", options.threads);
+  STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/group", options.group));
+  STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::hold, "/registers", options.registers));
+  const GroupLanes lanes = {options.threads,   options.group,        options.unit,
+                            options.registers, options.access_bytes, options.inner_set};
+  return for_each_selected(program, options.reqs, [&](Block& block, const TensorNames& around) {
+    context.matched();
+    if (std::string reason = thread_group(block, around, lanes, context); !reason.empty()) {
+      context.skipped(block.name, reason);
+    } else {
+      context.count("groups_threaded");
+      context.changed();
+    }
+    return Status();
+  });
+}
+
 }  // namespace
 
 void describe(ThreadOptions& options, OptionFields& fields) {
@@ -80,10 +101,20 @@ void describe(ThreadOptions& options, OptionFields& fields) {
   fields.add("unit", options.unit, "execution unit of the model; its count is the number of cores");
   fields.add("points_per_core", options.points_per_core, "parts made for each core", {1, 1 << 20});
   fields.add("min_work", options.min_work, "statements run; a kernel with less stays on one core");
+  fields.add("threads", options.threads,
+             "lanes of a group, a power of two: what the selected blocks (not only kernels) do is "
+             "spread over them, `unit` being that of a lane; 0 = spread kernels over the cores",
+             {0, 1 << 20});
+  fields.add("group", options.group, "execution unit of a group, for blocks without a location");
+  fields.add("registers", options.registers, "memory unit that each lane has of its own");
+  fields.add("access_bytes", options.access_bytes, "that neighbouring lanes should touch together",
+             {1, 1 << 20});
+  fields.add("inner_set", options.inner_set, "tags of what one lane does of a block");
 }
 
 Status thread(stripe::Program& program, const ThreadOptions& options, PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/unit", options.unit));
+  if (options.threads > 0) return thread_groups(program, options, context);
   const ExecutionUnit* unit = context.model().find_executor(options.unit);
   int64_t cores = unit ? std::max<int64_t>(unit->count, 1) : 1;
   return for_each_kernel(program, options.reqs, [&](Block& kernel, const TensorNames& around) {

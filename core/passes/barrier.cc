@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/barrier.h"
+
+#include <algorithm>
+
+#include "stria/passes/kernel_probe.h"
+#include "stria/passes/statement_list.h"
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::Statement;
+
+bool is_barrier(const Statement& stmt) {
+  return stmt.special() && stmt.special()->name == "barrier";
+}
+
+// The positions on the way from the kernel to a statement.
+using Path = std::vector<size_t>;
+
+void find_barriers(const Block& block, const Path& path, std::vector<Path>& barriers) {
+  for (size_t i = 0; i < block.stmts.size(); ++i) {
+    Path at = path;
+    at.push_back(i);
+    if (is_barrier(block.stmts[i])) barriers.push_back(at);
+    if (const Block* inner = block.stmts[i].block()) find_barriers(*inner, at, barriers);
+  }
+}
+
+Block without(const Block& kernel, const Path& barrier) {
+  Block out = kernel;
+  Block* block = &out;
+  for (size_t level = 0; level + 1 < barrier.size(); ++level)
+    block = block->stmts[barrier[level]].block();
+  std::vector<bool> stays(block->stmts.size(), true);
+  stays[barrier.back()] = false;
+  erase_statements(*block, stays);
+  return out;
+}
+
+// Where the path leads once the statement at `gone` is no more.
+void close_gap(Path& path, const Path& gone) {
+  const size_t last = gone.size() - 1;
+  if (path.size() <= last || !std::equal(gone.begin(), gone.end() - 1, path.begin())) return;
+  if (path[last] > gone[last]) --path[last];
+}
+
+}  // namespace
+
+void describe(BarrierOptions& options, OptionFields& fields) {
+  fields.add("reqs", options.reqs, "tags that a kernel must have");
+}
+
+Status barrier(stripe::Program& program, const BarrierOptions& options, PassContext& context) {
+  for (Block* section : {program.prologue(), program.main()}) {
+    if (!section) continue;
+    KernelProbe probe(program, *section);
+    for (Statement& stmt : section->stmts) {
+      Block* kernel = stmt.block();
+      if (!kernel || !kernel->tags.has_all(options.reqs)) continue;
+      context.matched();
+      std::vector<Path> barriers;
+      find_barriers(*kernel, {}, barriers);
+      if (barriers.empty()) continue;
+      std::stable_sort(barriers.begin(), barriers.end(),
+                       [](const Path& a, const Path& b) { return a.size() > b.size(); });
+      const std::optional<size_t> before = probe.undecided(*kernel);
+      if (!before) {
+        context.skipped(kernel->name, "alone it is not legal");
+        continue;
+      }
+      const size_t count = barriers.size();
+      size_t gone = 0;
+      for (size_t i = 0; i < barriers.size(); ++i) {
+        Block fewer = without(*kernel, barriers[i]);
+        const std::optional<size_t> after = probe.undecided(fewer);
+        if (!after || *after > *before) continue;
+        *kernel = std::move(fewer);
+        ++gone;
+        const Path removed = barriers[i];
+        for (size_t j = i + 1; j < barriers.size(); ++j) close_gap(barriers[j], removed);
+      }
+      context.note(fmt::format("{}: {} of {} barriers are needed", kernel->name, count - gone,
+                               count));
+      if (gone == 0) continue;
+      context.count("barriers_removed", static_cast<int64_t>(gone));
+      context.changed();
+    }
+  }
+  return Status();
+}
+
+}  // namespace stria::passes

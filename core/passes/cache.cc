@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/cache.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "stria/cost/group_plan.h"
+#include "stria/pass/select_blocks.h"
+#include "stria/passes/accumulator.h"
+#include "stria/passes/buffer_views.h"
+#include "stria/passes/in_order.h"
+#include "stria/passes/index_role.h"
+#include "stria/passes/located_unit.h"
+#include "stria/passes/split_block.h"
+#include "stria/passes/statement_list.h"
+#include "stria/stripe/footprint.h"
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::Place;
+using stripe::RefDir;
+using stripe::Refinement;
+using stripe::Statement;
+
+// Bytes, the largest number if there are more.
+int64_t bytes_of(const TensorShape& shape) {
+  return cost::saturating_product(shape.element_count(), byte_size(shape.type));
+}
+
+TensorNames names_in(const Place& place) {
+  return (place.parent ? names_in(*place.parent) : TensorNames()).inside(*place.block);
+}
+
+// For each dimension the coordinates in the allocation, or in the view that #main has of it, at
+// which the refinement's views begin.
+std::vector<Interval> begins_at(const Place& place, const Refinement& ref) {
+  std::vector<Interval> begin(ref.access.size(), Interval{0, 0});
+  const Refinement* view = &ref;
+  for (const Place* at = &place; at && view && view->dir != RefDir::none && at->depth > 1;
+       at = at->parent) {
+    for (size_t d = 0; d < begin.size(); ++d) {
+      const Interval step = interval_of(view->access[d], at->box);
+      begin[d] = {begin[d].lower + step.lower, begin[d].upper + step.upper};
+    }
+    if (at->parent) view = at->parent->block->find_ref(view->from);
+  }
+  return begin;
+}
+
+// The refinement that accesses must stay inside.
+const Refinement* bounds_of(const Place& place, const Refinement& ref) {
+  const Refinement* view = &ref;
+  for (const Place* at = &place; at && view && view->dir != RefDir::none && at->depth > 1;
+       at = at->parent)
+    view = at->parent ? at->parent->block->find_ref(view->from) : nullptr;
+  return view;
+}
+
+// Gives all views of the refinement `name` around the statement their place in the copy.
+void locate_views(Statement& stmt, const std::string& name, const stripe::Location& loc) {
+  Block* inner = stmt.block();
+  if (!inner) return;
+  for (Refinement& ref : inner->refs) {
+    if (ref.dir == RefDir::none || ref.from != name) continue;
+    ref.location = loc;
+    for (Statement& below : inner->stmts) locate_views(below, ref.into, loc);
+  }
+}
+
+bool uses_clamps(const Block& block, const std::string& name) {
+  for (const Refinement& ref : block.refs)
+    if (ref.dir != RefDir::none && ref.from == name) {
+      if (ref.tags.has("clamp") || ref.tags.has("zero_fill")) return true;
+      for (const Statement& stmt : block.stmts)
+        if (stmt.block() && uses_clamps(*stmt.block(), ref.into)) return true;
+    }
+  return false;
+}
+
+class Cacher {
+ public:
+  Cacher(Block& host, const Place& place, const CacheOptions& options, PassContext& context)
+      : host_(host), place_(place), options_(options), context_(context) {}
+
+  void run() {
+    const RefDir dir = options_.dir == "in" ? RefDir::in : RefDir::out;
+    std::vector<std::string> names;
+    for (const Refinement& ref : host_.refs)
+      if ((ref.dir == dir || (dir == RefDir::out && ref.dir == RefDir::inout)) &&
+          ref.tags.has_all(options_.ref_reqs))
+        names.push_back(ref.into);
+    for (const std::string& name : names) {
+      context_.matched();
+      const std::string reason = dir == RefDir::in ? fetch(name) : grow(name);
+      if (reason.empty())
+        context_.changed();
+      else
+        context_.skipped(fmt::format("{}: {}", place_.path(), name), reason);
+    }
+  }
+
+ private:
+  // "" or why the model's memory cannot hold it.
+  std::string fits(const TensorShape& shape) const {
+    if (options_.loc.empty()) return "";
+    const std::string& name = options_.loc.path.back().name;
+    const MemoryUnit* memory = context_.model().find_memory(name);
+    if (!memory || memory->size_bytes <= 0) return "";
+    const int64_t bytes = bytes_of(shape);
+    if (bytes <= memory->size_bytes) return "";
+    return fmt::format("a copy of {} bytes does not fit into {}, which holds {}", bytes, name,
+                       memory->size_bytes);
+  }
+
+  // --- tensors read -------------------------------------------------------------------------------
+
+  std::string why_not_fetched(const Refinement& ref) const {
+    const TensorNames names = names_in(place_);
+    for (const Refinement& other : host_.refs)
+      if (other.dir != RefDir::in && names.of(other.into) == names.of(ref.into))
+        return "the block writes the tensor, too";
+    for (const Statement& stmt : host_.stmts) {
+      const auto* load = std::get_if<stripe::Load>(&stmt.op);
+      const stripe::Special* special = stmt.special();
+      if (load && load->from == ref.into) return "the block itself loads it";
+      if (special && std::count(special->inputs.begin(), special->inputs.end(), ref.into))
+        return "a special of the block reads it";
+      if (const Block* inner = stmt.block(); inner && uses_clamps(*inner, ref.into))
+        return "it is read beyond its end";
+    }
+    if (ref.tags.has("clamp") || ref.tags.has("zero_fill")) return "it is read beyond its end";
+    for (const Dim& dim : ref.shape.dims)
+      if (dim.size < 1) return "the size of its part is not known";
+    return "";
+  }
+
+  std::string fetch(const std::string& name) {
+    const Refinement ref = *host_.find_ref(name);
+    if (std::string reason = why_not_fetched(ref); !reason.empty()) return reason;
+    size_t first = host_.stmts.size();
+    for (size_t i = host_.stmts.size(); i-- > 0;)
+      if (const Block* inner = host_.stmts[i].block(); inner && find_view(*inner, name)) first = i;
+    if (first == host_.stmts.size()) return "nothing uses it";
+
+    // The part that is touched, in coordinates of the view.
+    const std::vector<Interval> touched = stripe::reach_of_view(host_, ref, place_.box);
+    Refinement near;
+    near.into = host_.fresh_name(name + "_near");
+    near.access.resize(ref.access.size());
+    near.shape.type = ref.shape.type;
+    near.location = options_.loc;
+    std::vector<int64_t> sizes;
+    for (const Interval& part : touched) sizes.push_back(part.upper - part.lower + 1);
+    near.shape.dims = dense_shape(ref.shape.type, sizes).dims;
+    if (options_.layout == "odd") lay_out_oddly(ref, near.shape);
+    if (std::string reason = fits(near.shape); !reason.empty()) return reason;
+
+    Block copy = copy_block(ref, near, touched);
+    for (size_t i = first; i < host_.stmts.size(); ++i) {
+      restride_views(host_.stmts[i], name, near.shape.dims);
+      locate_views(host_.stmts[i], name, near.location);
+      Block* inner = host_.stmts[i].block();
+      if (!inner) continue;
+      for (Refinement& view : inner->refs) {
+        if (view.dir == RefDir::none || view.from != name) continue;
+        view.from = near.into;
+        view.is_const = false;
+        for (size_t d = 0; d < touched.size(); ++d) view.access[d] -= touched[d].lower;
+      }
+    }
+    host_.refs.push_back(std::move(near));
+    host_.stmts.emplace(host_.stmts.begin() + static_cast<std::ptrdiff_t>(first), std::move(copy));
+    run_in_order(host_);
+    context_.count("tensors_fetched");
+    return "";
+  }
+
+  // Each dimension with a stride that is odd where it can be; dimensions behind one another in the
+  // tensor stay so.
+  void lay_out_oddly(const Refinement& ref, TensorShape& shape) const {
+    cost::FlatKernel kernel;
+    cost::FlatTensor tensor;
+    cost::Tile tile;
+    tensor.type = ref.shape.type;
+    for (size_t d = 0; d < ref.shape.dims.size(); ++d) {
+      const bool moves = shape.dims[d].size > 1;
+      if (moves && ref.shape.dims[d].stride <= 0) return;  // it has no order to keep
+      kernel.indices.push_back({fmt::format("i{}", d), shape.dims[d].size});
+      tensor.strides.push_back(moves ? ref.shape.dims[d].stride : 0);
+      tile.push_back(shape.dims[d].size);
+    }
+    GroupSettings settings;
+    settings.mem_width = byte_size(tensor.type);
+    const cost::StagePlan plan = cost::plan_stage(kernel, tensor, tile, settings);
+    for (const cost::StagedIndex& index : plan.indices) {
+      int64_t members = 1;
+      for (size_t d : index.members) members = cost::saturating_product(members, tile[d]);
+      if (members != index.range) return;  // dimensions that overlap in the tensor
+    }
+    const std::vector<int64_t> strides = plan.local_strides(tensor);
+    for (size_t d = 0; d < strides.size(); ++d)
+      if (strides[d] != 0) shape.dims[d].stride = strides[d];
+  }
+
+  Block copy_block(const Refinement& ref, const Refinement& near,
+                   const std::vector<Interval>& touched) {
+    Block block;
+    for (const std::string& tag : options_.copy_set) block.tags.set(tag);
+    block.location = options_.xfer_loc;
+    Refinement from = ref, to = near;
+    from.dir = RefDir::in;
+    to.dir = RefDir::out;
+    from.from = from.into = ref.into;
+    to.from = to.into = near.into;
+    from.agg.reset();
+    from.is_const = ref.is_const;
+    from.tags = {};
+    if (names_index(from.location)) from.location = {};
+    const std::vector<Interval> begin = begins_at(place_, ref);
+    const Refinement* bounds = bounds_of(place_, ref);
+    bool beyond = !bounds;
+    for (size_t d = 0; d < touched.size(); ++d) {
+      Affine at;
+      if (near.shape.dims[d].size > 1) {
+        stripe::Index index;
+        index.name = block.fresh_name(fmt::format("i{}", d));
+        index.range = near.shape.dims[d].size;
+        at = Affine::of(index.name);
+        block.idxs.push_back(std::move(index));
+      }
+      to.access[d] = at;
+      from.access[d] = at + touched[d].lower;
+      from.shape.dims[d].size = to.shape.dims[d].size = 1;
+      if (bounds && begin[d].lower + touched[d].lower < 0) beyond = true;
+      if (bounds && begin[d].upper + touched[d].upper >= bounds->shape.dims[d].size) beyond = true;
+    }
+    if (beyond) from.tags.set(options_.edges);
+    block.stmts.emplace_back(stripe::Load{ref.into, "value"});
+    block.stmts.emplace_back(stripe::Store{"value", near.into});
+    block.refs = {std::move(from), std::move(to)};
+    return block;
+  }
+
+  // --- sums ---------------------------------------------------------------------------------------
+
+  std::string grow(const std::string& name) {
+    std::vector<Block*> blocks;
+    for (const Place* at = &place_; at && at->depth > 1; at = at->parent)
+      blocks.insert(blocks.begin(), const_cast<Block*>(at->block));  // all of them are the program's
+    const std::vector<const Block*> path(blocks.begin(), blocks.end());
+    if (path.empty()) return "a kernel's sums are cached inside it";
+    AccumulatorPlan plan;
+    plan.name = name;
+    plan.location = options_.loc;
+    TensorShape shape;
+    for (Statement& stmt : host_.stmts) {
+      if (const auto* load = std::get_if<stripe::Load>(&stmt.op); load && load->from == name)
+        return "the block itself loads it";
+      if (const auto* store = std::get_if<stripe::Store>(&stmt.op); store && store->into == name)
+        return "the block itself stores to it";
+      Block* inner = stmt.block();
+      if (!inner) continue;
+      for (const Refinement& view : inner->refs)
+        if (view.from == name && view.dir != RefDir::none && !view.agg)
+          return "what is written is no sum";
+      for (const std::vector<Block*>& chain : writing_chains(*inner, name)) {
+        for (Block* block : chain) start_indices_at_zero(*block);
+        WrittenNest nest = written_nest(path, {chain.begin(), chain.end()}, name);
+        if (!nest.reason.empty()) return nest.reason;
+        if (std::find(plan.nests.begin(), plan.nests.end(), nest) == plan.nests.end())
+          plan.nests.push_back(std::move(nest));
+      }
+    }
+    if (plan.nests.empty()) return "nothing adds to it";
+    plan.plain_output = writes_each_element_once(path, name);
+    plan.tile_set = options_.copy_set;
+    shape = near_shape(plan);
+    if (std::string reason = fits(shape); !reason.empty()) return reason;
+    add_accumulator(host_, plan);
+    if (plan.plain_output) drop_aggregation(blocks, name);
+    context_.count("sums_cached");
+    return "";
+  }
+
+  // At least as large as the place that add_accumulator makes.
+  TensorShape near_shape(const AccumulatorPlan& plan) const {
+    TensorShape shape;
+    const Refinement& ref = *host_.find_ref(plan.name);
+    shape.type = ref.agg ? ref.agg->type : ref.shape.type;
+    for (const Interval& part : stripe::reach_of_view(host_, ref, place_.box))
+      shape.dims.push_back({part.upper - part.lower + 1, 0});
+    return shape;
+  }
+
+  Block& host_;
+  const Place& place_;
+  const CacheOptions& options_;
+  PassContext& context_;
+};
+
+}  // namespace
+
+void describe(CacheOptions& options, OptionFields& fields) {
+  fields.add("reqs", options.reqs, "tags that a block must have");
+  fields.add("ref_reqs", options.ref_reqs, "tags that a refinement must have");
+  fields.add("dir", options.dir, "`in`: tensors read are fetched; `out`: sums grow near",
+             std::vector<std::string>{"in", "out"});
+  fields.add("loc", options.loc, "memory unit of the copies");
+  fields.add("xfer_loc", options.xfer_loc, "unit that runs the blocks which fetch; none = not set");
+  fields.add("layout", options.layout,
+             "of what is fetched: `packed`, or `odd` strides that keep lanes apart in banks",
+             std::vector<std::string>{"packed", "odd"});
+  fields.add("edges", options.edges,
+             "what the copy holds of elements beyond the tensor: `clamp`, nothing that may be used; "
+             "`zero_fill`, zeros",
+             std::vector<std::string>{"clamp", "zero_fill"});
+  fields.add("copy_set", options.copy_set, "tags of the blocks that copy");
+}
+
+Status cache(stripe::Program& program, const CacheOptions& options, PassContext& context) {
+  STRIA_RETURN_IF_ERROR(check_location(context.model(), UnitUse::hold, "/loc", options.loc));
+  STRIA_RETURN_IF_ERROR(
+      check_location(context.model(), UnitUse::run, "/xfer_loc", options.xfer_loc));
+  if (program.entry.tags.has("placed")) {
+    context.note("the program is placed: a copy would have no place");
+    return Status();
+  }
+  for_each_selected_place(program, options.reqs, [&](Block& block, const Place& place) {
+    if (place.depth < 2)
+      context.skipped(block.name, "it is no part of a kernel");
+    else
+      Cacher(block, place, options, context).run();
+  });
+  return Status();
+}
+
+}  // namespace stria::passes

@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/thread_group.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "stria/base/text.h"
+#include "stria/cost/group_plan.h"
+#include "stria/passes/in_order.h"
+#include "stria/passes/index_role.h"
+#include "stria/passes/split_block.h"
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::Index;
+using stripe::RefDir;
+using stripe::Refinement;
+using stripe::Statement;
+
+bool is_barrier(const Statement& stmt) {
+  return stmt.special() && stmt.special()->name == "barrier";
+}
+
+bool names_a_unit(const Block& block) {
+  return !block.location.empty() ||
+         std::any_of(block.stmts.begin(), block.stmts.end(), [](const Statement& stmt) {
+           return stmt.block() && names_a_unit(*stmt.block());
+         });
+}
+
+// How a block's points are split over the lanes.
+struct Split {
+  std::map<std::string, int64_t> lanes;  // powers of two over 1, by index
+  std::vector<std::string> order;        // the index whose neighbours are neighbouring lanes first
+  int64_t total() const {
+    int64_t all = 1;
+    for (const auto& [name, count] : lanes) all *= count;
+    return all;
+  }
+  bool operator==(const Split&) const = default;
+};
+
+// A block inside the group whose points lanes share out, or that one lane runs.
+struct Work {
+  const Block* block = nullptr;
+  std::string path;                           // "tiles/2"
+  std::map<std::string, std::string> tensor;  // its refinements -> those of the group; "" = inside
+  std::vector<IndexRole> outputs;             // that lanes may share out
+  std::optional<Split> split;
+};
+
+// An allocation of the group in registers.
+struct Held {
+  const Refinement* ref = nullptr;
+  std::vector<int64_t> lanes;  // of each dimension
+  std::vector<size_t> order;   // dimensions, that of neighbouring lanes first
+};
+
+class GroupThreader {
+ public:
+  GroupThreader(Block& group, const TensorNames& around, const GroupLanes& options,
+                PassContext& context)
+      : group_(group), around_(around), options_(options), context_(context) {}
+
+  std::string run() {
+    if (std::string reason = why_no_group(); !reason.empty()) return reason;
+    std::map<std::string, std::string> own;
+    for (const Refinement& ref : group_.refs) own[ref.into] = ref.into;
+    if (std::string reason = collect(group_, around_.inside(group_), own, ""); !reason.empty())
+      return reason;
+    if (works_.empty()) return "it holds no blocks";
+    if (std::string reason = hold(); !reason.empty()) return reason;
+    for (Work& work : works_)
+      if (!work.split) work.split = work.outputs.empty() ? Split() : plan(work);
+    for (const Work& work : works_) describe(work);
+    next_ = 0;
+    spread(group_);
+    for (const Held& held : held_) distribute(held);
+    if (group_.location.empty()) {
+      stripe::LocationUnit unit;
+      unit.name = options_.group;
+      for (const Index& index : group_.idxs)
+        if (!index.affine && index.range > 1) unit.units.push_back(Affine::of(index.name));
+      group_.location.path = {std::move(unit)};
+    }
+    return "";
+  }
+
+ private:
+  std::string why_no_group() const {
+    if (group_.tags.has("parallel")) return "it is parallel already";
+    for (const Statement& stmt : group_.stmts)
+      if (stmt.block() && names_a_unit(*stmt.block())) return "blocks inside have their units";
+    if (!group_.location.empty()) return "";
+    if (std::string reason = why_points_do_not_commute(group_, around_); !reason.empty())
+      return reason;
+    for (const Index& index : group_.idxs)
+      if (index.affine && index.range > 1) return "an index runs from an affine form";
+    for (const IndexRole& role : index_roles(group_))
+      if (role.kind != IndexKind::output)
+        return fmt::format("groups of different '{}' would write the same elements", role.name);
+    return "";
+  }
+
+  // Finds the blocks that become lanes, in program order. `tensor`: the refinements of `parent`.
+  std::string collect(const Block& parent, const TensorNames& names,
+                      const std::map<std::string, std::string>& tensor, const std::string& path) {
+    for (size_t i = 0; i < parent.stmts.size(); ++i) {
+      const Statement& stmt = parent.stmts[i];
+      const Block* block = stmt.block();
+      const std::string at = fmt::format("{}{}", path, i);
+      if (is_barrier(stmt)) continue;
+      if (!block) return fmt::format("statement {} is no block", at);
+      if (block->tags.has("stencil")) return fmt::format("statement {} is a #stencil", at);
+      if (block->tags.has("parallel")) return fmt::format("statement {} is #parallel", at);
+      Work work;
+      work.block = block;
+      work.path = at;
+      for (const Refinement& ref : block->refs) {
+        auto known = tensor.find(ref.from);
+        work.tensor[ref.into] =
+            ref.dir == RefDir::none || known == tensor.end() ? "" : known->second;
+      }
+      const bool commutes = why_points_do_not_commute(*block, names).empty();
+      if (commutes)
+        for (const IndexRole& role : index_roles(*block))
+          if (role.kind == IndexKind::output && !block->find_index(role.name)->affine)
+            work.outputs.push_back(role);
+      const bool blocks_only =
+          std::all_of(block->stmts.begin(), block->stmts.end(),
+                      [](const Statement& inner) { return inner.block() || is_barrier(inner); });
+      if (work.outputs.empty() && blocks_only && !block->stmts.empty()) {
+        if (std::string reason = collect(*block, names.inside(*block), work.tensor, at + "/");
+            !reason.empty())
+          return reason;
+        loops_.insert(block);
+        continue;
+      }
+      works_.push_back(std::move(work));
+    }
+    return "";
+  }
+
+  // --- what lanes hold ----------------------------------------------------------------------------
+
+  // The view that the work has of the group's allocation, element by element; null if it has none.
+  const Refinement* view_of(const Work& work, const std::string& name) const {
+    for (const Refinement& ref : work.block->refs)
+      if (work.tensor.at(ref.into) == name) return &ref;
+    return nullptr;
+  }
+
+  static double points_of(const Work& work) {
+    double points = 1;
+    for (const Index& index : work.block->idxs) points *= static_cast<double>(index.range);
+    return points;
+  }
+
+  // Lanes for everything in registers: each element is touched by one lane in all blocks.
+  std::string hold() {
+    for (const Refinement& ref : group_.refs) {
+      if (ref.dir != RefDir::none || ref.location.empty()) continue;
+      const stripe::LocationUnit& unit = ref.location.path.back();
+      if (unit.name != options_.registers || !unit.owners.empty()) continue;
+      Held held;
+      held.ref = &ref;
+      const Work* first = nullptr;
+      for (Work& work : works_) {
+        if (!view_of(work, ref.into)) continue;
+        if (!first || points_of(work) > points_of(*first) || (work.split && !first->split))
+          if (!(first && first->split && !work.split)) first = &work;
+      }
+      if (!first) continue;
+      const Split split = first->split ? *first->split : plan(*first);
+      if (std::string reason = lanes_of(*first, split, held); !reason.empty()) return reason;
+      for (Work& work : works_)
+        if (view_of(work, ref.into))
+          if (std::string reason = take(work, held); !reason.empty()) return reason;
+      held_.push_back(std::move(held));
+    }
+    return "";
+  }
+
+  // The split of a block over indices as one of the allocation over dimensions.
+  std::string lanes_of(const Work& work, const Split& split, Held& held) const {
+    const Refinement& view = *view_of(work, held.ref->into);
+    held.lanes.assign(view.access.size(), 1);
+    for (const std::string& name : split.order) {
+      std::optional<size_t> dim;
+      for (size_t d = 0; d < view.access.size(); ++d)
+        if (view.access[d] == Affine::of(name)) dim = d;
+      if (!dim)
+        return fmt::format("'{}' is in registers, and no dimension of it is '{}' alone",
+                           held.ref->into, name);
+      held.lanes[*dim] = split.lanes.at(name);
+      held.order.push_back(*dim);
+    }
+    return "";
+  }
+
+  // Makes the block's lanes those that hold the elements which it touches.
+  std::string take(Work& work, const Held& held) const {
+    const Refinement& view = *view_of(work, held.ref->into);
+    Split split;
+    for (size_t d : held.order) {
+      std::string name;
+      const bool single = view.access[d].is_single_index(&name);
+      const bool known = single && std::any_of(work.outputs.begin(), work.outputs.end(),
+                                               [&](const IndexRole& role) {
+                                                 return role.name == name;
+                                               });
+      if (!known || view.shape.dims[d].size != 1)
+        return fmt::format("'{}' is in registers, and block {} does not share out its dimension {}",
+                           held.ref->into, work.path, d);
+      split.lanes[name] = held.lanes[d];
+      split.order.push_back(name);
+    }
+    if (work.split && !(*work.split == split))
+      return fmt::format("block {} would need other lanes for '{}'", work.path, held.ref->into);
+    work.split = std::move(split);
+    return "";
+  }
+
+  // --- lanes of one block -------------------------------------------------------------------------
+
+  // The tensor whose elements neighbouring lanes should share: one from outside of the group, that
+  // is written before one that is read; else what is written.
+  const Refinement* far_view(const Work& work) const {
+    const Refinement* best = nullptr;
+    int best_rank = -1;
+    for (const Refinement& ref : work.block->refs) {
+      if (ref.dir == RefDir::none) continue;
+      const std::string& name = work.tensor.at(ref.into);
+      const Refinement* own = group_.find_ref(name);
+      const bool outside = !name.empty() && own && own->dir != RefDir::none;
+      const int rank = 2 * outside + (ref.dir != RefDir::in);
+      if (rank <= best_rank) continue;
+      best = &ref;
+      best_rank = rank;
+    }
+    return best;
+  }
+
+  int64_t elements(const Refinement& ref) const {
+    return std::max<int64_t>(1, options_.access_bytes / byte_size(ref.shape.type));
+  }
+
+  // A block that adds: by the rule for a tile's outputs. One that copies: by what it copies.
+  Split plan(const Work& work) const {
+    const Refinement& far = *far_view(work);
+    const Affine flat = far.flat_access();
+    const bool adds = std::any_of(work.block->refs.begin(), work.block->refs.end(),
+                                  [](const Refinement& ref) { return ref.agg.has_value(); });
+    std::vector<int64_t> ranges, strides;
+    for (const IndexRole& role : work.outputs) {
+      ranges.push_back(role.range);
+      strides.push_back(flat.coefficient(role.name));
+    }
+    Split split;
+    const auto put = [&](size_t i, int64_t lanes) {
+      if (lanes <= 1) return;
+      split.lanes[work.outputs[i].name] = lanes;
+      split.order.push_back(work.outputs[i].name);
+    };
+    if (!adds || far.dir == RefDir::in) {
+      const cost::CopyLanes copy =
+          cost::plan_copy(ranges, strides, options_.threads, elements(far));
+      for (size_t i : copy.order) put(i, copy.lanes[i]);
+      return split;
+    }
+    cost::FlatKernel kernel;
+    for (const IndexRole& role : work.outputs) kernel.indices.push_back({role.name, role.range});
+    kernel.output.type = far.shape.type;
+    kernel.output.strides = strides;
+    GroupSettings settings;
+    settings.threads = options_.threads;
+    settings.mem_width = options_.access_bytes;
+    for (const cost::LanePlan::Index& index : cost::plan_lanes(kernel, ranges, settings).indices)
+      put(index.index, index.lanes);
+    return split;
+  }
+
+  // What `--explain thread` shows of a block.
+  void describe(const Work& work) const {
+    std::vector<std::string> parts;
+    for (const std::string& name : work.split->order)
+      parts.push_back(fmt::format("{} {}", name, work.split->lanes.at(name)));
+    std::string text =
+        fmt::format("{}: block {}: {}", group_.name, work.path,
+                    parts.empty() ? "one lane" : "lanes " + join(parts, " x "));
+    const int64_t lanes = std::min<int64_t>(32, work.split->total());
+    for (const Refinement& ref : work.block->refs) {
+      const Refinement* own = group_.find_ref(work.tensor.at(ref.into));
+      if (ref.dir == RefDir::none || !own || own->dir == RefDir::none || lanes <= 1) continue;
+      text += fmt::format("; {} neighbours touch {} of {} B of '{}'", lanes,
+                          segments(work, ref, lanes), options_.access_bytes, ref.into);
+    }
+    int64_t parting = 0;
+    for (const Affine& constraint : work.block->constraints)
+      parting += std::any_of(work.split->order.begin(), work.split->order.end(),
+                             [&](const std::string& name) { return constraint.uses(name); });
+    if (parting > 0) text += fmt::format("; {} constraints may part them", parting);
+    context_.note(std::move(text));
+  }
+
+  // Segments of access_bytes that the first `lanes` lanes touch at once, if the view begins at one.
+  int64_t segments(const Work& work, const Refinement& ref, int64_t lanes) const {
+    const Affine flat = ref.flat_access();
+    std::set<int64_t> touched;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      int64_t offset = 0, rest = lane;
+      for (const std::string& name : work.split->order) {
+        const int64_t count = work.split->lanes.at(name);
+        offset += flat.coefficient(name) * (rest % count);
+        rest /= count;
+      }
+      touched.insert(floor_div(offset, elements(ref)));
+    }
+    return static_cast<int64_t>(touched.size());
+  }
+
+  // --- changes ------------------------------------------------------------------------------------
+
+  void spread(Block& parent) {
+    std::vector<Statement> stmts;
+    for (Statement& stmt : parent.stmts) {
+      Block* block = stmt.block();
+      if (block && loops_.count(block))
+        spread(*block);
+      else if (block)
+        split(*block, *works_[next_++].split);
+      stmts.push_back(std::move(stmt));
+      if (!block) continue;
+      stripe::Special barrier;
+      barrier.name = "barrier";
+      stmts.emplace_back(stripe::Box<stripe::Special>(std::move(barrier)));
+    }
+    parent.stmts = std::move(stmts);
+    run_in_order(parent);
+  }
+
+  void split(Block& block, const Split& split) {
+    std::map<std::string, int64_t> tile;
+    Affine number;
+    int64_t factor = 1;
+    for (const std::string& name : split.order) {
+      const int64_t lanes = split.lanes.at(name);
+      const std::string lane = strip_index(block, name, lanes);
+      tile[lane] = 1;
+      number.add_term(lane, factor);
+      factor *= lanes;
+    }
+    split_block(block, tile);
+    for (const std::string& tag : options_.inner_set) block.stmts[0].block()->tags.set(tag);
+    stripe::LocationUnit unit;
+    unit.name = options_.lane;
+    unit.units = {number};
+    block.location.path = {std::move(unit)};
+    context_.count("blocks_threaded");
+  }
+
+  // Writes `name` as lanes * name + lane; the name of the lane's index, which is `name` itself
+  // where the lanes take all of it.
+  static std::string strip_index(Block& block, const std::string& name, int64_t lanes) {
+    const int64_t range = block.find_index(name)->range;
+    const int64_t steps = ceil_div(range, lanes);
+    if (steps == 1) {
+      block.find_index(name)->range = lanes;
+      if (lanes != range) block.constraints.push_back(Affine(range - 1) - Affine::of(name));
+      return name;
+    }
+    Index lane;
+    lane.name = block.fresh_name(name + "_lane");
+    lane.range = lanes;
+    substitute_indices(block, {{name, Affine::of(name) * lanes + Affine::of(lane.name)}});
+    if (range % lanes != 0)
+      block.constraints.push_back(Affine(range - 1) - Affine::of(name) * lanes -
+                                  Affine::of(lane.name));
+    block.find_index(name)->range = steps;
+    block.idxs.push_back(lane);
+    return lane.name;
+  }
+
+  void distribute(const Held& held) {
+    stripe::BitFieldForm lane, slot;
+    int64_t factor = 1;
+    for (size_t d : held.order) {
+      const int bits = std::countr_zero(static_cast<uint64_t>(held.lanes[d]));
+      lane.fields.push_back({static_cast<int>(d), 0, bits, factor});
+      factor *= held.lanes[d];
+    }
+    factor = 1;
+    for (size_t d = held.lanes.size(); d-- > 0;) {
+      const int64_t steps = ceil_div(held.ref->shape.dims[d].size, held.lanes[d]);
+      if (steps <= 1) continue;
+      const int low = std::countr_zero(static_cast<uint64_t>(held.lanes[d]));
+      const int bits = std::bit_width(static_cast<uint64_t>(steps - 1));
+      slot.fields.push_back({static_cast<int>(d), low, bits, factor});
+      factor *= steps;
+    }
+    const std::string name = held.ref->into;
+    stripe::LocationUnit& unit = group_.find_ref(name)->location.path.back();
+    std::string owner = options_.lane;
+    for (char& c : owner) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    unit.owners = {{owner, std::move(lane)}, {"slot", std::move(slot)}};
+    context_.note(fmt::format("{}: '{}': {} slots in each lane", group_.name, name, factor));
+  }
+
+  Block& group_;
+  const TensorNames& around_;
+  const GroupLanes& options_;
+  PassContext& context_;
+  std::vector<Work> works_;
+  std::set<const Block*> loops_;
+  std::vector<Held> held_;
+  size_t next_ = 0;
+};
+
+}  // namespace
+
+std::string thread_group(Block& group, const TensorNames& around, const GroupLanes& lanes,
+                         PassContext& context) {
+  Block threaded = group;
+  std::string reason = GroupThreader(threaded, around, lanes, context).run();
+  if (reason.empty()) group = std::move(threaded);
+  return reason;
+}
+
+}  // namespace stria::passes

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The group form of `thread`: spreads what one point of a block does over the lanes of a group.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stria/pass/pass_context.h"
+#include "stria/pass/tensor_names.h"
+#include "stria/stripe/block.h"
+
+namespace stria::passes {
+
+struct GroupLanes {
+  int64_t threads = 256;                         // lanes of a group; a power of two
+  std::string group = "CU";                      // unit of a group
+  std::string lane = "ITEM";                     // unit of a lane
+  std::string registers = "REG";                 // memory unit of each lane alone
+  int64_t access_bytes = 32;                     // that neighbouring lanes should share
+  std::vector<std::string> inner_set = {"lane"};  // tags of what one lane does
+};
+
+// "" or why the block stays as it is. Each block inside becomes a block of lanes, or stays a loop
+// around such; a barrier stands between each two of them. What is allocated in `registers` is
+// distributed to the lanes that use it. Notes say how.
+std::string thread_group(stripe::Block& group, const TensorNames& around, const GroupLanes& lanes,
+                         PassContext& context);
+
+}  // namespace stria::passes
