@@ -19,8 +19,8 @@ using Tile = std::vector<int64_t>;
 struct StagedIndex {
   std::string name;  // of the indices, joined: "j_y"
   int64_t range = 1;
-  int64_t global_stride = 0;  // elements
-  int64_t local_stride = 0;   // elements; odd where it can be, so that lanes meet different banks
+  int64_t global_stride = 0;    // elements
+  int64_t local_stride = 0;     // elements; odd where it can be, so that lanes meet different banks
   std::vector<size_t> members;  // the indices merged, of the table
 };
 

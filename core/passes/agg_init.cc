@@ -8,6 +8,7 @@
 #include "stria/passes/index_role.h"
 #include "stria/passes/split_block.h"
 #include "stria/passes/written_nest.h"
+#include "stria/stripe/footprint.h"
 
 namespace stria::passes {
 namespace {
@@ -87,13 +88,13 @@ void set_direction(Block& block, const std::string& parent_name, RefDir dir) {
   }
 }
 
-void forget_aggregation(Block& block, const std::string& parent_name) {
+void forget_aggregation(Block& block, const std::string& parent_name, RefDir dir) {
   for (Refinement& ref : block.refs) {
     if (ref.from != parent_name || !ref.agg) continue;
     ref.agg.reset();
-    ref.dir = RefDir::out;
+    ref.dir = dir;
     for (Statement& stmt : block.stmts)
-      if (Block* inner = stmt.block()) forget_aggregation(*inner, ref.into);
+      if (Block* inner = stmt.block()) forget_aggregation(*inner, ref.into, dir);
   }
 }
 
@@ -156,30 +157,46 @@ bool sink(Start& start, bool cut) {
   }
 }
 
-// The written elements, where the start is, or as pieces if the host has no outer values.
-Result<std::vector<WrittenNest>> nests_of(const Start& start) {
-  std::vector<const Block*> path(start.path.begin(), start.path.end());
-  std::vector<std::vector<const Block*>> chains;
-  std::vector<WrittenNest> nests;
-  std::string reason;
+using Chains = std::vector<std::vector<const Block*>>;
+
+// The blocks that write to it, those around them first.
+Chains chains_of(const Start& start) {
+  Chains chains;
   for (size_t i = 0; i < start.host().stmts.size(); ++i) {
     Block* writer = start.host().stmts[i].block();
     if (!writer || (!start.shared && i != start.position)) continue;
     for (const std::vector<Block*>& chain : writing_chains(*writer, start.name)) {
       for (Block* block : chain) start_indices_at_zero(*block);
       chains.emplace_back(chain.begin(), chain.end());
-      WrittenNest nest = written_nest(path, chains.back(), start.name);
-      if (!nest.reason.empty()) reason = nest.reason;
-      // Parts of a split reduction write the same elements.
-      if (std::find(nests.begin(), nests.end(), nest) == nests.end())
-        nests.push_back(std::move(nest));
     }
   }
+  return chains;
+}
+
+// The written elements as disjoint pieces.
+Result<std::vector<WrittenNest>> pieces_of(const Start& start) {
+  if (std::any_of(start.path.begin(), start.path.end(),
+                  [](const Block* block) { return !block->idxs.empty(); }))
+    return unsupported("several blocks write to it");
+  return written_pieces(start.host(), chains_of(start), start.name);
+}
+
+// The written elements, where the start is, or as pieces if the host has no outer values.
+Result<std::vector<WrittenNest>> nests_of(const Start& start) {
+  std::vector<const Block*> path(start.path.begin(), start.path.end());
+  std::vector<WrittenNest> nests;
+  std::string reason;
+  for (const std::vector<const Block*>& chain : chains_of(start)) {
+    WrittenNest nest = written_nest(path, chain, start.name);
+    if (!nest.reason.empty()) reason = nest.reason;
+    // Parts of a split reduction write the same elements.
+    if (std::find(nests.begin(), nests.end(), nest) == nests.end())
+      nests.push_back(std::move(nest));
+  }
   if (reason.empty()) return nests;
-  bool outer_values = std::any_of(start.path.begin(), start.path.end(),
-                                  [](const Block* b) { return !b->idxs.empty(); });
-  if (outer_values) return unsupported("{}", reason);
-  return written_pieces(start.host(), chains, start.name);
+  Result<std::vector<WrittenNest>> pieces = pieces_of(start);
+  return pieces.status().code() == StatusCode::unsupported ? unsupported("{}", reason)
+                                                           : std::move(pieces);
 }
 
 // Writes the start out in place.
@@ -188,11 +205,15 @@ Status write_start(const Start& start, PassContext& context) {
   const Refinement ref = start.view();
   if (host.tags.has("program")) return unsupported("it starts outside of the kernels");
   STRIA_ASSIGN(std::vector<WrittenNest> nests, nests_of(start));
+  // Written out twice, an element that several writers share would be added twice.
+  if (ref.agg->type != ref.shape.type && ref.dir == RefDir::inout && nests.size() > 1) {
+    STRIA_ASSIGN(nests, pieces_of(start));
+  }
   if (nests.empty()) {
     // Nothing is ever written: there is nothing to start.
     for (size_t i = 0; i < host.stmts.size(); ++i)
       if (Block* writer = host.stmts[i].block(); writer && (start.shared || i == start.position))
-        forget_aggregation(*writer, start.name);
+        forget_aggregation(*writer, start.name, ref.dir);
     return {};
   }
   if (ref.agg->type != ref.shape.type) {
@@ -200,6 +221,14 @@ Status write_start(const Start& start, PassContext& context) {
     plan.name = start.name;
     plan.plain_output = ref.dir == RefDir::out;
     if (!start.shared) plan.only = start.position;
+    for (size_t i = 0; i < host.stmts.size(); ++i) {
+      const Block* writer = host.stmts[i].block();
+      if (!writer || (!start.shared && i != start.position)) continue;
+      for (const Refinement& view : writer->refs)
+        if (view.dir != RefDir::none && view.from == start.name && view.agg &&
+            stripe::is_loaded(*writer, view))
+          return unsupported("running values of another type than the tensor's are read");
+    }
     plan.nests = std::move(nests);
     add_accumulator(host, plan);
     context.count("running_values_widened");

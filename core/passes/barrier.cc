@@ -81,8 +81,8 @@ Status barrier(stripe::Program& program, const BarrierOptions& options, PassCont
         const Path removed = barriers[i];
         for (size_t j = i + 1; j < barriers.size(); ++j) close_gap(barriers[j], removed);
       }
-      context.note(fmt::format("{}: {} of {} barriers are needed", kernel->name, count - gone,
-                               count));
+      context.note(
+          fmt::format("{}: {} of {} barriers are needed", kernel->name, count - gone, count));
       if (gone == 0) continue;
       context.count("barriers_removed", static_cast<int64_t>(gone));
       context.changed();

@@ -58,13 +58,14 @@ const Refinement* bounds_of(const Place& place, const Refinement& ref) {
   return view;
 }
 
-// Gives all views of the refinement `name` around the statement their place in the copy.
+// Gives all views of the refinement `name` around the statement the place of the copy.
 void locate_views(Statement& stmt, const std::string& name, const stripe::Location& loc) {
   Block* inner = stmt.block();
   if (!inner) return;
   for (Refinement& ref : inner->refs) {
     if (ref.dir == RefDir::none || ref.from != name) continue;
     ref.location = loc;
+    ref.is_const = false;
     for (Statement& below : inner->stmts) locate_views(below, ref.into, loc);
   }
 }
@@ -114,13 +115,22 @@ class Cacher {
                        memory->size_bytes);
   }
 
-  // --- tensors read -------------------------------------------------------------------------------
+  // --- tensors read
+  // -------------------------------------------------------------------------------
 
   std::string why_not_fetched(const Refinement& ref) const {
-    const TensorNames names = names_in(place_);
-    for (const Refinement& other : host_.refs)
-      if (other.dir != RefDir::in && names.of(other.into) == names.of(ref.into))
-        return "the block writes the tensor, too";
+    // Points of a block around may run at once: none of them writes what is read here.
+    const std::string tensor = names_in(place_).of(ref.into);
+    for (const Place* at = &place_; at && at->depth > 1; at = at->parent) {
+      const TensorNames names = names_in(*at);
+      bool allocates = false;
+      for (const Refinement& other : at->block->refs) {
+        if (names.of(other.into) != tensor || other.dir == RefDir::in) continue;
+        if (other.dir != RefDir::none) return "a block around writes the tensor, too";
+        allocates = true;
+      }
+      if (allocates) break;
+    }
     for (const Statement& stmt : host_.stmts) {
       const auto* load = std::get_if<stripe::Load>(&stmt.op);
       const stripe::Special* special = stmt.special();
@@ -166,7 +176,6 @@ class Cacher {
       for (Refinement& view : inner->refs) {
         if (view.dir == RefDir::none || view.from != name) continue;
         view.from = near.into;
-        view.is_const = false;
         for (size_t d = 0; d < touched.size(); ++d) view.access[d] -= touched[d].lower;
       }
     }
@@ -243,38 +252,53 @@ class Cacher {
     return block;
   }
 
-  // --- sums ---------------------------------------------------------------------------------------
+  // --- sums
+  // ---------------------------------------------------------------------------------------
 
   std::string grow(const std::string& name) {
     std::vector<Block*> blocks;
     for (const Place* at = &place_; at && at->depth > 1; at = at->parent)
-      blocks.insert(blocks.begin(), const_cast<Block*>(at->block));  // all of them are the program's
+      blocks.insert(blocks.begin(),
+                    const_cast<Block*>(at->block));  // all of them are the program's
     const std::vector<const Block*> path(blocks.begin(), blocks.end());
     if (path.empty()) return "a kernel's sums are cached inside it";
     AccumulatorPlan plan;
     plan.name = name;
     plan.location = options_.loc;
     TensorShape shape;
+    size_t writers = 0;
     for (Statement& stmt : host_.stmts) {
+      if (const stripe::Special* special = stmt.special())
+        if (std::count(special->inputs.begin(), special->inputs.end(), name) ||
+            std::count(special->outputs.begin(), special->outputs.end(), name))
+          return "a special of the block uses it";
       if (const auto* load = std::get_if<stripe::Load>(&stmt.op); load && load->from == name)
         return "the block itself loads it";
       if (const auto* store = std::get_if<stripe::Store>(&stmt.op); store && store->into == name)
         return "the block itself stores to it";
       Block* inner = stmt.block();
       if (!inner) continue;
-      for (const Refinement& view : inner->refs)
-        if (view.from == name && view.dir != RefDir::none && !view.agg)
-          return "what is written is no sum";
+      for (const Refinement& view : inner->refs) {
+        if (view.from != name || view.dir == RefDir::none) continue;
+        if (!view.agg) return "not all that its blocks do with it is to add";
+        ++writers;
+      }
       for (const std::vector<Block*>& chain : writing_chains(*inner, name)) {
         for (Block* block : chain) start_indices_at_zero(*block);
         WrittenNest nest = written_nest(path, {chain.begin(), chain.end()}, name);
         if (!nest.reason.empty()) return nest.reason;
-        if (std::find(plan.nests.begin(), plan.nests.end(), nest) == plan.nests.end())
+        if (plan.nests.empty())
           plan.nests.push_back(std::move(nest));
+        else if (!(plan.nests[0] == nest))
+          return "its writers write different elements";
       }
     }
     if (plan.nests.empty()) return "nothing adds to it";
-    plan.plain_output = writes_each_element_once(path, name);
+    // Chains beside each other start anew.
+    if (!host_.find_ref(name)->agg && writers > 1) return "several sums follow one another in it";
+    const Refinement* outside = bounds_of(place_, *host_.find_ref(name));
+    plan.plain_output =
+        writes_each_element_once(path, name) && outside && !outside->agg && writes_alone(name);
     plan.tile_set = options_.copy_set;
     shape = near_shape(plan);
     if (std::string reason = fits(shape); !reason.empty()) return reason;
@@ -282,6 +306,24 @@ class Cacher {
     if (plan.plain_output) drop_aggregation(blocks, name);
     context_.count("sums_cached");
     return "";
+  }
+
+  // Is the host, in all blocks around it up to the kernel, the only one that uses the tensor?
+  bool writes_alone(std::string name) const {
+    for (const Place* at = &place_; at->depth > 2; at = at->parent) {
+      name = at->block->find_ref(name)->from;
+      int64_t users = 0;
+      for (const Statement& stmt : at->parent->block->stmts) {
+        if (const Block* inner = stmt.block()) users += find_view(*inner, name) != nullptr;
+        if (const stripe::Special* special = stmt.special())
+          users += std::count(special->outputs.begin(), special->outputs.end(), name) +
+                   std::count(special->inputs.begin(), special->inputs.end(), name);
+        if (const auto* store = std::get_if<stripe::Store>(&stmt.op)) users += store->into == name;
+        if (const auto* load = std::get_if<stripe::Load>(&stmt.op)) users += load->from == name;
+      }
+      if (users != 1) return false;
+    }
+    return true;
   }
 
   // At least as large as the place that add_accumulator makes.
@@ -312,10 +354,11 @@ void describe(CacheOptions& options, OptionFields& fields) {
   fields.add("layout", options.layout,
              "of what is fetched: `packed`, or `odd` strides that keep lanes apart in banks",
              std::vector<std::string>{"packed", "odd"});
-  fields.add("edges", options.edges,
-             "what the copy holds of elements beyond the tensor: `clamp`, nothing that may be used; "
-             "`zero_fill`, zeros",
-             std::vector<std::string>{"clamp", "zero_fill"});
+  fields.add(
+      "edges", options.edges,
+      "what the copy holds of elements beyond the tensor: `clamp`, nothing that may be used; "
+      "`zero_fill`, zeros",
+      std::vector<std::string>{"clamp", "zero_fill"});
   fields.add("copy_set", options.copy_set, "tags of the blocks that copy");
 }
 

@@ -5,9 +5,10 @@
 //   #part block [k:8] (in A[0, 8*k] fp32(16:64, 8:1), …) {          loc: SRAM, layout: odd
 //     0: block [i:16, k:8] (in A[i, k] fp32(1:64, 1:1), …) { S }
 //   }
-//   #part block [k:8] (in A[0, 8*k] fp32(16:64, 8:1), …, none new A_near<SRAM>[0, 0] fp32(16:1, 8:17)) {
-//     0: #copy block [i0:16, i1:8] (in A[i0, i1] fp32(1:64, 1:1), out A_near<SRAM>[i0, i1]) { copy }
-//     1: block [i:16, k:8] (in A = A_near<SRAM>[i, k] fp32(1:1, 1:17), …) { S }
+//   #part block [k:8] (in A[0, 8*k] fp32(16:64, 8:1), …, none new A_near<SRAM>[0, 0] fp32(16:1,
+//   8:17)) {
+//     0: #copy block [i0:16, i1:8] (in A[i0, i1] fp32(1:64, 1:1), out A_near<SRAM>[i0, i1]) { copy
+//     } 1: block [i:16, k:8] (in A = A_near<SRAM>[i, k] fp32(1:1, 1:17), …) { S }
 //   }
 //
 // What the block's statements touch of a tensor read is copied once, elements that several accesses

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dependencies, for passes that put statements between others and know nothing of who waits for them.
+// Dependencies, for passes that put statements between others and know nothing of who waits for
+// them.
 #pragma once
 
 #include "stria/stripe/block.h"

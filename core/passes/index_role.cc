@@ -148,9 +148,8 @@ bool stores_where_chosen(const Block& block) {
 }
 
 bool is_leaf(const Block& block) {
-  return std::none_of(block.stmts.begin(), block.stmts.end(), [](const stripe::Statement& stmt) {
-    return stmt.block() || stmt.special();
-  });
+  return std::none_of(block.stmts.begin(), block.stmts.end(),
+                      [](const stripe::Statement& stmt) { return stmt.block() || stmt.special(); });
 }
 
 int64_t widest_element_bytes(const Block& block) {

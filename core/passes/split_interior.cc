@@ -69,8 +69,9 @@ void visit_constraints(Block& block, const Forms& outer, const Box& box, int& fr
 bool is_lane(const Block& block, const Index& index) {
   return std::any_of(block.location.path.begin(), block.location.path.end(),
                      [&](const stripe::LocationUnit& unit) {
-                       return std::any_of(unit.units.begin(), unit.units.end(),
-                                          [&](const Affine& form) { return form.uses(index.name); });
+                       return std::any_of(
+                           unit.units.begin(), unit.units.end(),
+                           [&](const Affine& form) { return form.uses(index.name); });
                      });
 }
 
@@ -144,8 +145,8 @@ class InteriorSplitter {
       bool own = false;
       for (const auto& [name, coefficient] : worst.terms())
         own = own || !loop.find_index(name)->affine;
-      // An outer index's constraint is the outer loop's to split, unless that is the kernel. Lanes are
-      // split by nothing else.
+      // An outer index's constraint is the outer loop's to split, unless that is the kernel. Lanes
+      // are split by nothing else.
       if (!own && !below_kernel && !names_index(loop.location)) return false;
       if (std::find(guards.begin(), guards.end(), worst) == guards.end()) guards.push_back(worst);
       return false;

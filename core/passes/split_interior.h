@@ -10,10 +10,10 @@
 // per operation; in a loop around them it is cheap. Where a constraint hangs on one index of the
 // loop, its range is cut; where it hangs on several, the inner and the outer part are told apart by
 // a constraint of the loop itself. Lanes (an index that the location names) stay together: a block
-// of them is split by what holds for all of its lanes. Requires: points of the loop commute, and a block around it
-// aggregates where it does (parts beside each other would start again). Ensures: the same points
-// run, each once. Kernels are not split, which would make several of one. Runs after unroll, which
-// says where tests are dear, and after thread, whose inner block it splits.
+// of them is split by what holds for all of its lanes. Requires: points of the loop commute, and a
+// block around it aggregates where it does (parts beside each other would start again). Ensures:
+// the same points run, each once. Kernels are not split, which would make several of one. Runs
+// after unroll, which says where tests are dear, and after thread, whose inner block it splits.
 #pragma once
 
 #include <cstdint>

@@ -10,24 +10,24 @@
 // Requires: points of the kernel block commute. Ensures: no two points of the #parallel block write
 // the same element; reductions and overlapping indices run inside. Kernels with less work than a
 // core does in the time it takes to start the others stay on one core. Runs after autotile and
-// vectorize, so that tiles and lanes are not cut, and before split_interior and agg_init, which then
-// work inside one core's part.
+// vectorize, so that tiles and lanes are not cut, and before split_interior and agg_init, which
+// then work inside one core's part.
 //
 // With `threads`, spreads what a point of a block does over the lanes of a group instead:
 //
-//   #group block [i:4] (in A[32*i], out C[32*i]) { 0: block [j:32] (in A[j], out C[j]) { S } }   8 threads
-//   #group block<CU[i]> [i:4] (in A[32*i], out C[32*i]) {
+//   #group block [i:4] (in A[32*i], out C[32*i]) { 0: block [j:32] (in A[j], out C[j]) { S } }   8
+//   threads #group block<CU[i]> [i:4] (in A[32*i], out C[32*i]) {
 //     0: block<ITEM[j_lane]> [j_lane:8] (in A[j_lane], out C[j_lane]) {
 //          0: #lane block [j:4] (in A[8*j], out C[8*j]) { S } }
 //     1: special barrier()
 //   }
 //
 // Each block inside shares its output indices out in powers of two: neighbouring lanes take
-// neighbouring elements of the tensor that comes from outside; where a range is no power of two some
-// lanes pause. A block without output indices stays a loop around lanes, or is one lane's. What the
-// block holds in `registers` is distributed: each element to the lane that works on it, in every
-// block that does. Requires: different points write different elements. Ensures: a barrier stands
-// between each two blocks of lanes (`barrier` takes away what nothing needs).
+// neighbouring elements of the tensor that comes from outside; where a range is no power of two
+// some lanes pause. A block without output indices stays a loop around lanes, or is one lane's.
+// What the block holds in `registers` is distributed: each element to the lane that works on it, in
+// every block that does. Requires: different points write different elements. Ensures: a barrier
+// stands between each two blocks of lanes (`barrier` takes away what nothing needs).
 #pragma once
 
 #include <cstdint>
@@ -47,10 +47,10 @@ struct ThreadOptions {
   int64_t points_per_core = 8;  // more points even the load out and cost a start each
   int64_t min_work = 32768;     // statements run; less stays on one core
   // The group form; with it `unit` is that of one lane.
-  int64_t threads = 0;  // lanes of a group, a power of two; 0 = spread kernels over the cores
-  std::string group = "CU";       // execution unit of a group, for blocks without a location
-  std::string registers = "REG";  // memory unit that each lane has of its own
-  int64_t access_bytes = 32;      // that neighbouring lanes should touch together
+  int64_t threads = 0;       // lanes of a group, a power of two; 0 = spread kernels over the cores
+  std::string group = "CU";  // execution unit of a group, for blocks without a location
+  std::string registers = "REG";                  // memory unit that each lane has of its own
+  int64_t access_bytes = 32;                      // that neighbouring lanes should touch together
   std::vector<std::string> inner_set = {"lane"};  // tags of what one lane does of a block
 };
 

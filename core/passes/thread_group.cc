@@ -33,6 +33,11 @@ bool names_a_unit(const Block& block) {
          });
 }
 
+bool starts_at_zero(const Refinement& ref) {
+  return std::all_of(ref.access.begin(), ref.access.end(),
+                     [](const Affine& form) { return form == Affine(); });
+}
+
 // How a block's points are split over the lanes.
 struct Split {
   std::map<std::string, int64_t> lanes;  // powers of two over 1, by index
@@ -117,12 +122,20 @@ class GroupThreader {
       if (is_barrier(stmt)) continue;
       if (!block) return fmt::format("statement {} is no block", at);
       if (block->tags.has("stencil")) return fmt::format("statement {} is a #stencil", at);
-      if (block->tags.has("parallel")) return fmt::format("statement {} is #parallel", at);
+      for (const char* tag : {"parallel", "vector"})
+        if (block->tags.has(tag)) return fmt::format("statement {} is #{}", at, tag);
+      if (has_index_locations(*block))
+        return fmt::format("a location in statement {} names an index", at);
       Work work;
       work.block = block;
       work.path = at;
       for (const Refinement& ref : block->refs) {
         auto known = tensor.find(ref.from);
+        if (known != tensor.end() && &parent != &group_ &&
+            std::any_of(parent.refs.begin(), parent.refs.end(), [&](const Refinement& outer) {
+              return outer.into == ref.from && !starts_at_zero(outer);
+            }))
+          moved_.insert(known->second);
         work.tensor[ref.into] =
             ref.dir == RefDir::none || known == tensor.end() ? "" : known->second;
       }
@@ -146,13 +159,15 @@ class GroupThreader {
     return "";
   }
 
-  // --- what lanes hold ----------------------------------------------------------------------------
+  // --- what lanes hold
+  // ----------------------------------------------------------------------------
 
-  // The view that the work has of the group's allocation, element by element; null if it has none.
-  const Refinement* view_of(const Work& work, const std::string& name) const {
+  // The views that the work has of the group's allocation.
+  static std::vector<const Refinement*> views_of(const Work& work, const std::string& name) {
+    std::vector<const Refinement*> views;
     for (const Refinement& ref : work.block->refs)
-      if (work.tensor.at(ref.into) == name) return &ref;
-    return nullptr;
+      if (work.tensor.at(ref.into) == name) views.push_back(&ref);
+    return views;
   }
 
   static double points_of(const Work& work) {
@@ -171,16 +186,18 @@ class GroupThreader {
       held.ref = &ref;
       const Work* first = nullptr;
       for (Work& work : works_) {
-        if (!view_of(work, ref.into)) continue;
+        if (views_of(work, ref.into).empty()) continue;
         if (!first || points_of(work) > points_of(*first) || (work.split && !first->split))
           if (!(first && first->split && !work.split)) first = &work;
       }
       if (!first) continue;
+      if (moved_.count(ref.into))
+        return fmt::format("'{}' is in registers, and a loop moves its view", ref.into);
       const Split split = first->split ? *first->split : plan(*first);
       if (std::string reason = lanes_of(*first, split, held); !reason.empty()) return reason;
       for (Work& work : works_)
-        if (view_of(work, ref.into))
-          if (std::string reason = take(work, held); !reason.empty()) return reason;
+        for (const Refinement* view : views_of(work, ref.into))
+          if (std::string reason = take(work, *view, held); !reason.empty()) return reason;
       held_.push_back(std::move(held));
     }
     return "";
@@ -188,7 +205,7 @@ class GroupThreader {
 
   // The split of a block over indices as one of the allocation over dimensions.
   std::string lanes_of(const Work& work, const Split& split, Held& held) const {
-    const Refinement& view = *view_of(work, held.ref->into);
+    const Refinement& view = *views_of(work, held.ref->into)[0];
     held.lanes.assign(view.access.size(), 1);
     for (const std::string& name : split.order) {
       std::optional<size_t> dim;
@@ -204,16 +221,14 @@ class GroupThreader {
   }
 
   // Makes the block's lanes those that hold the elements which it touches.
-  std::string take(Work& work, const Held& held) const {
-    const Refinement& view = *view_of(work, held.ref->into);
+  std::string take(Work& work, const Refinement& view, const Held& held) const {
     Split split;
     for (size_t d : held.order) {
       std::string name;
       const bool single = view.access[d].is_single_index(&name);
-      const bool known = single && std::any_of(work.outputs.begin(), work.outputs.end(),
-                                               [&](const IndexRole& role) {
-                                                 return role.name == name;
-                                               });
+      const bool known =
+          single && std::any_of(work.outputs.begin(), work.outputs.end(),
+                                [&](const IndexRole& role) { return role.name == name; });
       if (!known || view.shape.dims[d].size != 1)
         return fmt::format("'{}' is in registers, and block {} does not share out its dimension {}",
                            held.ref->into, work.path, d);
@@ -226,7 +241,8 @@ class GroupThreader {
     return "";
   }
 
-  // --- lanes of one block -------------------------------------------------------------------------
+  // --- lanes of one block
+  // -------------------------------------------------------------------------
 
   // The tensor whose elements neighbouring lanes should share: one from outside of the group, that
   // is written before one that is read; else what is written.
@@ -290,9 +306,8 @@ class GroupThreader {
     std::vector<std::string> parts;
     for (const std::string& name : work.split->order)
       parts.push_back(fmt::format("{} {}", name, work.split->lanes.at(name)));
-    std::string text =
-        fmt::format("{}: block {}: {}", group_.name, work.path,
-                    parts.empty() ? "one lane" : "lanes " + join(parts, " x "));
+    std::string text = fmt::format("{}: block {}: {}", group_.name, work.path,
+                                   parts.empty() ? "one lane" : "lanes " + join(parts, " x "));
     const int64_t lanes = std::min<int64_t>(32, work.split->total());
     for (const Refinement& ref : work.block->refs) {
       const Refinement* own = group_.find_ref(work.tensor.at(ref.into));
@@ -324,7 +339,8 @@ class GroupThreader {
     return static_cast<int64_t>(touched.size());
   }
 
-  // --- changes ------------------------------------------------------------------------------------
+  // --- changes
+  // ------------------------------------------------------------------------------------
 
   void spread(Block& parent) {
     std::vector<Statement> stmts;
@@ -417,6 +433,7 @@ class GroupThreader {
   PassContext& context_;
   std::vector<Work> works_;
   std::set<const Block*> loops_;
+  std::set<std::string> moved_;  // tensors of which a loop has a view that does not begin at 0
   std::vector<Held> held_;
   size_t next_ = 0;
 };

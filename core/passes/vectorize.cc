@@ -56,7 +56,8 @@ Block& lanes_inside(Block& block, const VectorChoice& vector) {
   // An index of one value, which is no lane.
   std::map<std::string, Affine> one;
   for (const Index& index : lanes.idxs)
-    if (!index.affine && index.range == 1 && index.name != vector.index) one[index.name] = Affine(0);
+    if (!index.affine && index.range == 1 && index.name != vector.index)
+      one[index.name] = Affine(0);
   substitute_indices(lanes, one);
   std::erase_if(lanes.idxs, [&](const Index& index) { return one.count(index.name) > 0; });
   return lanes;

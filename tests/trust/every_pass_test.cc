@@ -25,7 +25,7 @@ namespace {
 
 // Passes that may change the order in which sums are taken (M10): floats are compared within the
 // interpreter's bound. All others keep every bit.
-const std::set<std::string> kRegroups = {"autotile", "order_indices", "split_interior",
+const std::set<std::string> kRegroups = {"autotile", "cache", "order_indices", "split_interior",
                                          "vectorize"};
 
 const EvaluateIntrinsic kEvaluate = evaluate;
@@ -90,13 +90,22 @@ class EveryPass {
  private:
   void run_one(uint64_t seed, const stripe::Program& program, interp::ProgramValues& values,
                const PassInfo& pass, const std::string& options, PassRecord& record) {
-    const std::string json = fmt::format(R"([{{"{}": {}}}])", pass.name, options);
-    auto steps = parse_pipeline({"pipeline", json}, {}, machine_, passes_);
-    ASSERT_TRUE(steps.ok()) << steps.status().to_string();
     PipelineOptions how;
     how.verify_each = false;
     how.evaluate = &kEvaluate;
-    stripe::Program after = program;
+    std::string before = step_before(pass.name);
+    stripe::Program prepared = program;
+    if (!before.empty()) {
+      auto steps = parse_pipeline({"before", "[" + before + "]"}, {}, machine_, passes_);
+      ASSERT_TRUE(steps.ok()) << steps.status().to_string();
+      if (!run_pipeline(prepared, *steps, machine_, how).ok() || prepared == program) return;
+      before += ", ";
+    }
+    const std::string json = fmt::format(R"([{}{{"{}": {}}}])", before, pass.name, options);
+    auto steps = parse_pipeline({"pipeline", fmt::format(R"([{{"{}": {}}}])", pass.name, options)},
+                                {}, machine_, passes_);
+    ASSERT_TRUE(steps.ok()) << steps.status().to_string();
+    stripe::Program after = prepared;
     auto reports = run_pipeline(after, *steps, machine_, how);
     ++record.runs;
     std::string wrong;
@@ -111,7 +120,7 @@ class EveryPass {
     } else {
       record.matched += reports->back().matched;
       record.milliseconds += reports->back().milliseconds;
-      if (after == program) return;
+      if (after == prepared) return;
       ++record.changed;
       wrong = what_is_wrong(after, values, pass.name);
     }

@@ -29,16 +29,34 @@ const std::map<std::string, std::vector<std::string>>& given_sets() {
   static const std::map<std::string, std::vector<std::string>> sets = {
       {"block_reduction",
        {R"({"memory": "SRAM", "min_steps": 1, "min_range": 2, "rows": 2, "percent": 1})"}},
+      {"cache",
+       {R"({"reqs": ["kernel"], "loc": {"name": "SRAM"}})",
+        R"({"reqs": ["a"], "loc": {"name": "SRAM"}, "layout": "odd"})",
+        R"({"reqs": ["b"], "layout": "odd", "edges": "zero_fill"})",
+        R"({"reqs": ["kernel"], "dir": "out", "loc": {"name": "REG"}})",
+        R"({"reqs": ["a"], "dir": "out"})", R"({"reqs": ["c"], "dir": "out"})"}},
       {"pack_inputs", {R"({"memory": "SRAM", "reads": 1, "min_range": 2})"}},
       {"rewrite_locations",
        {R"({"rewrites": [{"prefix": {"name": "SRAM"}, "target": {"name": "DRAM", "units": [0]}}]})",
         R"({"rewrites": [{"prefix": {"name": "REG"}, "target": {"name": "SRAM", "units": [3]}},
             {"prefix": {"name": "CORE"}, "target": {"name": "CONV"}}], "reqs": ["kernel"]})"}},
+      {"thread",
+       {R"({"min_work": 1})", R"({"reqs": ["kernel"], "group": "CONV", "threads": 4})",
+        R"({"reqs": ["a"], "group": "CONV", "threads": 8, "access_bytes": 8})",
+        R"({"reqs": ["kernel"], "group": "CONV", "threads": 64})"}},
       {"unroll",
        {R"({"reqs": ["kernel"], "expand_idx": "i"})", R"({"reqs": ["a"], "expand_idx": "j"})",
         R"({"reqs": ["b"], "expand_idx": "x", "make_views": true})",
         R"({"reqs": ["c"], "expand_idx": "i", "part_name": "part"})"}}};
   return sets;
+}
+
+// Passes that work on what another one makes: that one, run before.
+const std::map<std::string, std::string>& steps_before() {
+  static const std::map<std::string, std::string> steps = {
+      {"barrier", R"({"thread": {"group": "CONV", "threads": 4}})"},
+  };
+  return steps;
 }
 
 json number(const OptionRow& row, Dice& dice) {
@@ -136,6 +154,11 @@ bool is_valid(const PassInfo& pass, const HardwareModel& machine, const json& op
 }
 
 }  // namespace
+
+std::string step_before(const std::string& pass) {
+  auto step = steps_before().find(pass);
+  return step == steps_before().end() ? "" : step->second;
+}
 
 std::vector<std::string> option_sets(const PassInfo& pass, const HardwareModel& machine,
                                      size_t count, uint64_t seed) {

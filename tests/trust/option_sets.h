@@ -16,4 +16,7 @@ namespace stria::trust {
 std::vector<std::string> option_sets(const PassInfo& pass, const HardwareModel& machine,
                                      size_t count, uint64_t seed);
 
+// A step that runs before the pass, which works on what that makes; "" for most.
+std::string step_before(const std::string& pass);
+
 }  // namespace stria::trust

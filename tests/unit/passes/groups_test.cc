@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels in groups of lanes: operands staged near them, sums in registers, barriers, an interior
+// without tests. Every step keeps the values, at sizes with every kind of edge.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tile_program.h"
+
+namespace stria::passes {
+namespace {
+
+constexpr DataType kFloat = DataType::fp32;
+
+HardwareModel group_model() {
+  auto model = load_hardware_model({"groups", R"({
+      "mem_units": {"DRAM": {"size_KiB": 1024}, "LOCAL": {"size_KiB": 48}, "REG": {"count": 1}},
+      "exec_units": {"CU": {"count": 4}, "ITEM": {"count": 1}}})"});
+  STRIA_CHECK(model.ok(), "{}", model.status().to_string());
+  return std::move(model).value();
+}
+
+// Tiles by index name, then the reduction inside the outputs.
+std::string pipeline(const std::string& tile, int64_t threads) {
+  return R"([
+    {"autotile": {"reqs": ["kernel", "contraction"], "inner_set": ["tile"], "outer_set": ["group"],
+                  "tile_sizes": )" +
+         tile + R"(}},
+    {"autotile": {"reqs": ["group"], "inner_set": ["tiles"],
+                  "scalar": {"output": [1, 1, 1, 1, 1, 1], "other_output": 1}}},
+    {"cache": {"reqs": ["group"], "dir": "out", "loc": {"name": "REG"}}},
+    {"cache": {"reqs": ["tiles"], "loc": {"name": "LOCAL"}, "layout": "odd"}},
+    {"agg_init": {}},
+    {"thread": {"reqs": ["group"], "unit": "ITEM", "threads": )" +
+         std::to_string(threads) + R"(}},
+    {"barrier": {}},
+    {"autotile": {"reqs": ["lane"], "inner_set": ["register_tile"], "order": "reuse",
+                  "scalar": {"reduction": 1}, "output_vector": {"reduction": 1},
+                  "reduction_vector": {"reduction": 1}}},
+    {"unroll": {}},
+    {"split_interior": {"loop_reqs": ["tile"], "dear": ["lane", "unroll"]}},
+    {"prune": {}}])";
+}
+
+void check(const std::string& text, const std::map<std::string, tile::TensorType>& inputs,
+           const std::string& tile, int64_t threads,
+           const std::vector<std::string>& expect = {"cache: sums_cached", "cache: tensors_fetched",
+                                                     "thread: groups_threaded",
+                                                     "barrier: barriers_removed"}) {
+  auto program = make_program(text, inputs);
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+  std::map<std::string, int64_t> counters;
+  EXPECT_EQ(wrong_step(pipeline(tile, threads), {}, group_model(), *program, &counters), "");
+  for (const std::string& counter : expect) EXPECT_GT(counters[counter], 0) << counter;
+}
+
+TEST(Groups, MatrixProducts) {
+  const char* text =
+      "function (A[I, K], B[K, J]) -> (C) { C[i, j : I, J] = +(A[i, k] * B[k, j]); }";
+  for (auto [i, j, k] : {std::tuple<int64_t, int64_t, int64_t>{16, 16, 16},
+                         {17, 9, 5},
+                         {8, 33, 20},
+                         {1, 16, 7},
+                         {30, 3, 1}})
+    for (DataType type : {kFloat, DataType::fp16, DataType::i32})
+      for (int64_t threads : {4, 32, 64})
+        check(text, {{"A", {type, {i, k}}}, {"B", {type, {k, j}}}}, R"({"i": 8, "j": 8, "k": 4})",
+              threads, {"thread: groups_threaded"});
+}
+
+TEST(Groups, Convolutions) {
+  const std::string same =
+      "function (D[N, X, Y, CI], K[I, J, CO, CI]) -> (O) {"
+      " O[n, x, y, co : N, X, Y, CO] = +(D[n, x+i-1, y+j-1, ci] * K[i, j, co, ci]); }";
+  const std::string strided =
+      "function (D[N, X, Y, CI], K[I, J, CO, CI]) -> (O) {"
+      " O[n, x, y, co : N, (X + 1) / 2, (Y + 1) / 2, CO] ="
+      " +(D[n, 2*x+i-1, 2*y+j-1, ci] * K[i, j, co, ci]); }";
+  const char* tile = R"({"ci": 4, "co": 8, "i": 2, "j": 3, "n": 2, "x": 2, "y": 2})";
+  for (const std::string& text : {same, strided})
+    for (auto [x, y, ci, co] :
+         {std::tuple<int64_t, int64_t, int64_t, int64_t>{6, 6, 8, 8}, {5, 7, 6, 9}, {2, 3, 4, 8}})
+      check(text, {{"D", {kFloat, {3, x, y, ci}}}, {"K", {kFloat, {3, 3, co, ci}}}}, tile, 32,
+            {"cache: sums_cached", "thread: groups_threaded"});
+}
+
+TEST(Groups, ASumThatGroupsWouldShareStaysWhole) {
+  auto program =
+      make_program("function (A[K]) -> (S) { S[] = +(A[k]); }", {{"A", {kFloat, {100}}}});
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+  EXPECT_EQ(wrong_step(pipeline(R"({"k": 16})", 16), {}, group_model(), *program), "");
+}
+
+}  // namespace
+}  // namespace stria::passes
