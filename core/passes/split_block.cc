@@ -58,7 +58,7 @@ void split_ref(const Refinement& ref, const std::map<std::string, Cut>& cuts,
       if (cut.outside) out.add_term(name, coefficient * cut.tile);
       if (!cut.inside) continue;
       in.add_term(name, coefficient);
-      int64_t reach = coefficient * (inner_ranges.at(name) - 1);
+      const int64_t reach = coefficient * (std::max<int64_t>(inner_ranges.at(name), 1) - 1);
       if (reach < 0) {
         out += reach;
         in += -reach;
@@ -136,9 +136,9 @@ void split_block(Block& block, const std::map<std::string, int64_t>& tile) {
   std::vector<std::pair<std::string, int64_t>> uneven;  // index and its range
   for (const Index& index : block.idxs) {
     auto asked = tile.find(index.name);
-    int64_t size = asked == tile.end()
-                       ? index.range
-                       : std::clamp<int64_t>(asked->second, 1, std::max<int64_t>(index.range, 1));
+    const int64_t size = asked == tile.end() || asked->second >= index.range
+                             ? index.range
+                             : std::max<int64_t>(asked->second, 1);
     Cut cut;
     cut.tile = size;
     cut.outside = index.affine || size < index.range;
