@@ -23,6 +23,7 @@
 #include "stria/passes/rewrite_locations.h"
 #include "stria/passes/scalarize.h"
 #include "stria/passes/split_interior.h"
+#include "stria/passes/tensorize.h"
 #include "stria/passes/thread.h"
 #include "stria/passes/transpose.h"
 #include "stria/passes/unroll.h"

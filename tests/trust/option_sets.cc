@@ -40,6 +40,26 @@ const std::map<std::string, std::vector<std::string>>& given_sets() {
        {R"({"rewrites": [{"prefix": {"name": "SRAM"}, "target": {"name": "DRAM", "units": [0]}}]})",
         R"({"rewrites": [{"prefix": {"name": "REG"}, "target": {"name": "SRAM", "units": [3]}},
             {"prefix": {"name": "CORE"}, "target": {"name": "CONV"}}], "reqs": ["kernel"]})"}},
+      {"tensorize",
+       {R"({"reqs": ["kernel"], "stencils": [
+            {"idxs": [{"name": "m", "size": 2, "outs": [-1], "ins": [-1]},
+                      {"name": "n", "size": 3, "outs": [-1], "ins": [-1]}]},
+            {"idxs": [{"name": "m", "size": 2, "outs": [-1], "ins": [-1, -1]}]},
+            {"idxs": [{"name": "m", "size": 2, "outs": [-1], "ins": []}]}],
+            "outer_set": ["out"], "inner_set": ["in"]})",
+        R"({"reqs": ["a"], "stencils": [
+            {"idxs": [{"name": "m", "outs": [-1], "ins": [0]}], "startup_cost": 5},
+            {"idxs": [{"name": "m", "size": 3, "outs": [1], "ins": [-1, 0]}], "startup_cost": 1}],
+            "copy_tags": true})",
+        R"({"reqs": ["b"], "stencils": [
+            {"idxs": [{"name": "m", "outs": [-1, -1], "ins": [-1]}]},
+            {"idxs": [{"name": "m", "size": 2, "outs": [-1], "ins": [-1, -1]},
+                      {"name": "k", "outs": [0], "ins": [-1, -1]}]},
+            {"idxs": [{"name": "m", "size": 2, "outs": [-1], "ins": [-1]}]}],
+            "is_strict_dims": true})",
+        R"({"reqs": ["kernel"], "stencils": [
+            {"idxs": [{"name": "k", "size": 2, "outs": [0], "ins": [-1]}]},
+            {"idxs": [{"name": "k", "size": 2, "outs": [0], "ins": [-1, -1]}]}]})"}},
       {"thread",
        {R"({"min_work": 1})", R"({"reqs": ["kernel"], "group": "CONV", "threads": 4})",
         R"({"reqs": ["a"], "group": "CONV", "threads": 8, "access_bytes": 8})",

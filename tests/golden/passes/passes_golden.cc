@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stage passes: `RUN:` holds the steps of a pipeline, as between its brackets. They run on a model
-// of two cores with 512-bit vectors; the output is what each step reports, and the program.
+// of two cores with 512-bit vectors and two convolution units; the output is what each step
+// reports, with its notes if the step is named `explain`, and the program.
 #include "golden.h"
+#include "stria/base/text.h"
 #include "stria/builtins/evaluate.h"
 #include "stria/passes/all_passes.h"
 #include "stria/stripe/parser.h"
@@ -12,7 +14,29 @@ namespace {
 const char* const kModel = R"({
   "name": "two cores",
   "mem_units": {"DRAM": {"count": 1}, "REG": {"count": 2}, "SRAM": {"count": 4, "size_KiB": 64}},
-  "exec_units": {"CORE": {"count": 2, "vector_bytes": 64, "vector_registers": 32}, "CONV": {"count": 2}}
+  "exec_units": {"CORE": {"count": 2, "vector_bytes": 64, "vector_registers": 32},
+    "CONV": {"count": 2, "instructions": {
+      "dot": {
+        "idxs": [{"name": "m", "size": 1}, {"name": "n", "size": 4}, {"name": "k", "size": 8}],
+        "operands": {
+          "A": {"type": "i8", "dims": ["m", "k"], "home": "SRAM"},
+          "B": {"type": "i8", "dims": ["k", "n"], "home": "SRAM"},
+          "C": {"type": "i32", "dims": ["m", "n"], "home": "SRAM", "written": true}}},
+      "tile": {
+        "idxs": [{"name": "m", "size": 4}, {"name": "n", "size": 4}, {"name": "k", "size": 8}],
+        "operands": {
+          "A": {"type": "i8", "dims": ["m", "k"], "home": "SRAM"},
+          "B": {"type": "i8", "dims": ["k", "n"], "home": "SRAM"},
+          "C": {"type": "i32", "dims": ["m", "n"], "home": "SRAM", "written": true}}},
+      "fragments": {
+        "idxs": [{"name": "m", "size": 2}, {"name": "n", "size": 2}, {"name": "k", "size": 2}],
+        "operands": {
+          "A": {"type": "fp16", "dims": ["m", "k"], "home": "REG",
+                "fragment": {"lane": "d0[0+:1]", "slot": "d1[0+:1]"}},
+          "B": {"type": "fp16", "dims": ["k", "n"], "home": "REG",
+                "fragment": {"lane": "d1[0+:1]", "slot": "d0[0+:1]"}},
+          "C": {"type": "fp32", "dims": ["m", "n"], "home": "REG", "written": true,
+                "fragment": {"lane": "d0[0+:1]", "slot": "d1[0+:1]"}}}}}}}
 })";
 
 stria::Result<std::string> run_passes(const stria::golden::Case& test) {
@@ -27,7 +51,9 @@ stria::Result<std::string> run_passes(const stria::golden::Case& test) {
   options.evaluate = &evaluate;
   STRIA_ASSIGN(auto reports, stria::run_pipeline(program, pipeline, model, options));
   std::string out;
-  for (const stria::StepReport& report : reports) out += "// " + report.to_string() + "\n";
+  for (const stria::StepReport& report : reports)
+    for (const std::string& line : stria::split(report.to_string(report.step == "explain"), '\n'))
+      out += "// " + line + "\n";
   return out + stria::stripe::print(program);
 }
 

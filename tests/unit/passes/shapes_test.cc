@@ -58,6 +58,43 @@ TEST(Shapes, LongReductionsInParts) {
     EXPECT_GE(counters[must], 6) << must;
 }
 
+// The slides' stencils, one that takes all indices, and ends of every kind.
+TEST(Shapes, TilesOfStencils) {
+  const char* pipeline = R"([{"prune": {}}, {"tensorize": {"reqs": ["agg_op_add", "comb_op_mul"],
+      "outer_set": ["CONV"], "inner_set": ["CONV_inner"], "stencils": [
+      {"idxs": [{"name": "i1", "size": SIZE, "outs": [-1], "ins": [-1, 0]},
+                {"name": "c", "size": -1, "outs": [0], "ins": [-1, -1]}]},
+      {"startup_cost": 7, "idxs": [{"name": "i1", "size": 4, "outs": [-1], "ins": [-1, 0]},
+                {"name": "i2", "size": 4, "outs": [-1], "ins": [0, -1]},
+                {"name": "c", "size": -1, "outs": [0], "ins": [-1, -1]}]}]}},
+      {"agg_init": {}}, {"prune": {}}])";
+  const std::vector<std::pair<const char*, std::vector<std::vector<int64_t>>>> programs = {
+      {"function (A[I, K], B[K, J]) -> (C) { C[i, j : I, J] = +(A[i, k] * B[k, j]); }",
+       {{13, 6}, {6, 10}}},
+      {"function (A[K, I], B[J, K]) -> (C) { C[i, j : I, J] = +(B[j, k] * A[k, i]); }",
+       {{5, 32}, {8, 5}}},
+      {"function (A[I, K], B[K]) -> (C) { C[i : I] = +(A[i, k] * B[k]); }", {{13, 6}, {6}}},
+      {"function (A[X, Y, I], B[U, V, I, O]) -> (C) { C[x, y, o : X, Y, O] = "
+       "+(A[x + u - 1, y + v - 1, i] * B[u, v, i, o]); }",
+       {{9, 6, 3}, {3, 3, 3, 5}}}};
+  for (const auto& [text, sizes] : programs)
+    for (const char* size : {"4", "32"}) {
+      std::map<std::string, tile::TensorType> inputs;
+      for (size_t i = 0; i < sizes.size(); ++i)
+        inputs[std::string(1, static_cast<char>('A' + i))] = {kFloat, sizes[i]};
+      auto program = make_program(text, inputs);
+      ASSERT_TRUE(program.ok()) << program.status().to_string();
+      std::string steps = pipeline;
+      steps.replace(steps.find("SIZE"), 4, size);
+      std::map<std::string, int64_t> counters;
+      EXPECT_EQ(wrong_step(steps, {}, small_model(16, 8), *program, &counters), "") << text;
+      EXPECT_EQ(
+          counters["tensorize: stencil 'stencils/0'"] + counters["tensorize: stencil 'stencils/1'"],
+          1)
+          << text;
+    }
+}
+
 TEST(Shapes, MatrixProducts) {
   const char* text =
       "function (A[I, K], B[K, J]) -> (C) { C[i, j : I, J] = +(A[i, k] * B[k, j]); }";
