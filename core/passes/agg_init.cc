@@ -178,7 +178,20 @@ Result<std::vector<WrittenNest>> pieces_of(const Start& start) {
   if (std::any_of(start.path.begin(), start.path.end(),
                   [](const Block* block) { return !block->idxs.empty(); }))
     return unsupported("several blocks write to it");
-  return written_pieces(start.host(), chains_of(start), start.name);
+  STRIA_ASSIGN(std::vector<WrittenNest> nests,
+               written_pieces(start.host(), chains_of(start), start.name));
+  if (start.view().dir == RefDir::out) return nests;
+  // What a block combines with must be seen to be its points' own, or it would need a start again.
+  for (const WrittenNest& nest : nests) {
+    Block probe;
+    probe.idxs = nest.indices;
+    probe.refs = {*start.host().find_ref(start.name)};
+    probe.refs[0].dir = RefDir::out;
+    probe.refs[0].access = nest.access;
+    for (Dim& dim : probe.refs[0].shape.dims) dim.size = 1;
+    if (!writes_disjoint(probe)) return unsupported("its parts cannot be told apart");
+  }
+  return nests;
 }
 
 // The written elements, where the start is, or as pieces if the host has no outer values.
@@ -206,7 +219,7 @@ Status write_start(const Start& start, PassContext& context) {
   if (host.tags.has("program")) return unsupported("it starts outside of the kernels");
   STRIA_ASSIGN(std::vector<WrittenNest> nests, nests_of(start));
   // Written out twice, an element that several writers share would be added twice.
-  if (ref.agg->type != ref.shape.type && ref.dir == RefDir::inout && nests.size() > 1) {
+  if (ref.agg->type != ref.shape.type && ref.dir == RefDir::inout && !are_apart(nests)) {
     STRIA_ASSIGN(nests, pieces_of(start));
   }
   if (nests.empty()) {

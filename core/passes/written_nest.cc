@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/passes/written_nest.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -241,6 +242,42 @@ WrittenNest written_nest(const std::vector<const Block*>& path,
     if (std::string reason = why_not_exact(path, system, nest); !reason.empty())
       return refuse(reason);
   return nest;
+}
+
+bool are_apart(const std::vector<WrittenNest>& nests) {
+  // The elements of `a` that `b` writes as well, at one point of the host.
+  auto meet = [](const WrittenNest& a, const WrittenNest& b) {
+    std::vector<std::string> dims;
+    std::vector<Affine> at_least;
+    std::vector<std::vector<Affine>> access;
+    for (const WrittenNest* nest : {&a, &b}) {
+      Forms forms;
+      for (const Index& index : nest->indices) {
+        const std::string name = fmt::format("{}.{}", access.size(), index.name);
+        forms[index.name] = Affine::of(name);
+        dims.push_back(name);
+        at_least.push_back(Affine::of(name));
+        at_least.push_back(Affine(index.range - 1) - Affine::of(name));
+      }
+      for (const Affine& constraint : nest->constraints) {
+        for (const auto& [term, coefficient] : constraint.terms())
+          if (!forms.count(term) && std::find(dims.begin(), dims.end(), term) == dims.end())
+            dims.push_back(term);
+        at_least.push_back(constraint.substitute(forms));
+      }
+      access.emplace_back();
+      for (const Affine& form : nest->access) access.back().push_back(form.substitute(forms));
+    }
+    IntegerSet both(dims);
+    for (const Affine& form : at_least) both.add_ge(form);
+    for (size_t d = 0; d < access[0].size(); ++d) both.add_eq(access[0][d] - access[1][d]);
+    auto empty = both.is_empty();
+    return !empty.ok() || !*empty;
+  };
+  for (size_t i = 0; i < nests.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (meet(nests[i], nests[j])) return false;
+  return true;
 }
 
 Result<std::vector<WrittenNest>> written_pieces(

@@ -48,9 +48,13 @@ struct WrittenNest {
 WrittenNest written_nest(const std::vector<const stripe::Block*>& path,
                          const std::vector<const stripe::Block*>& chain, const std::string& name);
 
-// The same for several chains under a host without indices (#main): as many nests as it takes,
-// disjoint. unknown if that takes too long to find out; unsupported if a block has two views of the
-// tensor.
+// Do no two of these nests of one host write one element at one of its points? False as well if it
+// takes too long to find out.
+bool are_apart(const std::vector<WrittenNest>& nests);
+
+// As written_nest, for several chains under a host without indices (#main): as many nests as it
+// takes, disjoint. unknown if that takes too long to find out; unsupported if a block has two views
+// of the tensor.
 Result<std::vector<WrittenNest>> written_pieces(
     const stripe::Block& host, const std::vector<std::vector<const stripe::Block*>>& chains,
     const std::string& name);

@@ -3,9 +3,11 @@
 // the hardware model says of units: their counts, which needs the ranges of indices, the points
 // that a pipeline may have under way, the names of stencils.
 #include <algorithm>
+#include <deque>
 #include <functional>
 
 #include "stria/base/text.h"
+#include "stria/stripe/block_points.h"
 #include "stria/stripe/findings.h"
 #include "stria/stripe/footprint.h"
 #include "stria/stripe/printer.h"
@@ -150,6 +152,25 @@ void check_deps(const Place& place, Findings& findings) {
       }
 }
 
+// The values of the form at the points that the block runs: its own constraints and those around
+// count. The box where that is not known.
+Interval values_at(const Place& place, const Affine& form) {
+  std::vector<const Block*> blocks;
+  for (const Place* at = &place; at; at = at->parent) blocks.push_back(at->block);
+  std::deque<BlockPoints> points;
+  for (auto block = blocks.rbegin(); block != blocks.rend(); ++block)
+    points.push_back(points_of(**block, points.empty() ? nullptr : &points.back(),
+                               static_cast<int64_t>(points.size())));
+  const Interval box = interval_of(form, place.box);
+  const BlockPoints& own = points.back();
+  if (!own.runs || !own.exact) return box;
+  const IntegerSet set = own.set();
+  if (auto empty = set.is_empty(); empty.ok() && *empty) return Interval();
+  auto bounds = set.bounds(form.substitute(own.forms));
+  if (!bounds.ok() || !bounds->lower || !bounds->upper) return box;
+  return {*bounds->lower, *bounds->upper};
+}
+
 // A block's points queue for the units that its location names, so that an index there may have
 // more values than there are units; a number or a memory's unit must exist.
 void check_units(const Place& place, const Location& location, bool queues,
@@ -161,7 +182,11 @@ void check_units(const Place& place, const Location& location, bool queues,
     for (const Affine& form : unit.units) {
       if (queues && !form.is_constant()) continue;
       Interval range = interval_of(form, place.box);
-      if (range.lower < 0 || range.upper >= known->second)
+      auto fits = [&] {
+        return range.empty() || (range.lower >= 0 && range.upper < known->second);
+      };
+      if (!fits()) range = values_at(place, form);
+      if (!fits())
         report(fmt::format("'{}[{}]' is unit {} to {}, the hardware model has {}", unit.name,
                            form.to_string(), range.lower, range.upper, known->second));
     }

@@ -206,6 +206,15 @@ TEST(Verifier, UnitsInsideABlockThatNeverRunsAreNoNumbers) {
   EXPECT_THAT(check("", kernel("0: block [x:5] ( ) " + inner)).message(), HasSubstr("is unit 0 to 4"));
 }
 
+TEST(Verifier, UnitsAreThoseOfThePointsThatConstraintsLeave) {
+  auto cut = [&](const std::string& constraint) {
+    return kernel("0: block [z:2] ( ) { 0: block [y:3, x:1 = 3*z] ( " + constraint +
+                  "none new@0x0<SRAM[y + x]> T[] i8() ) { } }");
+  };
+  expect_passes(cut("3 - y - x >= 0 "));
+  EXPECT_THAT(check("", cut("4 - y - x >= 0 ")).message(), HasSubstr("is unit 0 to 4"));
+}
+
 TEST(Verifier, DependenciesThatReachThroughOthersSuffice) {
   std::string block = R"(0: #deps block [] ( // k
       in A[0, 0] fp32(1:16, 1:1) out B[0, 0] fp32(1:16, 1:1)) {
