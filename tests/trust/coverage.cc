@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <map>
 #include <set>
 
+#include "stria/stripe/footprint.h"
 #include "stria/stripe/walk.h"
 
 namespace stria::trust {
@@ -78,6 +81,101 @@ void of_statement(const Block& block, const Statement& stmt, Found& found) {
   if (!stmt.deps.empty()) found.insert("dependencies");
 }
 
+// What statements of one block are to each other.
+void of_statements(const Block& block, Found& found) {
+  std::map<std::string, Scalar> constants;
+  std::map<std::string, int> stores, loads_after, loads_before;  // of each view
+  std::vector<const Intrinsic*> seen;
+  for (const Statement& stmt : block.stmts) {
+    if (auto* s = std::get_if<Constant>(&stmt.op)) constants.emplace(s->into, s->value);
+    if (auto* s = std::get_if<Store>(&stmt.op)) ++stores[s->into];
+    if (auto* s = std::get_if<Load>(&stmt.op))
+      ++(stores[s->from] > 0 ? loads_after : loads_before)[s->from];
+    auto* op = std::get_if<Intrinsic>(&stmt.op);
+    if (!op) continue;
+    for (const Intrinsic* other : seen) {
+      if (other->name != op->name || other->type != op->type) continue;
+      if (other->inputs == op->inputs) found.insert("computed twice");
+      if (op->inputs.size() == 2 && other->inputs != op->inputs &&
+          std::is_permutation(op->inputs.begin(), op->inputs.end(), other->inputs.begin()))
+        found.insert("operands swapped, " + op->name);
+    }
+    seen.push_back(op);
+    const auto first = constants.find(op->inputs[0]);
+    if (first == constants.end()) continue;
+    if (op->name == "sub" && !first->second.truth()) found.insert("0 - x");
+    if (op->name == "cond") found.insert("constant predicate");
+  }
+  for (const auto& [view, count] : stores) {
+    const Refinement& ref = *block.find_ref(view);
+    if (loads_before[view] > 0 && loads_after[view] > 0) found.insert("load, store, load");
+    if (ref.dir == RefDir::none && count > 1 && loads_after[view] > 0)
+      found.insert("small buffer stored twice");
+  }
+}
+
+// How a block's temporaries are used.
+void of_temporaries(const Place& place, Found& found) {
+  const Block& block = *place.block;
+  for (const Refinement& ref : block.refs) {
+    if (ref.dir != RefDir::none || place.depth == 0) continue;
+    int users = 0;
+    const Block* user = nullptr;
+    bool copied = false;
+    for (const Statement& stmt : block.stmts) {
+      if (auto* s = stmt.special())
+        copied = copied || std::count(s->inputs.begin(), s->inputs.end(), ref.into) > 0;
+      if (const Block* inner = stmt.block())
+        if (std::any_of(inner->refs.begin(), inner->refs.end(),
+                        [&](const Refinement& view) { return view.from == ref.into; })) {
+          ++users;
+          user = inner;
+        }
+    }
+    if (copied) found.insert("temporary copied by a special");
+    if (copied && users == 1) found.insert("temporary made for a special");
+    if (users != 1) continue;
+    found.insert("temporary of one block");
+    for (const Refinement& view : user->refs) {
+      if (view.from != ref.into) continue;
+      bool apart = true;
+      for (const Index& index : user->idxs) {
+        bool told = index.range <= 1;
+        for (size_t d = 0; d < view.access.size(); ++d)
+          told =
+              told || std::abs(view.access[d].coefficient(index.name)) >= view.shape.dims[d].size;
+        apart = apart && told;
+      }
+      if (!apart) found.insert("temporary of one block, its parts overlap");
+      const auto reach = reach_of_view(*user, view, user->index_box(place.box));
+      for (size_t d = 0; d < reach.size(); ++d)
+        if (reach[d].lower < 0 || reach[d].upper >= view.shape.dims[d].size)
+          found.insert("temporary of one block, its part reached beyond");
+    }
+  }
+}
+
+// Something writes what the user of a temporary writes as well, after the temporary has been made.
+void of_order(const Block& block, Found& found) {
+  auto uses = [](const Statement& stmt, bool writes) {
+    std::set<std::string> names;
+    if (const Block* inner = stmt.block())
+      for (const Refinement& ref : inner->refs)
+        if (ref.dir == RefDir::inout || ref.dir == (writes ? RefDir::out : RefDir::in))
+          names.insert(ref.from);
+    return names;
+  };
+  auto meet = [](const std::set<std::string>& a, const std::set<std::string>& b) {
+    return std::any_of(a.begin(), a.end(), [&](const auto& name) { return b.count(name) > 0; });
+  };
+  for (size_t c = 2; c < block.stmts.size(); ++c) {
+    const auto made = uses(block.stmts[c - 2], true), between = uses(block.stmts[c - 1], true);
+    if (meet(made, uses(block.stmts[c], false)) && !meet(made, uses(block.stmts[c - 1], false)) &&
+        meet(between, uses(block.stmts[c], true)))
+      found.insert("a write between what makes and what uses");
+  }
+}
+
 Found features_of(const Program& program) {
   Found found;
   if (program.prologue()) found.insert("prologue");
@@ -101,6 +199,9 @@ Found features_of(const Program& program) {
       (stmt.block() ? nested : simple) = true;
       of_statement(block, stmt, found);
     }
+    of_statements(block, found);
+    of_temporaries(place, found);
+    of_order(block, found);
     if (nested && simple && place.depth > 1) found.insert("scalars beside blocks");
     for (const Refinement& ref : block.refs) of_refinement(block, ref, place, found);
   });
@@ -134,6 +235,8 @@ std::vector<std::string> wanted_features() {
                                   "#pipeline",
                                   "#unroll",
                                   "#vector",
+                                  "0 - x",
+                                  "a write between what makes and what uses",
                                   "access by several indices",
                                   "aggregation wider than storage",
                                   "bank by index",
@@ -144,14 +247,18 @@ std::vector<std::string> wanted_features() {
                                   "chosen load",
                                   "chosen store",
                                   "chosen store, aggregated",
+                                  "computed twice",
                                   "const",
+                                  "constant predicate",
                                   "constraints",
                                   "dependencies",
                                   "depth 4",
                                   "index from a form",
+                                  "load, store, load",
                                   "load_index",
                                   "memory location",
                                   "negative access",
+                                  "operands swapped, sub",
                                   "overhang",
                                   "padded or permuted layout",
                                   "prologue",
@@ -161,10 +268,15 @@ std::vector<std::string> wanted_features() {
                                   "renamed view",
                                   "scalars beside blocks",
                                   "shifted access",
+                                  "small buffer stored twice",
                                   "special copy",
                                   "special zero",
                                   "strided access",
                                   "swizzle",
+                                  "temporary made for a special",
+                                  "temporary of one block",
+                                  "temporary of one block, its part reached beyond",
+                                  "temporary of one block, its parts overlap",
                                   "two views of one tensor"};
   for (const char* op : {"add", "mul", "max", "min"})
     for (const char* from : {"identity", "content"})

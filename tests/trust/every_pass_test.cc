@@ -80,7 +80,8 @@ class EveryPass {
   void expect_work(int64_t programs) const {
     for (const auto& [name, record] : records_) {
       EXPECT_FALSE(sets_.at(name).empty()) << name << ": no options fit; see given_sets()";
-      if (programs >= 500 && !kFindsNothing.count(name)) {
+      if (programs < 500) continue;  // of which these say little
+      if (!kFindsNothing.count(name)) {
         EXPECT_GT(record.changed, 0) << name;
       }
       EXPECT_LE(record.refused * 2, record.runs) << name << " refuses too much";

@@ -23,6 +23,7 @@ struct View {
   bool readable = false;  // every element that may be touched holds a value
   bool writable = false;
   bool overhangs = false;  // what is inside may touch more than its sizes say
+  bool wished = false;     // what is read here has to matter
   bool input = false;      // of a tensor that its section only reads
   int depth = 0;           // of the block that allocates it
 };
@@ -36,6 +37,7 @@ struct Frame {
   std::map<std::string, std::string> brought;  // an index of the block around -> its name here
   int64_t points = 1;                          // run by the block and those around it, at most
   bool may_cut = true;                         // constraints may remove points
+  bool may_walk = false;                       // more points may meet in what is written
   bool located = false;                        // this block, or one around it, has a location
   int scalars = 0;                             // made so far
 

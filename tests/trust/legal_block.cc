@@ -234,17 +234,20 @@ void Maker::add_target(Frame& frame, const Target& target, bool leaf, bool overh
   frame.views.push_back(std::move(view));
 }
 
-void Maker::add_read(Frame& frame, const View& around, bool leaf) {
+bool Maker::add_read(Frame& frame, const View& around, bool leaf, bool wished) {
   std::vector<int64_t> sizes(around.ref.shape.rank(), 1);
   // Beyond the view there may be elements of the tensor that others write.
-  const bool zero_fill = leaf && around.input && dice_.once_in(5);
-  const bool chosen = leaf && !zero_fill && dice_.once_in(8);
+  const bool zero_fill = leaf && !wished && around.input && dice_.once_in(5);
+  const bool chosen = leaf && !wished && !zero_fill && dice_.once_in(8);
   for (size_t d = 0; d < sizes.size(); ++d)
-    if ((!leaf && !dice_.once_in(3)) || (chosen && dice_.once_in(2)))
+    if (wished && !leaf && !dice_.once_in(4))
+      sizes[d] = std::max<int64_t>(1, around.ref.shape.dims[d].size);
+    else if ((!leaf && !dice_.once_in(3)) || (chosen && dice_.once_in(2)))
       sizes[d] = dice_.between(1, std::max<int64_t>(1, around.ref.shape.dims[d].size));
-  const bool confined = (leaf && !zero_fill) || !dice_.once_in(4);
-  auto forms = access(frame, around, sizes, confined);
-  if (!forms) return;
+  const bool confined = (leaf && !zero_fill) || wished || !dice_.once_in(4);
+  auto forms = frame.may_walk && wished && dice_.once_in(2) ? walk(frame, around) : std::nullopt;
+  if (!forms) forms = access(frame, around, sizes, confined);
+  if (!forms) return false;
   Refinement ref = around.ref;
   ref.dir = RefDir::in;
   ref.from = around.ref.into;
@@ -268,8 +271,10 @@ void Maker::add_read(Frame& frame, const View& around, bool leaf) {
     view.lower.assign(sizes.size(), {Affine(0)});
     view.upper.assign(sizes.size(), {Affine(0)});
   }
+  view.wished = wished;
   frame.block.refs.push_back(ref);
   frame.views.push_back(std::move(view));
+  return true;
 }
 
 void Maker::random_constraint(Frame& frame) {
@@ -280,10 +285,15 @@ void Maker::random_constraint(Frame& frame) {
 }
 
 View& Maker::allocate(Frame& frame) {
+  // Three dimensions where there are few points.
+  return allocate(frame, type(), frame.points <= 2 && dice_.once_in(2) ? sizes(3, 4) : sizes(2, 4));
+}
+
+View& Maker::allocate(Frame& frame, DataType type, const std::vector<int64_t>& sizes) {
   Refinement ref;
   ref.dir = RefDir::none;
   ref.into = frame.new_view_name("T" + std::to_string(tensors_));
-  ref.shape = shape(type(), sizes(2, 4));
+  ref.shape = shape(type, sizes);
   ref.access.assign(ref.shape.rank(), Affine(0));
   if (dice_.once_in(3)) {
     stripe::LocationUnit unit{dice_.once_in(2) ? "SRAM" : "REG", {}, {}};
@@ -315,13 +325,15 @@ View& Maker::allocate(Frame& frame) {
 }
 
 // Statements that give every element of the view a value.
-void Maker::write_all(Frame& frame, const std::string& name, int levels) {
+void Maker::write_all(Frame& frame, std::string name, int levels) {
   const View view = *frame.find(name);
   if (!view.ref.agg && is_confined(frame, view) && dice_.once_in(5)) {
     frame.block.stmts.push_back({stripe::Operation(stripe::Special{"zero", {}, {name}, {}})});
+  } else if (!view.ref.agg && levels > 1 && is_confined(frame, view) && dice_.once_in(6)) {
+    write_by_copy(frame, name, levels);
   } else {
     const Cover cover{name, sizes_of(view)};
-    frame.block.stmts.push_back(block(frame, &cover, levels));
+    frame.block.stmts.push_back(block(frame, {&cover, "", {}}, levels));
   }
   if (!view.ref.agg) frame.find(name)->readable = true;
 }
@@ -343,16 +355,24 @@ void Maker::special(Frame& frame) {
 }
 
 // What stands in a block that is no leaf.
-void Maker::inside(Frame& frame, const Cover* cover, int levels) {
-  enum class Do { cover, nest, special, scalars };
+void Maker::inside(Frame& frame, const Wish& wish, int levels) {
+  enum class Do { cover, nest, wished, special, scalars, use_later, running };
+  const Cover* cover = wish.cover;
   std::vector<Do> todo;
   for (size_t n = dice_.below(cover ? 2 : 3) + (cover ? 0 : 1); n > 0; --n)
     todo.push_back(Do::nest);
   if (dice_.once_in(8)) todo.push_back(Do::special);
   if (dice_.once_in(4)) todo.push_back(Do::scalars);
-  if (cover)
-    todo.insert(todo.begin() + static_cast<std::ptrdiff_t>(dice_.below(todo.size() + 1)),
-                Do::cover);
+  if (levels > 1 && dice_.once_in(8)) todo.push_back(Do::use_later);
+  if (levels > 1 && dice_.once_in(8)) todo.push_back(Do::running);
+  auto somewhere = [&](Do one) {
+    todo.insert(todo.begin() + static_cast<std::ptrdiff_t>(dice_.below(todo.size() + 1)), one);
+  };
+  if (cover) {
+    somewhere(Do::cover);
+  } else if (!wish.reads.empty()) {
+    somewhere(Do::wished);
+  }
   for (size_t n = dice_.once_in(2) ? 1 + dice_.below(2) : 0; n > 0; --n) {
     const std::string name = allocate(frame).ref.into;
     write_all(frame, name, std::min(levels - 1, 2));
@@ -368,11 +388,14 @@ void Maker::inside(Frame& frame, const Cover* cover, int levels) {
   for (Do one : todo) switch (one) {
       case Do::cover: {
         const Cover inner{cover->view, sizes_of(*frame.find(cover->view))};
-        frame.block.stmts.push_back(block(frame, &inner, levels - 1));
+        frame.block.stmts.push_back(block(frame, {&inner, "", wish.reads}, levels - 1));
         if (!frame.find(cover->view)->ref.agg) frame.find(cover->view)->readable = true;
         break;
       }
-      case Do::nest: frame.block.stmts.push_back(block(frame, nullptr, levels - 1)); break;
+      case Do::nest: frame.block.stmts.push_back(block(frame, {}, levels - 1)); break;
+      case Do::wished: frame.block.stmts.push_back(block(frame, wish, levels - 1)); break;
+      case Do::use_later: use_later(frame, "", levels - 1); break;
+      case Do::running: running(frame, levels - 1); break;
       case Do::special: special(frame); break;
       case Do::scalars: scalars(frame, false); break;
     }
@@ -396,7 +419,8 @@ void Maker::mark(Frame& frame, bool independent, bool leaf) {
   }
 }
 
-Block Maker::block(Frame& outer, const Cover* cover, int levels) {
+Block Maker::block(Frame& outer, const Wish& wish, int levels) {
+  const Cover* cover = wish.cover;
   Frame frame;
   frame.outer = &outer;
   frame.depth = outer.depth + 1;
@@ -404,7 +428,9 @@ Block Maker::block(Frame& outer, const Cover* cover, int levels) {
   frame.located = outer.located;
   frame.may_cut = !cover;
   const bool leaf = levels <= 1 || dice_.once_in(3);
-  View* around = cover ? outer.find(cover->view) : pick_target(outer);
+  View* around = cover                 ? outer.find(cover->view)
+                 : wish.target.empty() ? pick_target(outer)
+                                       : outer.find(wish.target);
   if (!around) return std::move(frame.block);
   frame.block.tags = tags();
 
@@ -421,7 +447,7 @@ Block Maker::block(Frame& outer, const Cover* cover, int levels) {
   const bool shared = independent && target.agg.has_value();
   if (target.access.size() < target.sizes.size() || (!cover && !independent)) {
     target.access.clear();
-    target.chosen = leaf && !independent && dice_.once_in(10) &&
+    target.chosen = leaf && !independent && dice_.once_in(5) &&
                     !(target.agg && target.dir == RefDir::out) && !around->ref.agg;
     for (int64_t& size : target.sizes)
       size = (leaf && !(target.chosen && dice_.once_in(2)))
@@ -433,10 +459,8 @@ Block Maker::block(Frame& outer, const Cover* cover, int levels) {
   }
   const bool overhang = !cover && !independent && !leaf && dice_.once_in(4);
   add_target(frame, target, leaf, overhang, shared);
-  if (cover) {
-    // The name may be new here.
-    // (inside() looks it up through `cover`.)
-  }
+  frame.may_walk = leaf && (!independent || target.agg);
+  Wish inner{nullptr, frame.views.front().ref.into, {}};
   std::set<int> written = {around->tensor};
   if (View* more = pick_target(outer); more && dice_.once_in(4) && !written.count(more->tensor)) {
     Target second;
@@ -456,6 +480,11 @@ Block Maker::block(Frame& outer, const Cover* cover, int levels) {
     if (view.readable && !(independent && written.count(view.tensor))) readable.push_back(&view);
   for (size_t n = readable.empty() ? 0 : dice_.below(4); n > 0; --n)
     add_read(frame, *dice_.one_of(readable), leaf);
+  for (const std::string& name : wish.reads)
+    if (const View* view = outer.find(name); view->readable &&
+                                             !(independent && written.count(view->tensor)) &&
+                                             add_read(frame, *view, leaf, true))
+      inner.reads.push_back(frame.views.back().ref.into);
   if (frame.may_cut && dice_.once_in(6)) random_constraint(frame);
 
   if (independent && !frame.located && !(leaf && dice_.once_in(2)) && dice_.once_in(3)) {
@@ -474,9 +503,9 @@ Block Maker::block(Frame& outer, const Cover* cover, int levels) {
   if (leaf) {
     scalars(frame, true);
   } else {
-    Cover inner;
-    if (cover) inner.view = frame.views.front().ref.into;
-    inside(frame, cover ? &inner : nullptr, levels);
+    const Cover all{inner.target, {}};
+    if (cover) inner.cover = &all;
+    inside(frame, inner, levels);
   }
   mark(frame, independent, leaf);
   if (dice_.once_in(5)) write_dependencies(frame, dice_.once_in(2));

@@ -112,19 +112,24 @@ void Maker::kernels(Frame& section, std::vector<std::string> to_cover) {
   std::vector<std::string> todo(to_cover.begin(), to_cover.end());
   for (size_t n = dice_.below(static_cast<size_t>(options_.kernels) + 1); n > 0; --n)
     todo.insert(todo.begin() + static_cast<std::ptrdiff_t>(dice_.below(todo.size() + 1)), "");
-  int count = 0;
   for (const std::string& one : todo) {
-    const size_t at = section.block.stmts.size();
-    if (one.empty())
-      section.block.stmts.push_back(block(section, nullptr, options_.depth));
-    else
+    if (!one.empty())
       write_all(section, one, options_.depth);
-    if (stripe::Block* kernel = section.block.stmts[at].block()) {
+    else if (dice_.once_in(4))
+      running(section, options_.depth - 1);
+    else if (dice_.once_in(3))
+      use_later(section, "", options_.depth - 1);
+    else
+      section.block.stmts.push_back(block(section, {}, options_.depth));
+    if (!one.empty() && dice_.once_in(6)) use_later(section, one, options_.depth - 1);
+  }
+  int count = 0;
+  for (stripe::Statement& stmt : section.block.stmts)
+    if (stripe::Block* kernel = stmt.block()) {
       kernel->name = "kernel_" + std::to_string(count++);
       kernel->tags.set("kernel");
       if (dice_.once_in(3)) kernel->tags.set("contraction");
     }
-  }
   if (dice_.once_in(4)) write_dependencies(section, dice_.once_in(2));
 }
 

@@ -26,6 +26,12 @@ class Maker {
     std::string view;
     std::vector<int64_t> sizes;
   };
+  // What a block that is asked for has to do.
+  struct Wish {
+    const Cover* cover = nullptr;    // it writes all of that
+    std::string target;              // else: it writes to this view; "" = any
+    std::vector<std::string> reads;  // views that it reads, beside others, and that matter
+  };
   // A view that a block writes to, and how.
   struct Target {
     const View* around = nullptr;
@@ -47,8 +53,8 @@ class Maker {
   stripe::Tags tags();
 
   // --- legal_block.cc
-  // A block statement of `outer`, nested at most `levels` deep. With `cover` it writes all of that.
-  stripe::Block block(Frame& outer, const Cover* cover, int levels);
+  // A block statement of `outer`, nested at most `levels` deep.
+  stripe::Block block(Frame& outer, const Wish& wish, int levels);
   View* pick_target(Frame& outer);
   bool dedicate_indices(Frame& frame, Target& target, bool all, bool leaf);
   void extra_indices(Frame& frame);
@@ -56,18 +62,38 @@ class Maker {
   void start(Frame& frame, Target& target, bool independent);
   void add_target(Frame& frame, const Target& target, bool leaf, bool overhang, bool shared);
   void make_view_of(Frame& frame, stripe::Refinement& ref);
-  void add_read(Frame& frame, const View& around, bool leaf);
+  // `wished`: its statements have to use what it reads. True if there is a view.
+  bool add_read(Frame& frame, const View& around, bool leaf, bool wished = false);
   std::optional<std::vector<Affine>> access(Frame& frame, const View& around,
                                             const std::vector<int64_t>& sizes, bool confined);
   std::optional<Affine> coordinate(Frame& frame, const std::vector<Affine>& lower,
                                    const std::vector<Affine>& upper, int64_t size, bool confined);
   Affine random_form(Frame& frame);
   void random_constraint(Frame& frame);
-  void inside(Frame& frame, const Cover* cover, int levels);
+  void inside(Frame& frame, const Wish& wish, int levels);
   View& allocate(Frame& frame);
-  void write_all(Frame& frame, const std::string& view, int levels);
+  View& allocate(Frame& frame, DataType type, const std::vector<int64_t>& sizes);
+  void write_all(Frame& frame, std::string view, int levels);
   void special(Frame& frame);
   void mark(Frame& frame, bool independent, bool leaf);
+
+  // --- legal_shapes.cc: several statements that belong together
+  // A type of floats, or of integers.
+  DataType type_like(DataType other);
+  // What a temporary is made of is copied to the view: that gives all its elements a value.
+  void write_by_copy(Frame& frame, const std::string& view, int levels);
+  // A temporary, something else that writes to a view or reads it, and then what writes to the view
+  // and reads the temporary.
+  void use_later(Frame& frame, std::string target, int levels);
+  // A block whose points hand values on through a temporary: each goes on from what the one before
+  // left.
+  void running(Frame& frame, int levels);
+  // One of its leaves: writes coordinate `to` of dimension `dim`, from what is at `from`; without
+  // that, where the form over the frame's indices is 0.
+  stripe::Block step(Frame& frame, const std::string& buffer, size_t dim,
+                     std::optional<int64_t> from, int64_t to, const Affine& form);
+  // Indices that walk through the whole view, if they are few enough: their coordinates there.
+  std::optional<std::vector<Affine>> walk(Frame& frame, const View& around);
 
   // --- legal_scalars.cc
   // Loads, arithmetic and stores with the views of one element; in a leaf also with larger ones, of
@@ -76,6 +102,20 @@ class Maker {
   std::string new_scalar(Frame& frame);
   using Scalars = std::vector<std::pair<std::string, DataType>>;
   void intrinsic(Frame& frame, Scalars& known);
+  std::string compute(Frame& frame, Scalars& known, const std::string& name, DataType type,
+                      std::vector<std::string> inputs);
+  // Of two that are known, something that depends on both.
+  void combine(Frame& frame, Scalars& known, const std::string& a, const std::string& b);
+  // One that the block has computed already, or with its operands the other way round.
+  bool again(Frame& frame, Scalars& known);
+  // What depends on the order of its operands, in both orders.
+  void both_ways(Frame& frame, Scalars& known, const std::string& a, const std::string& b,
+                 DataType type);
+  // With a constant operand: what can be computed or left out.
+  void with_constant(Frame& frame, Scalars& known);
+  void load(Frame& frame, Scalars& known, const View& view);
+  // A buffer of one element, for one point: stored and loaded, several times.
+  void small_buffer(Frame& frame, Scalars& known);
   void constant(Frame& frame, Scalars& known, DataType type);
   void load_index(Frame& frame, Scalars& known);
   // An integer for each dimension of more than one element, none for the others.
