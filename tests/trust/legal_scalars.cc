@@ -214,9 +214,12 @@ void Maker::small_buffer(Frame& frame, Scalars& known) {
   stripe::Refinement ref;
   ref.dir = stripe::RefDir::none;
   ref.into = frame.new_view_name("T" + std::to_string(tensors_));
-  // Of a type that a scalar has, or of one that what is stored converts to.
+  // Of a type that a scalar has, or of one that cannot hold all that is stored.
   const DataType like = known.back().second == DataType::boolean ? type() : known.back().second;
-  ref.shape.type = dice_.once_in(2) ? like : type_like(like);
+  ref.shape.type = like;
+  for (int n = dice_.once_in(2) ? 0 : 4; n > 0 && ref.shape.type == like; --n)
+    if (const DataType other = type_like(like); byte_size(other) <= byte_size(like))
+      ref.shape.type = other;
   if (dice_.once_in(2)) ref.shape.dims = {{1, 1}};
   ref.access.assign(ref.shape.rank(), Affine(0));
   View view;
