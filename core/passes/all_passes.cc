@@ -18,6 +18,7 @@
 #include "stria/passes/order_indices.h"
 #include "stria/passes/own_rows.h"
 #include "stria/passes/pack_inputs.h"
+#include "stria/passes/pad.h"
 #include "stria/passes/prune.h"
 #include "stria/passes/reorder_blocks.h"
 #include "stria/passes/rewrite_locations.h"

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <unordered_map>
 
 #include "stria/base/status.h"
 #include "stria/base/text.h"
 #include "stria/passes/index_role.h"
+#include "stria/passes/joining_operation.h"
 
 namespace stria::passes {
 namespace {
@@ -25,62 +25,6 @@ int64_t times(int64_t a, int64_t b) {
 int64_t plus(int64_t a, int64_t b) {
   int64_t sum = 0;
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<int64_t>::max() : sum;
-}
-
-// The innermost block, if each block down to it holds the next one alone and has one view of each
-// view of the one before; else null. `names`: what it calls the refinements of `block`.
-const Block* only_leaf(const Block& block, std::vector<std::string>& names) {
-  const Block* at = &block;
-  while (at->stmts.size() == 1 && at->stmts[0].block()) {
-    at = at->stmts[0].block();
-    for (std::string& name : names) {
-      const Refinement* view = nullptr;
-      for (const Refinement& ref : at->refs) {
-        if (ref.dir == RefDir::none || ref.from != name) continue;
-        if (view) return nullptr;
-        view = &ref;
-      }
-      if (!view) return nullptr;
-      name = view->into;
-    }
-  }
-  return is_leaf(*at) ? at : nullptr;
-}
-
-// The one operation, of two operands that may change places, that joins one value of each of the
-// inputs to what is stored; null if that is not what the block does.
-const stripe::Intrinsic* joining_operation(const Block& block, const std::vector<size_t>& ins) {
-  static const std::set<std::string, std::less<>> kCommute = {
-      "add", "mul", "max", "min", "bit_and", "bit_or", "bit_xor", "logical_and", "logical_or"};
-  std::vector<std::string> names;
-  for (const size_t ref : ins) names.push_back(block.refs[ref].into);
-  const Block* leaf = only_leaf(block, names);
-  if (!leaf) return nullptr;
-  const stripe::Intrinsic* first = nullptr;
-  std::set<std::string> loaded, open;  // views; values that wait for their use
-  size_t stores = 0;
-  for (const stripe::Statement& stmt : leaf->stmts) {
-    if (const auto* load = std::get_if<stripe::Load>(&stmt.op)) {
-      if (!load->at.empty() || std::count(names.begin(), names.end(), load->from) != 1 ||
-          !loaded.insert(load->from).second)
-        return nullptr;
-      open.insert(load->into);
-    } else if (const auto* op = std::get_if<stripe::Intrinsic>(&stmt.op)) {
-      if (!kCommute.count(op->name) || op->inputs.size() != 2 || op->outputs.size() != 1 ||
-          (first && (op->name != first->name || op->type != first->type)))
-        return nullptr;
-      for (const std::string& input : op->inputs)
-        if (open.erase(input) == 0) return nullptr;
-      open.insert(op->outputs[0]);
-      first = op;
-    } else if (const auto* store = std::get_if<stripe::Store>(&stmt.op)) {
-      if (!store->at.empty() || open.erase(store->from) == 0) return nullptr;
-      ++stores;
-    } else {
-      return nullptr;
-    }
-  }
-  return stores == 1 && open.empty() && loaded.size() == names.size() ? first : nullptr;
 }
 
 struct Views {
@@ -103,7 +47,7 @@ Views views_of(const Block& block) {
 std::string why_no_instruction(const Block& block, const StencilRules& rules, const Views& views) {
   if (!is_leaf(block)) return "it holds blocks or a special";
   if (views.ins.size() + views.outs.size() != block.refs.size()) return "it allocates";
-  const stripe::Intrinsic* op = joining_operation(block, views.ins);
+  const stripe::Intrinsic* op = joining_operation(block);
   if (!op || op->name != "mul") return "it is no sum of products of one value of each input";
   const DataType type = rules.out_operands[0]->type;
   const Refinement& out = block.refs[views.outs[0]];
@@ -136,7 +80,7 @@ class Fit {
     else
       why_not_ = fmt::format("it reads {} and writes {}, the stencil {} and {}", views_.ins.size(),
                              views_.outs.size(), rules.ins, rules.outs);
-    inputs_commute_ = why_not_.empty() && joining_operation(block, views_.ins) != nullptr;
+    inputs_commute_ = why_not_.empty() && joining_operation(block) != nullptr;
   }
 
   // The block's indices that a stencil may take, by position.
@@ -161,8 +105,11 @@ class Fit {
     const bool divides = wanted.size == kWholeRange || own.range % wanted.size == 0;
     if (even_ && !divides) return fmt::format("{} is not a multiple of {}", own.range, wanted.size);
     if (!rules_.instruction) return "";
-    if (!divides)
-      return fmt::format("{} is not a multiple of {}: pad makes it one", own.range, wanted.size);
+    if (!divides) {
+      const bool is_summed = std::count(wanted.outs.begin(), wanted.outs.end(), 0) > 0;
+      return fmt::format("{} is not a multiple of {}{}", own.range, wanted.size,
+                         is_summed ? ": pad can make it one" : "");
+    }
     if (constrained_[index]) return "a constraint names it: split_interior cuts it off";
     return "";
   }

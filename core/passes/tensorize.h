@@ -25,9 +25,10 @@
 // `{"unit": "CONV"}` stands for the instructions of that unit in the hardware model. Their tiles
 // are S14's: the inner block is tagged `#stencil="name"` and its refinements are called as the
 // operands. The block is then a sum of products in the instruction's types, the sizes divide the
-// ranges (`pad` sees to that), and no constraint names a tiled index (`split_interior`). Where
-// lanes hold operands (fragments), the inner block is tagged `#fragments="name"` instead: it is the
-// stencil when whoever gives the operands their owners calls it so.
+// ranges (`pad` can see to that for sums), and no constraint names a tiled index
+// (`split_interior`). Where lanes hold operands (fragments), the inner block is tagged
+// `#fragments="name"` instead: it is the stencil when whoever gives the operands their owners calls
+// it so.
 //
 // Requires: points of the block commute. Ensures: the same points run; an uneven
 // tile of a stencil that is spelled out keeps its constraint. Runs on whole kernels, before

@@ -95,6 +95,68 @@ TEST(Shapes, TilesOfStencils) {
     }
 }
 
+// Zeros around what is read: borders of taps, ends of sums, for integers of any value.
+TEST(Shapes, PaddedSums) {
+  const std::string pipeline = R"([{"prune": {}},
+      {"pad": {"reqs": ["agg_op_add", "comb_op_mul"], "max_growth": 1000, "multiples": {"u": 4, "k": 3},
+               "copy_inputs": COPY, "min_reads": 1}},
+      {"constraint_reduction": {}}, {"agg_init": {}}, {"prune": {}}])";
+  struct Program {
+    const char* text;
+    std::vector<std::vector<int64_t>> sizes;
+    std::vector<DataType> types;
+    bool inputs;  // grows without copies of the program's tensors
+  };
+  const std::vector<DataType> integers = {DataType::i8, DataType::i32, DataType::u16};
+  const std::vector<Program> programs = {
+      {"function (A[X, Y, I], B[U, V, I, O]) -> (C) { T = A + A; C[x, y, o : X, Y, O] = "
+       "+(T[x + u - 1, y + v - 1, i] * B[u, v, i, o]); }",
+       {{9, 6, 3}, {3, 3, 3, 5}},
+       integers,
+       true},
+      {"function (A[X], B[U]) -> (C) { T = A * A; C[x : X] = +(T[2*x + u - 3] * B[u]); }",
+       {{20}, {5}},
+       integers,
+       true},
+      {"function (A[X], B[U]) -> (C) { T = A * A; C[x : X] = +(B[u] * T[5 - x + u]); }",
+       {{7}, {5}},
+       integers,
+       true},
+      {"function (A[X]) -> (C) { T = A + A; C[x : X] = +(T[x + u] * T[x - u]), u < 4; }",
+       {{11}},
+       {DataType::i32},
+       true},
+      {"function (A[I, K], B[K, J]) -> (C) { T = A + A; U = B * B; C[i, j : I, J] = "
+       "+(T[i, k] * U[k, j]); }",
+       {{4, 37}, {37, 5}},
+       {DataType::fp32, DataType::i16, DataType::fp16},
+       true},
+      {"function (A[I, K], B[K, J]) -> (C) { C[i, j : I, J] = +(A[i, k] * B[k, j]); }",
+       {{4, 37}, {37, 5}},
+       {DataType::fp32, DataType::i16},
+       false},
+      {"function (A[X], B[U]) -> (C) { C[x : 2*X] = +(A[x - 3*u] * B[u]); }",
+       {{7}, {5}},
+       integers,
+       false}};
+  for (const Program& each : programs)
+    for (const DataType type : each.types)
+      for (const char* copies : {"false", "true"}) {
+        std::map<std::string, tile::TensorType> inputs;
+        for (size_t i = 0; i < each.sizes.size(); ++i)
+          inputs[std::string(1, static_cast<char>('A' + i))] = {type, each.sizes[i]};
+        auto program = make_program(each.text, inputs);
+        ASSERT_TRUE(program.ok()) << program.status().to_string();
+        std::string steps = pipeline;
+        steps.replace(steps.find("COPY"), 4, copies);
+        std::map<std::string, int64_t> counters;
+        EXPECT_EQ(wrong_step(steps, {}, small_model(16, 8), *program, &counters), "") << each.text;
+        const bool grew = counters["pad: tensors_enlarged"] + counters["pad: inputs_copied"] > 0;
+        EXPECT_EQ(grew, each.inputs || copies == std::string("true"))
+            << each.text << " " << name_of(type) << " " << copies;
+      }
+}
+
 TEST(Shapes, MatrixProducts) {
   const char* text =
       "function (A[I, K], B[K, J]) -> (C) { C[i, j : I, J] = +(A[i, k] * B[k, j]); }";
