@@ -55,7 +55,7 @@ void describe(BarrierOptions& options, OptionFields& fields) {
 Status barrier(stripe::Program& program, const BarrierOptions& options, PassContext& context) {
   for (Block* section : {program.prologue(), program.main()}) {
     if (!section) continue;
-    KernelProbe probe(program, *section);
+    STRIA_ASSIGN(KernelProbe probe, KernelProbe::of(program, *section, context.model()));
     for (Statement& stmt : section->stmts) {
       Block* kernel = stmt.block();
       if (!kernel || !kernel->tags.has_all(options.reqs)) continue;

@@ -21,12 +21,22 @@ stripe::Block shell(const stripe::Block& block) {
 
 }  // namespace
 
-KernelProbe::KernelProbe(const stripe::Program& program, const stripe::Block& section) {
-  program_.entry = shell(program.entry);
-  program_.entry.stmts.emplace_back(shell(section));
+Result<KernelProbe> KernelProbe::of(const stripe::Program& program, const stripe::Block& section,
+                                    const HardwareModel& model) {
+  KernelProbe probe;
+  STRIA_ASSIGN(probe.rules_, ModelRules::of(model));
+  probe.program_.entry = shell(program.entry);
+  probe.program_.entry.stmts.emplace_back(shell(section));
   // A program has a #main.
-  program_.entry.stmts[0].block()->tags.remove("prologue");
-  program_.entry.stmts[0].block()->tags.set("main");
+  probe.program_.entry.stmts[0].block()->tags.remove("prologue");
+  probe.program_.entry.stmts[0].block()->tags.set("main");
+  return probe;
+}
+
+int64_t KernelProbe::pipeline_depth(const std::string& unit) const {
+  const auto* depths = rules_.options(nullptr).pipeline_depths;
+  auto depth = depths->find(unit);
+  return depth == depths->end() ? 0 : depth->second;
 }
 
 std::optional<size_t> KernelProbe::undecided(const stripe::Block& kernel) {
@@ -34,7 +44,7 @@ std::optional<size_t> KernelProbe::undecided(const stripe::Block& kernel) {
   section.stmts.clear();
   section.stmts.emplace_back(kernel);
   stripe::VerifyReport report;
-  if (!stripe::verify(program_, {}, &report).ok()) return std::nullopt;
+  if (!stripe::verify(program_, rules_.options(nullptr), &report).ok()) return std::nullopt;
   return report.warnings.size();
 }
 

@@ -4,6 +4,8 @@
 
 #include <optional>
 
+#include "stria/base/result.h"
+#include "stria/pass/model_rules.h"
 #include "stria/stripe/block.h"
 
 namespace stria::passes {
@@ -11,12 +13,17 @@ namespace stria::passes {
 class KernelProbe {
  public:
   // Of the program around `section` (#main or #prologue), whose statements are left out.
-  KernelProbe(const stripe::Program& program, const stripe::Block& section);
+  static Result<KernelProbe> of(const stripe::Program& program, const stripe::Block& section,
+                                const HardwareModel& model);
 
   // How many rules cannot be decided of the kernel; nothing if it breaks one.
   std::optional<size_t> undecided(const stripe::Block& kernel);
 
+  // Points that the unit may have under way; 0: the model does not say.
+  int64_t pipeline_depth(const std::string& unit) const;
+
  private:
+  ModelRules rules_;
   stripe::Program program_;
 };
 

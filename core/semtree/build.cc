@@ -314,10 +314,9 @@ Status Builder::points(const Frame& outer, const Frame& parent, std::vector<Affi
     if (open_indices == 1 && runs_as_lanes(block, *next, options_) && lanes_keep_apart(block, *next, parent))
       return lanes(*next, frame, parent, pending, inner);
     if (is_pipelined(block, frame)) {
-      if (open_indices != 1 || !pending.empty())
-        return unsupported("{} is #pipeline; it must have one index with several points, and no constraint on it",
-                           name_of_block(block));
-      return pipelined(*next, frame, parent, inner);
+      if (!pending.empty())
+        return unsupported("{} is #pipeline; it must have no constraint on its indices", name_of_block(block));
+      return pipelined(frame, parent, inner);
     }
     if (!block.tags.has("unroll")) return loop(*next, frame, parent, pending, inner);
     const Affine start = next->affine ? next->affine->substitute(parent.indices) : Affine(0);
@@ -464,10 +463,7 @@ Result<View> Builder::allocate(const Refinement& ref, const Frame& frame, int64_
   if (shared && frame.units > 0)
     return unsupported("allocation '{}' of {} is neither of the whole group nor of one lane", ref.into,
                        name_of_block(*frame.block));
-  if (shared && frame.repeats && copies == 1)
-    return unsupported("allocation '{}' of {} stands in a loop of the group, whose points would share its memory; "
-                       "make it around the loop, or tag the loop #pipeline",
-                       ref.into, name_of_block(*frame.block));
+  // In a loop of the group one copy serves all points: barriers part them (S11).
   if (ref.swizzle && frame.lanes > 1)
     return unsupported("allocation '{}' of {}: what each lane of a vector operation holds has no swizzled layout",
                        ref.into, name_of_block(*frame.block));

@@ -90,7 +90,7 @@ class Builder {
   bool is_pipelined(const stripe::Block& block, const Frame& frame) const;
   // The points of a #pipeline=N block: what stands before its first barrier runs N-1 points ahead, into
   // copies of the block's allocations.
-  Status pipelined(const stripe::Index& index, const Frame& frame, const Frame& parent, Body& out);
+  Status pipelined(const Frame& frame, const Frame& parent, Body& out);
   Status instruction(const Frame& frame, const std::string& name, Body& out);
   Status barrier(const Frame& frame, const stripe::Special& special, Body& out);
 

@@ -121,10 +121,22 @@ bool Builder::is_pipelined(const Block& block, const Frame& frame) const {
 
 // for k: barrier; if k+N-1 < range: fetch(k+N-1); rest(k). The barrier parts what is fetched from
 // who reads it, and rest(k-1) from the fetch that overwrites its copy of the allocations.
-Status Builder::pipelined(const Index& index, const Frame& outer, const Frame& parent, Body& out) {
+Status Builder::pipelined(const Frame& outer, const Frame& parent, Body& out) {
   const Block& block = *outer.block;
   const DataType type = options_.index_type;
-  const int64_t depth = std::min(*block.tags.integer("pipeline"), index.range);
+  // Points are numbered in lexicographic order: index i is number / below % range.
+  struct Digit {
+    const Index* index = nullptr;
+    int64_t below = 1;
+  };
+  std::vector<Digit> digits;
+  int64_t range = 1;
+  for (auto index = block.idxs.rbegin(); index != block.idxs.rend(); ++index) {
+    if (outer.indices.count(index->name)) continue;
+    digits.push_back({&*index, range});
+    range *= index->range;
+  }
+  const int64_t depth = std::min(*block.tags.integer("pipeline"), range);
   const auto first_barrier = std::find_if(block.stmts.begin(), block.stmts.end(), is_barrier);
   if (first_barrier == block.stmts.end() || outer.repeats)
     return unsupported(
@@ -139,11 +151,24 @@ Status Builder::pipelined(const Index& index, const Frame& outer, const Frame& p
     if (ref.dir != stripe::RefDir::none) continue;
     STRIA_ASSIGN(made[ref.into], allocate(ref, frame, depth));
   }
-  const Affine start = index.affine ? index.affine->substitute(parent.indices) : Affine(0);
+  // The index's value at the point of that number.
+  const auto value_at = [&](const Digit& digit, const Affine& point) {
+    if (digits.size() == 1) return point;
+    if (point.is_constant()) return Affine(point.constant() / digit.below % digit.index->range);
+    ExprRef value = nest_.value(point);
+    if (digit.below > 1) value = binary(Op::div, value, integer(type, digit.below));
+    if (digit.below * digit.index->range < range)
+      value = binary(Op::rem, value, integer(type, digit.index->range));
+    return Affine::of(nest_.define(digit.index->name, value, {0, digit.index->range - 1}));
+  };
   // The statements [from, to) at `point`, with the copy number `copy` of the allocations.
   const auto part = [&](const Affine& point, const Affine& copy, bool fetches, Body& to) -> Status {
     Frame at = frame;
-    at.indices[index.name] = start + point;
+    for (const Digit& digit : digits) {
+      const std::optional<Affine>& affine = digit.index->affine;
+      at.indices[digit.index->name] =
+          (affine ? affine->substitute(parent.indices) : Affine(0)) + value_at(digit, point);
+    }
     STRIA_RETURN_IF_ERROR(view_parent(at, parent));
     for (const auto& [name, view] : made) {
       View& own = at.views[name] = view;
@@ -158,15 +183,16 @@ Status Builder::pipelined(const Index& index, const Frame& outer, const Frame& p
   for (int64_t i = 0; i + 1 < depth; ++i)
     STRIA_RETURN_IF_ERROR(part(Affine(i), Affine(i), true, out));
   nest_.open();
-  const int var = nest_.new_variable(index.name, {type, 1});
+  const int var =
+      nest_.new_variable(digits.size() == 1 ? digits[0].index->name : "point", {type, 1});
   const std::string name = function_.vars[static_cast<size_t>(var)].name;
-  nest_.bind(name, var, {0, index.range - 1});
+  nest_.bind(name, var, {0, range - 1});
   const auto copy_of = [&](const ExprRef& point) {
     return Affine::of(
         nest_.define("copy", binary(Op::rem, point, integer(type, depth)), {0, depth - 1}));
   };
   const ExprRef ahead = exact(binary(Op::add, variable(var, {type, 1}), integer(type, depth - 1)));
-  const std::string next = nest_.define("next", ahead, {depth - 1, index.range - 1});
+  const std::string next = nest_.define("next", ahead, {depth - 1, range - 1});
   const Affine copy = copy_of(variable(var, {type, 1})),
                next_copy = copy_of(nest_.value(Affine::of(next)));
   Body body;
@@ -174,11 +200,11 @@ Status Builder::pipelined(const Index& index, const Frame& outer, const Frame& p
   Body fetch;
   STRIA_RETURN_IF_ERROR(part(Affine::of(next), next_copy, true, fetch));
   if (!fetch.empty())
-    body.push_back({If{binary(Op::lt, nest_.value(Affine::of(next)), integer(type, index.range)),
+    body.push_back({If{binary(Op::lt, nest_.value(Affine::of(next)), integer(type, range)),
                        std::move(fetch)}});
   STRIA_RETURN_IF_ERROR(part(Affine::of(name), copy, false, body));
   for (Statement& statement :
-       nest_.close(name, var, integer(type, 0), integer(type, index.range), std::move(body)))
+       nest_.close(name, var, integer(type, 0), integer(type, range), std::move(body)))
     out.push_back(std::move(statement));
   return {};
 }

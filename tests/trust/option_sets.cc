@@ -40,6 +40,19 @@ const std::map<std::string, std::vector<std::string>>& given_sets() {
        {R"({"rewrites": [{"prefix": {"name": "SRAM"}, "target": {"name": "DRAM", "units": [0]}}]})",
         R"({"rewrites": [{"prefix": {"name": "REG"}, "target": {"name": "SRAM", "units": [3]}},
             {"prefix": {"name": "CORE"}, "target": {"name": "CONV"}}], "reqs": ["kernel"]})"}},
+      {"rollup",
+       {R"({"reqs": ["kernel"], "threads": 8, "loc": {"name": "SRAM"}})",
+        R"({"reqs": ["a"], "threads": 64, "loc": {"name": "SRAM"}})",
+        R"({"reqs": ["b"], "threads": 4})"}},
+      {"split_reduction",
+       {R"({"reqs": ["kernel"], "unit": "CORE", "parts": 3, "min_steps": 1})",
+        R"({"reqs": ["a"], "unit": "CORE", "parts": 2, "min_steps": 1})",
+        R"({"reqs": [], "unit": "CONV", "outputs": 1, "groups_per_unit": 8, "min_steps": 2})"}},
+      {"pipeline",
+       {R"({"reqs": ["a"], "depth": 2})", R"({"reqs": [], "depth": 3})",
+        R"({"reqs": ["b"], "memory": "SRAM"})"}},
+      {"swizzle",
+       {R"({"memory": "SRAM", "banks": 4})", R"({"memory": "SRAM", "banks": 2, "lanes": 4})"}},
       {"tensorize",
        {R"({"reqs": ["kernel"], "stencils": [
             {"idxs": [{"name": "m", "size": 2, "outs": [-1], "ins": [-1]},
@@ -75,6 +88,11 @@ const std::map<std::string, std::vector<std::string>>& given_sets() {
 const std::map<std::string, std::string>& steps_before() {
   static const std::map<std::string, std::string> steps = {
       {"barrier", R"({"thread": {"group": "CONV", "threads": 4}})"},
+      {"swizzle", R"({"cache": {"reqs": ["kernel"], "loc": {"name": "SRAM"}}},
+                     {"thread": {"group": "CONV", "threads": 4}})"},
+      {"rollup",
+       R"({"cache": {"dir": "out", "reqs": ["kernel"]}}, {"cache": {"dir": "out", "reqs": ["a"]}},
+                    {"cache": {"dir": "out", "reqs": ["b"]}})"},
   };
   return steps;
 }

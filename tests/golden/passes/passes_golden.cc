@@ -15,7 +15,7 @@ const char* const kModel = R"({
   "name": "two cores",
   "mem_units": {"DRAM": {"count": 1}, "REG": {"count": 2}, "SRAM": {"count": 4, "size_KiB": 64}},
   "exec_units": {"CORE": {"count": 2, "vector_bytes": 64, "vector_registers": 32},
-    "CONV": {"count": 2, "instructions": {
+    "CONV": {"count": 2, "pipeline_depth": 2, "instructions": {
       "dot": {
         "idxs": [{"name": "m", "size": 1}, {"name": "n", "size": 4}, {"name": "k", "size": 8}],
         "operands": {

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lets a loop fetch what its next points work on while it works on this one.
+//
+//   #tiles block [k:8] (in A[8*k] fp32(8:1), …, none new A_near<LOCAL>[0] fp32(8:1)) { depth: 2
+//     0: fetch A_near   1: special barrier()   2: use A_near   3: special barrier()
+//   }
+//   #tiles #pipeline=2 block [k:8] (…, none new A_near<LOCAL>[0] fp32(8:1)) {
+//     0: fetch A_near   1: special barrier()   2: use A_near
+//   }
+//
+// The loop's allocations then exist `depth` times (S13). A barrier at its end goes, if the rules of
+// the IR hold without it: the next point's fetch has another copy. Requires: a loop with
+// allocations of its own. Ensures: the verifier decides no less than before; all copies fit the
+// memory. Runs after thread and barrier.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stria/base/status.h"
+#include "stria/pass/option_fields.h"
+#include "stria/pass/pass_context.h"
+#include "stria/stripe/block.h"
+
+namespace stria::passes {
+
+struct PipelineLoopOptions {
+  std::vector<std::string> reqs = {"tiles"};  // tags that a loop inside a kernel must have
+  int64_t depth = 0;   // points under way at once; 0 = what the unit around has in the model, or 2
+  std::string memory;  // memory unit that has to hold all copies; "" = not checked
+};
+
+void describe(PipelineLoopOptions& options, OptionFields& fields);
+// not_found or invalid_argument if the model has units but not this one.
+Status pipeline(stripe::Program& program, const PipelineLoopOptions& options, PassContext& context);
+
+}  // namespace stria::passes

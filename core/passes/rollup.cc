@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/rollup.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "stria/cost/group_plan.h"
+#include "stria/pass/select_blocks.h"
+#include "stria/passes/in_order.h"
+#include "stria/passes/index_role.h"
+#include "stria/passes/located_unit.h"
+#include "stria/passes/split_block.h"
+#include "stria/passes/statement_list.h"
+#include "stria/passes/written_nest.h"
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::Index;
+using stripe::RefDir;
+using stripe::Refinement;
+using stripe::Statement;
+
+bool is_whole_view(const Refinement& view, const Refinement& of) {
+  if (view.access.size() != of.shape.dims.size()) return false;
+  for (size_t d = 0; d < view.access.size(); ++d)
+    if (!(view.access[d] == Affine()) || view.shape.dims[d].size != of.shape.dims[d].size)
+      return false;
+  return true;
+}
+
+int views_of(const Block& block, const std::string& name) {
+  return static_cast<int>(std::count_if(
+      block.refs.begin(), block.refs.end(),
+      [&](const Refinement& ref) { return ref.dir != RefDir::none && ref.from == name; }));
+}
+
+// How the host's statements use a buffer of its own.
+struct Use {
+  std::vector<size_t> clears, reads;  // blocks
+  size_t grows = 0;                   // the block that adds to it
+  std::vector<Block*> chain;          // that block, down to the one that stores
+  std::string adder;                  // what the last one calls the buffer
+  stripe::Aggregation agg;
+};
+
+class Roller {
+ public:
+  Roller(Block& host, const RollupOptions& options, PassContext& context)
+      : host_(host), options_(options), context_(context) {}
+
+  void run() {
+    std::vector<std::string> names;
+    for (const Refinement& ref : host_.refs)
+      if (ref.dir == RefDir::none) names.push_back(ref.into);
+    for (const std::string& name : names) {
+      Use use;
+      if (!find_use(name, use)) continue;  // no sums grow in it
+      context_.matched();
+      if (std::string reason = roll(name, use); !reason.empty()) {
+        context_.skipped(fmt::format("{}: {}", host_.name, name), reason);
+        continue;
+      }
+      context_.count("sums_rolled_up");
+      context_.changed();
+    }
+  }
+
+ private:
+  bool find_use(const std::string& name, Use& use) {
+    bool found = false;
+    const StatementUsers users(host_);
+    for (size_t i : users.of(name)) {
+      Block* block = host_.stmts[i].block();
+      if (!block) return false;
+      const Refinement* view = find_view(*block, name);
+      if (!view) continue;
+      if (views_of(*block, name) > 1) return false;
+      if (view->agg) {
+        if (found || view->dir != RefDir::inout || !use.reads.empty()) return false;
+        found = true;
+        use.grows = i;
+        use.agg = *view->agg;
+        if (!follow(*block, name, *host_.find_ref(name), use)) return false;
+      } else if (!is_leaf(*block)) {
+        return false;
+      } else if (view->dir == RefDir::out && !found) {
+        use.clears.push_back(i);
+      } else if (view->dir == RefDir::in && found) {
+        use.reads.push_back(i);
+      } else {
+        return false;
+      }
+    }
+    return found && !use.clears.empty();
+  }
+
+  // Down to the block that adds; every view on the way is of the whole buffer.
+  static bool follow(Block& block, const std::string& name, const Refinement& whole, Use& use) {
+    use.chain.push_back(&block);
+    const Refinement& view = *find_view(block, name);
+    bool stores = false;
+    Block* below = nullptr;
+    for (Statement& stmt : block.stmts) {
+      if (const auto* store = std::get_if<stripe::Store>(&stmt.op))
+        stores |= store->into == view.into;
+      if (const auto* load = std::get_if<stripe::Load>(&stmt.op))
+        if (load->from == view.into) return false;
+      Block* inner = stmt.block();
+      if (!inner || views_of(*inner, view.into) == 0) continue;
+      if (below || views_of(*inner, view.into) > 1) return false;
+      below = inner;
+    }
+    if (stores) {
+      use.adder = view.into;
+      return !below && is_leaf(block);
+    }
+    return below && is_whole_view(view, whole) && follow(*below, view.into, whole, use);
+  }
+
+  std::string roll(const std::string& name, const Use& use) {
+    const Refinement whole = *host_.find_ref(name);
+    if (whole.agg || whole.swizzle) return "its layout is fixed";
+    if (!whole.location.empty() && !whole.location.path.back().owners.empty())
+      return "it is distributed already";
+    Block& adder = *use.chain.back();
+    for (const Block* block : use.chain)
+      for (const char* tag : {"parallel", "vector", "pipeline"})
+        if (block->tags.has(tag)) return fmt::format("a block that adds to it is #{}", tag);
+    if (adder.find_ref(use.adder)->agg != use.agg) return "its aggregations differ";
+    if (use.agg.type != whole.shape.type) return "sums of another type than the buffer's";
+    int64_t lanes = 1;
+    for (const Dim& dim : whole.shape.dims)
+      lanes = cost::saturating_product(lanes, cost::power_of_two_above(dim.size));
+    if (lanes >= options_.threads) return "it has outputs enough for all lanes";
+    const IndexRole* reduction = nullptr;
+    const std::vector<IndexRole> roles = index_roles(adder);
+    for (const IndexRole& role : roles) {
+      if (role.kind != IndexKind::reduction || adder.find_index(role.name)->affine) continue;
+      // Neighbouring lanes read neighbours.
+      if (!reduction || (role.input_stride == 1 && reduction->input_stride != 1) ||
+          (role.range > reduction->range &&
+           (role.input_stride == 1) == (reduction->input_stride == 1)))
+        reduction = &role;
+    }
+    if (!reduction) return "the block that adds to it has no reduction";
+    const auto range = static_cast<uint64_t>(reduction->range / options_.min_steps);
+    const int64_t parts =
+        std::min<int64_t>(options_.threads / lanes, static_cast<int64_t>(std::bit_floor(range)));
+    if (parts < 2) return "its reduction is too short";
+    change(name, whole, use, *reduction, parts);
+    return "";
+  }
+
+  // The buffer with one more dimension, of `parts`, in front.
+  static TensorShape with_parts(const TensorShape& shape, int64_t parts) {
+    std::vector<int64_t> sizes = {parts};
+    for (const Dim& dim : shape.dims) sizes.push_back(dim.size);
+    return dense_shape(shape.type, sizes);
+  }
+
+  // Gives a view of the buffer its new dimension.
+  static void widen(Refinement& view, const TensorShape& shape, const Affine& at, int64_t size) {
+    view.access.insert(view.access.begin(), at);
+    view.shape.dims.insert(view.shape.dims.begin(), Dim{size, 0});
+    for (size_t d = 0; d < shape.dims.size(); ++d) view.shape.dims[d].stride = shape.dims[d].stride;
+  }
+
+  static Index new_index(std::string name, int64_t range) {
+    Index index;
+    index.name = std::move(name);
+    index.range = range;
+    return index;
+  }
+
+  void change(const std::string& name, const Refinement& whole, const Use& use,
+              const IndexRole& reduction, int64_t parts) {
+    const TensorShape shape = with_parts(whole.shape, parts);
+    host_.find_ref(name)->shape = shape;
+    host_.find_ref(name)->access.emplace_back();
+    for (size_t i : use.clears) {
+      Block& clear = *host_.stmts[i].block();
+      const std::string part = clear.fresh_name("part");
+      clear.idxs.push_back(new_index(part, parts));
+      widen(*find_view(clear, name), shape, Affine::of(part), 1);
+    }
+    std::string from = name;
+    for (Block* block : use.chain) {
+      Refinement& view = *find_view(*block, from);
+      from = view.into;
+      if (block != use.chain.back()) {
+        widen(view, shape, Affine(), parts);
+        continue;
+      }
+      const std::string part = block->fresh_name("part");
+      const Affine split = Affine::of(reduction.name) * parts + Affine::of(part);
+      substitute_indices(*block, {{reduction.name, split}});
+      if (reduction.range % parts != 0)
+        block->constraints.push_back(Affine(reduction.range - 1) - split);
+      block->find_index(reduction.name)->range = ceil_div(reduction.range, parts);
+      block->idxs.push_back(new_index(part, parts));
+      widen(view, shape, Affine::of(part), 1);
+    }
+
+    // What is added up, halving the parts; then readers take the total.
+    std::vector<Statement> stmts;
+    std::string sums = new_buffer(name + fmt::format("_sum_{}", parts), shape);
+    stmts.emplace_back(exchange(name, sums, shape));
+    for (int64_t left = parts / 2; left >= 1; left /= 2) {
+      const TensorShape smaller = left > 1 ? with_parts(whole.shape, left) : whole.shape;
+      const std::string next =
+          new_buffer(left > 1 ? name + fmt::format("_sum_{}", left) : name + "_sum", smaller);
+      stmts.emplace_back(add_pairs(sums, next, with_parts(whole.shape, 2 * left), left, use.agg));
+      sums = next;
+    }
+    for (size_t i : use.reads) {
+      Refinement& view = *find_view(*host_.stmts[i].block(), name);
+      view.from = sums;
+      view.location = options_.loc;
+      for (size_t d = 0; d < view.shape.dims.size(); ++d)
+        view.shape.dims[d].stride = host_.find_ref(sums)->shape.dims[d].stride;
+    }
+    host_.stmts.insert(host_.stmts.begin() + static_cast<std::ptrdiff_t>(use.grows) + 1,
+                       std::make_move_iterator(stmts.begin()),
+                       std::make_move_iterator(stmts.end()));
+    run_in_order(host_);
+  }
+
+  std::string new_buffer(const std::string& name, const TensorShape& shape) {
+    Refinement ref;
+    ref.into = host_.fresh_name(name);
+    ref.shape = dense_shape(shape.type, shape.sizes());
+    ref.access.resize(shape.dims.size());
+    ref.location = options_.loc;
+    host_.refs.push_back(ref);
+    return ref.into;
+  }
+
+  Refinement element(const std::string& name, RefDir dir, const std::vector<Affine>& access) const {
+    Refinement ref = *host_.find_ref(name);
+    ref.dir = dir;
+    ref.from = name;
+    ref.access = access;
+    for (Dim& dim : ref.shape.dims) dim.size = 1;
+    return ref;
+  }
+
+  // A block over all elements of `shape`; their coordinates.
+  static Block over(const TensorShape& shape, std::vector<Affine>& at) {
+    Block block;
+    for (size_t d = 0; d < shape.dims.size(); ++d) {
+      at.emplace_back();
+      if (shape.dims[d].size == 1) continue;
+      const std::string name = d == 0 ? "part" : fmt::format("i{}", d - 1);
+      block.idxs.push_back(new_index(name, shape.dims[d].size));
+      at.back() = Affine::of(name);
+    }
+    return block;
+  }
+
+  Block exchange(const std::string& from, const std::string& to, const TensorShape& shape) const {
+    std::vector<Affine> at;
+    Block block = over(shape, at);
+    block.refs = {element(from, RefDir::in, at), element(to, RefDir::out, at)};
+    block.stmts.emplace_back(stripe::Load{from, "value"});
+    block.stmts.emplace_back(stripe::Store{"value", to});
+    return block;
+  }
+
+  // to[part] = from[part] + from[part + left].
+  Block add_pairs(const std::string& from, const std::string& to, const TensorShape& shape,
+                  int64_t left, const stripe::Aggregation& agg) const {
+    TensorShape half = shape;
+    half.dims[0].size = left;
+    std::vector<Affine> at;
+    Block block = over(half, at);
+    std::vector<Affine> second = at, result = at;
+    second[0] += left;
+    if (left == 1) result.erase(result.begin());
+    Refinement a = element(from, RefDir::in, at), b = element(from, RefDir::in, second);
+    b.into = block.fresh_name(from + "_upper");
+    block.refs = {a, b, element(to, RefDir::out, result)};
+    block.stmts.emplace_back(stripe::Load{a.into, "lower"});
+    block.stmts.emplace_back(stripe::Load{b.into, "upper"});
+    block.stmts.emplace_back(
+        stripe::Intrinsic{std::string(name_of(agg.op)), agg.type, {"sum"}, {"lower", "upper"}});
+    block.stmts.emplace_back(stripe::Store{"sum", to});
+    return block;
+  }
+
+  Block& host_;
+  const RollupOptions& options_;
+  PassContext& context_;
+};
+
+}  // namespace
+
+void describe(RollupOptions& options, OptionFields& fields) {
+  fields.add("reqs", options.reqs, "tags that a block must have");
+  fields.add("threads", options.threads, "lanes of a group, a power of two", {2, 1 << 20});
+  fields.add("min_steps", options.min_steps, "of the reduction that each lane keeps, at least",
+             {1, 1 << 30});
+  fields.add("loc", options.loc, "memory unit in which lanes exchange sums");
+}
+
+Status rollup(stripe::Program& program, const RollupOptions& options, PassContext& context) {
+  STRIA_RETURN_IF_ERROR(check_location(context.model(), UnitUse::hold, "/loc", options.loc));
+  if (!std::has_single_bit(static_cast<uint64_t>(options.threads)))
+    return invalid_argument("/threads: {} is no power of two", options.threads);
+  if (program.entry.tags.has("placed")) {
+    context.note("the program is placed: sums would have no place");
+    return Status();
+  }
+  return for_each_selected_inside(program, options.reqs, context,
+                                  [&](Block& block) { Roller(block, options, context).run(); });
+}
+
+}  // namespace stria::passes

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives the lanes of a group that has fewer outputs than lanes parts of the reduction, whose sums
+// it then adds up in pairs.
+//
+//   #group block [] (…, none new S_acc<REG>[] fp32()) {                               threads: 4
+//     0: clear S_acc   1: block [k:64] (in A[k], inout S_acc[]:add.fp32) { S_acc += A }   2: S =
+//     S_acc
+//   }
+//   #group block [] (…, none new S_acc<REG>[0] fp32(4:1), none new S_sum_4<LOCAL>[0] fp32(4:1),
+//                    none new S_sum_2<LOCAL>[0] fp32(2:1), none new S_sum<LOCAL>[] fp32()) {
+//     0: clear S_acc   1: block [k:16, part:4] (in A[4*k + part], inout S_acc[part]:add.fp32) { … }
+//     2: block [part:4] (…) { S_sum_4 = S_acc }   3: block [part:2] (…) { S_sum_2 = pairs of
+//     S_sum_4 } 4: block [] (…) { S_sum = pair of S_sum_2 }   5: S = S_sum
+//   }
+//
+// Requires: a block with an allocation in which sums grow (`cache` makes them): blocks that clear
+// it, loops around one innermost block that adds to it, blocks that read it. Ensures: the values
+// change only by the order of the sum (M10). Runs after cache, and before thread, which makes lanes
+// of the parts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stria/base/status.h"
+#include "stria/pass/option_fields.h"
+#include "stria/pass/pass_context.h"
+#include "stria/stripe/block.h"
+
+namespace stria::passes {
+
+struct RollupOptions {
+  std::vector<std::string> reqs = {"group"};  // tags that a block must have
+  int64_t threads = 256;                      // lanes of a group; a power of two
+  int64_t min_steps = 1;                      // of the reduction that each lane keeps, at least
+  stripe::Location loc;                       // where lanes exchange sums: a memory unit
+};
+
+void describe(RollupOptions& options, OptionFields& fields);
+// not_found or invalid_argument if the model has units but not these.
+Status rollup(stripe::Program& program, const RollupOptions& options, PassContext& context);
+
+}  // namespace stria::passes

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lays allocations in banked memory out so that lanes meet different banks, without a gap between
+// rows.
+//
+//   none new A_near<LOCAL>[0, 0] fp32(32:32, 32:1)                  lanes read a column: one bank
+//   none new A_near<LOCAL>[0, 0] fp32(32:32, 32:1) swizzle(5, 0, 5)    … 32 banks
+//
+// Of the layouts that exchange bits of an element's number by others (S: swizzle(bits, base,
+// shift)) the one that makes the lanes of all blocks wait least is taken, the simplest of equals;
+// none, if that is as good. Counted are the distinct words of the worst bank for neighbouring lanes
+// that run together, at the first points of the loops inside. Requires: lane blocks; nothing but
+// lanes touches the allocation. Ensures: the layout alone changes. Runs after thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stria/base/status.h"
+#include "stria/pass/option_fields.h"
+#include "stria/pass/pass_context.h"
+#include "stria/stripe/block.h"
+
+namespace stria::passes {
+
+struct SwizzleOptions {
+  std::vector<std::string> reqs = {"kernel"};  // tags that a kernel must have
+  std::string memory = "LOCAL";                // memory unit of the allocations
+  int64_t banks = 32;                          // of that memory; a power of two
+  int64_t bank_bytes = 4;                      // of a word; a power of two
+  int64_t lanes = 32;                          // that run together
+};
+
+void describe(SwizzleOptions& options, OptionFields& fields);
+// not_found or invalid_argument if the model has units but not this one.
+Status swizzle(stripe::Program& program, const SwizzleOptions& options, PassContext& context);
+
+}  // namespace stria::passes
