@@ -10,9 +10,13 @@
 #include <random>
 
 #include "../../chosen_device.h"
+#include "../passes/tile_program.h"
 #include "device_programs.h"
 #include "scripted_host.h"
+#include "stria/base/file.h"
 #include "stria/hal/device.h"
+#include "stria/pass/pipeline.h"
+#include "stria/passes/all_passes.h"
 #include "stria/stripe/printer.h"
 #include "stria/stripe/walk.h"
 
@@ -133,7 +137,11 @@ double convolution(const Tensors& tensors, int64_t element) {
       for (int64_t e = 0; u + i >= 1 && u + i <= x && v + j >= 1 && v + j <= y && e < ci; ++e)
         sum += d.at(((n * x + u + i - 1) * y + v + j - 1) * ci + e) *
                k.at(((i * 3 + j) * co + c) * ci + e);
-  return std::max(sum, 0.0);
+  return sum;
+}
+
+double relu_of_convolution(const Tensors& tensors, int64_t element) {
+  return std::max(convolution(tensors, element), 0.0);
 }
 
 double product(const Tensors& tensors, int64_t element) {
@@ -154,7 +162,7 @@ TEST(DevicePrograms, ConvolutionInGroups) {
   Tensors tensors = tensors_of(*program);
   auto time = run(*program, tensors);
   ASSERT_TRUE(time.ok()) << time.status().to_string();
-  expect_values(tensors, "R", 0, convolution);
+  expect_values(tensors, "R", 0, relu_of_convolution);
 }
 
 TEST(DevicePrograms, ConvolutionAsPrinted) {
@@ -165,7 +173,55 @@ TEST(DevicePrograms, ConvolutionAsPrinted) {
   auto time = run(*program, tensors, 10);
   ASSERT_TRUE(time.ok()) << time.status().to_string();
   std::printf("convolution: %.3f ms, %.1f TFLOP/s\n", *time * 1e3, 2 * 59.19001808 / *time / 1e3);
-  expect_values(tensors, "R", 2000, convolution);
+  expect_values(tensors, "R", 2000, relu_of_convolution);
+}
+
+// A Tile function's kernel in groups of lanes, made by passes alone.
+Result<stripe::Program> in_groups(const std::string& tile_text,
+                                  const std::map<std::string, tile::TensorType>& inputs,
+                                  const TemplateSettings& settings) {
+  STRIA_ASSIGN(passes::TileProgram tile, passes::make_program(tile_text, inputs));
+  const std::string path = STRIA_SOURCE_DIR "/tests/unit/passes/group_pipeline.json";
+  STRIA_ASSIGN(std::string text, read_file(path));
+  STRIA_ASSIGN(HardwareModel model, load_hardware_model({"groups", R"({
+      "mem_units": {"LOCAL": {"size_KiB": 32}, "REG": {"count": 1}},
+      "exec_units": {"CU": {"count": 4}, "ITEM": {"count": 1}}})"}));
+  STRIA_ASSIGN(Pipeline pipeline,
+               parse_pipeline({path, text}, settings, model, passes::all_passes()));
+  STRIA_RETURN_IF_ERROR(run_pipeline(tile.generic, pipeline, model, {}).status());
+  return tile.generic;
+}
+
+TEST(DevicePrograms, GroupsMadeByPasses) {
+  const std::string same =
+      "function (D[N, X, Y, CI], K[I, J, CO, CI]) -> (R) {"
+      " R[n, x, y, co : N, X, Y, CO] = +(D[n, x+i-1, y+j-1, ci] * K[i, j, co, ci]); }";
+  const std::string by_rows =
+      "function (A[M, K], B[N, K]) -> (C) { C[i, j : M, N] = +(A[i, k] * B[j, k]); }";
+  const std::string rows = "function (A[M, K]) -> (S) { S[i : M] = +(A[i, k]); }";
+  const DataType f = DataType::fp32;
+  const auto check = [&](const Result<stripe::Program>& program, const std::string& output,
+                         const std::function<double(const Tensors&, int64_t)>& expected) {
+    ASSERT_TRUE(program.ok()) << program.status().to_string();
+    Tensors tensors = tensors_of(*program);
+    auto time = run(*program, tensors);
+    ASSERT_TRUE(time.ok()) << time.status().to_string();
+    expect_values(tensors, output, 0, expected);
+  };
+  check(in_groups(same, {{"D", {f, {6, 5, 3, 10}}}, {"K", {f, {3, 3, 20, 10}}}},
+                  {{"TILE", R"({"ci": 4, "co": 16, "i": 2, "j": 3, "n": 4, "x": 2, "y": 2})"},
+                   {"THREADS", "64"}}),
+        "R", convolution);
+  check(in_groups(by_rows, {{"A", {f, {70, 50}}}, {"B", {f, {33, 50}}}},
+                  {{"TILE", R"({"i": 32, "j": 32, "k": 16})"}, {"THREADS", "64"}, {"DEPTH", "2"}}),
+        "C", product);
+  check(in_groups(rows, {{"A", {f, {5, 1000}}}},
+                  {{"TILE", R"({"i": 2, "k": 512})"}, {"THREADS", "64"}, {"DEPTH", "2"}}),
+        "S", [](const Tensors& all, int64_t element) {
+          double sum = 0;
+          for (int64_t k = 0; k < 1000; ++k) sum += all.at("A").at(element * 1000 + k);
+          return sum;
+        });
 }
 
 TEST(DevicePrograms, ProductOnMatrixUnits) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "stria/base/file.h"
 #include "tile_program.h"
 
 namespace stria::passes {
@@ -19,26 +20,10 @@ HardwareModel group_model() {
   return std::move(model).value();
 }
 
-// Tiles by index name, then the reduction inside the outputs.
-std::string pipeline(const std::string& tile, int64_t threads) {
-  return R"([
-    {"autotile": {"reqs": ["kernel", "contraction"], "inner_set": ["tile"], "outer_set": ["group"],
-                  "tile_sizes": )" +
-         tile + R"(}},
-    {"autotile": {"reqs": ["group"], "inner_set": ["tiles"],
-                  "scalar": {"output": [1, 1, 1, 1, 1, 1], "other_output": 1}}},
-    {"cache": {"reqs": ["group"], "dir": "out", "loc": {"name": "REG"}}},
-    {"cache": {"reqs": ["tiles"], "loc": {"name": "LOCAL"}, "layout": "odd"}},
-    {"agg_init": {}},
-    {"thread": {"reqs": ["group"], "unit": "ITEM", "threads": )" +
-         std::to_string(threads) + R"(}},
-    {"barrier": {}},
-    {"autotile": {"reqs": ["lane"], "inner_set": ["register_tile"], "order": "reuse",
-                  "scalar": {"reduction": 1}, "output_vector": {"reduction": 1},
-                  "reduction_vector": {"reduction": 1}}},
-    {"unroll": {}},
-    {"split_interior": {"loop_reqs": ["tile"], "dear": ["lane", "unroll"]}},
-    {"prune": {}}])";
+std::string pipeline() {
+  auto text = read_file(STRIA_SOURCE_DIR "/tests/unit/passes/group_pipeline.json");
+  STRIA_CHECK(text.ok(), "{}", text.status().to_string());
+  return *text;
 }
 
 void check(const std::string& text, const std::map<std::string, tile::TensorType>& inputs,
@@ -49,7 +34,11 @@ void check(const std::string& text, const std::map<std::string, tile::TensorType
   auto program = make_program(text, inputs);
   ASSERT_TRUE(program.ok()) << program.status().to_string();
   std::map<std::string, int64_t> counters;
-  EXPECT_EQ(wrong_step(pipeline(tile, threads), {}, group_model(), *program, &counters), "");
+  for (const char* depth : {"1", "2", "3"})
+    EXPECT_EQ(wrong_step(pipeline(),
+                         {{"TILE", tile}, {"THREADS", std::to_string(threads)}, {"DEPTH", depth}},
+                         group_model(), *program, &counters),
+              "");
   for (const std::string& counter : expect) EXPECT_GT(counters[counter], 0) << counter;
 }
 
@@ -87,7 +76,18 @@ TEST(Groups, ASumThatGroupsWouldShareStaysWhole) {
   auto program =
       make_program("function (A[K]) -> (S) { S[] = +(A[k]); }", {{"A", {kFloat, {100}}}});
   ASSERT_TRUE(program.ok()) << program.status().to_string();
-  EXPECT_EQ(wrong_step(pipeline(R"({"k": 16})", 16), {}, group_model(), *program), "");
+  EXPECT_EQ(wrong_step(pipeline(), {{"TILE", R"({"k": 16})"}, {"THREADS", "16"}}, group_model(),
+                       *program),
+            "");
+}
+
+TEST(Groups, FewOutputsShareTheirReductionOut) {
+  for (const char* text : {"function (A[I, K]) -> (S) { S[i : I] = +(A[i, k]); }",
+                           "function (A[I, K]) -> (S) { S[i : I] = >(A[i, k]); }"})
+    for (int64_t k : {64, 100, 7})
+      for (DataType type : {kFloat, DataType::i32})
+        check(text, {{"A", {type, {5, k}}}}, R"({"i": 2, "k": 32})", 32,
+              {"rollup: sums_rolled_up", "thread: groups_threaded", "barrier: barriers_removed"});
 }
 
 }  // namespace
