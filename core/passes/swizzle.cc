@@ -46,7 +46,7 @@ class Swizzler {
       : kernel_(kernel), options_(options), context_(context) {}
 
   void run() {
-    walk(kernel_, {}, {}, std::nullopt, 1);
+    walk(kernel_, {}, {}, false, std::nullopt, 1);
     for (Target& target : targets_) {
       context_.matched();
       if (target.reason.empty() && target.patterns.empty()) target.reason = "no lanes touch it";
@@ -66,8 +66,9 @@ class Swizzler {
     std::vector<std::pair<std::string, int64_t>> inside;
   };
 
+  // `located`: a block around has a unit.
   void walk(Block& block, const Forms& outer, const std::map<std::string, View>& around,
-            std::optional<Lanes> lanes, double runs) {
+            bool located, std::optional<Lanes> lanes, double runs) {
     Forms forms;
     std::vector<std::pair<std::string, int64_t>> own;
     for (const Index& index : block.idxs) {
@@ -80,7 +81,7 @@ class Swizzler {
       forms[index.name] = form;
       runs *= static_cast<double>(index.range);
     }
-    if (!lanes && numbers_one_unit(block)) {
+    if (!lanes && located && numbers_one_unit(block)) {
       lanes = Lanes();
       const Affine number = block.location.path.back().units[0].substitute(forms);
       for (const auto& [variable, range] : own)
@@ -105,7 +106,7 @@ class Swizzler {
     }
     for (Statement& stmt : block.stmts) {
       if (Block* inner = stmt.block()) {
-        walk(*inner, forms, views, lanes, runs);
+        walk(*inner, forms, views, located || !block.location.empty(), lanes, runs);
         continue;
       }
       for (const std::string& name : touched(stmt)) {

@@ -52,7 +52,9 @@ const std::map<std::string, std::vector<std::string>>& given_sets() {
        {R"({"reqs": ["a"], "depth": 2})", R"({"reqs": [], "depth": 3})",
         R"({"reqs": ["b"], "memory": "SRAM"})"}},
       {"swizzle",
-       {R"({"memory": "SRAM", "banks": 4})", R"({"memory": "SRAM", "banks": 2, "lanes": 4})"}},
+       {R"({"memory": "SRAM", "banks": 4, "lanes": 8, "bank_bytes": 1})",
+         R"({"memory": "SRAM", "banks": 2, "lanes": 4, "bank_bytes": 8})",
+         R"({"memory": "SRAM", "banks": 2, "lanes": 8, "bank_bytes": 2})"}},
       {"tensorize",
        {R"({"reqs": ["kernel"], "stencils": [
             {"idxs": [{"name": "m", "size": 2, "outs": [-1], "ins": [-1]},
@@ -89,7 +91,8 @@ const std::map<std::string, std::string>& steps_before() {
   static const std::map<std::string, std::string> steps = {
       {"barrier", R"({"thread": {"group": "CONV", "threads": 4}})"},
       {"swizzle", R"({"cache": {"reqs": ["kernel"], "loc": {"name": "SRAM"}}},
-                     {"thread": {"group": "CONV", "threads": 4}})"},
+                     {"cache": {"reqs": ["kernel"], "dir": "out", "loc": {"name": "SRAM"}}},
+                     {"thread": {"group": "CONV", "threads": 8, "access_bytes": 64}})"},
       {"rollup",
        R"({"cache": {"dir": "out", "reqs": ["kernel"]}}, {"cache": {"dir": "out", "reqs": ["a"]}},
                     {"cache": {"dir": "out", "reqs": ["b"]}})"},

@@ -56,6 +56,21 @@ TEST(Groups, MatrixProducts) {
               threads, {"thread: groups_threaded"});
 }
 
+TEST(Groups, RowsThatLanesReadByColumnsAreSwizzled) {
+  auto program =
+      make_program("function (A[I, K], B[J, K]) -> (C) { C[i, j : I, J] = +(A[i, k] * B[j, k]); }",
+                   {{"A", {kFloat, {64, 64}}}, {"B", {kFloat, {32, 64}}}});
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+  std::map<std::string, int64_t> counters;
+  EXPECT_EQ(wrong_step(pipeline(),
+                       {{"TILE", R"({"i": 32, "j": 32, "k": 32})"},
+                        {"THREADS", "64"},
+                        {"LAYOUT", "packed"}},
+                       group_model(), *program, &counters),
+            "");
+  EXPECT_GT(counters["swizzle: layouts_swizzled"], 0);
+}
+
 TEST(Groups, Convolutions) {
   const std::string same =
       "function (D[N, X, Y, CI], K[I, J, CO, CI]) -> (O) {"
