@@ -4,9 +4,10 @@
 #   tools/test.sh              release build, all tests
 #   tools/test.sh --sanitize   label `quick` under address + undefined and under thread sanitizers
 #   tools/test.sh --fuzz       each fuzzer for 20 seconds (clang and libFuzzer)
-#   tools/test.sh --all        all of the above, and the full sweep: what takes minutes (label `full`)
+#   tools/test.sh --all        all of the above, and the full sweep: what takes minutes (label `full`);
+#                              goes on after a part that fails, and says in the end which did
 
-usage() { sed -n '3,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '3,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 mode=release
 case "${1:-}" in
   "") ;;
@@ -41,22 +42,30 @@ run_suite() {
   return "$status"
 }
 
-if [ "$mode" = release ] || [ "$mode" = all ]; then
-  build_preset release
-  run_suite release
-fi
-if [ "$mode" = all ]; then
-  # Tests of the configuration `full`: no other run of ctest has them.
-  run_suite release -C full -L full
-fi
-if [ "$mode" = fuzz ] || [ "$mode" = all ]; then
+# stage NAME COMMAND…: runs it; one that fails is remembered, and the next ones run all the same.
+failed=()
+stage() {
+  local name=$1 status
+  shift
+  set +e
+  (set -e; "$@")
+  status=$?
+  set -e
+  [ "$status" -eq 0 ] || failed+=("$name")
+}
+release_suite() { build_preset release && run_suite release; }
+# Tests of the configuration `full`: no other run of ctest has them.
+full_suite() { run_suite release -C full -L full; }
+fuzz_suite() { build_preset fuzz && run_suite fuzz; }
+sanitizer_suite() { build_preset "$1" && run_suite "$1" -L quick; }
+
+case $mode in release|all) stage release release_suite ;; esac
+[ "$mode" != all ] || stage full full_suite
+case $mode in fuzz|all)
   install_packages "${fuzz_packages[@]}"
-  build_preset fuzz
-  run_suite fuzz
-fi
-if [ "$mode" = sanitize ] || [ "$mode" = all ]; then
-  for preset in asan tsan; do
-    build_preset "$preset"
-    run_suite "$preset" -L quick
-  done
-fi
+  stage fuzz fuzz_suite ;;
+esac
+case $mode in sanitize|all)
+  for preset in asan tsan; do stage "$preset" sanitizer_suite "$preset"; done ;;
+esac
+[ ${#failed[@]} -eq 0 ] || { echo "test.sh: failed: ${failed[*]}" >&2; exit 1; }
