@@ -357,7 +357,12 @@ Block identity_block(const Block& host, const std::string& name, const WrittenNe
   Block block;
   block.idxs = nest.indices;
   add_constraints(block, nest);
-  block.refs.push_back(element_view(host, name, nest.access));
+  std::vector<Affine> access;
+  for (const Affine& form : nest.access)
+    access.push_back(form.rename([&](const std::string& index) {
+      return host.find_index(index) ? bring_in(block, index) : index;
+    }));
+  block.refs.push_back(element_view(host, name, access));
   block.stmts.emplace_back(stripe::Constant{"identity", identity_of(agg)});
   block.stmts.emplace_back(stripe::Store{"identity", name});
   split_lanes(block, nest.lane, {});

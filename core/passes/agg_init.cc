@@ -6,6 +6,7 @@
 #include "stria/passes/accumulator.h"
 #include "stria/passes/in_order.h"
 #include "stria/passes/index_role.h"
+#include "stria/passes/located_unit.h"
 #include "stria/passes/split_block.h"
 #include "stria/passes/written_nest.h"
 #include "stria/stripe/footprint.h"
@@ -126,7 +127,9 @@ bool sink(Start& start, bool cut) {
     Block& writer = start.writer();
     if (cut) cut_reduction_off(start.path, writer);
     Refinement& ref = start.view();
-    if (!writes_disjoint(writer) || ref.dir != RefDir::out || has_index_locations(writer))
+    if (!writes_disjoint(writer) || ref.dir != RefDir::out ||
+        std::any_of(writer.refs.begin(), writer.refs.end(),
+                    [](const Refinement& view) { return names_index(view.location); }))
       return true;
     bool loads = false;
     size_t stores = 0, inside = writer.stmts.size();
@@ -155,6 +158,11 @@ bool sink(Start& start, bool cut) {
     start.name = ref.into;
     start.shared = true;
   }
+}
+
+bool never_runs(const Block& block) {
+  return std::any_of(block.idxs.begin(), block.idxs.end(),
+                     [](const stripe::Index& index) { return index.range < 1; });
 }
 
 using Chains = std::vector<std::vector<const Block*>>;
@@ -199,8 +207,13 @@ Result<std::vector<WrittenNest>> nests_of(const Start& start) {
   std::vector<const Block*> path(start.path.begin(), start.path.end());
   std::vector<WrittenNest> nests;
   std::string reason;
+  // A buffer of running values has one place for each element at all points of the host.
+  const bool may_move = start.view().agg->type == start.view().shape.type;
   for (const std::vector<const Block*>& chain : chains_of(start)) {
-    WrittenNest nest = written_nest(path, chain, start.name);
+    if (std::any_of(chain.begin(), chain.end(),
+                    [](const Block* block) { return never_runs(*block); }))
+      continue;
+    WrittenNest nest = written_nest(path, chain, start.name, may_move);
     if (!nest.reason.empty()) reason = nest.reason;
     // Parts of a split reduction write the same elements.
     if (std::find(nests.begin(), nests.end(), nest) == nests.end())
@@ -212,11 +225,35 @@ Result<std::vector<WrittenNest>> nests_of(const Start& start) {
                                                            : std::move(pieces);
 }
 
+// Is the tensor read under another name where it grows? Until its first write an element has what
+// it had before; the start would come too early.
+bool has_alias(const Start& start) {
+  TensorNames names;
+  for (const Block* outer : start.path) names = names.inside(*outer);
+  const std::string tensor = names.of(start.name);
+  for (size_t i = start.position; i < start.host().stmts.size(); ++i) {
+    if (i > start.position && !start.shared) break;
+    const Block* inner = start.host().stmts[i].block();
+    if (inner && std::any_of(inner->refs.begin(), inner->refs.end(), [&](const Refinement& ref) {
+          return (ref.dir == RefDir::in || ref.dir == RefDir::inout) && ref.from != start.name &&
+                 names.of(ref.from) == tensor;
+        }))
+      return true;
+  }
+  return false;
+}
+
 // Writes the start out in place.
 Status write_start(const Start& start, PassContext& context) {
   Block& host = start.host();
   const Refinement ref = start.view();
   if (host.tags.has("program")) return unsupported("it starts outside of the kernels");
+  if (holds_numbered_blocks(host) &&
+      std::any_of(start.path.begin(), start.path.end(),
+                  [](const Block* block) { return !block->location.empty(); }))
+    return unsupported("lanes write to it, and nothing else may stand beside them");
+  if (ref.dir == RefDir::out && has_alias(start))
+    return unsupported("it is read under another name while it grows");
   STRIA_ASSIGN(std::vector<WrittenNest> nests, nests_of(start));
   // Written out twice, an element that several writers share would be added twice.
   if (ref.agg->type != ref.shape.type && ref.dir == RefDir::inout && !are_apart(nests)) {

@@ -342,6 +342,12 @@ class Cacher {
   PassContext& context_;
 };
 
+bool is_located(const Place& place) {
+  for (const Place* at = &place; at; at = at->parent)
+    if (!at->block->location.empty()) return true;
+  return false;
+}
+
 }  // namespace
 
 void describe(CacheOptions& options, OptionFields& fields) {
@@ -373,6 +379,8 @@ Status cache(stripe::Program& program, const CacheOptions& options, PassContext&
   for_each_selected_place(program, options.reqs, [&](Block& block, const Place& place) {
     if (place.depth < 2)
       context.skipped(block.name, "it is no part of a kernel");
+    else if (is_located(place) && holds_numbered_blocks(block))
+      context.skipped(block.name, "it holds lane blocks, and a copy may not stand beside them");
     else
       Cacher(block, place, options, context).run();
   });

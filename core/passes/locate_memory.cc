@@ -25,6 +25,10 @@ class MemoryLocator {
       if (!ref.tags.has_all(options_.ref_reqs) || done_.count(&ref)) continue;
       context_.matched();
       if (!ref.location.empty() && !options_.append) continue;
+      if (options_.append && !ref.location.empty() && !ref.location.path.back().owners.empty()) {
+        context_.skipped(ref.into, "lanes hold it");
+        continue;
+      }
       locate(ref);
       for (size_t user : users.of(ref.into)) locate_views(block.stmts[user], ref.into);
       context_.changed();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/passes/located_unit.h"
 
+#include <algorithm>
+
 #include "stria/base/text.h"
 
 namespace stria::passes {
@@ -60,6 +62,19 @@ bool begins_with(const stripe::Location& location, const stripe::Location& patte
     if (!wanted.units.empty() && wanted.units != unit.units) return false;
   }
   return true;
+}
+
+bool holds_numbered_blocks(const stripe::Block& block) {
+  return std::any_of(block.stmts.begin(), block.stmts.end(), [](const stripe::Statement& stmt) {
+    const stripe::Block* inner = stmt.block();
+    if (!inner || inner->tags.has("stencil")) return false;
+    const std::vector<stripe::LocationUnit>& path = inner->location.path;
+    const bool numbers = !path.empty() && std::none_of(path.begin(), path.end(),
+                                                       [](const stripe::LocationUnit& unit) {
+                                                         return unit.units.empty();
+                                                       });
+    return numbers || holds_numbered_blocks(*inner);
+  });
 }
 
 stripe::Location placed(const stripe::Location& location, const stripe::Location& loc,

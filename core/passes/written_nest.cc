@@ -193,7 +193,8 @@ const Refinement* find_view(const Block& block, const std::string& parent_name) 
 }
 
 WrittenNest written_nest(const std::vector<const Block*>& path,
-                         const std::vector<const Block*>& chain, const std::string& name) {
+                         const std::vector<const Block*>& chain, const std::string& name,
+                         bool may_move) {
   const Block& host = *path.back();
   System system = gather(host, chain, name);
   if (!system.reason.empty()) return refuse(system.reason);
@@ -207,7 +208,12 @@ WrittenNest written_nest(const std::vector<const Block*>& path,
   Refinement written;
   written.dir = stripe::RefDir::out;
   written.from = written.into = name;
-  written.access = system.access;
+  // At one point of the host its indices are numbers, which tell nothing apart.
+  for (const Affine& form : system.access) {
+    written.access.push_back(form);
+    for (const std::string& index : host_names)
+      written.access.back() = written.access.back().substitute({{index, Affine()}});
+  }
   written.shape = host.find_ref(name)->shape;
   for (Dim& dim : written.shape.dims) dim.size = 1;
   probe.refs.push_back(written);
@@ -225,7 +231,8 @@ WrittenNest written_nest(const std::vector<const Block*>& path,
   nest.access = system.access;
   for (const Affine& form : nest.access)
     for (const auto& [term, coefficient] : form.terms())
-      if (host_names.count(term)) return refuse("a view inside moves with an outer index");
+      if (!may_move && host_names.count(term))
+        return refuse("a view inside moves with an outer index");
   bool all_known = true;
   for (const Affine& constraint : system.constraints) {
     bool known = true;

@@ -28,7 +28,8 @@ struct WrittenNest {
   // Range over 1, no affine form; names differ from each other and from the host's indices. In the
   // order of the chain, outermost first.
   std::vector<stripe::Index> indices;
-  // The element, one form per dimension of the host's view, over `indices`.
+  // The element, one form per dimension of the host's view, over `indices`; over the host's too if
+  // that was allowed.
   std::vector<Affine> access;
   // Over `indices` and the host's indices.
   std::vector<Affine> constraints;
@@ -44,9 +45,10 @@ struct WrittenNest {
 //   path   from a block without outer indices (a kernel, or #main) to the host
 //   chain  a block statement of the host down to the block that stores
 // Exact: each written element once, no other. Indices that run from an affine form must start at 0
-// (start_indices_at_zero).
+// (start_indices_at_zero). With `may_move`, views inside may move with an index of the host.
 WrittenNest written_nest(const std::vector<const stripe::Block*>& path,
-                         const std::vector<const stripe::Block*>& chain, const std::string& name);
+                         const std::vector<const stripe::Block*>& chain, const std::string& name,
+                         bool may_move = false);
 
 // Do no two of these nests of one host write one element at one of its points? False as well if it
 // takes too long to find out.
