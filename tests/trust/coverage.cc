@@ -31,6 +31,7 @@ void of_refinement(const Block& block, const Refinement& ref, const Place& place
   }
   for (const LocationUnit& unit : ref.location.path) {
     found.insert("memory location");
+    if (!unit.owners.empty()) found.insert("held by lanes");
     for (const Affine& form : unit.units)
       found.insert(form.is_constant() ? "bank by number" : "bank by index");
   }
@@ -186,6 +187,7 @@ Found features_of(const Program& program) {
       if (block.tags.has(tag)) found.insert(std::string("#") + tag);
     for (const LocationUnit& unit : block.location.path) {
       found.insert("block location");
+      if (unit.name == "LANE") found.insert("lane block");
       if (!unit.units.empty() && !unit.units[0].is_constant())
         found.insert("block location by index");
     }
@@ -254,6 +256,8 @@ std::vector<std::string> wanted_features() {
                                   "dependencies",
                                   "depth 4",
                                   "index from a form",
+                                  "held by lanes",
+                                  "lane block",
                                   "load, store, load",
                                   "load_index",
                                   "memory location",
@@ -269,6 +273,7 @@ std::vector<std::string> wanted_features() {
                                   "scalars beside blocks",
                                   "shifted access",
                                   "small buffer stored twice",
+                                  "special barrier",
                                   "special copy",
                                   "special zero",
                                   "strided access",

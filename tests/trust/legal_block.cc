@@ -436,7 +436,7 @@ Block Maker::block(Frame& outer, const Wish& wish, int levels) {
 
   // Points are independent of each other: each has a part of the target of its own, or all meet in
   // one aggregation.
-  const bool independent = dice_.once_in(2);
+  const bool independent = wish.lanes || dice_.once_in(2);
   Target target;
   target.around = around;
   target.sizes = cover ? cover->sizes : sizes_of(*around);
@@ -500,6 +500,12 @@ Block Maker::block(Frame& outer, const Wish& wish, int levels) {
     frame.block.location.path = {unit};
     frame.located = true;
   }
+  if (wish.lanes) {
+    Affine number(0);
+    for (const stripe::Index& index : frame.block.idxs)
+      if (is_own(index) && index.range > 1) number = Affine::of(index.name);
+    frame.block.location.path = {{"LANE", {number}, {}}};
+  }
   if (leaf) {
     scalars(frame, true);
   } else {
@@ -507,9 +513,10 @@ Block Maker::block(Frame& outer, const Wish& wish, int levels) {
     if (cover) inner.cover = &all;
     inside(frame, inner, levels);
   }
-  mark(frame, independent, leaf);
+  if (!wish.lanes) mark(frame, independent, leaf);
   if (dice_.once_in(5)) write_dependencies(frame, dice_.once_in(2));
-  if (!cover && dice_.once_in(40) && !frame.block.idxs.empty() && !frame.block.tags.has("vector"))
+  if (!cover && !wish.lanes && dice_.once_in(40) && !frame.block.idxs.empty() &&
+      !frame.block.tags.has("vector"))
     for (stripe::Index& index : frame.block.idxs)
       if (!index.affine) index.range = 0;
   return std::move(frame.block);

@@ -115,6 +115,8 @@ void Maker::kernels(Frame& section, std::vector<std::string> to_cover) {
   for (const std::string& one : todo) {
     if (!one.empty())
       write_all(section, one, options_.depth);
+    else if (dice_.once_in(5))
+      group(section);
     else if (dice_.once_in(4))
       running(section, options_.depth - 1);
     else if (dice_.once_in(3))
@@ -178,7 +180,7 @@ HardwareModel small_machine() {
   auto model = load_hardware_model({"small machine", R"({
     "mem_units": {"DRAM": {}, "SRAM": {"count": 4, "size_KiB": 64}, "REG": {"count": 2}},
     "exec_units": {"CORE": {"count": 2, "vector_bytes": 16, "vector_registers": 8},
-                   "CONV": {"count": 2}}})"});
+                   "CONV": {"count": 2}, "LANE": {"count": 4}}})"});
   return std::move(model).value();
 }
 

@@ -5,10 +5,11 @@
 //
 // What may come: several kernels, a prologue, blocks nested to depth 4, uneven tiles, halos,
 // constraints, brought-in indices, strided, negative and overlapping accesses, views that overhang,
-// temporaries at every level, padded, permuted and swizzled layouts, all aggregations, also in a
-// wider type, starting anywhere, reads of what is being written, chosen coordinates, load_index,
-// zero and copy, #parallel, located, #vector, #unroll, #pipeline and #deps blocks, #zero_fill
-// reads.
+// temporaries at every level, values handed from point to point, padded, permuted and swizzled
+// layouts, all aggregations, also in a wider type, starting anywhere, reads of what is being
+// written, chosen coordinates, load_index, zero and copy, work groups of lane blocks with barriers
+// and with elements that lanes hold, #parallel, located, #vector, #unroll, #pipeline and #deps
+// blocks, #zero_fill reads.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ struct LegalOptions {
 stripe::Program legal_program(uint64_t seed, const LegalOptions& options = {});
 
 // A machine with the units that the programs name: memories DRAM, SRAM[4] and REG, execution units
-// CORE[2] and CONV[2].
+// CORE[2], CONV[2] and LANE[4].
 HardwareModel small_machine();
 
 }  // namespace stria::trust

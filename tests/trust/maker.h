@@ -31,6 +31,7 @@ class Maker {
     const Cover* cover = nullptr;    // it writes all of that
     std::string target;              // else: it writes to this view; "" = any
     std::vector<std::string> reads;  // views that it reads, beside others, and that matter
+    bool lanes = false;              // its points are lanes
   };
   // A view that a block writes to, and how.
   struct Target {
@@ -94,6 +95,15 @@ class Maker {
                      std::optional<int64_t> from, int64_t to, const Affine& form);
   // Indices that walk through the whole view, if they are few enough: their coordinates there.
   std::optional<std::vector<Affine>> walk(Frame& frame, const View& around);
+
+  // --- legal_lanes.cc
+  // A work group: a located block with lane blocks.
+  void group(Frame& frame);
+  // Lane blocks that make buffers and write to the target with them, and their barriers; `again`:
+  // others follow.
+  void lanes(Frame& frame, std::string target, bool again);
+  // A lane block that writes `to`, from the same elements of `from` if given.
+  stripe::Block own_elements(Frame& frame, const std::string& from, const std::string& to);
 
   // --- legal_scalars.cc
   // Loads, arithmetic and stores with the views of one element; in a leaf also with larger ones, of
