@@ -480,6 +480,8 @@ Block Maker::block(Frame& outer, const Wish& wish, int levels) {
     if (view.readable && !(independent && written.count(view.tensor))) readable.push_back(&view);
   for (size_t n = readable.empty() ? 0 : dice_.below(4); n > 0; --n)
     add_read(frame, *dice_.one_of(readable), leaf);
+  // A second view of what is written: a point may read what another one has left.
+  if (!independent && around->readable && dice_.once_in(4)) add_read(frame, *around, leaf, true);
   for (const std::string& name : wish.reads)
     if (const View* view = outer.find(name); view->readable &&
                                              !(independent && written.count(view->tensor)) &&
