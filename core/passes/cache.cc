@@ -80,6 +80,11 @@ bool uses_clamps(const Block& block, const std::string& name) {
   return false;
 }
 
+// The names of tensors inside the block.
+TensorNames names_at(const Place& place) {
+  return (place.parent ? names_at(*place.parent) : TensorNames()).inside(*place.block);
+}
+
 class Cacher {
  public:
   Cacher(Block& host, const Place& place, const CacheOptions& options, PassContext& context)
@@ -262,6 +267,10 @@ class Cacher {
                     const_cast<Block*>(at->block));  // all of them are the program's
     const std::vector<const Block*> path(blocks.begin(), blocks.end());
     if (path.empty()) return "a kernel's sums are cached inside it";
+    TensorNames names = names_at(place_);
+    for (const Refinement& other : host_.refs)
+      if (other.into != name && other.dir != RefDir::none && names.of(other.into) == names.of(name))
+        return "the block has another view of it";
     AccumulatorPlan plan;
     plan.name = name;
     plan.location = options_.loc;
