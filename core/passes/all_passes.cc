@@ -11,6 +11,7 @@
 #include "stria/passes/constant_fold.h"
 #include "stria/passes/constraint_reduction.h"
 #include "stria/passes/dead_code.h"
+#include "stria/passes/fusion.h"
 #include "stria/passes/localize.h"
 #include "stria/passes/locate_block.h"
 #include "stria/passes/locate_inner_block.h"

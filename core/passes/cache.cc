@@ -58,18 +58,6 @@ const Refinement* bounds_of(const Place& place, const Refinement& ref) {
   return view;
 }
 
-// Gives all views of the refinement `name` around the statement the place of the copy.
-void locate_views(Statement& stmt, const std::string& name, const stripe::Location& loc) {
-  Block* inner = stmt.block();
-  if (!inner) return;
-  for (Refinement& ref : inner->refs) {
-    if (ref.dir == RefDir::none || ref.from != name) continue;
-    ref.location = loc;
-    ref.is_const = false;
-    for (Statement& below : inner->stmts) locate_views(below, ref.into, loc);
-  }
-}
-
 bool uses_clamps(const Block& block, const std::string& name) {
   for (const Refinement& ref : block.refs)
     if (ref.dir != RefDir::none && ref.from == name) {

@@ -25,9 +25,10 @@ namespace {
 
 // Passes that may change the order in which sums are taken (M10): floats are compared within the
 // interpreter's bound. All others keep every bit.
-const std::set<std::string> kRegroups = {"autotile",  "cache",          "order_indices",
-                                         "rollup",    "split_interior", "split_reduction",
-                                         "tensorize", "vectorize"};
+const std::set<std::string> kRegroups = {
+    "autotile", "cache",          "fusion",          "order_indices",
+    "rollup",   "split_interior", "split_reduction", "tensorize",
+    "vectorize"};
 
 const EvaluateIntrinsic kEvaluate = evaluate;
 

@@ -31,7 +31,6 @@ SourceText file_of(const std::string& path) {
 // adds one takes it from here; then the fragment must load.
 const std::map<std::string, std::set<std::string>> kMissing = {
     {"autotile", {"memory", "only_po2"}},
-    {"fusion", {}},
     {"memory_placement", {}},
     {"schedule", {}},
 };

@@ -157,6 +157,56 @@ TEST(Shapes, PaddedSums) {
       }
 }
 
+// Neighbours as one block: what goes between them by points, by tiles, and with a border that is
+// made twice.
+TEST(Shapes, FusedNeighbours) {
+  const std::vector<std::pair<const char*, std::vector<std::vector<int64_t>>>> programs = {
+      // Epilogue.
+      {"function (A[I, K], B[K, J]) -> (R) { C[i, j : I, J] = +(A[i, k] * B[k, j]); R = (C > 0 ? C "
+       ": 0); }",
+       {{7, 5}, {5, 9}}},
+      // Prologue.
+      {"function (A[I, K], B[K, J]) -> (C) { N = -A; C[i, j : I, J] = +(N[i, k] * B[k, j]); }",
+       {{6, 5}, {5, 4}}},
+      // Two convolutions, the second one with a halo, padded.
+      {"function (A[X, Y], B[I, J]) -> (C) { T[x, y : X, Y] = +(A[x + i - 1, y + j - 1] * B[i, j]);"
+       " C[x, y : X, Y] = +(T[x + i - 1, y + j - 1] * B[i, j]); }",
+       {{9, 7}, {3, 3}}},
+      // The second one takes every other row, and the first one's border is not needed.
+      {"function (A[X, Y], B[I, J]) -> (C) { T[x, y : X, Y] = +(A[x + i - 1, y] * B[i, j]);"
+       " C[x, y : (X - 1) / 2, Y] = +(T[2*x + i, y] * B[i, j]); }",
+       {{11, 4}, {3, 2}}},
+      // Row statistics behind the values that they are of.
+      {"function (A[I, K], B[K]) -> (R) { T = A * B; S[i : I] = +(T[i, k]); R = S * S; }",
+       {{5, 6}, {6}}},
+      // A transposed reader, and one that reads a part.
+      {"function (A[I, J], B[J, I]) -> (C) { T = A + A; C[j, i : J, I] = +(T[i, j] * B[j, i]); }",
+       {{4, 6}, {6, 4}}},
+      {"function (A[I, J], B[J]) -> (C) { T = A * B; C[i : I] = >(T[i, 2] + T[i, 0]); }",
+       {{4, 6}, {6}}}};
+  const std::string tile = R"({"output": [3, 2], "other_output": 2})";
+  const std::string tiles = R"({"autotile": {"scalar": )" + tile + R"(, "output_vector": )" + tile +
+                            R"(, "reduction_vector": )" + tile + "}}, ";
+  std::map<std::string, int64_t> counters;
+  for (const auto& [text, sizes] : programs)
+    for (DataType type : {kFloat, DataType::i32, DataType::fp16}) {
+      auto program = make_program(text, {{"A", {type, sizes[0]}}, {"B", {type, sizes[1]}}});
+      ASSERT_TRUE(program.ok()) << program.status().to_string();
+      for (const std::string& before : {std::string(), tiles})
+        for (const char* options :
+             {R"("recompute": "always")", R"("local": true, "recompute": "always")",
+              R"("reductions": true, "recompute": "always", "local": true)",
+              R"("recompute": "never")"}) {
+          const std::string pipeline = "[" + before + R"({"fusion": {)" + options +
+                                       R"(}}, {"localize": {}}, {"agg_init": {}}, {"prune": {}}])";
+          EXPECT_EQ(wrong_step(pipeline, {}, small_model(16, 8), *program, &counters), "")
+              << text << "\n"
+              << pipeline;
+        }
+    }
+  EXPECT_GT(counters["fusion: pairs_fused"], 100);
+}
+
 TEST(Shapes, MatrixProducts) {
   const char* text =
       "function (A[I, K], B[K, J]) -> (C) { C[i, j : I, J] = +(A[i, k] * B[k, j]); }";

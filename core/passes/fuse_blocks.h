@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two blocks beside each other, of which the second reads what the first writes, as one block over
+// parts of both: the mechanism of `fusion`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stria/pass/tensor_names.h"
+#include "stria/stripe/block.h"
+
+namespace stria::passes {
+
+// One index of the fused block. At its value o the second block has `b_points` points of its index,
+// from b_points * o on; the first one those of its index that make what these read:
+// a_step * o + a_first on, `a_points` of them.
+struct FusedIndex {
+  std::string name;  // the second block's
+  std::string a_index;
+  int64_t range = 1;
+  int64_t b_points = 1;
+  int64_t a_step = 1, a_first = 0, a_points = 1;
+};
+
+struct FusionPlan {
+  std::string tensor;  // the parent's name
+  std::vector<FusedIndex> indices;
+  // Points of the first block in the fused one for each that it has alone; below 1: some are not
+  // needed.
+  double recompute = 1;
+  // Parts overlap, or do not cover all that the first block writes: the tensor has to live inside.
+  bool needs_local = false;
+  // The parent owns the tensor, and nobody else uses it: it may live inside.
+  bool may_be_local = false;
+  double work = 0;     // statements that the first block runs alone
+  double bytes = 0;    // of the tensor
+  std::string reason;  // "" or why the blocks cannot be fused; then the rest is open
+};
+
+struct FusionRules {
+  bool reductions = false;  // also over indices that the second block reduces
+};
+
+// `first` is the position in the parent of the one of two neighbouring statements, both blocks;
+// `around` are the tensors around the parent.
+FusionPlan plan_fusion(const stripe::Block& parent, size_t first, const TensorNames& around,
+                       const FusionRules& rules);
+
+// What the caller chooses.
+struct FusionShape {
+  bool local = false;  // the tensor lives inside, at `location`
+  stripe::Location location;
+  std::vector<std::string> a_inner_set, b_inner_set;  // tags of what is left of the blocks
+  std::vector<std::string> inner_remove_set;          // tags that these lose
+};
+
+// Puts the fused block in the place of both. Without tags but #kernel, if they are kernels.
+void fuse_blocks(stripe::Block& parent, size_t first, const FusionPlan& plan,
+                 const FusionShape& shape);
+
+}  // namespace stria::passes

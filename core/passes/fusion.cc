@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/fusion.h"
+
+#include <algorithm>
+
+#include "stria/base/text.h"
+#include "stria/cost/machine_balance.h"
+#include "stria/pass/select_blocks.h"
+#include "stria/passes/fuse_blocks.h"
+#include "stria/passes/located_unit.h"
+#include "stria/passes/written_nest.h"
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::Index;
+using stripe::RefDir;
+using stripe::Refinement;
+using stripe::Statement;
+
+bool has_blocks(const Block& block) {
+  return std::any_of(block.stmts.begin(), block.stmts.end(),
+                     [](const Statement& stmt) { return stmt.block(); });
+}
+
+size_t own_indices(const Block& block) {
+  return static_cast<size_t>(
+      std::count_if(block.idxs.begin(), block.idxs.end(),
+                    [](const Index& index) { return !index.affine && index.range > 1; }));
+}
+
+class ParentFuser {
+ public:
+  ParentFuser(Block& parent, const TensorNames& around, const FusionOptions& options,
+              PassContext& context)
+      : parent_(parent), around_(around), options_(options), context_(context) {}
+
+  void run() {
+    for (const Statement& stmt : parent_.stmts)
+      if (!stmt.deps.empty() || parent_.tags.has("deps"))
+        return context_.skipped(parent_.name, "its statements are ordered by dependencies");
+    // A fused block may be the second one of the pair before.
+    for (size_t i = 0; i + 1 < parent_.stmts.size();) {
+      if (!try_pair(i)) {
+        ++i;
+        continue;
+      }
+      context_.changed();
+      i -= i > 0;
+    }
+  }
+
+ private:
+  bool may(const Block& block, const std::vector<std::string>& reqs) const {
+    return block.tags.has_all(reqs) &&
+           std::none_of(options_.exclude.begin(), options_.exclude.end(),
+                        [&](const std::string& tag) { return block.tags.has(tag); });
+  }
+
+  bool try_pair(size_t first) {
+    const Block* a = parent_.stmts[first].block();
+    const Block* b = parent_.stmts[first + 1].block();
+    if (!a || !b || !may(*a, options_.a_reqs) || !may(*b, options_.b_reqs)) return false;
+    FusionPlan plan = plan_fusion(parent_, first, around_, {options_.reductions});
+    if (plan.tensor.empty() && plan.reason.empty()) return false;  // they have nothing in common
+    context_.matched();
+    const std::string pair = fmt::format("{} and {}", a->name, b->name);
+    if (plan.reason.empty()) plan.reason = against(*a, *b, plan);
+    if (!plan.reason.empty()) {
+      context_.skipped(pair, plan.reason);
+      return false;
+    }
+    FusionShape shape;
+    shape.local = plan.needs_local || (options_.local && plan.may_be_local);
+    shape.location = options_.loc;
+    shape.a_inner_set = options_.a_inner_set;
+    shape.b_inner_set = options_.b_inner_set;
+    shape.inner_remove_set = options_.inner_remove_set;
+    std::vector<std::string> over;
+    for (const FusedIndex& index : plan.indices)
+      over.push_back(index.b_points == 1
+                         ? fmt::format("{} {}", index.name, index.range)
+                         : fmt::format("{} {} by {}", index.name, index.range, index.b_points));
+    context_.note(fmt::format(
+        "{}: fused over {}; '{}' of {:.0f} bytes {}{}", pair, join(over, ", "), plan.tensor,
+        plan.bytes, shape.local ? "lives inside" : "stays",
+        plan.recompute > 1 ? fmt::format(", {:.3g} times the work of {}", plan.recompute, a->name)
+                           : ""));
+    fuse_blocks(parent_, first, plan, shape);
+    Block& fused = *parent_.stmts[first].block();
+    for (const std::string& tag : options_.fused_set) fused.tags.set(tag);
+    context_.count("pairs_fused");
+    return true;
+  }
+
+  // "" or why the options or the costs are against it.
+  std::string against(const Block& a, const Block& b, const FusionPlan& plan) const {
+    for (const Block* block : {&a, &b}) {
+      if (options_.no_inner && has_blocks(*block)) return "one of them holds blocks";
+      if (options_.no_constraints && !block->constraints.empty())
+        return "one of them has constraints";
+    }
+    if (static_cast<int64_t>(a.refs.size() + b.refs.size()) > options_.max_refs)
+      return fmt::format("it would have {} refinements, {} are allowed",
+                         a.refs.size() + b.refs.size(), options_.max_refs);
+    if (options_.perfect && (own_indices(a) != plan.indices.size() ||
+                             own_indices(b) != plan.indices.size() || plan.recompute > 1))
+      return "not every index of both would be one of the fused block";
+    if (options_.output_match && !writes_as_it_reads(b, plan.tensor))
+      return "the second one does not write as it reads";
+    if (plan.recompute <= 1 || options_.recompute == "always") return "";
+    if (options_.recompute == "never") return "parts of the first one would be made again";
+    const double balance = cost::operations_per_byte(context_.model());
+    if (balance <= 0)
+      return fmt::format(
+          "{:.3g} times the work of the first one, and the model does not say what "
+          "its memory does",
+          plan.recompute);
+    // Written and read once less.
+    const double more = plan.work * (plan.recompute - 1), worth = 2 * plan.bytes * balance;
+    if (more <= worth) return "";
+    return fmt::format(
+        "{:.3g} times the work of the first one: {:.3g} operations more, {:.0f} bytes less are "
+        "worth {:.3g}",
+        plan.recompute, more, 2 * plan.bytes, worth);
+  }
+
+  static bool writes_as_it_reads(const Block& b, const std::string& tensor) {
+    const Refinement* read = find_view(b, tensor);
+    return std::all_of(b.refs.begin(), b.refs.end(), [&](const Refinement& ref) {
+      return ref.dir == RefDir::in || ref.dir == RefDir::none || ref.access == read->access;
+    });
+  }
+
+  Block& parent_;
+  const TensorNames& around_;
+  const FusionOptions& options_;
+  PassContext& context_;
+};
+
+}  // namespace
+
+void describe(FusionOptions& options, OptionFields& fields) {
+  fields.add("parent_reqs", options.parent_reqs, "tags of the block around both");
+  fields.add("a_reqs", options.a_reqs, "tags of the first block");
+  fields.add("b_reqs", options.b_reqs, "tags of the second block");
+  fields.add("exclude", options.exclude, "tags that neither may have");
+  fields.add("fused_set", options.fused_set, "tags of the fused block");
+  fields.add("a_inner_set", options.a_inner_set, "tags of what is left of the first one inside");
+  fields.add("b_inner_set", options.b_inner_set, "tags of what is left of the second one inside");
+  fields.add("inner_remove_set", options.inner_remove_set, "tags that both of these lose");
+  fields.add("perfect", options.perfect,
+             "only if every index of both becomes one of the fused block");
+  fields.add("output_match", options.output_match,
+             "only if the second one writes with the accesses that it reads with");
+  fields.add("no_inner", options.no_inner, "only blocks without blocks inside");
+  fields.add("no_constraints", options.no_constraints, "only blocks without constraints");
+  fields.add("max_refs", options.max_refs, "refinements of the fused block, at most", {1});
+  fields.add("reductions", options.reductions,
+             "also over indices that the second one reduces: its results then grow where they are");
+  fields.add(
+      "recompute", options.recompute,
+      "whether the first one may make borders of its parts again: if the `cost` is less than "
+      "the tensor's way through memory, `never` or `always`",
+      std::vector<std::string>{"cost", "never", "always"});
+  fields.add("local", options.local,
+             "the tensor lives inside wherever it can, not only where it must");
+  fields.add("loc", options.loc, "memory unit of a tensor that lives inside; none = where it was");
+}
+
+Status fusion(stripe::Program& program, const FusionOptions& options, PassContext& context) {
+  STRIA_RETURN_IF_ERROR(check_location(context.model(), UnitUse::hold, "/loc", options.loc));
+  if (program.entry.tags.has("placed")) {
+    context.note("the program is placed: what blocks share has its place");
+    return Status();
+  }
+  return for_each_selected(program, options.parent_reqs,
+                           [&](Block& parent, const TensorNames& around) {
+                             ParentFuser(parent, around, options, context).run();
+                             return Status();
+                           });
+}
+
+}  // namespace stria::passes
