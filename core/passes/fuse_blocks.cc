@@ -34,8 +34,11 @@ std::string shared_tensor(const Block& a, const Block& b, std::string& reason) {
     if (!name.empty()) reason = "the first one writes several tensors";
     name = ref.from;
   }
-  if (name.empty() || !find_view(b, name)) return "";
-  return name;
+  const bool read = std::any_of(b.refs.begin(), b.refs.end(), [&](const Refinement& ref) {
+    return ref.dir == RefDir::in && ref.from == name;
+  });
+  if (!read) reason.clear();
+  return read ? name : "";
 }
 
 // Do the blocks touch a tensor in another way than by the one that is handed over?
