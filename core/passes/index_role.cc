@@ -132,6 +132,13 @@ bool has_index_locations(const Block& block) {
                      [](const Refinement& ref) { return names_index(ref.location); });
 }
 
+bool places_by_index(const Block& block) {
+  return std::any_of(block.stmts.begin(), block.stmts.end(), [](const stripe::Statement& stmt) {
+    const Block* inner = stmt.block();
+    return inner && (has_index_locations(*inner) || places_by_index(*inner));
+  });
+}
+
 double work_of(const Block& block) {
   double work = 0;
   for (const stripe::Statement& stmt : block.stmts)

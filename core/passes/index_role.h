@@ -56,6 +56,10 @@ bool names_index(const stripe::Location& location);
 // Does any location of the block or its refinements name an index?
 bool has_index_locations(const stripe::Block& block);
 
+// Does any location in the blocks inside name an index? The verifier takes its values from the
+// ranges alone, which an uneven tile exceeds.
+bool places_by_index(const stripe::Block& block);
+
 struct VectorChoice {
   std::string index;       // "" if no index of the block qualifies
   bool reduction = false;  // its lanes are partial results of one element

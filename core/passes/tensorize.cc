@@ -118,15 +118,6 @@ Result<std::vector<StencilRules>> rules_from(const TensorizeOptions& options,
   return out;
 }
 
-// Do blocks inside say by an index where something is? Its values are then those of the ranges
-// alone, which an uneven tile exceeds.
-bool places_by_index(const Block& block) {
-  return std::any_of(block.stmts.begin(), block.stmts.end(), [](const stripe::Statement& stmt) {
-    const Block* inner = stmt.block();
-    return inner && (has_index_locations(*inner) || places_by_index(*inner));
-  });
-}
-
 class Tensorizer {
  public:
   Tensorizer(const std::vector<StencilRules>& stencils, const TensorizeOptions& options,

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/partition_compute.h"
+
+#include <algorithm>
+
+#include "stria/base/text.h"
+#include "stria/pass/select_blocks.h"
+#include "stria/passes/index_role.h"
+#include "stria/passes/located_unit.h"
+#include "stria/passes/part_sizes.h"
+#include "stria/passes/split_block.h"
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+
+// A way to cut: a tile for each index, in the order of the roles.
+struct Cut {
+  std::vector<int64_t> tiles;
+  int64_t parts = 1;
+  double points = 1;  // of all parts, over the cut indices
+  int64_t indices = 0;
+};
+
+class Partition {
+ public:
+  Partition(std::vector<IndexRole> roles, int64_t wanted, int64_t multiple_of)
+      : roles_(std::move(roles)), wanted_(wanted) {
+    for (const IndexRole& role : roles_)
+      sizes_.push_back(part_sizes(role.range, 2 * wanted, multiple_of));
+    present_.tiles.resize(roles_.size());
+  }
+
+  Cut run() {
+    extend(0);
+    return best_;
+  }
+
+ private:
+  void extend(size_t at) {
+    if (at == roles_.size()) {
+      if (best_.tiles.empty() || is_better(present_, best_)) best_ = present_;
+      return;
+    }
+    const Cut before = present_;
+    const int64_t range = roles_[at].range;
+    // Fewer parts last: of equals the first wins, and the first index has the largest stride.
+    for (size_t i = sizes_[at].size(); i-- > 0;) {
+      const int64_t tile = sizes_[at][i], count = ceil_div(range, tile);
+      // One part too many for every one wanted is worse than no cut at all.
+      if (before.parts * count >= 2 * wanted_ && count > 1) continue;
+      present_.tiles[at] = tile;
+      present_.parts = before.parts * count;
+      present_.points = before.points * static_cast<double>(tile) * static_cast<double>(count);
+      present_.indices = before.indices + (count > 1 ? 1 : 0);
+      extend(at + 1);
+    }
+    present_ = before;
+  }
+
+  bool is_better(const Cut& a, const Cut& b) const {
+    const int64_t off_a = parts_off(a.parts, wanted_), off_b = parts_off(b.parts, wanted_);
+    if (off_a != off_b) return off_a < off_b;
+    if (a.points != b.points) return a.points < b.points;
+    return a.indices < b.indices;
+  }
+
+  const std::vector<IndexRole> roles_;
+  const int64_t wanted_;
+  std::vector<std::vector<int64_t>> sizes_;  // tiles that an index may have
+  Cut present_, best_;
+};
+
+void cut(Block& block, const TensorNames& around, int64_t wanted,
+         const PartitionComputeOptions& options, PassContext& context) {
+  context.matched();
+  for (const char* tag : {"vector", "stencil"})
+    if (block.tags.has(tag)) return context.skipped(block.name, fmt::format("it is a #{}", tag));
+  if (std::string reason = why_points_do_not_commute(block, around); !reason.empty())
+    return context.skipped(block.name, reason);
+  std::vector<IndexRole> outputs;
+  for (const IndexRole& role : index_roles(block))
+    if (role.kind == IndexKind::output) outputs.push_back(role);
+  if (outputs.empty()) return context.skipped(block.name, "no index makes elements of its own");
+  std::stable_sort(outputs.begin(), outputs.end(), [](const IndexRole& a, const IndexRole& b) {
+    return a.output_stride > b.output_stride;
+  });
+  const Cut best = Partition(outputs, wanted, options.only_multiple_of).run();
+  if (best.parts == 1)
+    return context.skipped(block.name, "no cut is nearer to the number of parts than one part");
+  std::map<std::string, int64_t> tiles;
+  std::vector<std::string> terms;
+  bool uneven = false;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const int64_t tile = best.tiles[i], range = outputs[i].range;
+    if (tile == range) continue;
+    tiles[outputs[i].name] = tile;
+    uneven = uneven || range % tile != 0;
+    terms.push_back(fmt::format("{} {}*{}", outputs[i].name, ceil_div(range, tile), tile));
+  }
+  if (uneven && places_by_index(block))
+    return context.skipped(block.name, "a part is uneven, and a location inside names an index");
+  split_block(block, tiles);
+  for (const std::string& tag : options.set_tags) block.tags.set(tag);
+  if (!options.idx_tag.empty())
+    for (stripe::Index& index : block.idxs)
+      if (tiles.count(index.name)) index.tags.set(options.idx_tag);
+  context.note(fmt::format("{}: {} parts of {} wanted: {}",
+                           block.name.empty() ? "block" : block.name, best.parts, wanted,
+                           join(terms, ", ")));
+  context.count("parts", best.parts);
+  context.changed();
+}
+
+}  // namespace
+
+void describe(PartitionComputeOptions& options, OptionFields& fields) {
+  fields.add("reqs", options.reqs, "tags that a block must have");
+  fields.add("num_parts", options.num_parts,
+             "parts that are wanted; 0 = as many as the model has of `unit`", {0, 4096});
+  fields.add("unit", options.unit, "execution unit of the model whose count that is");
+  fields.add("set_tags", options.set_tags, "tags added to the outer block");
+  fields.add("idx_tag", options.idx_tag, "tag added to the indices that count parts; \"\" = none");
+  fields.add("only_multiple_of", options.only_multiple_of,
+             "tiles are multiples of this, or the whole range", {1, 1 << 20});
+}
+
+Status partition_compute(stripe::Program& program, const PartitionComputeOptions& options,
+                         PassContext& context) {
+  STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/unit", options.unit));
+  int64_t wanted = options.num_parts;
+  if (wanted == 0) {
+    const std::optional<int64_t> count = context.model().unit_count(options.unit);
+    if (!count) return invalid_argument("/num_parts: 0, and no unit of the model to count instead");
+    wanted = std::min<int64_t>(*count, 4096);
+  }
+  return for_each_selected(program, options.reqs, [&](Block& block, const TensorNames& around) {
+    cut(block, around, wanted, options, context);
+    return Status();
+  });
+}
+
+}  // namespace stria::passes
