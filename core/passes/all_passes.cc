@@ -21,6 +21,7 @@
 #include "stria/passes/pack_inputs.h"
 #include "stria/passes/pad.h"
 #include "stria/passes/partition_compute.h"
+#include "stria/passes/partition_memory.h"
 #include "stria/passes/pipeline.h"
 #include "stria/passes/prune.h"
 #include "stria/passes/reorder_blocks.h"
