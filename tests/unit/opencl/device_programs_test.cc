@@ -192,12 +192,13 @@ Result<stripe::Program> in_groups(const std::string& tile_text,
   return tile.generic;
 }
 
+const char* const kSame =
+    "function (D[N, X, Y, CI], K[I, J, CO, CI]) -> (R) {"
+    " R[n, x, y, co : N, X, Y, CO] = +(D[n, x+i-1, y+j-1, ci] * K[i, j, co, ci]); }";
+const char* const kByRows =
+    "function (A[M, K], B[N, K]) -> (C) { C[i, j : M, N] = +(A[i, k] * B[j, k]); }";
+
 TEST(DevicePrograms, GroupsMadeByPasses) {
-  const std::string same =
-      "function (D[N, X, Y, CI], K[I, J, CO, CI]) -> (R) {"
-      " R[n, x, y, co : N, X, Y, CO] = +(D[n, x+i-1, y+j-1, ci] * K[i, j, co, ci]); }";
-  const std::string by_rows =
-      "function (A[M, K], B[N, K]) -> (C) { C[i, j : M, N] = +(A[i, k] * B[j, k]); }";
   const std::string rows = "function (A[M, K]) -> (S) { S[i : M] = +(A[i, k]); }";
   const DataType f = DataType::fp32;
   const auto check = [&](const Result<stripe::Program>& program, const std::string& output,
@@ -208,11 +209,11 @@ TEST(DevicePrograms, GroupsMadeByPasses) {
     ASSERT_TRUE(time.ok()) << time.status().to_string();
     expect_values(tensors, output, 0, expected);
   };
-  check(in_groups(same, {{"D", {f, {6, 5, 3, 10}}}, {"K", {f, {3, 3, 20, 10}}}},
+  check(in_groups(kSame, {{"D", {f, {6, 5, 3, 10}}}, {"K", {f, {3, 3, 20, 10}}}},
                   {{"TILE", R"({"ci": 4, "co": 16, "i": 2, "j": 3, "n": 4, "x": 2, "y": 2})"},
                    {"THREADS", "64"}}),
         "R", convolution);
-  check(in_groups(by_rows, {{"A", {f, {70, 50}}}, {"B", {f, {33, 50}}}},
+  check(in_groups(kByRows, {{"A", {f, {70, 50}}}, {"B", {f, {33, 50}}}},
                   {{"TILE", R"({"i": 32, "j": 32, "k": 16})"}, {"THREADS", "64"}, {"DEPTH", "2"}}),
         "C", product);
   check(in_groups(rows, {{"A", {f, {5, 1000}}}},
@@ -222,6 +223,34 @@ TEST(DevicePrograms, GroupsMadeByPasses) {
           for (int64_t k = 0; k < 1000; ++k) sum += all.at("A").at(element * 1000 + k);
           return sum;
         });
+}
+
+TEST(DevicePrograms, GroupsMadeByPassesAsPrinted) {
+  if (!is_gpu()) GTEST_SKIP() << "118 and 137 GFLOP: for a GPU";
+  const DataType f = DataType::fp32;
+  const auto check = [&](const char* what, double gflop, const Result<stripe::Program>& program,
+                         const std::string& output,
+                         const std::function<double(const Tensors&, int64_t)>& expected) {
+    ASSERT_TRUE(program.ok()) << program.status().to_string();
+    Tensors tensors = tensors_of(*program);
+    auto time = run(*program, tensors, 10);
+    ASSERT_TRUE(time.ok()) << time.status().to_string();
+    std::printf("%s: %.3f ms, %.1f TFLOP/s\n", what, *time * 1e3, gflop / *time / 1e3);
+    expect_values(tensors, output, 2000, expected);
+  };
+  for (const char* depth : {"1", "2"}) {
+    check("convolution made by passes", 2 * 59.19001808,
+          in_groups(kSame, {{"D", {f, {32, 224, 224, 64}}}, {"K", {f, {3, 3, 64, 64}}}},
+                    {{"TILE", R"({"ci": 8, "co": 32, "i": 2, "j": 3, "n": 16, "x": 2, "y": 2})"},
+                     {"THREADS", "256"},
+                     {"DEPTH", depth}}),
+          "R", convolution);
+    check("product made by passes", 2 * 68.719476736,
+          in_groups(
+              kByRows, {{"A", {f, {4096, 4096}}}, {"B", {f, {4096, 4096}}}},
+              {{"TILE", R"({"i": 128, "j": 128, "k": 8})"}, {"THREADS", "256"}, {"DEPTH", depth}}),
+          "C", product);
+  }
 }
 
 TEST(DevicePrograms, ProductOnMatrixUnits) {
