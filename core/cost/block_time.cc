@@ -23,7 +23,7 @@ const ExecutionUnit* fastest(const HardwareModel& model, DataType type) {
     return peak_of(unit, type) * static_cast<double>(unit.count);
   };
   for (const ExecutionUnit& unit : model.executors)
-    if (!out || all(unit) > all(*out)) out = &unit;
+    if (all(unit) > (out ? all(*out) : 0)) out = &unit;
   return out;
 }
 
@@ -112,16 +112,17 @@ double register_bytes_of(const TiledBlock& block, const Tile& tile, int64_t vect
 }  // namespace
 
 BlockTime time_of(const TiledBlock& block, const Tile& tile, const HardwareModel& model,
-                  const MemoryUnit* memory, int64_t pipeline_depth, const ExecutionUnit* unit) {
+                  const MemoryUnit* memory, int64_t pipeline_depth, const UnitInUse& use) {
   BlockTime out;
   out.pipeline_depth = pipeline_depth;
   out.launch_us = model.launch_us;
   const double cycles_in_us = model.clock_mhz;
   out.operations = points_of(block.ranges()) * block.operations;
-  if (!unit) unit = fastest(model, block.type);
+  const ExecutionUnit* unit = use.unit ? use.unit : fastest(model, block.type);
   if (unit) {
     out.unit = unit->name;
-    const auto count = static_cast<double>(std::max<int64_t>(unit->count, 1));
+    const int64_t instances = use.instances > 0 ? use.instances : unit->count;
+    const auto count = static_cast<double>(std::max<int64_t>(instances, 1));
     const double tiles = output_tiles_of(block, tile), rounds = std::ceil(tiles / count);
     out.occupancy = tiles / (rounds * count);
     out.ops_per_cycle = peak_of(*unit, block.type) * count * out.occupancy;

@@ -11,6 +11,12 @@
 
 namespace stria::cost {
 
+// What runs the block.
+struct UnitInUse {
+  const ExecutionUnit* unit = nullptr;  // null: the one of the model with the highest peak
+  int64_t instances = 0;                // of it; 0 = all
+};
+
 // What moves between two memories.
 struct LevelTime {
   std::string into, behind;
@@ -22,7 +28,7 @@ struct LevelTime {
 
 struct BlockTime {
   double operations = 0;          // of all points, constraints ignored
-  std::string unit;               // that runs them; "" = the model has none
+  std::string unit;               // that runs them; "" = the model has no rates
   double ops_per_cycle = 0;       // all instances at work together; 0 = not known
   double occupancy = 1;           // part of the instances that have a tile, over all rounds
   double register_bytes = 0;      // of a tile's sums and one vector of each operand
@@ -36,11 +42,10 @@ struct BlockTime {
   double us = 0;
 };
 
-// `memory`: the one that tiles are for, null if there is none; caches are looked at besides. `unit`
-// runs the block; null: the one of the model with the highest peak. Both are units of `model`.
+// `memory`: the one that tiles are for, null if there is none; caches are looked at besides. Both
+// are units of `model`.
 BlockTime time_of(const TiledBlock& block, const Tile& tile, const HardwareModel& model,
-                  const MemoryUnit* memory, int64_t pipeline_depth,
-                  const ExecutionUnit* unit = nullptr);
+                  const MemoryUnit* memory, int64_t pipeline_depth, const UnitInUse& use = {});
 
 // A line for the operations, one for each level and one for the sum, without a line break at the
 // end.

@@ -63,7 +63,42 @@ bool outlives(const Block& main, const std::string& tensor, const std::set<const
   });
 }
 
+// Does each point of the block read an element of its own of one of these tensors?
+bool goes_on_with(const Block& block, const std::set<std::string>& tensors) {
+  return std::any_of(block.refs.begin(), block.refs.end(), [&](const Refinement& ref) {
+    if (ref.dir != RefDir::in || !tensors.count(ref.from)) return false;
+    std::set<std::string> named;
+    for (const Affine& access : ref.access) {
+      std::string name;
+      if (access.is_single_index(&name)) named.insert(name);
+    }
+    return std::all_of(block.idxs.begin(), block.idxs.end(), [&](const stripe::Index& index) {
+      return index.range == 1 || named.count(index.name);
+    });
+  });
+}
+
 }  // namespace
+
+std::vector<const Block*> following_kernels(const Block& main, size_t position) {
+  std::vector<const Block*> out;
+  std::set<std::string> tensors;
+  const auto add = [&](const Block& block) {
+    for (const Refinement& ref : block.refs)
+      if (ref.dir != RefDir::in) tensors.insert(ref.from);
+  };
+  if (const Block* first = main.stmts[position].block()) add(*first);
+  for (size_t i = position + 1; i < main.stmts.size(); ++i) {
+    const Block* block = main.stmts[i].block();
+    if (!block || !check_leaf(*block).ok() || !goes_on_with(*block, tensors) ||
+        std::any_of(block->refs.begin(), block->refs.end(),
+                    [](const Refinement& ref) { return ref.agg.has_value(); }))
+      break;
+    add(*block);
+    out.push_back(block);
+  }
+  return out;
+}
 
 Result<FlatKernel> flatten(const Block& main, const Block& kernel,
                            std::span<const Block* const> post) {

@@ -49,6 +49,11 @@ struct FlatKernel {
 Result<FlatKernel> flatten(const stripe::Block& main, const stripe::Block& kernel,
                            std::span<const stripe::Block* const> post = {});
 
+// The elementwise kernels of `main` right behind its statement `position` that go on with what that
+// one writes: each is a leaf without aggregations that takes in a result of those before it, once
+// for each of its points.
+std::vector<const stripe::Block*> following_kernels(const stripe::Block& main, size_t position);
+
 // The table as text: rows of indices and offsets, then the constraints.
 std::string to_string(const FlatKernel& kernel);
 

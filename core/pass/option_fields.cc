@@ -44,6 +44,16 @@ Status read(const json& value, const std::string& pointer, OptionRange range, in
   return {};
 }
 
+Status read(const json& value, const std::string& pointer, OptionRange, double& out) {
+  if (!value.is_number()) return wrong(pointer, "a number", value);
+  const auto number = value.get<double>();
+  // Text that is out of range reads as infinite.
+  if (!(number >= 0) || number > std::numeric_limits<double>::max())
+    return invalid_argument("{}: {} is not a number that is 0 or more", pointer, value.dump());
+  out = number;
+  return {};
+}
+
 Status read(const json& value, const std::string& pointer, OptionRange, std::string& out) {
   if (!value.is_string()) return wrong(pointer, "a string", value);
   out = value.get<std::string>();
@@ -105,6 +115,7 @@ Status read(const json& value, const std::string& pointer, OptionRange, JsonText
 struct Kind {
   std::string operator()(const bool*) const { return "true or false"; }
   std::string operator()(const int64_t*) const { return "integer"; }
+  std::string operator()(const double*) const { return "number"; }
   std::string operator()(const std::string*) const { return "text"; }
   std::string operator()(const std::vector<std::string>*) const { return "list of texts"; }
   std::string operator()(const std::vector<int64_t>*) const { return "list of integers"; }
@@ -147,6 +158,9 @@ void OptionFields::add(const char* name, bool& value, const char* help) {
 }
 void OptionFields::add(const char* name, int64_t& value, const char* help, OptionRange range) {
   fields_.push_back({name, help, range, &value, {}});
+}
+void OptionFields::add(const char* name, double& value, const char* help) {
+  fields_.push_back({name, help, {}, &value, {}});
 }
 void OptionFields::add(const char* name, std::string& value, const char* help) {
   fields_.push_back({name, help, {}, &value, {}});

@@ -63,6 +63,8 @@ class OptionFields {
   // Each field's current value is its default; the struct must outlive this table.
   void add(const char* name, bool& value, const char* help);
   void add(const char* name, int64_t& value, const char* help, OptionRange range = {});
+  // A finite number that is 0 or more.
+  void add(const char* name, double& value, const char* help);
   void add(const char* name, std::string& value, const char* help);
   // One of `choices`.
   void add(const char* name, std::string& value, const char* help,
@@ -107,9 +109,9 @@ class OptionFields {
     const char* name;
     const char* help;
     OptionRange range;
-    std::variant<bool*, int64_t*, std::string*, std::vector<std::string>*, std::vector<int64_t>*,
-                 std::map<std::string, int64_t>*, JsonText*, stripe::Location*, OptionFields*,
-                 const ObjectList*>
+    std::variant<bool*, int64_t*, double*, std::string*, std::vector<std::string>*,
+                 std::vector<int64_t>*, std::map<std::string, int64_t>*, JsonText*,
+                 stripe::Location*, OptionFields*, const ObjectList*>
         target;
     std::vector<std::string> choices;  // of a text; none = any
   };

@@ -38,15 +38,22 @@ struct StepReport {
 using EvaluateIntrinsic = std::function<std::optional<Scalar>(std::string_view name, DataType type,
                                                               const std::vector<Scalar>& operands)>;
 
+struct Measure;  // measure.h
+
 class PassContext {
  public:
-  // `model` and `evaluate` are borrowed.
-  explicit PassContext(const HardwareModel& model, const EvaluateIntrinsic* evaluate = nullptr)
-      : model_(&model), evaluate_(evaluate) {}
+  // All that is pointed to is borrowed.
+  explicit PassContext(const HardwareModel& model, const EvaluateIntrinsic* evaluate = nullptr,
+                       const Measure* measure = nullptr, bool explaining = false)
+      : model_(&model), evaluate_(evaluate), measure_(measure), explaining_(explaining) {}
 
   const HardwareModel& model() const { return *model_; }
   // Null if who runs the pipeline has none.
   const EvaluateIntrinsic* evaluate() const { return evaluate_; }
+  // Null if there is no device that times blocks.
+  const Measure* measure() const { return measure_; }
+  // Someone wants to read why the pass decides as it does: it notes that, with the numbers.
+  bool explaining() const { return explaining_; }
 
   // For passes: a selected block was looked at, and changed or left alone for a reason.
   void matched() { ++report_.matched; }
@@ -63,6 +70,8 @@ class PassContext {
  private:
   const HardwareModel* model_;
   const EvaluateIntrinsic* evaluate_;
+  const Measure* measure_;
+  bool explaining_;
   StepReport report_;
 };
 

@@ -174,7 +174,7 @@ Result<std::vector<StepReport>> run_pipeline(stripe::Program& program, const Pip
   for (size_t i = 0; i < pipeline.steps.size(); ++i) {
     const PipelineStep& step = pipeline.steps[i];
     if (options.on_failure) before = program;
-    PassContext context(model, options.evaluate);
+    PassContext context(model, options.evaluate, options.measure, step.pass == options.explain);
     Status status = run_step(step, pipeline.source, program, model, options, context);
     if (!status.ok()) {
       if (options.on_failure) options.on_failure(i, before, status);

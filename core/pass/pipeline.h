@@ -94,6 +94,10 @@ struct PipelineOptions {
   const std::map<std::string, stripe::IntrinsicSignature>* intrinsics = nullptr;
   // How passes compute intrinsics on constants. Borrowed; null: they do not.
   const EvaluateIntrinsic* evaluate = nullptr;
+  // How passes time blocks on a device. Borrowed; null: they cannot.
+  const Measure* measure = nullptr;
+  // A pass that notes why it decides as it does, in its reports; "" = none.
+  std::string explain;
   // Stop after the first step of this name; "" = run all. not_found if there is none.
   std::string stop_after;
   // Called after every step, in order.

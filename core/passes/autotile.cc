@@ -2,6 +2,7 @@
 #include "stria/passes/autotile.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "stria/base/text.h"
 #include "stria/pass/select_blocks.h"
@@ -96,38 +97,91 @@ void order_indices(Block& outer, const std::string& order) {
   });
 }
 
+bool roles_given(const AutotileOptions& options) {
+  return options.output_vector.given() || options.reduction_vector.given() ||
+         options.scalar.given();
+}
+
+bool has_any(const Block& block, const std::vector<std::string>& tags) {
+  return std::any_of(tags.begin(), tags.end(),
+                     [&](const std::string& tag) { return block.tags.has(tag); });
+}
+
+void set_tags(Block& block, const std::vector<std::string>& tags) {
+  for (const std::string& tag : tags) block.tags.set(tag);
+}
+
 class Tiler {
  public:
-  Tiler(const AutotileOptions& options, PassContext& context)
-      : options_(options), context_(context) {}
+  Tiler(const stripe::Program& program, const AutotileOptions& options, PassContext& context)
+      : program_(program), options_(options), context_(context) {}
 
-  void tile(Block& block, const TensorNames& around) {
+  Status tile(Block& block, const TensorNames& around) {
     context_.matched();
-    std::string reason = why_points_do_not_commute(block, around);
+    std::string reason = why_left_alone(block, around);
     std::map<std::string, int64_t> sizes;
-    if (reason.empty()) reason = choose(block, sizes);
-    if (!reason.empty()) return context_.skipped(block.name, reason);
-    bool cuts = false;
-    for (const Index& index : block.idxs) {
-      auto size = sizes.find(index.name);
-      cuts = cuts || (!index.affine && size != sizes.end() && size->second < index.range);
+    if (reason.empty()) {
+      STRIA_ASSIGN(const bool fits, choose(block, sizes, reason));
+      if (!fits) return leave_whole(block, reason);
     }
+    if (!reason.empty()) {
+      context_.skipped(block.name, reason);
+      return {};
+    }
+    const bool cuts = cut(block, sizes);
     // One tile is the whole block: it gets both sets of tags and no outer block is made.
-    if (!cuts && options_.inner_set.empty() && options_.outer_set.empty())
-      return context_.skipped(block.name, "one tile is the whole block");
-    if (cuts) {
-      split_block(block, sizes);
-      if (options_.order != "keep") order_indices(block, options_.order);
+    if (!cuts && options_.inner_set.empty() && options_.outer_set.empty()) {
+      context_.skipped(block.name, "one tile is the whole block");
+      return {};
     }
-    Block& inner = cuts ? *block.stmts[0].block() : block;
-    for (const std::string& tag : options_.inner_set) inner.tags.set(tag);
-    for (const std::string& tag : options_.outer_set) block.tags.set(tag);
     if (cuts) context_.count("blocks_tiled");
     context_.changed();
+    return {};
   }
 
  private:
-  std::string choose(const Block& block, std::map<std::string, int64_t>& sizes) {
+  std::string why_left_alone(const Block& block, const TensorNames& around) const {
+    if (has_any(block, options_.exclude)) return "it has a tag of exclude";
+    const auto indices = std::count_if(block.idxs.begin(), block.idxs.end(),
+                                       [](const Index& index) { return index.range > 1; });
+    if (options_.skip_1d && indices == 1) return "it has one index";
+    return why_points_do_not_commute(block, around);
+  }
+
+  // Cuts the block and tags both parts; says whether there is more than one tile.
+  bool cut(Block& block, const std::map<std::string, int64_t>& sizes) const {
+    bool cuts = false;
+    for (const Index& index : block.idxs) {
+      auto size = sizes.find(index.name);
+      cuts = cuts || (index.range > 1 && size != sizes.end() && size->second < index.range);
+    }
+    if (cuts) {
+      split_block(block, sizes, options_.interleave);
+      if (options_.order != "keep") order_indices(block, options_.order);
+    }
+    Block& inner = cuts ? *block.stmts[0].block() : block;
+    if (cuts && options_.copy_tags) inner.tags = block.tags;
+    if (cuts && options_.clear_location) inner.location = std::exchange(block.location, {});
+    set_tags(inner, options_.inner_set);
+    set_tags(block, options_.outer_set);
+    return cuts;
+  }
+
+  Status leave_whole(Block& block, const std::string& reason) {
+    const std::string name = block.name.empty() ? "" : fmt::format(" '{}'", block.name);
+    if (options_.fail_outer_set.empty() && options_.fail_inner_set.empty())
+      return make_error(StatusCode::out_of_range, "block{}: {}", name, reason);
+    set_tags(block, options_.fail_inner_set);
+    set_tags(block, options_.fail_outer_set);
+    context_.count("blocks_that_do_not_fit");
+    context_.note(fmt::format("{}: {}", block.name.empty() ? "block" : block.name, reason));
+    context_.changed();
+    return {};
+  }
+
+  // Sizes of a tile, or the reason why there are none; false if none fits.
+  Result<bool> choose(const Block& block, std::map<std::string, int64_t>& sizes,
+                      std::string& reason) {
     if (!options_.tile_sizes.empty()) {
       bool known = false;
       for (const auto& [name, size] : options_.tile_sizes) {
@@ -136,19 +190,41 @@ class Tiler {
         known = true;
         sizes[name] = size_or_whole(size, index->range);
       }
-      return known ? "" : "it has none of the indices in tile_sizes";
+      if (!known) reason = "it has none of the indices in tile_sizes";
+      return true;
+    }
+    if (!roles_given(options_)) {
+      STRIA_ASSIGN(TileChoice choice,
+                   choose_tile(program_, block, options_.choice, context_,
+                               [&](const std::map<std::string, int64_t>& candidate) {
+                                 Block copy = block;
+                                 cut(copy, candidate);
+                                 return copy;
+                               }));
+      sizes = std::move(choice.sizes);
+      reason = std::move(choice.reason);
+      return choice.fits;
     }
     VectorChoice vector = choose_vector(block, context_.model(), options_.min_range);
     const RoleSizes& roles = vector.index.empty() ? options_.scalar
                              : vector.reduction   ? options_.reduction_vector
                                                   : options_.output_vector;
     sizes = sizes_by_role(block, vector, roles, options_.balance);
-    return "";
+    return true;
   }
 
+  const stripe::Program& program_;
   const AutotileOptions& options_;
   PassContext& context_;
 };
+
+// Sizes are said or chosen, not both.
+Status check_options(const AutotileOptions& options, const PassContext& context) {
+  if (!options.choice.memory.empty() && (!options.tile_sizes.empty() || roles_given(options)))
+    return invalid_argument("/memory: the tile is chosen by it, and {} says its sizes already",
+                            options.tile_sizes.empty() ? "a role" : "tile_sizes");
+  return check_choice(options.choice, context);
+}
 
 void describe_roles(RoleSizes& sizes, OptionFields& fields) {
   fields.add("vectors", sizes.vectors,
@@ -166,9 +242,21 @@ void describe_roles(RoleSizes& sizes, OptionFields& fields) {
 
 void describe(AutotileOptions& options, OptionFields& fields) {
   fields.add("reqs", options.reqs, "tags that a block must have");
+  fields.add("exclude", options.exclude, "tags, of which a block must not have any");
   fields.add("outer_set", options.outer_set, "tags added to the outer block");
   fields.add("inner_set", options.inner_set, "tags of the inner block");
-  fields.add("tile_sizes", options.tile_sizes, "points of a tile by index name; 0 = whole");
+  fields.add("fail_outer_set", options.fail_outer_set,
+             "tags of a block of which no tile fits; without such tags that is an error");
+  fields.add("fail_inner_set", options.fail_inner_set, "more tags of such a block");
+  fields.add("copy_tags", options.copy_tags, "the inner block gets the tags of the block too");
+  fields.add("clear_location", options.clear_location,
+             "the location goes to the inner block, not to the outer one");
+  fields.add("skip_1d", options.skip_1d, "leave blocks of one index alone");
+  fields.add("interleave", options.interleave,
+             "a tile has every n-th point, n the number of tiles, not points in a row");
+  fields.add("tile_sizes", options.tile_sizes,
+             "points of a tile by index name; 0 = whole. Without these and role sizes the tile "
+             "is chosen by cost");
   describe_roles(options.output_vector,
                  fields.group("output_vector", "for blocks whose vector index is an output index"));
   describe_roles(
@@ -180,12 +268,13 @@ void describe(AutotileOptions& options, OptionFields& fields) {
   fields.add("order", options.order, "order of the outer indices",
              std::vector<std::string>{"keep", "stride", "reuse"});
   fields.add("min_range", options.min_range, "shortest vector index, in points", {2});
+  describe_choice(options.choice, fields);
 }
 
 Status autotile(stripe::Program& program, const AutotileOptions& options, PassContext& context) {
+  STRIA_RETURN_IF_ERROR(check_options(options, context));
   return for_each_selected(program, options.reqs, [&](Block& block, const TensorNames& around) {
-    Tiler(options, context).tile(block, around);
-    return Status();
+    return Tiler(program, options, context).tile(block, around);
   });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splits blocks into tiles of fixed sizes: an outer block over the tiles, an inner one over a tile.
+// Splits blocks into tiles: an outer block over the tiles, an inner one over a tile.
 //
 //   #kernel block [i:100, j:64, k:32] (in A[i, k], in B[k, j], out C[i, j]:add.fp32) { S }   i: 8,
 //   j: 32 #kernel block [i:13, j:2] (in A[8*i, 0], in B[0, 32*j], out C[8*i, 32*j]:add.fp32) {
@@ -7,13 +7,19 @@
 //     j]:add.fp32) { S }
 //   }
 //
-// Sizes are given by index name, or by role: role sizes serve every kernel of a shape, whatever its
-// indices are called. index_role.h says what the roles are; the vector index is the one that
-// `vectorize` would take.
+// Sizes are given by index name, or by role, or they are chosen by cost. Role sizes serve every
+// kernel of a shape, whatever its indices are called; index_role.h says what the roles are, and the
+// vector index is the one that `vectorize` would take. Where neither is given, the tile of the
+// lowest cost is taken among those that fit the `memory` of the hardware model and the limits:
+// core/cost has the formulas, `stria opt FILE --pipeline P --explain autotile` prints the best
+// candidates with every term. The cost is that of points in a row, also where they are
+// interleaved. With `measure_top` a device times the best candidates, and what it finds is kept.
 // Requires: points of the block commute (else the block is skipped). Ensures: the same points run;
-// an uneven tile has a constraint; constraints that outer indices decide are outside. Runs before
-// vectorize, which makes lanes of its innermost block, and may run several times: first the
-// register tile, then the loops over a reduction between the tile and its vectors.
+// an uneven tile has a constraint; constraints that outer indices decide are outside. If no tile
+// fits, the block gets the fail tags and stays whole, or without such tags it is an error. Runs
+// before vectorize, which makes lanes of its innermost block, and may run several times: a tile for
+// each memory level, outermost first, by the tags that the step before has set; last the register
+// tile, and the loops over a reduction between the tile and its vectors.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +30,7 @@
 #include "stria/base/status.h"
 #include "stria/pass/option_fields.h"
 #include "stria/pass/pass_context.h"
+#include "stria/passes/tile_choice.h"
 #include "stria/stripe/block.h"
 
 namespace stria::passes {
@@ -36,12 +43,24 @@ struct RoleSizes {
   std::vector<int64_t> output;
   int64_t other_output = 0;  // those beyond the list and without reuse
   int64_t reduction = 0;     // reduction indices (except the vector index) and overlapping ones
+
+  bool given() const {
+    return vectors != 0 || !output.empty() || other_output != 0 || reduction != 0;
+  }
 };
 
 struct AutotileOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags that a block must have
+  std::vector<std::string> exclude;            // tags that it must not have
   std::vector<std::string> outer_set;          // tags added to the outer block
   std::vector<std::string> inner_set;          // tags of the inner block
+  // Tags of a block that stays whole because no tile of it fits; both sets, for it is both blocks.
+  std::vector<std::string> fail_outer_set;
+  std::vector<std::string> fail_inner_set;
+  bool copy_tags = false;       // the inner block gets all tags of the block too
+  bool clear_location = false;  // the location goes to the inner block instead of the outer one
+  bool skip_1d = false;         // leave blocks of one index alone
+  bool interleave = false;      // a tile has every n-th point instead of points in a row
   // By name; if not empty, roles are not asked.
   std::map<std::string, int64_t> tile_sizes;
   RoleSizes output_vector;     // for blocks whose vector index is an output index
@@ -51,7 +70,8 @@ struct AutotileOptions {
   // Order of the outer indices: "keep"; "stride": by falling stride in the tensors read; "reuse":
   // output indices first, and the one that needs the fewest new bytes per step innermost.
   std::string order = "keep";
-  int64_t min_range = 4;  // shortest vector index, as for vectorize
+  int64_t min_range = 4;     // shortest vector index, as for vectorize
+  TileChoiceOptions choice;  // where no sizes are given
 };
 
 void describe(AutotileOptions& options, OptionFields& fields);

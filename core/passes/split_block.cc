@@ -14,7 +14,8 @@ using stripe::Statement;
 
 // How one index of the original block is made of an outer and an inner one.
 struct Cut {
-  int64_t tile = 1;
+  int64_t outer_step = 1;  // points from one value of the index to the next
+  int64_t inner_step = 1;
   bool outside = false;  // the outer block has an index of this name
   bool inside = false;   // so has the inner block
 };
@@ -55,10 +56,11 @@ void split_ref(const Refinement& ref, const std::map<std::string, Cut>& cuts,
     int64_t size = ref.shape.dims[d].size;
     for (const auto& [name, coefficient] : ref.access[d].terms()) {
       const Cut& cut = cuts.at(name);
-      if (cut.outside) out.add_term(name, coefficient * cut.tile);
+      if (cut.outside) out.add_term(name, coefficient * cut.outer_step);
       if (!cut.inside) continue;
-      in.add_term(name, coefficient);
-      const int64_t reach = coefficient * (std::max<int64_t>(inner_ranges.at(name), 1) - 1);
+      in.add_term(name, coefficient * cut.inner_step);
+      const int64_t reach =
+          coefficient * cut.inner_step * (std::max<int64_t>(inner_ranges.at(name), 1) - 1);
       if (reach < 0) {
         out += reach;
         in += -reach;
@@ -122,7 +124,7 @@ void start_indices_at_zero(Block& block) {
   for (Index& start : starts) block.idxs.push_back(std::move(start));
 }
 
-void split_block(Block& block, const std::map<std::string, int64_t>& tile) {
+void split_block(Block& block, const std::map<std::string, int64_t>& tile, bool interleave) {
   start_indices_at_zero(block);
   Block outer;
   outer.name = std::move(block.name);
@@ -140,8 +142,11 @@ void split_block(Block& block, const std::map<std::string, int64_t>& tile) {
                              ? index.range
                              : std::max<int64_t>(asked->second, 1);
     Cut cut;
-    cut.tile = size;
     cut.outside = index.affine || size < index.range;
+    if (interleave && cut.outside && !index.affine)
+      cut.inner_step = ceil_div(index.range, size);
+    else
+      cut.outer_step = size;
     cut.inside = !index.affine && (size > 1 || !cut.outside);
     if (cut.outside) {
       Index piece = index;
@@ -178,8 +183,8 @@ void split_block(Block& block, const std::map<std::string, int64_t>& tile) {
     if (known != forms.end()) return known->second;
     const Cut& cut = cuts.at(name);
     Affine form;
-    if (cut.inside) form += Affine::of(name);
-    if (cut.outside) form += Affine::of(bring_in(inner, name)) * cut.tile;
+    if (cut.inside) form += Affine::of(name) * cut.inner_step;
+    if (cut.outside) form += Affine::of(bring_in(inner, name)) * cut.outer_step;
     return forms[name] = form;
   };
   auto resolve = [&](const Affine& original) {

@@ -26,7 +26,10 @@ namespace stria::passes {
 // tags stay with the outer block; allocations and statements go to the inner one. The order of
 // indices is kept in both. An index that runs from an affine form over several values is first made
 // to start at 0. Changes the order in which points run: the caller has made sure that they commute.
-void split_block(stripe::Block& block, const std::map<std::string, int64_t>& tile);
+//   interleave  an inner block has every n-th point, n being the number of inner blocks along the
+//               index, instead of points in a row
+void split_block(stripe::Block& block, const std::map<std::string, int64_t>& tile,
+                 bool interleave = false);
 
 // The largest divisor of `range` that is at most `size` and more than half of it, else `size`.
 int64_t even_size(int64_t size, int64_t range);

@@ -58,6 +58,7 @@ Outcome run_passes(const OptOptions& options, const Pipeline& pipeline, const Ha
   how.verify_each = true;
   how.intrinsics = &intrinsic_signatures();
   how.evaluate = &intrinsic_evaluator();
+  how.explain = options.explain;
   how.stop_after = options.stop_after;
   how.after_step = [&](int position, const StepReport& report, const stripe::Program& after) {
     if (!options.explain.empty() && report.pass == options.explain)

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stage passes: `RUN:` holds the steps of a pipeline, as between its brackets. They run on a model
 // of two cores with 512-bit vectors and two convolution units; the output is what each step
-// reports, with its notes if the step is named `explain`, and the program.
+// reports, with its notes if the step is named `explain`, and the program. Before the steps may
+// stand `hw=FILE`, a hardware model of this repository, and `explain=PASS`: the pass then notes why
+// it decides as it does.
 #include "golden.h"
+#include "stria/base/file.h"
 #include "stria/base/text.h"
 #include "stria/builtins/evaluate.h"
 #include "stria/passes/all_passes.h"
@@ -39,20 +42,28 @@ const char* const kModel = R"({
                 "fragment": {"lane": "d0[0+:1]", "slot": "d1[0+:1]"}}}}}}}
 })";
 
+stria::Result<stria::HardwareModel> model_of(const std::string& file) {
+  if (file.empty()) return stria::load_hardware_model({"model", kModel});
+  STRIA_ASSIGN(const std::string text, stria::read_file(STRIA_SOURCE_DIR "/" + file));
+  return stria::load_hardware_model({STRIA_SOURCE_DIR "/" + file, text});
+}
+
 stria::Result<std::string> run_passes(const stria::golden::Case& test) {
   STRIA_ASSIGN(stria::stripe::Program program, stria::stripe::parse(test.input));
-  STRIA_ASSIGN(stria::HardwareModel model, stria::load_hardware_model({"model", kModel}));
+  STRIA_ASSIGN(stria::HardwareModel model, model_of(test.option("hw")));
   STRIA_ASSIGN(stria::Pipeline pipeline,
-               stria::parse_pipeline({"pipeline", "[" + test.run + "]"}, {}, model,
-                                     stria::passes::all_passes()));
+               stria::parse_pipeline({"pipeline", "[" + test.run.substr(test.run.find('{')) + "]"},
+                                     {}, model, stria::passes::all_passes()));
   stria::PipelineOptions options;
+  options.explain = test.option("explain");
   options.verify_each = true;
   const stria::EvaluateIntrinsic evaluate = stria::evaluate;
   options.evaluate = &evaluate;
   STRIA_ASSIGN(auto reports, stria::run_pipeline(program, pipeline, model, options));
   std::string out;
   for (const stria::StepReport& report : reports)
-    for (const std::string& line : stria::split(report.to_string(report.step == "explain"), '\n'))
+    for (const std::string& line : stria::split(
+             report.to_string(report.step == "explain" || report.pass == options.explain), '\n'))
       out += "// " + line + "\n";
   return out + stria::stripe::print(program);
 }

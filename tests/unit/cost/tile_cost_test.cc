@@ -524,6 +524,10 @@ TEST(BlockTime, OnTheSlidesAccelerator) {
   // Three tiles of outputs on two units: the last round uses one.
   EXPECT_DOUBLE_EQ(time_of(block, {32, 64, 3, 3, 256, 100}, *model, sram, 1).occupancy, 0.75);
   EXPECT_THAT(to_string(together), HasSubstr("SRAM <- DRAM: read_bytes="));
+  EXPECT_DOUBLE_EQ(time_of(block, tile, *model, sram, 2, {model->find_executor("CONV"), 1}).us,
+                   2 * alone.compute_us);
+  EXPECT_EQ(time_of(block, tile, *model, sram, 2, {model->find_executor("DSP"), 0}).ops_per_cycle,
+            128);
 }
 
 TEST(BlockTime, WithoutAModelNothingIsKnown) {

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/pass/measure.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "stria/base/file.h"
+#include "stria/base/text.h"
+
+namespace stria {
+namespace {
+
+using nlohmann::json;
+
+// Whole, so that two things of one hash are told apart.
+json key_of(const Measure& measure, const HardwareModel& model, const MeasuredThing& thing) {
+  return {{"device", measure.device},
+          {"model", model.to_string()},
+          {"block", thing.block},
+          {"candidate", thing.candidate}};
+}
+
+std::optional<double> kept(const std::filesystem::path& file, const json& key) {
+  const Result<std::string> text = read_file(file, size_t{1} << 24);
+  if (!text.ok()) return {};
+  const json entry = json::parse(*text, nullptr, false);
+  if (!entry.is_object() || entry.size() != 3 || entry.value("version", json()) != 1 ||
+      entry.value("key", json()) != key)
+    return {};
+  const json ns = entry.value("ns", json());
+  if (!ns.is_number() || !(ns.get<double>() > 0)) return {};
+  return ns.get<double>();
+}
+
+}  // namespace
+
+Result<double> measured_ns(const Measure& measure, const HardwareModel& model,
+                           const MeasuredThing& thing, const stripe::Block& candidate) {
+  const json key = key_of(measure, model, thing);
+  std::filesystem::path file;
+  if (!measure.folder.empty()) {
+    file = measure.folder / fmt::format("time-{:016x}.json", stable_hash(key.dump()));
+    if (std::optional<double> ns = kept(file, key)) return *ns;
+  }
+  STRIA_ASSIGN(const double ns, measure.time(candidate));
+  if (!(ns > 0) || !std::isfinite(ns))
+    return internal_error("device '{}' measured {} ns for {}", measure.device, ns, thing.candidate);
+  if (!file.empty()) {
+    std::error_code ignored;
+    std::filesystem::create_directories(measure.folder, ignored);
+    const json entry = {{"version", 1}, {"key", key}, {"ns", ns}};
+    // A time that cannot be kept is measured again.
+    static_cast<void>(write_file(file, entry.dump(2) + "\n"));
+  }
+  return ns;
+}
+
+}  // namespace stria

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/tile_choice.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "stria/base/text.h"
+#include "stria/cost/block_time.h"
+#include "stria/cost/roofline_occupancy.h"
+#include "stria/cost/tile_search.h"
+#include "stria/cost/traffic_cost.h"
+#include "stria/pass/measure.h"
+#include "stria/passes/located_unit.h"
+#include "stria/stripe/printer.h"
+
+namespace stria::passes {
+namespace {
+
+using cost::ScoredTile;
+using cost::Tile;
+using cost::TileCost;
+using cost::TiledBlock;
+using cost::TileSpace;
+using stripe::Block;
+
+constexpr double kNone = std::numeric_limits<double>::infinity();
+
+// One of the two costs, for one block: lower is better.
+class Costing {
+ public:
+  virtual ~Costing() = default;
+  // Infinite: the tile does not fit.
+  virtual double of(const Tile& tile) const = 0;
+  virtual double bound(const Tile& low, const Tile& high) const = 0;
+  virtual bool hopeless(const Tile& tile) const = 0;
+  // What `ascend` climbs; over 0 where the tile fits.
+  virtual double score(const Tile& tile) const = 0;
+  virtual std::string terms(const Tile& tile) const = 0;
+};
+
+class TrafficCosting final : public Costing {
+ public:
+  TrafficCosting(const TiledBlock& block, const TileChoiceOptions& options)
+      : block_(block),
+        settings_{.input_cost = options.input_cost,
+                  .output_cost = options.output_cost,
+                  .split_factor = options.split_factor,
+                  .small_factor_bound = options.small_factor_bound,
+                  .cache_width_bytes = options.cache_width_bytes,
+                  .min_points = options.min_points,
+                  .min_out_points = options.min_out_points,
+                  .min_tiles = options.min_tiles,
+                  .min_out_tiles = options.min_out_tiles,
+                  .border_cost = options.border_cost} {}
+  double of(const Tile& tile) const override {
+    return cost::traffic_cost(block_, tile, settings_).cost;
+  }
+  double bound(const Tile& low, const Tile& high) const override {
+    return cost::traffic_cost_bound(block_, low, high, settings_);
+  }
+  bool hopeless(const Tile&) const override { return false; }
+  double score(const Tile& tile) const override { return 1 / of(tile); }
+  std::string terms(const Tile& tile) const override {
+    return cost::to_string(cost::traffic_cost(block_, tile, settings_)) +
+           fmt::format(" border_tiles={:.0f}", cost::border_tiles_of(block_, tile));
+  }
+
+ private:
+  const TiledBlock& block_;
+  const cost::TrafficSettings settings_;
+};
+
+// The table has its indices by name, tiles have them in the block's order.
+class GroupCosting final : public Costing {
+ public:
+  GroupCosting(const TiledBlock& block, cost::FlatKernel kernel, const GroupSettings& settings)
+      : kernel_(std::move(kernel)), settings_(settings) {
+    for (const cost::FlatKernel::Index& index : kernel_.indices)
+      for (size_t i = 0; i < block.indices.size(); ++i)
+        if (block.indices[i].name == index.name) order_.push_back(i);
+  }
+  double of(const Tile& tile) const override {
+    const cost::GroupScore score = cost::score_of(kernel_, in_order(tile), settings_);
+    return score.fits() ? -score.score : kNone;
+  }
+  double bound(const Tile& low, const Tile& high) const override {
+    return -cost::score_bound(kernel_, in_order(low), in_order(high), settings_);
+  }
+  bool hopeless(const Tile& tile) const override {
+    return cost::all_larger_are_over(kernel_, in_order(tile), settings_);
+  }
+  double score(const Tile& tile) const override {
+    return cost::score_of(kernel_, in_order(tile), settings_).score;
+  }
+  std::string terms(const Tile& tile) const override {
+    return cost::to_string(cost::score_of(kernel_, in_order(tile), settings_), settings_);
+  }
+
+ private:
+  Tile in_order(const Tile& tile) const {
+    Tile out;
+    for (size_t i : order_) out.push_back(tile[i]);
+    return out;
+  }
+
+  const cost::FlatKernel kernel_;
+  const GroupSettings& settings_;
+  std::vector<size_t> order_;
+};
+
+// The block as a table of strides, with the elementwise kernels that follow it; or why it is none.
+Result<cost::FlatKernel> table_of(const stripe::Program& program, const Block& block) {
+  for (const Block* parent : {program.prologue(), program.main()}) {
+    if (!parent) continue;
+    for (size_t i = 0; i < parent->stmts.size(); ++i)
+      if (parent->stmts[i].block() == &block)
+        return cost::flatten(*parent, block, cost::following_kernels(*parent, i));
+  }
+  return unsupported("block '{}' is no kernel: it is inside of one", block.name);
+}
+
+cost::TileLimits limits_of(const TileChoiceOptions& options, const HardwareModel& model) {
+  return {.memory = options.memory.empty() ? nullptr : model.find_memory(options.memory),
+          .pipeline_depth = options.pipeline_depth,
+          .max_input_bytes = options.max_input_bytes,
+          .max_output_bytes = options.max_output_bytes,
+          .max_per_input_bytes = options.max_per_input_bytes,
+          .max_per_output_bytes = options.max_per_output_bytes,
+          .max_total_bytes = options.max_total_bytes,
+          .max_points = options.max_points,
+          .max_po2_points = options.max_po2_points,
+          .max_tiles = options.max_tiles};
+}
+
+// Every note is one text; its lines stand below its first one.
+std::string indented(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  std::string out;
+  for (char c : text) {
+    out += c;
+    if (c == '\n') out += "      ";
+  }
+  return out;
+}
+
+class Chooser {
+ public:
+  Chooser(const Block& block, const TileChoiceOptions& options, PassContext& context)
+      : block_(block),
+        tiled_(cost::tiled_block(block)),
+        options_(options),
+        context_(context),
+        name_(block.name.empty() ? "block" : block.name),
+        limits_(limits_of(options, context.model())) {}
+
+  Result<TileChoice> choose(
+      const stripe::Program& program,
+      const std::function<Block(const std::map<std::string, int64_t>& sizes)>& apply) {
+    TileChoice out;
+    if (options_.cost == "roofline_occupancy") {
+      Result<cost::FlatKernel> kernel = table_of(program, block_);
+      if (!kernel.ok()) {
+        out.reason = kernel.status().message();
+        return out;
+      }
+      costing_ =
+          std::make_unique<GroupCosting>(tiled_, *std::move(kernel), *context_.model().settings);
+    } else {
+      costing_ = std::make_unique<TrafficCosting>(tiled_, options_);
+    }
+    Result<TileSpace> space =
+        cost::tile_space(tiled_, {.only_po2 = options_.only_po2,
+                                  .only_even = options_.only_even,
+                                  .only_multiple_of = options_.only_multiple_of,
+                                  .cut_reductions = options_.cut_reductions});
+    std::vector<ScoredTile> best;
+    if (space.ok()) best = options_.search == "ascend" ? climb(*space) : look_everywhere(*space);
+    if (best.empty()) {
+      out.fits = false;
+      out.reason =
+          "no tile fits: " + (space.ok() ? why_nothing_fits(*space) : space.status().message());
+      return out;
+    }
+    if (context_.explaining()) explain(best);
+    size_t chosen = 0;
+    if (options_.measure_top > 0) {
+      STRIA_ASSIGN(chosen, fastest(best, apply));
+    }
+    out.sizes = sizes_of(best[chosen].tile);
+    return out;
+  }
+
+ private:
+  size_t kept() const {
+    return static_cast<size_t>(std::max<int64_t>(
+        {1, options_.measure_top, context_.explaining() ? options_.explain_top : 0}));
+  }
+
+  std::map<std::string, int64_t> sizes_of(const Tile& tile) const {
+    std::map<std::string, int64_t> out;
+    for (size_t i = 0; i < tile.size(); ++i) out[tiled_.indices[i].name] = tile[i];
+    return out;
+  }
+
+  std::vector<ScoredTile> look_everywhere(const TileSpace& space) {
+    TileCost of;
+    of.of = [&](const Tile& tile) {
+      return cost::keeps_limits(tiled_, tile, limits_) ? costing_->of(tile) : kNone;
+    };
+    of.bound = [&](const Tile& low, const Tile& high) { return costing_->bound(low, high); };
+    of.hopeless = [&](const Tile& tile) {
+      return cost::all_larger_are_over(tiled_, tile, limits_) || costing_->hopeless(tile);
+    };
+    cost::Ranking ranking = cost::exhaustive(space, of, kept());
+    looked_at_ = ranking.looked_at;
+    return std::move(ranking.best);
+  }
+
+  std::vector<ScoredTile> climb(const TileSpace& space) {
+    // The walk goes on through tiles of which there would be too many: larger ones are fewer.
+    constexpr double kTooMany = 1e-200;
+    cost::TileLimits but_tiles = limits_;
+    but_tiles.max_tiles = 0;
+    const cost::SearchResult found = cost::ascend(space, [&](const Tile& tile) {
+      if (!cost::keeps_limits(tiled_, tile, but_tiles)) return -1.0;
+      const double score = costing_->score(tile);
+      const bool too_many = !cost::keeps_limits(tiled_, tile, limits_);
+      return score > 0 && too_many ? kTooMany / cost::tiles_of(tiled_, tile) : score;
+    });
+    looked_at_ = static_cast<int64_t>(found.looked_at.size());
+    std::vector<ScoredTile> out;
+    for (auto tile = found.looked_at.rbegin(); tile != found.looked_at.rend(); ++tile)
+      if (tile->score > 0 && cost::keeps_limits(tiled_, tile->tile, limits_)) out.push_back(*tile);
+    std::stable_sort(out.begin(), out.end(),
+                     [](const ScoredTile& a, const ScoredTile& b) { return a.score > b.score; });
+    if (out.size() > kept()) out.resize(kept());
+    return out;
+  }
+
+  std::string why_nothing_fits(const TileSpace& space) const {
+    Tile smallest;
+    for (const std::vector<int64_t>& sizes : space) smallest.push_back(sizes.front());
+    cost::TileLimits but_tiles = limits_;
+    but_tiles.max_tiles = 0;
+    if (auto over = cost::over_limit(tiled_, smallest, but_tiles))
+      return fmt::format("the smallest, {}, is over {}", cost::to_string(tiled_, smallest),
+                         over->to_string());
+    if (costing_->of(smallest) == kNone)
+      return fmt::format("the smallest, {}, is {}", cost::to_string(tiled_, smallest),
+                         indented(costing_->terms(smallest)));
+    // Of those that fit otherwise, the one of which there are the fewest.
+    TileCost fewest;
+    fewest.of = [&](const Tile& tile) {
+      return cost::keeps_limits(tiled_, tile, but_tiles) && costing_->of(tile) < kNone
+                 ? cost::tiles_of(tiled_, tile)
+                 : kNone;
+    };
+    fewest.bound = [&](const Tile&, const Tile& high) { return cost::tiles_of(tiled_, high); };
+    fewest.hopeless = [&](const Tile& tile) {
+      return cost::all_larger_are_over(tiled_, tile, but_tiles) || costing_->hopeless(tile);
+    };
+    const Tile tile = cost::exhaustive(space, fewest).best.at(0).tile;
+    auto over = cost::over_limit(tiled_, tile, limits_);
+    return over ? fmt::format("the largest, {}, is over {}", cost::to_string(tiled_, tile),
+                              over->to_string())
+                : fmt::format("search '{}' met none", options_.search);
+  }
+
+  void explain(const std::vector<ScoredTile>& best) {
+    context_.note(fmt::format("{}: {} tiles looked at by {}, cost {}", name_, looked_at_,
+                              options_.search, options_.cost));
+    for (size_t i = 0; i < best.size() && i < static_cast<size_t>(options_.explain_top); ++i) {
+      const Tile& tile = best[i].tile;
+      std::string text = fmt::format("{}: {}. {}\n{}", name_, i + 1, cost::to_string(tiled_, tile),
+                                     costing_->terms(tile));
+      if (!text.ends_with('\n')) text += '\n';
+      if (limits_.memory) {
+        const cost::MemoryUse use =
+            cost::memory_use(tiled_, tile, *limits_.memory, options_.pipeline_depth);
+        text += fmt::format("{}: {:.0f} bytes of {:.0f}", options_.memory, use.bytes, use.capacity);
+        if (use.ways > 0) text += fmt::format(", {:.0f} of {} ways", use.places, use.ways);
+        text += '\n';
+      }
+      text += cost::to_string(cost::time_of(tiled_, tile, context_.model(), limits_.memory,
+                                            options_.pipeline_depth, unit()));
+      context_.note(indented(text));
+    }
+  }
+
+  // That the block is to run on, if its location says so.
+  cost::UnitInUse unit() const {
+    if (block_.location.path.empty()) return {};
+    const stripe::LocationUnit& last = block_.location.path.back();
+    return {context_.model().find_executor(last.name), last.units.empty() ? 0 : 1};
+  }
+
+  // Position of the candidate that the device runs in the shortest time; of equals the better one.
+  Result<size_t> fastest(
+      const std::vector<ScoredTile>& best,
+      const std::function<Block(const std::map<std::string, int64_t>& sizes)>& apply) {
+    const std::string before = stripe::print(block_);
+    size_t out = 0;
+    double least = kNone;
+    for (size_t i = 0; i < best.size() && i < static_cast<size_t>(options_.measure_top); ++i) {
+      const std::string candidate = cost::to_string(tiled_, best[i].tile);
+      Result<double> ns = measured_ns(*context_.measure(), context_.model(), {before, candidate},
+                                      apply(sizes_of(best[i].tile)));
+      if (!ns.ok())
+        return ns.status().with_context(fmt::format("block '{}', tile {}", name_, candidate));
+      context_.count("candidates_timed");
+      if (context_.explaining())
+        context_.note(fmt::format("{}: {}. takes {:.6g} ns on {}", name_, i + 1, *ns,
+                                  context_.measure()->device));
+      if (*ns >= least) continue;
+      least = *ns;
+      out = i;
+    }
+    return out;
+  }
+
+  const Block& block_;
+  const TiledBlock tiled_;
+  const TileChoiceOptions& options_;
+  PassContext& context_;
+  const std::string name_;
+  const cost::TileLimits limits_;
+  std::unique_ptr<Costing> costing_;
+  int64_t looked_at_ = 0;
+};
+
+}  // namespace
+
+void describe_choice(TileChoiceOptions& options, OptionFields& fields) {
+  fields.add("memory", options.memory,
+             "memory unit of the model; one instance is to hold the tile; \"\" = no limit");
+  fields.add("pipeline_depth", options.pipeline_depth, "tiles at once in that memory",
+             {1, 1 << 20});
+  fields.add("cost", options.cost, "what is the lowest for the best tile",
+             std::vector<std::string>{"traffic", "roofline_occupancy"});
+  fields.add("search", options.search, "how tiles are looked for",
+             std::vector<std::string>{"exhaustive", "ascend"});
+  fields.add("only_po2", options.only_po2, "sizes are powers of two");
+  fields.add("only_even", options.only_even, "sizes divide their ranges");
+  fields.add("only_multiple_of", options.only_multiple_of,
+             "sizes are multiples of it; shorter ranges stay whole", {1, 1 << 20});
+  fields.add("cut_reductions", options.cut_reductions, "reductions may be cut");
+  fields.add("max_input_bytes", options.max_input_bytes,
+             "limit of a tile: all `in` views together; 0 = none");
+  fields.add("max_output_bytes", options.max_output_bytes, "the same, all `out` views");
+  fields.add("max_per_input_bytes", options.max_per_input_bytes, "the same, each `in` view");
+  fields.add("max_per_output_bytes", options.max_per_output_bytes, "the same, each `out` view");
+  fields.add("max_total_bytes", options.max_total_bytes, "the same, all views");
+  fields.add("max_points", options.max_points, "limit of a tile's points; 0 = none");
+  fields.add("max_po2_points", options.max_po2_points,
+             "the same, each size rounded up to a power of two");
+  fields.add("max_tiles", options.max_tiles, "limit of the number of tiles; 0 = none");
+  fields.add("input_cost", options.input_cost, "traffic: of an element or line that is read");
+  fields.add("output_cost", options.output_cost, "traffic: of one that is written");
+  fields.add("split_factor", options.split_factor, "traffic: times log2 of the number of tiles");
+  fields.add(
+      "small_factor_bound", options.small_factor_bound,
+      "traffic: prime factors up to it, of sizes of output indices, make a tile cheaper; 0 = "
+      "none",
+      {0, 1000});
+  fields.add("cache_width_bytes", options.cache_width_bytes,
+             "traffic: bytes of a line; 0 = elements count", {0, 1 << 20});
+  fields.add("min_points", options.min_points, "traffic: goal for a tile's points", {1});
+  fields.add("min_out_points", options.min_out_points,
+             "traffic: goal for its points along output indices", {1});
+  fields.add("min_tiles", options.min_tiles, "traffic: goal for the number of tiles", {1});
+  fields.add("min_out_tiles", options.min_out_tiles,
+             "traffic: goal for the number along output indices", {1});
+  fields.add(
+      "border_cost", options.border_cost,
+      "traffic: how much dearer than one inside a tile is whose points are tested, as a part "
+      "of it");
+  fields.add("measure_top", options.measure_top,
+             "the best so many are timed on the device, and the fastest is taken; 0 = none",
+             {0, 1000});
+  fields.add("explain_top", options.explain_top, "candidates that `--explain autotile` prints",
+             {1, 1000});
+}
+
+Status check_choice(const TileChoiceOptions& options, const PassContext& context) {
+  const HardwareModel& model = context.model();
+  STRIA_RETURN_IF_ERROR(check_unit(model, UnitUse::hold, "/memory", options.memory));
+  if (!options.memory.empty()) {
+    const MemoryUnit* memory = model.find_memory(options.memory);
+    if (!memory)
+      return not_found("/memory: there is no hardware model that has '{}'", options.memory);
+    if (memory->size_bytes == 0)
+      return invalid_argument("/memory: the hardware model does not say how large '{}' is",
+                              options.memory);
+  }
+  if (options.cost == "roofline_occupancy") {
+    if (!model.settings)
+      return not_found("/cost: 'roofline_occupancy' needs the hardware model's `settings`");
+    const GroupSettings& s = *model.settings;
+    if (s.threads <= 0 || s.mem_width <= 0 || s.goal_groups <= 0 || s.goal_flops_per_byte <= 0)
+      return invalid_argument(
+          "/cost: 'roofline_occupancy' needs threads, mem_width, goal_groups and "
+          "goal_flops_per_byte in the hardware model's `settings`");
+  }
+  if (options.measure_top > 0 && !context.measure())
+    return unsupported("/measure_top: needs a device that times candidates; there is none here");
+  return {};
+}
+
+Result<TileChoice> choose_tile(
+    const stripe::Program& program, const Block& block, const TileChoiceOptions& options,
+    PassContext& context,
+    const std::function<Block(const std::map<std::string, int64_t>& sizes)>& apply) {
+  return Chooser(block, options, context).choose(program, apply);
+}
+
+}  // namespace stria::passes

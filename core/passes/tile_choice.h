@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which tile of a block is the best, by a cost on the hardware model, or by the times that a device
+// takes for the best few: the choice that autotile makes, apart from what it does with it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "stria/pass/option_fields.h"
+#include "stria/pass/pass_context.h"
+#include "stria/stripe/block.h"
+
+namespace stria::passes {
+
+struct TileChoiceOptions {
+  std::string memory;          // memory unit, one instance of which is to hold the tile; "" = none
+  int64_t pipeline_depth = 1;  // tiles in it at once
+  std::string cost = "traffic";       // or "roofline_occupancy", by the model's settings
+  std::string search = "exhaustive";  // or "ascend"
+  bool only_po2 = false;
+  bool only_even = false;
+  int64_t only_multiple_of = 1;
+  bool cut_reductions = true;
+  // Limits, 0 = none.
+  int64_t max_input_bytes = 0, max_output_bytes = 0;
+  int64_t max_per_input_bytes = 0, max_per_output_bytes = 0;
+  int64_t max_total_bytes = 0;
+  int64_t max_points = 0, max_po2_points = 0;
+  int64_t max_tiles = 0;
+  // Of the cost `traffic`: stria/cost/traffic_cost.h.
+  double input_cost = 1, output_cost = 1;
+  double split_factor = 0.001;
+  int64_t small_factor_bound = 0;
+  int64_t cache_width_bytes = 0;
+  int64_t min_points = 1, min_out_points = 1, min_tiles = 1, min_out_tiles = 1;
+  double border_cost = 0;
+  int64_t measure_top = 0;  // the best so many are timed; 0 = the cost decides
+  int64_t explain_top = 5;  // the best so many are noted if the pass explains itself
+};
+void describe_choice(TileChoiceOptions& options, OptionFields& fields);
+
+// Options against the model: not_found or invalid_argument with the JSON path of an option that
+// asks for what the model does not have; unsupported if `measure_top` finds no device.
+Status check_choice(const TileChoiceOptions& options, const PassContext& context);
+
+struct TileChoice {
+  // By index name; empty: `reason` says why the block is left alone, or that nothing fits.
+  std::map<std::string, int64_t> sizes;
+  std::string reason;
+  bool fits = true;  // false: no tile does, and `reason` says which limit the smallest is over
+};
+
+// The best tile of `block`. `apply` cuts a copy of the block, for timing it. Notes the best
+// candidates with every term if the context explains. Fails only where timing does. Options have
+// been checked.
+Result<TileChoice> choose_tile(
+    const stripe::Program& program, const stripe::Block& block, const TileChoiceOptions& options,
+    PassContext& context,
+    const std::function<stripe::Block(const std::map<std::string, int64_t>& sizes)>& apply);
+
+}  // namespace stria::passes

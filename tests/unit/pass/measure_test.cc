@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/pass/measure.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "stria/base/file.h"
+
+namespace stria {
+namespace {
+
+namespace fs = std::filesystem;
+
+class MeasureTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ =
+        fs::path(testing::TempDir()) /
+        (std::string("stria_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(folder_);
+    measure_.time = [this](const stripe::Block&) -> Result<double> {
+      ++runs_;
+      return ns_;
+    };
+    measure_.device = "fake 1";
+    measure_.folder = folder_ / "times";
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  double ask(const MeasuredThing& thing = {"block [] (\n) {\n}\n", "[i:4]"}) {
+    auto ns = measured_ns(measure_, model_, thing, stripe::Block());
+    return ns.ok() ? *ns : -1;
+  }
+  fs::path only_file() const { return fs::directory_iterator(folder_ / "times")->path(); }
+
+  fs::path folder_;
+  Measure measure_;
+  HardwareModel model_ = empty_hardware_model();
+  int runs_ = 0;
+  double ns_ = 125.5;
+};
+
+TEST_F(MeasureTest, IsKeptForTheNextProcess) {
+  EXPECT_EQ(ask(), 125.5);
+  ns_ = 7;
+  EXPECT_EQ(ask(), 125.5);
+  EXPECT_EQ(runs_, 1);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "times"), fs::directory_iterator()), 1);
+}
+
+TEST_F(MeasureTest, OfAnotherBlockCandidateModelOrDeviceIsMeasured) {
+  ask();
+  EXPECT_EQ(ask({"block [] (\n) {\n}\n", "[i:8]"}), 125.5);
+  EXPECT_EQ(ask({"block [i:9] (\n) {\n}\n", "[i:4]"}), 125.5);
+  measure_.device = "fake 2";
+  ask();
+  auto model = load_hardware_model({"other", R"({"name": "other"})"});
+  ASSERT_TRUE(model.ok());
+  model_ = *model;
+  ask();
+  EXPECT_EQ(runs_, 5);
+}
+
+TEST_F(MeasureTest, ADamagedEntryIsMeasuredAgainAndMended) {
+  ask();
+  const std::string good = read_file(only_file()).value();
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    const size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return text.replace(at, from.size(), to);
+  };
+  for (const std::string& text :
+       {std::string(), std::string("{"), good.substr(0, good.size() / 2), std::string("[1, 2]"),
+        with("125.5", "\"125.5\""), with("125.5", "-1"), with("125.5", "0"), with("125.5", "null"),
+        with("[i:4]", "[i:5]"), with("\"version\": 1", "\"version\": 2"),
+        with("\"version\": 1", "\"version\": 1, \"more\": 1")}) {
+    std::ofstream(only_file()) << text;
+    const int before = runs_;
+    EXPECT_EQ(ask(), 125.5) << text;
+    EXPECT_EQ(runs_, before + 1) << text;
+    EXPECT_EQ(read_file(only_file()).value(), good);
+  }
+}
+
+TEST_F(MeasureTest, WithoutAFolderNothingIsKept) {
+  measure_.folder = "";
+  ask();
+  ask();
+  EXPECT_EQ(runs_, 2);
+  EXPECT_FALSE(fs::exists(folder_ / "times"));
+}
+
+TEST_F(MeasureTest, AFolderThatCannotBeWrittenIsNoError) {
+  fs::create_directories(folder_);
+  std::ofstream(folder_ / "times") << "a file";
+  EXPECT_EQ(ask(), 125.5);
+}
+
+TEST_F(MeasureTest, WhatTheDeviceRefusesOrCannotHaveMeasuredIsAnError) {
+  ns_ = 0;
+  EXPECT_EQ(ask(), -1);
+  EXPECT_FALSE(fs::exists(folder_ / "times"));
+  measure_.time = [](const stripe::Block&) -> Result<double> { return unsupported("too large"); };
+  EXPECT_THAT(measured_ns(measure_, model_, {"b", "c"}, {}).status().message(),
+              testing::HasSubstr("too large"));
+}
+
+}  // namespace
+}  // namespace stria

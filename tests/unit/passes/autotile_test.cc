@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a device that times candidates changes about autotile's choice.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "stria/pass/measure.h"
+#include "stria/passes/all_passes.h"
+#include "stria/stripe/parser.h"
+#include "stria/stripe/printer.h"
+#include "tile_program.h"
+
+namespace stria::passes {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kProgram = R"(
+0: #program block [] (
+    none new@0x0 A[0, 0] fp32(64:64, 64:1)
+    none new@0x0 B[0, 0] fp32(64:64, 64:1)
+    none new@0x0 C[0, 0] fp32(64:64, 64:1)
+) {
+  0: #main block [] (
+      in A[0, 0] fp32(64:64, 64:1)
+      in B[0, 0] fp32(64:64, 64:1)
+      out C[0, 0] fp32(64:64, 64:1)
+  ) {
+    0: #contraction #kernel block [i:64, j:64, k:64] ( // kernel_0
+        in A[i, k] fp32(1:64, 1:1)
+        in B[k, j] fp32(1:64, 1:1)
+        out C[i, j]:add.fp32 fp32(1:64, 1:1)
+    ) {
+      0: $A = load(A)
+      1: $B = load(B)
+      2: $C = mul.fp32($A, $B)
+      3: C = store($C)
+    }
+  }
+}
+)";
+
+struct Ran {
+  Status status;
+  StepReport report;
+  std::string tile;  // index list of the inner block
+};
+
+Ran run(const std::string& options, const Measure* measure, const std::string& explain = "") {
+  Result<stripe::Program> program = stripe::parse({"test", kProgram});
+  STRIA_CHECK(program.ok(), "{}", program.status().to_string());
+  const HardwareModel model = small_model(16, 8);
+  auto steps =
+      parse_pipeline({"pipeline", "[{\"autotile\": {" + options + "}}]"}, {}, model, all_passes());
+  STRIA_CHECK(steps.ok(), "{}", steps.status().to_string());
+  PipelineOptions how;
+  how.verify_each = true;
+  how.measure = measure;
+  how.explain = explain;
+  auto reports = run_pipeline(*program, *steps, model, how);
+  if (!reports.ok()) return {reports.status(), {}, ""};
+  const stripe::Block& kernel = *program->main()->stmts[0].block();
+  return {{}, reports->at(0), stripe::print_line(kernel.stmts[0])};
+}
+
+// A device on which tiles with few steps of the reduction are fast.
+struct FakeDevice {
+  Measure measure;
+  std::vector<std::string> timed;
+  FakeDevice() {
+    measure.device = "fake";
+    measure.time = [this](const stripe::Block& block) -> Result<double> {
+      timed.push_back(stripe::print_line(block.stmts.at(0)));
+      const stripe::Index* k = block.stmts.at(0).block()->find_index("k");
+      return k ? static_cast<double>(k->range) : 1;
+    };
+  }
+};
+
+TEST(MeasuredTile, IsTheFastestOfTheBest) {
+  const std::string options = R"("max_points": 512)";
+  const Ran by_cost = run(options, nullptr);
+  ASSERT_TRUE(by_cost.status.ok()) << by_cost.status.to_string();
+  EXPECT_EQ(by_cost.tile, "block [i:8, j:8, k:8]");
+  FakeDevice device;
+  const Ran measured = run(options + R"(, "measure_top": 4)", &device.measure);
+  ASSERT_TRUE(measured.status.ok()) << measured.status.to_string();
+  ASSERT_EQ(device.timed.size(), 4u);
+  EXPECT_EQ(device.timed[0], by_cost.tile);  // the best by cost is among them, first
+  EXPECT_EQ(measured.report.counters.at("candidates_timed"), 4);
+  EXPECT_EQ(measured.tile, "block [i:16, j:8, k:4]");
+  EXPECT_THAT(device.timed, testing::Contains(measured.tile));
+}
+
+TEST(MeasuredTile, EqualTimesLeaveTheCostItsChoice) {
+  FakeDevice device;
+  device.measure.time = [](const stripe::Block&) -> Result<double> { return 5.0; };
+  EXPECT_EQ(run(R"("max_points": 512, "measure_top": 4)", &device.measure).tile,
+            "block [i:8, j:8, k:8]");
+}
+
+TEST(MeasuredTile, IsNotMeasuredTwice) {
+  FakeDevice device;
+  device.measure.folder = std::filesystem::path(testing::TempDir()) / "stria_measured_tiles";
+  std::filesystem::remove_all(device.measure.folder);
+  const std::string options = R"("max_points": 512, "measure_top": 3)";
+  const Ran first = run(options, &device.measure), second = run(options, &device.measure);
+  EXPECT_EQ(device.timed.size(), 3u);
+  EXPECT_EQ(first.tile, second.tile);
+  EXPECT_EQ(second.report.counters.at("candidates_timed"), 3);
+  std::filesystem::remove_all(device.measure.folder);
+}
+
+TEST(MeasuredTile, AFailureNamesBlockAndTile) {
+  FakeDevice device;
+  device.measure.time = [](const stripe::Block&) -> Result<double> {
+    return unsupported("out of memory");
+  };
+  EXPECT_THAT(run(R"("max_points": 512, "measure_top": 4)", &device.measure).status.message(),
+              HasSubstr("block 'kernel_0', tile [i:8, j:8, k:8]: out of memory"));
+}
+
+TEST(ExplainedTile, NotesWhatTheDeviceSays) {
+  FakeDevice device;
+  const Ran ran =
+      run(R"("max_points": 512, "measure_top": 2, "explain_top": 1)", &device.measure, "autotile");
+  EXPECT_THAT(ran.report.notes,
+              testing::ElementsAre(HasSubstr("tiles looked at by exhaustive"),
+                                   HasSubstr("kernel_0: 1. [i:8, j:8, k:8]"),
+                                   HasSubstr("1. takes 8 ns on fake"), HasSubstr("2. takes")));
+  EXPECT_TRUE(run(R"("max_points": 512)", nullptr).report.notes.empty());
+  EXPECT_TRUE(run(R"("max_points": 512)", nullptr, "prune").report.notes.empty());
+}
+
+}  // namespace
+}  // namespace stria::passes
