@@ -5,8 +5,8 @@
 #include <map>
 #include <optional>
 
+#include "stria/base/arena.h"
 #include "stria/base/text.h"
-#include "stria/exec/arena.h"
 #include "stria/hal/error.h"
 #include "stria/stripe/walk.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which statements of a block run before which. Used by the verifier only.
+// Which statements of a block run before which.
 #pragma once
 
 #include <cstddef>

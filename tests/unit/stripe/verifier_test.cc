@@ -239,6 +239,26 @@ TEST(Verifier, ArenasOfDifferentTimesMayShare) {
   EXPECT_THAT(message, HasSubstr("those of 'T' (0 to 63)"));
 }
 
+// What statements allocate inside that do not wait for each other is alive together.
+TEST(Verifier, ArenasOfStatementsThatMayRunTogetherLieApart) {
+  auto program = [](const std::string& tags, const std::string& deps, const std::string& place) {
+    auto copy = [](const std::string& target, const std::string& at) {
+      return "block [x:64] ( in A[x] i8(1:1) out " + target + "[x] i8(1:1) none new@" + at +
+             "<SRAM> S[0] i8(1:1)) { 0: block [] ( in A[0] i8(1:1) out S[0] i8(1:1)) {"
+             "0: $a = load(A) 1: S = store($a) } 1: $s = load(S) 2: " + target + " = store($s) }";
+    };
+    return "0: #placed #program block [] ( none new@0x0 A[0] i8(64:1) none new@0x40 B[0] i8(64:1)"
+           " none new@0x80 C[0] i8(64:1)) { 0: #main " + tags +
+           " block [] ( in A[0] i8(64:1) out B[0] i8(64:1) out C[0] i8(64:1)) {"
+           "0: " + copy("B", "0x0") + " 1" + deps + ": " + copy("C", place) + " } }";
+  };
+  expect_passes(program("", "", "0x0"));
+  expect_passes(program("#deps", "[0]", "0x0"));
+  expect_passes(program("#deps", "", "0x1"));
+  EXPECT_THAT(check("", program("#deps", "", "0x0")).message(),
+              HasSubstr("its bytes 0 to 0 of 'SRAM' are also those of 'S' (0 to 0)"));
+}
+
 TEST(Verifier, LanesNeedNoBarrierForWhatIsTheirOwn) {
   // Each lane reads what it stored, in any later block, in warps too; sums into one aggregation.
   expect_passes(kernel(R"(0: #kernel block<SM[x]> [x:8] ( in A[x, 0] fp32(1:16, 16:1) out B[x, 0] fp32(1:16, 16:1)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arenas of generated sets of lifetimes against the bound that nothing can beat: the most bytes
 // alive at once.
-#include "stria/exec/arena.h"
+#include "stria/base/arena.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <random>
 #include <string>
 
-namespace stria::exec {
+namespace stria {
 namespace {
 
 using Pieces = std::vector<ArenaPiece>;
@@ -240,6 +240,24 @@ TEST(Arena, OfNothingIsEmpty) {
   EXPECT_EQ(empty[0].offset, 0u);
 }
 
+// a lives with b and c, which do not live with each other; d stays where it is.
+TEST(Arena, PairsSayWhoIsAliveTogether) {
+  Pieces pieces = {{64, 0, 2, 0}, {128, 0, 0, 0}, {32, 2, 2, 0}, {16, 0, 2, 64}};
+  ArenaConflicts conflicts(pieces.size());
+  conflicts.add(0, 1);
+  conflicts.add(0, 2);
+  conflicts.add(0, 3);
+  conflicts.add(1, 3);
+  EXPECT_TRUE(conflicts.between(3, 1));
+  EXPECT_FALSE(conflicts.between(2, 3));
+  const uint64_t least = peak_live_bytes(pieces, 16, conflicts);
+  EXPECT_EQ(least, 64u + 128 + 16);
+  EXPECT_EQ(place_pieces(pieces, 16, conflicts, {false, false, false, true}, least), least);
+  EXPECT_EQ(pieces[3].offset, 64u);
+  EXPECT_EQ(pieces[0].offset, 0u);
+  EXPECT_EQ(pieces[1].offset, 80u);
+}
+
 TEST(Arena, IsTheSameEveryTime) {
   Random random(3);
   Pieces first = kFamilies[0].make(random), second = first;
@@ -248,4 +266,4 @@ TEST(Arena, IsTheSameEveryTime) {
 }
 
 }  // namespace
-}  // namespace stria::exec
+}  // namespace stria

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/stripe/allocation_lives.h"
+
+#include <algorithm>
+
+#include "stria/stripe/statement_order.h"
+
+namespace stria::stripe {
+namespace {
+
+// Which statements use which of the block's refinements.
+std::map<std::string_view, std::vector<size_t>> users_of(const Block& block) {
+  std::map<std::string_view, std::vector<size_t>> users;
+  auto use = [&](const std::string& name, size_t i) {
+    std::vector<size_t>& list = users[name];
+    if (list.empty() || list.back() != i) list.push_back(i);
+  };
+  for (size_t i = 0; i < block.stmts.size(); ++i) {
+    const Statement& stmt = block.stmts[i];
+    if (auto* s = std::get_if<Load>(&stmt.op)) use(s->from, i);
+    if (auto* s = std::get_if<Store>(&stmt.op)) use(s->into, i);
+    if (auto* s = stmt.special()) {
+      for (const std::string& name : s->inputs) use(name, i);
+      for (const std::string& name : s->outputs) use(name, i);
+    }
+    if (const Block* inner = stmt.block())
+      for (const Refinement& ref : inner->refs)
+        if (ref.dir != RefDir::none) use(ref.from, i);
+  }
+  return users;
+}
+
+// Dead at statement i only if all users run before or after it.
+bool alive_at(const StatementOrder& order, const std::vector<size_t>& users, size_t i) {
+  auto before = [&](size_t u) { return u != i && order.runs_before(u, i); };
+  auto after = [&](size_t u) { return u != i && order.runs_before(i, u); };
+  return !std::all_of(users.begin(), users.end(), before) &&
+         !std::all_of(users.begin(), users.end(), after);
+}
+
+bool all_before(const StatementOrder& order, const std::vector<size_t>& users,
+                const std::vector<size_t>& others) {
+  for (size_t u : users)
+    for (size_t v : others)
+      if (!order.runs_before(u, v)) return false;
+  return true;
+}
+
+}  // namespace
+
+struct AllocationLives::Node {
+  const Node* parent = nullptr;
+  size_t position = 0;  // among the parent's statements
+  int depth = 0;
+  int64_t copies = 1;
+  StatementOrder order;
+};
+
+AllocationLives::AllocationLives(const Block& entry) { scan(entry, nullptr, 0, {}); }
+AllocationLives::~AllocationLives() = default;
+
+void AllocationLives::scan(const Block& block, const Node* parent, size_t position,
+                           const std::map<std::string, Interval>& around) {
+  std::unique_ptr<Node>& made = blocks_[&block];
+  made = std::make_unique<Node>(Node{parent, position, parent ? parent->depth + 1 : 0,
+                                     parent ? parent->copies : 1, StatementOrder(block)});
+  Node& node = *made;
+  const int64_t points = std::max<int64_t>(1, block.tags.integer("pipeline").value_or(1));
+  if (__builtin_mul_overflow(node.copies, points, &node.copies)) node.copies = 0;
+  in_order_ = in_order_ && !block.tags.has("deps");
+
+  const std::map<std::string, Interval> box = block.index_box(around);
+  const auto users = users_of(block);
+  const size_t begin_of_all = all_.size(), begin = statements_;
+  for (const Refinement& ref : block.refs) {
+    if (ref.dir != RefDir::none) continue;
+    LiveAllocation allocation{&ref, &block, 0, 0, 0};
+    if (node.copies == 0 ||
+        __builtin_mul_overflow(ref.shape.span_bytes(), node.copies, &allocation.bytes))
+      allocation.bytes = -1;
+    all_.push_back(allocation);
+    nodes_.push_back(&node);
+    const auto at = users.find(ref.into);
+    users_.push_back(at == users.end() ? std::vector<size_t>() : at->second);
+    Units& units = units_.emplace_back();
+    for (const LocationUnit& unit : ref.location.path) {
+      units.emplace_back();
+      for (const Affine& form : unit.units) units.back().push_back(interval_of(form, box));
+    }
+  }
+  const size_t end_of_own = all_.size();
+  std::vector<std::pair<size_t, size_t>> times;  // of each statement
+  for (size_t i = 0; i < block.stmts.size(); ++i) {
+    const size_t at = statements_++;
+    if (const Block* inner = block.stmts[i].block()) scan(*inner, &node, i, box);
+    times.emplace_back(at, statements_ - 1);
+  }
+  const size_t end = std::max(begin, statements_ - (statements_ > begin ? 1 : 0));
+  for (size_t a = begin_of_all; a < all_.size(); ++a) {
+    const bool own = a < end_of_own;
+    if (node.copies != 1 || (own && node.depth == 0)) {
+      all_[a].first = begin;
+      all_[a].last = end;
+    } else if (own) {
+      all_[a].first = users_[a].empty() ? begin : times[users_[a].front()].first;
+      all_[a].last = users_[a].empty() ? begin : times[users_[a].back()].second;
+    }
+  }
+}
+
+bool AllocationLives::alive_together(size_t a, size_t b) const {
+  if (in_order_ && (all_[a].last < all_[b].first || all_[b].last < all_[a].first)) return false;
+  const Node* of_a = nodes_[a];
+  const Node* of_b = nodes_[b];
+  // The statements of the innermost block around both in which they are, unless they are its own.
+  const Node* in_a = nullptr;
+  const Node* in_b = nullptr;
+  while (of_a != of_b) {
+    if (of_a->depth >= of_b->depth) {
+      in_a = of_a;
+      of_a = of_a->parent;
+    } else {
+      in_b = of_b;
+      of_b = of_b->parent;
+    }
+  }
+  const Node& around = *of_a;
+  if (around.copies != 1) return true;
+  if (in_a && in_b) {
+    const size_t x = std::min(in_a->position, in_b->position);
+    const size_t y = std::max(in_a->position, in_b->position);
+    return !around.order.runs_before(x, y);
+  }
+  if (around.depth == 0) return true;
+  if (in_b) return alive_at(around.order, users_[a], in_b->position);
+  if (in_a) return alive_at(around.order, users_[b], in_a->position);
+  return !all_before(around.order, users_[a], users_[b]) &&
+         !all_before(around.order, users_[b], users_[a]);
+}
+
+bool AllocationLives::may_be_one_memory(size_t a, size_t b) const {
+  const auto& path_a = all_[a].ref->location.path;
+  const auto& path_b = all_[b].ref->location.path;
+  if (path_a.size() != path_b.size()) return false;
+  for (size_t i = 0; i < path_a.size(); ++i) {
+    if (path_a[i].name != path_b[i].name) return false;
+    for (size_t n = 0; n < std::min(units_[a][i].size(), units_[b][i].size()); ++n) {
+      const Interval &x = units_[a][i][n], &y = units_[b][i][n];
+      if (std::max(x.lower, y.lower) > std::min(x.upper, y.upper)) return false;
+      if (all_[a].owner != all_[b].owner) continue;
+      const Affine distance = path_a[i].units[n] - path_b[i].units[n];
+      if (distance.is_constant() && distance.constant() != 0) return false;
+    }
+  }
+  return true;
+}
+
+int64_t AllocationLives::copies(const Block& block) const { return blocks_.at(&block)->copies; }
+
+}  // namespace stria::stripe
