@@ -35,6 +35,7 @@ Result<KernelProbe> KernelProbe::of(const stripe::Program& program, const stripe
 
 int64_t KernelProbe::pipeline_depth(const std::string& unit) const {
   const auto* depths = rules_.options(nullptr).pipeline_depths;
+  if (!depths) return 0;
   auto depth = depths->find(unit);
   return depth == depths->end() ? 0 : depth->second;
 }

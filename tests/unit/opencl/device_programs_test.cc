@@ -10,15 +10,17 @@
 #include <random>
 
 #include "../../chosen_device.h"
-#include "../passes/tile_program.h"
 #include "device_programs.h"
 #include "scripted_host.h"
 #include "stria/base/file.h"
 #include "stria/hal/device.h"
+#include "stria/lower/lower.h"
 #include "stria/pass/pipeline.h"
 #include "stria/passes/all_passes.h"
 #include "stria/stripe/printer.h"
 #include "stria/stripe/walk.h"
+#include "stria/tile/bind.h"
+#include "stria/tile/parser.h"
 
 namespace stria {
 namespace {
@@ -180,7 +182,9 @@ TEST(DevicePrograms, ConvolutionAsPrinted) {
 Result<stripe::Program> in_groups(const std::string& tile_text,
                                   const std::map<std::string, tile::TensorType>& inputs,
                                   const TemplateSettings& settings) {
-  STRIA_ASSIGN(passes::TileProgram tile, passes::make_program(tile_text, inputs));
+  STRIA_ASSIGN(tile::Program parsed, tile::parse({"test.tile", tile_text}));
+  STRIA_ASSIGN(tile::BoundProgram bound, tile::bind_program(parsed, "", inputs));
+  STRIA_ASSIGN(stripe::Program program, lower(bound));
   const std::string path = STRIA_SOURCE_DIR "/tests/unit/passes/group_pipeline.json";
   STRIA_ASSIGN(std::string text, read_file(path));
   STRIA_ASSIGN(HardwareModel model, load_hardware_model({"groups", R"({
@@ -188,8 +192,8 @@ Result<stripe::Program> in_groups(const std::string& tile_text,
       "exec_units": {"CU": {"count": 4}, "ITEM": {"count": 1}}})"}));
   STRIA_ASSIGN(Pipeline pipeline,
                parse_pipeline({path, text}, settings, model, passes::all_passes()));
-  STRIA_RETURN_IF_ERROR(run_pipeline(tile.generic, pipeline, model, {}).status());
-  return tile.generic;
+  STRIA_RETURN_IF_ERROR(run_pipeline(program, pipeline, model, {}).status());
+  return program;
 }
 
 const char* const kSame =

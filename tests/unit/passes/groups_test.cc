@@ -96,6 +96,17 @@ TEST(Groups, ASumThatGroupsWouldShareStaysWhole) {
             "");
 }
 
+TEST(Groups, AModelThatKnowsNothing) {
+  auto program =
+      make_program("function (A[I, K], B[K, J]) -> (C) { C[i, j : I, J] = +(A[i, k] * B[k, j]); }",
+                   {{"A", {kFloat, {16, 16}}}, {"B", {kFloat, {16, 16}}}});
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+  EXPECT_EQ(wrong_step(pipeline(),
+                       {{"TILE", R"({"i": 8, "j": 8, "k": 4})"}, {"THREADS", "32"}, {"DEPTH", "2"}},
+                       *load_hardware_model({"empty", "{}"}), *program),
+            "");
+}
+
 TEST(Groups, FewOutputsShareTheirReductionOut) {
   for (const char* text : {"function (A[I, K]) -> (S) { S[i : I] = +(A[i, k]); }",
                            "function (A[I, K]) -> (S) { S[i : I] = >(A[i, k]); }"})
