@@ -220,6 +220,7 @@ class Search {
     // of the question. Then the first of those that cost so, in the order that decides ties.
     place_input(0, candidates);
     goal_ = std::move(best_);
+    tried_.clear();
     best_.reset();
     if (goal_) place_input(0, std::move(candidates));
     return best_;
@@ -236,6 +237,11 @@ class Search {
 
   void place_input(size_t operand, Candidates candidates) {
     if (operand == fit_.rules_.ins) {
+      // The same partners as in an earlier order of inputs cost the same.
+      if (!fit_.rules_.instruction) {
+        if (std::find(tried_.begin(), tried_.end(), candidates) != tried_.end()) return;
+        tried_.push_back(candidates);
+      }
       candidates_ = std::move(candidates);
       if (!goal_) sort_candidates();
       taken_.assign(fit_.block_.idxs.size(), false);
@@ -333,36 +339,47 @@ class Search {
   // The bounds of cannot_win, for the candidates there are.
   void bound() {
     const size_t count = fit_.rules_.idxs.size();
-    padded_.assign(count + 1, 1);
-    merged_.assign(count + 1, 1);
+    for (std::vector<double>* bounds : {&padded_, &merged_, &rates_}) bounds->assign(count + 1, 1);
     for (size_t s = count; s-- > 0;) {
       const StencilRules::Index& wanted = fit_.rules_.idxs[s];
       double padded = std::numeric_limits<double>::infinity();
       double merged = 1;
-      if (fit_.may_be_virtual(wanted))
+      double rate = 0;
+      if (fit_.may_be_virtual(wanted)) {
         padded = static_cast<double>(std::max<int64_t>(wanted.size, 1));
+        rate = 1 / padded;
+      }
       for (const size_t index : candidates_[s]) {
         const int64_t range = std::max<int64_t>(fit_.block_.idxs[index].range, 1);
         const int64_t size = wanted.size == kWholeRange ? range : wanted.size;
         const auto tiles = static_cast<double>(ceil_div(range, size));
         padded = std::min(padded, tiles * static_cast<double>(size) / static_cast<double>(range));
         merged = std::max(merged, static_cast<double>(range) / tiles);
+        rate = std::max(rate, 1 / static_cast<double>(size));
       }
       padded_[s] = padded_[s + 1] * padded;
       merged_[s] = merged_[s + 1] * merged;
+      rates_[s] = rates_[s + 1] * rate;
     }
   }
 
-  // Has the search been here with the same indices taken and no more of either? What follows is the
-  // same then. An instruction also asks which index is which; blocks of
-  // more than 64 indices do without.
+  // Has the search been here with the same indices taken, and cannot do better now? What follows
+  // multiplies points and tiles by the same as then, and tiles by rates_[at] times as much at most:
+  // the cheaper one at both ends of that stays the cheaper one. An instruction also asks which
+  // index is which; blocks of more than 64 indices do without.
   bool is_dominated(size_t at, int64_t points, int64_t tiles) {
     if (fit_.rules_.instruction || taken_.size() > 64) return false;
     uint64_t key = 0;
     for (const bool taken : taken_) key = 2 * key + (taken ? 1 : 0);
+    const double rate = static_cast<double>(fit_.rules_.startup_cost) * rates_[at];
+    const auto cost = [&](int64_t p, int64_t t) {
+      return static_cast<double>(p) + rate * static_cast<double>(t);
+    };
     std::vector<std::pair<int64_t, int64_t>>& others = seen_[at][key];
     for (const auto& [p, t] : others)
-      if (p <= points && t <= tiles) return true;
+      if (p <= points &&
+          (t <= tiles || (p < points && cost(p, t) < cost(points, tiles) * (1 - 1e-12))))
+        return true;
     others.emplace_back(points, tiles);
     return false;
   }
@@ -377,9 +394,10 @@ class Search {
 
   const Fit& fit_;
   Candidates candidates_;
-  // By how many of the stencil's indices are placed: by how much the others pad the points at
-  // least, and how many points they put into a tile at most.
-  std::vector<double> padded_, merged_;
+  std::vector<Candidates> tried_;
+  // By how many of the stencil's indices are placed, of the others: by how much they pad the points
+  // at least, how many points they put into a tile at most, tiles for a point at most.
+  std::vector<double> padded_, merged_, rates_;
   std::vector<bool> taken_;  // by index of the block
   int64_t unused_ = 1;       // product of the ranges of the others
   StencilMatch match_;
