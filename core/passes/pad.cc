@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "stria/base/text.h"
 #include "stria/passes/buffer_views.h"
@@ -164,13 +165,36 @@ class Padder {
     std::vector<Affine> constraints;
   };
 
-  static IntegerSet points_of(const Block& kernel, const Domain& domain) {
+  // Its points, of the named indices alone; constraints of others do not count.
+  static IntegerSet points_of(const Block& kernel, const Domain& domain,
+                              const std::set<std::string>& names) {
     std::vector<std::pair<std::string, Interval>> box;
     for (size_t i = 0; i < kernel.idxs.size(); ++i)
-      box.push_back({kernel.idxs[i].name, {0, domain.ranges[i] - 1}});
+      if (names.count(kernel.idxs[i].name))
+        box.push_back({kernel.idxs[i].name, {0, domain.ranges[i] - 1}});
     IntegerSet points = IntegerSet::box(box);
-    for (const Affine& form : domain.constraints) points.add_ge(form);
+    for (const Affine& form : domain.constraints)
+      if (form.is_constant() || names.count(form.terms()[0].first)) points.add_ge(form);
     return points;
+  }
+
+  static bool uses_any(const Affine& form, const std::set<std::string>& names) {
+    return std::any_of(form.terms().begin(), form.terms().end(),
+                       [&](const Affine::Term& term) { return names.count(term.first) > 0; });
+  }
+
+  // What has to be looked at where `names` change: the indices that forms tie to them.
+  static std::set<std::string> tied_to(std::set<std::string> names,
+                                       const std::vector<Affine>& forms) {
+    for (bool grows = true; grows;) {
+      grows = false;
+      for (const Affine& form : forms) {
+        if (!uses_any(form, names)) continue;
+        for (const Affine::Term& term : form.terms())
+          grows = names.insert(term.first).second || grows;
+      }
+    }
+    return names;
   }
 
   // "" or why the kernel stays as it is. Copies that it needs are appended to `before`.
@@ -195,16 +219,23 @@ class Padder {
       if (index.range < 1) return "it never runs";
       domain.ranges.push_back(index.range);
     }
-    points_ = points_of(kernel, domain);
-    Result<bool> empty = points_.is_empty();
+    const bool has_work =
+        !kernel.constraints.empty() ||
+        std::any_of(kernel.idxs.begin(), kernel.idxs.end(),
+                    [&](const Index& index) { return wanted_range(index) != index.range; });
+    if (!has_work) return "it has no constraint, and its ranges stay";
+    original_ = domain;
+    std::set<std::string> all;
+    for (const Index& index : kernel.idxs) all.insert(index.name);
+    const Result<bool> empty = points_of(kernel, domain, all).is_empty();
     if (!empty.ok() || *empty) return empty.ok() ? "it never runs" : "its points are not known";
     is_float_ = is_float(product->type);
 
     Plan plan;
     std::string refused;
-    auto accept = [&](const Domain& wider) {
-      Plan next;
-      std::string reason = why_not(kernel, *out, wider, next);
+    auto accept = [&](const Domain& wider, const std::set<std::string>& changed) {
+      Plan next = plan;
+      std::string reason = why_not(kernel, *out, wider, changed, next);
       if (!reason.empty()) {
         if (refused.empty()) refused = reason;
         return false;
@@ -221,7 +252,7 @@ class Padder {
       if (wider.ranges[i] == domain.ranges[i]) continue;
       if (moves_output(*out, name)) {
         if (refused.empty()) refused = fmt::format("'{}' is not only summed over", name);
-      } else if (accept(wider)) {
+      } else if (accept(wider, {name})) {
         done.push_back(
             fmt::format("{} of {} runs to {}", name, kernel.idxs[i].range, domain.ranges[i]));
       }
@@ -230,7 +261,9 @@ class Padder {
       Domain wider = domain;
       wider.constraints.erase(wider.constraints.begin() + static_cast<ptrdiff_t>(c));
       const std::string text = domain.constraints[c].to_string();
-      if (accept(wider))
+      std::set<std::string> names;
+      for (const Affine::Term& term : domain.constraints[c].terms()) names.insert(term.first);
+      if (accept(wider, names))
         done.push_back(text + " >= 0 goes");
       else
         ++c;
@@ -261,10 +294,35 @@ class Padder {
   // The borders that the kernel's views need, by position.
   using Plan = std::map<size_t, Border>;
 
-  // "" or why the kernel may not run over `wider` instead.
-  std::string why_not(const Block& kernel, const Refinement& out, const Domain& wider, Plan& plan) {
-    const IntegerSet points = points_of(kernel, wider);
+  // "" or why the kernel may not run over `wider` instead, where `changed` run over more than in
+  // the plan so far. What no form ties to them is as it was.
+  std::string why_not(const Block& kernel, const Refinement& out, const Domain& wider,
+                      const std::set<std::string>& changed, Plan& plan) {
     const std::string undecided = "whether zeros are enough is not known";
+    const std::string infinite = "a point would multiply a zero by what may be infinite";
+    std::map<std::string, Interval> box;
+    for (size_t i = 0; i < kernel.idxs.size(); ++i)
+      box[kernel.idxs[i].name] = {0, wider.ranges[i] - 1};
+    const auto stays_inside = [&](const Refinement& ref, size_t d) {
+      const Interval reach = interval_of(ref.access[d], box);
+      return reach.lower >= 0 && reach.upper < section_.find_ref(ref.from)->shape.dims[d].size;
+    };
+    // Without the solver: a factor that is never beside its tensor is no zero at any added point.
+    for (const Refinement& ref : kernel.refs) {
+      if (!is_float_ || ref.dir != RefDir::in || is_finite(*section_.find_ref(ref.from), ref))
+        continue;
+      bool inside = true;
+      for (size_t d = 0; d < ref.access.size(); ++d) inside = inside && stays_inside(ref, d);
+      if (inside) return infinite;
+    }
+    std::vector<Affine> forms = original_.constraints;
+    forms.insert(forms.end(), out.access.begin(), out.access.end());
+    for (const Refinement& ref : kernel.refs)
+      for (size_t d = 0; d < ref.access.size(); ++d)
+        if (ref.dir == RefDir::in && !stays_inside(ref, d)) forms.push_back(ref.access[d]);
+    const std::set<std::string> names = tied_to(changed, forms);
+    const IntegerSet before = points_of(kernel, original_, names);
+    const IntegerSet points = points_of(kernel, wider, names);
     IntegerSet all_inside = points;
     std::vector<IntegerSet> insides;  // of the inputs that may hold anything
     size_t inputs = 0;
@@ -273,9 +331,11 @@ class Padder {
       if (ref.dir != RefDir::in) continue;
       ++inputs;
       const Refinement* whole = section_.find_ref(ref.from);
-      Border border(ref.access.size());
+      auto known = plan.find(r);
+      Border border = known != plan.end() ? known->second : Border(ref.access.size());
       IntegerSet inside = points;
       for (size_t d = 0; d < ref.access.size(); ++d) {
+        if (stays_inside(ref, d) || !uses_any(ref.access[d], names)) continue;
         const int64_t last = whole->shape.dims[d].size - 1;
         const Result<Bounds> bounds = points.bounds(ref.access[d]);
         if (!bounds.ok() || !bounds->lower || !bounds->upper) return undecided;
@@ -289,7 +349,7 @@ class Padder {
       if (!border.is_none()) {
         if (std::string reason = why_no_border(kernel, *whole, border); !reason.empty())
           return reason;
-        plan.emplace(r, std::move(border));
+        plan.insert_or_assign(r, std::move(border));
       }
       if (!is_finite(*whole, ref)) insides.push_back(std::move(inside));
     }
@@ -299,15 +359,16 @@ class Padder {
     if (!exact && insides.size() < inputs && inputs > 2) return "more than two factors";
     if (exact) insides = {all_inside};
     for (const IntegerSet& inside : insides) {
-      const Result<bool> old = inside.is_subset_of(points_);
+      const Result<bool> old = inside.is_subset_of(before);
       if (!old.ok()) return undecided;
-      if (!*old)
-        return is_float_ ? "a point would multiply a zero by what may be infinite"
-                         : "a point would multiply what is no zero";
+      if (!*old) return is_float_ ? infinite : "a point would multiply what is no zero";
     }
-    const std::vector<std::string> names = dim_names(out.access.size());
-    const Result<IntegerSet> old_elements = points_.image(names, out.access);
-    const Result<IntegerSet> elements = points.image(names, out.access);
+    std::vector<Affine> element;
+    for (const Affine& form : out.access)
+      if (uses_any(form, names)) element.push_back(form);
+    const std::vector<std::string> dims = dim_names(element.size());
+    const Result<IntegerSet> old_elements = before.image(dims, element);
+    const Result<IntegerSet> elements = points.image(dims, element);
     if (!old_elements.ok() || !elements.ok()) return undecided;
     const Result<bool> same = elements->is_subset_of(*old_elements);
     if (!same.ok()) return undecided;
@@ -452,7 +513,7 @@ class Padder {
   Block& section_;
   const PadOptions& options_;
   PassContext& context_;
-  IntegerSet points_;  // of the kernel at hand, as it was
+  Domain original_;  // of the kernel at hand
   bool is_float_ = false;
   std::map<std::string, Border> borders_;  // of the section's tensors, as they are to be
 };
