@@ -82,6 +82,7 @@ class GroupThreader {
     if (std::string reason = hold(); !reason.empty()) return reason;
     for (Work& work : works_)
       if (!work.split) work.split = work.outputs.empty() ? Split() : plan(work);
+    describe_groups();
     for (const Work& work : works_) describe(work);
     next_ = 0;
     spread(group_);
@@ -299,6 +300,25 @@ class GroupThreader {
     for (const cost::LanePlan::Index& index : cost::plan_lanes(kernel, ranges, settings).indices)
       put(index.index, index.lanes);
     return split;
+  }
+
+  // How many groups there are, and how a grid of three dimensions would count them.
+  void describe_groups() const {
+    cost::FlatKernel kernel;
+    cost::Tile points;
+    for (const Refinement& ref : group_.refs) {
+      if (ref.dir == RefDir::none || ref.dir == RefDir::in || !kernel.indices.empty()) continue;
+      const Affine flat = ref.flat_access();
+      for (const Index& index : group_.idxs) {
+        if (index.affine || index.range <= 1) continue;
+        kernel.indices.push_back({index.name, index.range});
+        kernel.output.strides.push_back(flat.coefficient(index.name));
+        points.push_back(1);
+      }
+    }
+    const cost::GridPlan grid = cost::plan_grid(kernel, points);
+    context_.note(
+        fmt::format("{}: groups in a grid [{}]", group_.name, fmt::join(grid.sizes, ", ")));
   }
 
   // What `--explain thread` shows of a block.
