@@ -12,6 +12,11 @@ bool is_cache(const MemoryUnit& memory) {
   return memory.policy == MemoryPolicy::lru && memory.line_bytes > 0;
 }
 
+// Searches ask for many, and most caches repeat after a power of two.
+int64_t common_divisor(int64_t a, int64_t b) {
+  return (b & (b - 1)) == 0 && a != 0 ? std::min(a & -a, b) : std::gcd(a, b);
+}
+
 // Sets of one instance; 1: a line may lie anywhere.
 int64_t sets_of(const MemoryUnit& memory) {
   if (memory.ways <= 0 || memory.size_bytes <= 0) return 1;
@@ -90,8 +95,8 @@ double places_of(const TiledView& view, const Tile& tile, int64_t line_bytes, in
   fold();
   for (; d < view.dims.size(); ++d) {
     const double size = extent(view.dims[d], tile);
-    const auto period =
-        static_cast<double>(around / std::gcd(view.dims[d].stride * view.element_bytes, around));
+    const auto period = static_cast<double>(
+        around / common_divisor(view.dims[d].stride * view.element_bytes, around));
     used *= std::min(size, period);
     places *= std::ceil(size / period);
     fold();

@@ -32,6 +32,14 @@ double short_of(double value, int64_t goal) {
 // all other sizes fixed it rises or falls with each one, so it is least at a corner.
 double least_share(const TiledDim& dim, const Tile& low, const Tile& high) {
   const size_t n = dim.terms.size();
+  if (n == 1 && dim.terms[0].first) {
+    const TiledDim::Term& term = dim.terms[0];
+    const auto least = static_cast<double>(low[term.index]),
+               most = static_cast<double>(high[term.index]);
+    const auto step = static_cast<double>(term.coefficient),
+               rest = static_cast<double>(dim.size) - step;
+    return step + std::min(rest / least, rest / most);
+  }
   double least = std::numeric_limits<double>::infinity();
   for (size_t corner = 0; corner < size_t{1} << n; ++corner) {
     auto value = static_cast<double>(dim.size);
@@ -131,21 +139,27 @@ double traffic_cost_bound(const TiledBlock& block, const Tile& low, const Tile& 
     if (view.dir != stripe::RefDir::inout)
       moved += (view.writes() ? settings.output_cost : settings.input_cost) *
                least_io(view, low, high, settings.cache_width_bytes);
-  const double inefficiency = short_of(points_of(high), settings.min_points) *
-                              short_of(outputs_of(block, high), settings.min_out_points) *
-                              short_of(tiles_of(block, low), settings.min_tiles) *
-                              short_of(output_tiles_of(block, low), settings.min_out_tiles);
+  // Searches ask for many bounds: what settings leave out is not computed.
+  double inefficiency = 1;
+  if (settings.min_points > 1) inefficiency *= short_of(points_of(high), settings.min_points);
+  if (settings.min_out_points > 1)
+    inefficiency *= short_of(outputs_of(block, high), settings.min_out_points);
+  if (settings.min_tiles > 1) inefficiency *= short_of(tiles_of(block, low), settings.min_tiles);
+  if (settings.min_out_tiles > 1)
+    inefficiency *= short_of(output_tiles_of(block, low), settings.min_out_tiles);
   double factors = 1;
   for (size_t i = 0; i < low.size() && settings.small_factor_bound >= 2; ++i)
     if (!block.indices[i].reduction) factors += std::floor(std::log2(high[i]));
-  double padding = 1;
-  for (size_t i = 0; i < low.size(); ++i)
+  double padding = 1, tiles = 1;
+  for (size_t i = 0; i < low.size(); ++i) {
+    const int64_t range = block.indices[i].range;
+    const auto count = static_cast<double>(ceil_div(range, high[i]));
+    tiles *= count;
     if (low[i] == high[i])
-      padding *= static_cast<double>(ceil_div(block.indices[i].range, low[i]) * low[i]) /
-                 static_cast<double>(block.indices[i].range);
-  return (inefficiency * padding * moved +
-          settings.split_factor * std::log2(tiles_of(block, high))) /
-         factors * kRounding;
+      padding *= count * static_cast<double>(low[i]) / static_cast<double>(range);
+  }
+  return (inefficiency * padding * moved + settings.split_factor * std::log2(tiles)) / factors *
+         kRounding;
 }
 
 std::string to_string(const TrafficCost& cost) {
