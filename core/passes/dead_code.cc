@@ -28,7 +28,7 @@ bool is_barrier(const Statement& stmt) {
 class Liveness {
  public:
   // What stands outside the blocks with `reqs` stays, and so does what it needs.
-  // With `views`, and outside, so does what a view could read that nothing uses.
+  // With `views`, and outside, so does what a view could read or write that nothing uses.
   Liveness(const Block& entry, const std::vector<std::string>& reqs, bool views)
       : reqs_(reqs), views_(views), names_(entry), allocations_(names_.all().size()) {
     scan(entry, -1, entry.tags.has_all(reqs));
@@ -97,9 +97,12 @@ class Liveness {
       node.reads.push_back(names_.of(block, s->from));
     if (auto* s = std::get_if<stripe::Store>(&stmt.op)) write(s->into);
     if (const Block* inner = stmt.block(); inner && (views_ || !searched))
-      for (const Refinement& ref : inner->refs)
+      for (const Refinement& ref : inner->refs) {
         if (ref.dir == RefDir::in || ref.dir == RefDir::inout)
           node.reads.push_back(names_.of(block, ref.from));
+        // A read needs a writer before it; that may be one that only says so.
+        if (ref.dir == RefDir::out || ref.dir == RefDir::inout) write(ref.from);
+      }
     if (auto* s = stmt.special()) {
       for (const std::string& name : s->inputs) node.reads.push_back(names_.of(block, name));
       for (const std::string& name : s->outputs) {
@@ -154,21 +157,30 @@ class DeadCode {
 
   // Inside out, so that what an inner block no longer views the outer one need not have. True if
   // something went.
-  bool run(Block& block) {
-    const std::vector<bool> stays = liveness_.stays(block);
+  // `around`: the block whose statement `position` this one is.
+  bool run(Block& block, const Block* around, size_t position) {
+    std::vector<bool> stays = liveness_.stays(block);
     bool changed = false;
-    for (size_t i = 0; i < stays.size(); ++i) {
+    auto enter = [&](size_t i) {
       Block* inner = block.stmts[i].block();
-      if (inner && stays[i]) changed = run(*inner) || changed;
+      if (inner) changed = run(*inner, &block, i) || changed;
+    };
+    for (size_t i = 0; i < stays.size(); ++i)
+      if (stays[i]) enter(i);
+    // A block that writes nothing may be the only one that says it does.
+    const std::vector<bool> live = stays;
+    if (options_.refinements) keep_only_writers(block, stays);
+    for (size_t i = 0; i < stays.size(); ++i) {
+      if (stays[i] && !live[i]) enter(i);
       if (!stays[i]) context_.count("statements_removed");
       changed = changed || !stays[i];
     }
     erase_statements(block, stays);
     if (!options_.refinements || block.tags.has("program") || block.tags.has("stencil"))
       return changed;
-    const std::set<std::string> used = used_refinements(block);
+    const std::set<std::string> needed = needed_refinements(block, around, position);
     const auto removed = std::erase_if(block.refs, [&](const Refinement& ref) {
-      return !used.count(ref.into) && (ref.dir == RefDir::none || !is_interface(block));
+      return !needed.count(ref.into) && (ref.dir == RefDir::none || !is_interface(block));
     });
     if (removed > 0) context_.count("refinements_removed", static_cast<int64_t>(removed));
     return changed || removed > 0;
@@ -191,11 +203,12 @@ void describe(DeadCodeOptions& options, OptionFields& fields) {
 Status dead_code(stripe::Program& program, const DeadCodeOptions& options, PassContext& context) {
   const Liveness liveness(program.entry, options.reqs, !options.refinements);
   DeadCode sweep(options, liveness, context);
-  return for_each_selected(program, options.reqs, [&](Block& block, const TensorNames&) {
+  for_each_selected_place(program, options.reqs, [&](Block& block, const stripe::Place& place) {
     context.matched();
-    if (sweep.run(block)) context.changed();
-    return Status();
+    if (sweep.run(block, place.parent ? place.parent->block : nullptr, place.position))
+      context.changed();
   });
+  return {};
 }
 
 }  // namespace stria::passes

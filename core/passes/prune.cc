@@ -50,7 +50,8 @@ class Pruner {
   Pruner(const PruneOptions& options, PassContext& context)
       : options_(options), context_(context) {}
 
-  void run(Block& block, const Box& outer) {
+  // `around`: the block whose statement `position` this one is, null for the root.
+  void run(Block& block, const Box& outer, const Block* around, size_t position) {
     context_.matched();
     int64_t before = removed_;
     if (options_.indices) prune_constant_indices(block);
@@ -60,12 +61,12 @@ class Pruner {
           static_cast<int64_t>(std::erase_if(block.constraints, [&](const Affine& constraint) {
             return interval_of(constraint, box).lower >= 0;
           }));
-    for (Statement& stmt : block.stmts)
-      if (Block* inner = stmt.block()) run(*inner, box);
+    for (size_t i = 0; i < block.stmts.size(); ++i)
+      if (Block* inner = block.stmts[i].block()) run(*inner, box, &block, i);
     if (options_.constraints) prune_dead_blocks(block, box);
     // Inside out: what an inner block no longer names, the outer one need not bring in.
     if (options_.indices) prune_unused_indices(block);
-    if (options_.refinements) prune_refinements(block);
+    if (options_.refinements) prune_refinements(block, around, position);
     if (removed_ != before) context_.changed();
   }
 
@@ -116,11 +117,11 @@ class Pruner {
     erase_statements(block, stays);
   }
 
-  void prune_refinements(Block& block) {
+  void prune_refinements(Block& block, const Block* around, size_t position) {
     if (block.tags.has("program") || block.tags.has("main") || block.tags.has("prologue")) return;
-    std::set<std::string> used = used_refinements(block);
+    const std::set<std::string> needed = needed_refinements(block, around, position);
     removed_ += static_cast<int64_t>(
-        std::erase_if(block.refs, [&](const Refinement& ref) { return !used.count(ref.into); }));
+        std::erase_if(block.refs, [&](const Refinement& ref) { return !needed.count(ref.into); }));
   }
 
   const PruneOptions& options_;
@@ -142,7 +143,8 @@ void describe(PruneOptions& options, OptionFields& fields) {
 Status prune(stripe::Program& program, const PruneOptions& options, PassContext& context) {
   Pruner pruner(options, context);
   for_each_selected_place(program, options.reqs, [&](Block& block, const stripe::Place& place) {
-    pruner.run(block, place.parent ? place.parent->box : Box());
+    pruner.run(block, place.parent ? place.parent->box : Box(),
+               place.parent ? place.parent->block : nullptr, place.position);
   });
   if (pruner.removed() > 0) context.count("things_removed", pruner.removed());
   return {};

@@ -28,20 +28,27 @@ bool uses(const Statement& stmt, const std::string& name, RefDir way) {
          });
 }
 
+bool writes(const Refinement& ref) { return ref.dir == RefDir::out || ref.dir == RefDir::inout; }
+
+// Does a statement that stays read `name` behind statement `dead`, and none before that one writes
+// it? Statement `dead` itself does not count.
+bool is_unwritten(const Block& block, const std::vector<bool>& stays, size_t dead,
+                  const std::string& name) {
+  for (size_t i = 0; i < block.stmts.size(); ++i) {
+    if (!stays[i] || i == dead) continue;
+    if (i > dead && uses(block.stmts[i], name, RefDir::in)) return true;
+    if (uses(block.stmts[i], name, RefDir::out)) return false;
+  }
+  return false;
+}
+
 // Does a statement that stays read what of them only the statement `dead` before it writes?
 bool is_needed(const Block& block, const std::vector<bool>& stays, size_t dead) {
   const Block* writer = block.stmts[dead].block();
-  if (!writer) return false;
-  for (const Refinement& ref : writer->refs) {
-    if (ref.dir != RefDir::out && ref.dir != RefDir::inout) continue;
-    bool written = false;
-    for (size_t i = 0; i < block.stmts.size() && !written; ++i) {
-      if (!stays[i]) continue;
-      if (i > dead && uses(block.stmts[i], ref.from, RefDir::in)) return true;
-      written = uses(block.stmts[i], ref.from, RefDir::out);
-    }
-  }
-  return false;
+  return writer &&
+         std::any_of(writer->refs.begin(), writer->refs.end(), [&](const Refinement& ref) {
+           return writes(ref) && is_unwritten(block, stays, dead, ref.from);
+         });
 }
 
 }  // namespace
@@ -70,12 +77,21 @@ const std::vector<size_t>& StatementUsers::of(const std::string& ref) const {
   return at == users_.end() ? nobody : at->second;
 }
 
-std::set<std::string> used_refinements(const Block& block) {
+std::set<std::string> needed_refinements(const Block& block, const Block* around, size_t position) {
   const StatementUsers users(block);
-  std::set<std::string> used;
+  std::set<std::string> needed, written;
+  for (const Refinement& ref : block.refs) {
+    if (users.of(ref.into).empty()) continue;
+    needed.insert(ref.into);
+    if (writes(ref)) written.insert(ref.from);
+  }
+  if (!around) return needed;
+  const std::vector<bool> all(around->stmts.size(), true);
   for (const Refinement& ref : block.refs)
-    if (!users.of(ref.into).empty()) used.insert(ref.into);
-  return used;
+    if (writes(ref) && !needed.count(ref.into) && is_unwritten(*around, all, position, ref.from) &&
+        written.insert(ref.from).second)
+      needed.insert(ref.into);
+  return needed;
 }
 
 void rename_inputs(Statement& stmt, const std::map<std::string, std::string>& renamed) {

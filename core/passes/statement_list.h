@@ -49,8 +49,12 @@ class StatementUsers {
   std::map<std::string, std::vector<size_t>> users_;
 };
 
-// The names of the block's refinements that its statements use.
-std::set<std::string> used_refinements(const stripe::Block& block);
+// The names of the block's refinements that its statements use, and of those that nothing uses but
+// that alone say that the block writes what a later statement of the block around it reads: a read
+// needs a writer before it. `around`: that block, null for the root; `position`: of the block among
+// its statements.
+std::set<std::string> needed_refinements(const stripe::Block& block, const stripe::Block* around,
+                                         size_t position);
 
 // Of the statements that are not to stay, makes those stay that are the only writers before one
 // that stays and reads what they would write.
