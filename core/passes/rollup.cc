@@ -128,6 +128,8 @@ class Roller {
     for (const Block* block : use.chain)
       for (const char* tag : {"parallel", "vector", "pipeline"})
         if (block->tags.has(tag)) return fmt::format("a block that adds to it is #{}", tag);
+    for (size_t i : use.clears)
+      if (host_.stmts[i].block()->tags.has("vector")) return "a block that clears it is #vector";
     if (adder.find_ref(use.adder)->agg != use.agg) return "its aggregations differ";
     if (use.agg.type != whole.shape.type) return "sums of another type than the buffer's";
     int64_t lanes = 1;
