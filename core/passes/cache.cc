@@ -278,6 +278,7 @@ class Cacher {
       for (const Refinement& view : inner->refs) {
         if (view.from != name || view.dir == RefDir::none) continue;
         if (!view.agg) return "not all that its blocks do with it is to add";
+        if (stripe::is_loaded(*inner, view)) return "what adds to it reads it, too";
         ++writers;
       }
       for (const std::vector<Block*>& chain : writing_chains(*inner, name)) {
