@@ -10,6 +10,7 @@
 #include "stria/passes/split_block.h"
 #include "stria/passes/written_nest.h"
 #include "stria/stripe/footprint.h"
+#include "stria/stripe/scalar_types.h"
 
 namespace stria::passes {
 namespace {
@@ -118,6 +119,19 @@ void cut_reduction_off(const std::vector<Block*>& path, Block& block) {
   if (reduces && !tile.empty()) split_block(block, tile);
 }
 
+// Does the aggregation change a value on its way into storage? What is stored takes its type first,
+// and that type may not hold all values of the scalar's.
+bool converts_between(const Block& block, const Refinement& ref) {
+  if (ref.agg->type == ref.shape.type) return false;
+  const std::map<std::string, DataType> types = stripe::scalar_types(block);
+  return std::any_of(block.stmts.begin(), block.stmts.end(), [&](const Statement& stmt) {
+    const auto* store = std::get_if<stripe::Store>(&stmt.op);
+    if (!store || store->into != ref.into) return false;
+    const DataType type = types.at(store->from);
+    return ref.agg->type != type && ref.agg->type != accumulation_type(type);
+  });
+}
+
 // Moves the start inside while the points of the writer write disjoint elements. False if it came
 // to rest at a block that writes each element once and so needs none.
 bool sink(Start& start, bool cut) {
@@ -144,7 +158,7 @@ bool sink(Start& start, bool cut) {
     }
     if (loads) return true;
     if (inside == writer.stmts.size()) {
-      if (stores != 1) return true;
+      if (stores != 1 || converts_between(writer, ref)) return true;
       ref.agg.reset();
       return false;
     }
