@@ -264,6 +264,7 @@ class Cacher {
     plan.location = options_.loc;
     TensorShape shape;
     size_t writers = 0;
+    bool multiplies = false;
     for (Statement& stmt : host_.stmts) {
       if (const stripe::Special* special = stmt.special())
         if (std::count(special->inputs.begin(), special->inputs.end(), name) ||
@@ -280,6 +281,7 @@ class Cacher {
         if (!view.agg) return "not all that its blocks do with it is to add";
         if (stripe::is_loaded(*inner, view)) return "what adds to it reads it, too";
         ++writers;
+        multiplies |= view.agg->op == stripe::AggOp::mul && is_float(view.agg->type);
       }
       for (const std::vector<Block*>& chain : writing_chains(*inner, name)) {
         for (Block* block : chain) start_indices_at_zero(*block);
@@ -297,6 +299,8 @@ class Cacher {
     const Refinement* outside = bounds_of(place_, *host_.find_ref(name));
     plan.plain_output =
         writes_each_element_once(path, name) && outside && !outside->agg && writes_alone(name);
+    // Sums may be taken in parts, nothing else (M10): 0 * (inf) is not (0 * x) * y.
+    if (multiplies && !plan.plain_output) return "its product continues what is there";
     plan.tile_set = options_.copy_set;
     shape = near_shape(plan);
     if (std::string reason = fits(shape); !reason.empty()) return reason;
