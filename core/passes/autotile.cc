@@ -2,6 +2,8 @@
 #include "stria/passes/autotile.h"
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "stria/base/text.h"
@@ -107,6 +109,18 @@ bool has_any(const Block& block, const std::vector<std::string>& tags) {
                      [&](const std::string& tag) { return block.tags.has(tag); });
 }
 
+// Those that say how the block's points and statements run, or what part of the program it is, are
+// true of the outer block alone.
+void copy_tags(const Block& outer, Block& inner) {
+  constexpr std::string_view kOfTheBlock[] = {"deps",   "main",    "parallel", "pipeline",
+                                              "placed", "program", "prologue", "stencil",
+                                              "unroll", "vector"};
+  for (const stripe::Tag& tag : outer.tags.all())
+    if (std::find(std::begin(kOfTheBlock), std::end(kOfTheBlock), tag.name) ==
+        std::end(kOfTheBlock))
+      inner.tags.set(tag.name, tag.value);
+}
+
 void set_tags(Block& block, const std::vector<std::string>& tags) {
   for (const std::string& tag : tags) block.tags.set(tag);
 }
@@ -160,7 +174,7 @@ class Tiler {
       if (options_.order != "keep") order_indices(block, options_.order);
     }
     Block& inner = cuts ? *block.stmts[0].block() : block;
-    if (cuts && options_.copy_tags) inner.tags = block.tags;
+    if (cuts && options_.copy_tags) copy_tags(block, inner);
     if (cuts && options_.clear_location) inner.location = std::exchange(block.location, {});
     set_tags(inner, options_.inner_set);
     set_tags(block, options_.outer_set);
@@ -248,7 +262,8 @@ void describe(AutotileOptions& options, OptionFields& fields) {
   fields.add("fail_outer_set", options.fail_outer_set,
              "tags of a block of which no tile fits; without such tags that is an error");
   fields.add("fail_inner_set", options.fail_inner_set, "more tags of such a block");
-  fields.add("copy_tags", options.copy_tags, "the inner block gets the tags of the block too");
+  fields.add("copy_tags", options.copy_tags,
+             "the inner block gets the tags of the block too, but for those that say how it runs");
   fields.add("clear_location", options.clear_location,
              "the location goes to the inner block, not to the outer one");
   fields.add("skip_1d", options.skip_1d, "leave blocks of one index alone");

@@ -57,7 +57,7 @@ struct AutotileOptions {
   // Tags of a block that stays whole because no tile of it fits; both sets, for it is both blocks.
   std::vector<std::string> fail_outer_set;
   std::vector<std::string> fail_inner_set;
-  bool copy_tags = false;       // the inner block gets all tags of the block too
+  bool copy_tags = false;  // the inner block gets tags of the block that do not say how it runs
   bool clear_location = false;  // the location goes to the inner block instead of the outer one
   bool skip_1d = false;         // leave blocks of one index alone
   bool interleave = false;      // a tile has every n-th point instead of points in a row

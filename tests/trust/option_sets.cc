@@ -27,6 +27,12 @@ const std::vector<json> kLocations = {{{"name", "CORE"}},
 // Passes that do nothing without options of a kind that no table tells: theirs, as well.
 const std::map<std::string, std::vector<std::string>>& given_sets() {
   static const std::map<std::string, std::vector<std::string>> sets = {
+      {"autotile",
+       {R"({"max_points": 6, "fail_inner_set": ["large"], "order": "reuse"})",
+        R"({"max_total_bytes": 48, "only_po2": true, "fail_outer_set": ["large"], "interleave": true,
+            "copy_tags": true})",
+        R"({"max_points": 20, "search": "ascend", "max_tiles": 40, "border_cost": 1,
+            "fail_outer_set": ["large"], "clear_location": true})"}},
       {"block_reduction",
        {R"({"memory": "SRAM", "min_steps": 1, "min_range": 2, "rows": 2, "percent": 1})"}},
       {"cache",
