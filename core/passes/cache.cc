@@ -68,6 +68,18 @@ bool uses_clamps(const Block& block, const std::string& name) {
   return false;
 }
 
+// Does a statement of the block fill the allocation from beyond a tensor's end, with nothing that
+// may be used? Points that never run may view it; a copy would read it.
+bool holds_edges(const Block& block, const std::string& name) {
+  return std::any_of(block.stmts.begin(), block.stmts.end(), [&](const Statement& stmt) {
+    const Block* inner = stmt.block();
+    const Refinement* view = inner ? find_view(*inner, name) : nullptr;
+    return view && view->dir == RefDir::out &&
+           std::any_of(inner->refs.begin(), inner->refs.end(),
+                       [](const Refinement& ref) { return ref.tags.has("clamp"); });
+  });
+}
+
 // The names of tensors inside the block.
 TensorNames names_at(const Place& place) {
   return (place.parent ? names_at(*place.parent) : TensorNames()).inside(*place.block);
@@ -121,6 +133,7 @@ class Cacher {
         if (names.of(other.into) != tensor || other.dir == RefDir::in) continue;
         if (other.dir != RefDir::none) return "a block around writes the tensor, too";
         allocates = true;
+        if (holds_edges(*at->block, other.into)) return "its edges hold nothing that may be used";
       }
       if (allocates) break;
     }
