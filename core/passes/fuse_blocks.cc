@@ -68,6 +68,16 @@ std::string why_block_stays(const Block& block, const TensorNames& names) {
   return "";
 }
 
+// Does what the block's statements touch through the view move with a value from outside, of which
+// the block alone does not know the range?
+bool moves_with_outer_value(const Block& block, const Refinement& view) {
+  constexpr int64_t kFar = int64_t{1} << 59;  // index_ranges gives such a value twice that
+  const std::vector<Interval> touched = stripe::reach(block, view, index_ranges(block));
+  return std::any_of(touched.begin(), touched.end(), [&](const Interval& part) {
+    return !part.empty() && (part.lower < -kFar || part.upper > kFar);
+  });
+}
+
 bool is_own(const Block& block, const std::string& name) {
   const Index* index = block.find_index(name);
   return index && !index->affine && index->range > 1;
@@ -143,6 +153,11 @@ class Planner {
     for (const Refinement& ref : b_.refs)
       if (ref.from == plan_.tensor && (ref.tags.has("clamp") || ref.tags.has("zero_fill")))
         return "the second one reads beyond the tensor";
+    for (const Block* block : {&a_, &b_})
+      for (const Refinement& ref : block->refs)
+        if (ref.dir != RefDir::none && ref.from == plan_.tensor &&
+            moves_with_outer_value(*block, ref))
+          return "an outer value says where one of them touches the tensor";
     if (stores_where_chosen(a_)) return "a scalar chooses where the first one stores";
     return "";
   }
