@@ -5,8 +5,10 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "stria/stripe/block.h"
+#include "stria/stripe/walk.h"
 
 namespace stria {
 
@@ -27,6 +29,22 @@ class TensorNames {
  private:
   int depth_ = 0;
   std::map<std::string, std::string> allocations_;
+};
+
+// The names at the places of one walk, of which those of the sections, whose refinements stay, are
+// made once: they are as many as a program has tensors.
+class PlaceNames {
+ public:
+  // The names of the block at the place.
+  TensorNames inside(const stripe::Place& place);
+  // Those of the block around it.
+  TensorNames around(const stripe::Place& place);
+  // The names of the last block of a path that begins with the entry block.
+  TensorNames inside(const std::vector<stripe::Block*>& path);
+
+ private:
+  const TensorNames& section(const stripe::Place& place);
+  std::map<const stripe::Block*, TensorNames> sections_;
 };
 
 }  // namespace stria

@@ -37,7 +37,9 @@ struct Start {
   // one chain and start together. Otherwise the writer's view is the outermost of its chain, and
   // blocks beside it have chains of their own (S6).
   bool shared = false;
+  PlaceNames* known = nullptr;  // names of the sections
 
+  TensorNames names() const { return known->inside(path); }
   Block& host() const { return *path.back(); }
   Block& writer() const { return *host().stmts[position].block(); }
   Refinement& view() const { return *aggregating_view(writer(), name); }
@@ -100,12 +102,10 @@ void forget_aggregation(Block& block, const std::string& parent_name, RefDir dir
   }
 }
 
-// `path`: from the entry to the block around it. Makes an innermost block over outputs and
+// `names`: of the block around it. Makes an innermost block over outputs and
 // reductions into a block over the outputs around one over the reductions.
-void cut_reduction_off(const std::vector<Block*>& path, Block& block) {
+void cut_reduction_off(const TensorNames& names, Block& block) {
   if (!is_leaf(block) || block.tags.has("vector")) return;
-  TensorNames names;
-  for (const Block* outer : path) names = names.inside(*outer);
   if (!why_points_do_not_commute(block, names).empty()) return;
   std::map<std::string, int64_t> tile;
   bool reduces = false;
@@ -139,7 +139,7 @@ bool sink(Start& start, bool cut) {
     // Several writers start together: the identity comes before the first of them.
     if (start.shared && count_writers(start.host(), start.name) != 1) return true;
     Block& writer = start.writer();
-    if (cut) cut_reduction_off(start.path, writer);
+    if (cut && is_leaf(writer)) cut_reduction_off(start.names(), writer);
     Refinement& ref = start.view();
     if (!writes_disjoint(writer) || ref.dir != RefDir::out ||
         std::any_of(writer.refs.begin(), writer.refs.end(),
@@ -242,8 +242,7 @@ Result<std::vector<WrittenNest>> nests_of(const Start& start) {
 // Is the tensor read under another name where it grows? Until its first write an element has what
 // it had before; the start would come too early.
 bool has_alias(const Start& start) {
-  TensorNames names;
-  for (const Block* outer : start.path) names = names.inside(*outer);
+  const TensorNames names = start.names();
   const std::string tensor = names.of(start.name);
   for (size_t i = start.position; i < start.host().stmts.size(); ++i) {
     if (i > start.position && !start.shared) break;
@@ -353,18 +352,20 @@ class Initializer {
     context_.changed();
     Block& block = *path_.back();
     // Tried inside first; what cannot be told there may be told outside, without outer values.
-    Block before = block;
-    Start start{path_, position, name};
+    // Only the writer changes on the way inside.
+    const Statement before = block.stmts[position];
+    Start start{path_, position, name, false, &names_};
     if (!sink(start, options_.cut)) {
       context_.count("plain_stores");
       return {};
     }
     Status inside = write_start(start, context_);
     if (inside.ok()) return {};
-    std::string kernel = before.stmts[position].block()->name;
+    std::string kernel = before.block()->name;
     bool moved = start.path.size() > path_.size();
-    block = std::move(before);
-    Status outside = moved ? write_start(Start{path_, position, name}, context_) : inside;
+    if (moved) block.stmts[position] = before;
+    Status outside =
+        moved ? write_start(Start{path_, position, name, false, &names_}, context_) : inside;
     return outside.with_context(
         fmt::format("{}: the start of '{}'", kernel.empty() ? "a block" : kernel, name));
   }
@@ -372,6 +373,7 @@ class Initializer {
   const AggInitOptions& options_;
   PassContext& context_;
   std::vector<Block*> path_;
+  PlaceNames names_;
 };
 
 }  // namespace

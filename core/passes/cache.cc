@@ -29,10 +29,6 @@ int64_t bytes_of(const TensorShape& shape) {
   return cost::saturating_product(shape.element_count(), byte_size(shape.type));
 }
 
-TensorNames names_in(const Place& place) {
-  return (place.parent ? names_in(*place.parent) : TensorNames()).inside(*place.block);
-}
-
 // For each dimension the coordinates in the allocation, or in the view that #main has of it, at
 // which the refinement's views begin.
 std::vector<Interval> begins_at(const Place& place, const Refinement& ref) {
@@ -80,15 +76,11 @@ bool holds_edges(const Block& block, const std::string& name) {
   });
 }
 
-// The names of tensors inside the block.
-TensorNames names_at(const Place& place) {
-  return (place.parent ? names_at(*place.parent) : TensorNames()).inside(*place.block);
-}
-
 class Cacher {
  public:
-  Cacher(Block& host, const Place& place, const CacheOptions& options, PassContext& context)
-      : host_(host), place_(place), options_(options), context_(context) {}
+  Cacher(Block& host, const Place& place, PlaceNames& names, const CacheOptions& options,
+         PassContext& context)
+      : host_(host), place_(place), names_(names), options_(options), context_(context) {}
 
   void run() {
     const RefDir dir = options_.dir == "in" ? RefDir::in : RefDir::out;
@@ -123,11 +115,11 @@ class Cacher {
   // --- tensors read
   // -------------------------------------------------------------------------------
 
-  std::string why_not_fetched(const Refinement& ref) const {
+  std::string why_not_fetched(const Refinement& ref) {
     // Points of a block around may run at once: none of them writes what is read here.
-    const std::string tensor = names_in(place_).of(ref.into);
+    const std::string tensor = names_.inside(place_).of(ref.into);
     for (const Place* at = &place_; at && at->depth > 1; at = at->parent) {
-      const TensorNames names = names_in(*at);
+      const TensorNames names = names_.inside(*at);
       bool allocates = false;
       for (const Refinement& other : at->block->refs) {
         if (names.of(other.into) != tensor || other.dir == RefDir::in) continue;
@@ -268,7 +260,7 @@ class Cacher {
                     const_cast<Block*>(at->block));  // all of them are the program's
     const std::vector<const Block*> path(blocks.begin(), blocks.end());
     if (path.empty()) return "a kernel's sums are cached inside it";
-    TensorNames names = names_at(place_);
+    TensorNames names = names_.inside(place_);
     for (const Refinement& other : host_.refs)
       if (other.into != name && other.dir != RefDir::none && names.of(other.into) == names.of(name))
         return "the block has another view of it";
@@ -353,6 +345,7 @@ class Cacher {
 
   Block& host_;
   const Place& place_;
+  PlaceNames& names_;
   const CacheOptions& options_;
   PassContext& context_;
 };
@@ -391,13 +384,14 @@ Status cache(stripe::Program& program, const CacheOptions& options, PassContext&
     context.note("the program is placed: a copy would have no place");
     return Status();
   }
+  PlaceNames names;
   for_each_selected_place(program, options.reqs, [&](Block& block, const Place& place) {
     if (place.depth < 2)
       context.skipped(block.name, "it is no part of a kernel");
     else if (is_located(place) && holds_numbered_blocks(block))
       context.skipped(block.name, "it holds lane blocks, and a copy may not stand beside them");
     else
-      Cacher(block, place, options, context).run();
+      Cacher(block, place, names, options, context).run();
   });
   return Status();
 }

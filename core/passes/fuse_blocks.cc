@@ -119,9 +119,9 @@ Walk walk_of(const Block& block, const Affine& form, const Interval& touched,
 
 class Planner {
  public:
-  Planner(const Block& parent, size_t first, const TensorNames& around, const FusionRules& rules)
+  Planner(const Block& parent, size_t first, const FusionParent& of, const FusionRules& rules)
       : parent_(parent),
-        around_(around),
+        of_(of),
         rules_(rules),
         a_(*parent.stmts[first].block()),
         b_(*parent.stmts[first + 1].block()) {}
@@ -136,7 +136,7 @@ class Planner {
 
  private:
   std::string refuse() const {
-    const TensorNames names = around_.inside(parent_);
+    const TensorNames& names = of_.names();
     if (std::string reason = why_they_conflict(a_, b_, plan_.tensor, names); !reason.empty())
       return reason;
     for (const Block* block : {&a_, &b_})
@@ -225,8 +225,7 @@ class Planner {
     plan_.recompute = together;
     plan_.needs_local = !whole;
     plan_.may_be_local = tensor->dir == RefDir::none && !tensor->swizzle && !tensor->is_const &&
-                         tensor->offset_bytes == 0 &&
-                         StatementUsers(parent_).of(plan_.tensor).size() == 2;
+                         tensor->offset_bytes == 0 && of_.users(plan_.tensor) == 2;
     plan_.work = work_of(a_);
     plan_.bytes = static_cast<double>(tensor->shape.element_count()) *
                   static_cast<double>(byte_size(tensor->shape.type));
@@ -260,7 +259,7 @@ class Planner {
   }
 
   const Block& parent_;
-  const TensorNames& around_;
+  const FusionParent& of_;
   const FusionRules& rules_;
   const Block& a_;
   const Block& b_;
@@ -524,9 +523,30 @@ class Fuser {
 
 }  // namespace
 
-FusionPlan plan_fusion(const Block& parent, size_t first, const TensorNames& around,
+FusionParent::FusionParent(const Block& block, const TensorNames& around)
+    : names_(around.inside(block)) {
+  const StatementUsers users(block);
+  for (const Refinement& ref : block.refs)
+    users_[ref.into] = static_cast<int64_t>(users.of(ref.into).size());
+}
+
+int64_t FusionParent::users(const std::string& tensor) const {
+  auto users = users_.find(tensor);
+  return users == users_.end() ? 0 : users->second;
+}
+
+void FusionParent::fusing(const Block& block, size_t position) {
+  std::set<std::string> seen[2];
+  for (size_t n : {size_t{0}, size_t{1}})
+    for (const Refinement& ref : block.stmts[position + n].block()->refs)
+      if (ref.dir != RefDir::none) seen[n].insert(ref.from);
+  for (const std::string& name : seen[0])
+    if (seen[1].count(name)) --users_[name];
+}
+
+FusionPlan plan_fusion(const Block& parent, size_t first, const FusionParent& of,
                        const FusionRules& rules) {
-  return Planner(parent, first, around, rules).plan();
+  return Planner(parent, first, of, rules).plan();
 }
 
 void fuse_blocks(Block& parent, size_t first, const FusionPlan& plan, const FusionShape& shape) {

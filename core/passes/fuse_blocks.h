@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -42,9 +43,25 @@ struct FusionRules {
   bool reductions = false;  // also over indices that the second block reduces
 };
 
-// `first` is the position in the parent of the one of two neighbouring statements, both blocks;
-// `around` are the tensors around the parent.
-FusionPlan plan_fusion(const stripe::Block& parent, size_t first, const TensorNames& around,
+// What planning has to know of the parent: its tensors, and how many statements use each. Stays
+// right while pairs are fused, if told so.
+class FusionParent {
+ public:
+  // `around` are the tensors around the block.
+  FusionParent(const stripe::Block& block, const TensorNames& around);
+
+  const TensorNames& names() const { return names_; }
+  int64_t users(const std::string& tensor) const;
+  // Statement `position` and the next one are about to become one.
+  void fusing(const stripe::Block& block, size_t position);
+
+ private:
+  TensorNames names_;
+  std::map<std::string, int64_t> users_;
+};
+
+// `first` is the position in the block of the one of two neighbouring statements, both blocks.
+FusionPlan plan_fusion(const stripe::Block& parent, size_t first, const FusionParent& of,
                        const FusionRules& rules);
 
 // What the caller chooses.

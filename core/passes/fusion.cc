@@ -34,7 +34,7 @@ class ParentFuser {
  public:
   ParentFuser(Block& parent, const TensorNames& around, const FusionOptions& options,
               PassContext& context)
-      : parent_(parent), around_(around), options_(options), context_(context) {}
+      : parent_(parent), of_(parent, around), options_(options), context_(context) {}
 
   void run() {
     for (const Statement& stmt : parent_.stmts)
@@ -62,7 +62,7 @@ class ParentFuser {
     const Block* a = parent_.stmts[first].block();
     const Block* b = parent_.stmts[first + 1].block();
     if (!a || !b || !may(*a, options_.a_reqs) || !may(*b, options_.b_reqs)) return false;
-    FusionPlan plan = plan_fusion(parent_, first, around_, {options_.reductions});
+    FusionPlan plan = plan_fusion(parent_, first, of_, {options_.reductions});
     if (plan.tensor.empty() && plan.reason.empty()) return false;  // they have nothing in common
     context_.matched();
     const std::string pair = fmt::format("{} and {}", a->name, b->name);
@@ -87,6 +87,7 @@ class ParentFuser {
         plan.bytes, shape.local ? "lives inside" : "stays",
         plan.recompute > 1 ? fmt::format(", {:.3g} times the work of {}", plan.recompute, a->name)
                            : ""));
+    of_.fusing(parent_, first);
     fuse_blocks(parent_, first, plan, shape);
     Block& fused = *parent_.stmts[first].block();
     for (const std::string& tag : options_.fused_set) fused.tags.set(tag);
@@ -134,7 +135,7 @@ class ParentFuser {
   }
 
   Block& parent_;
-  const TensorNames& around_;
+  FusionParent of_;
   const FusionOptions& options_;
   PassContext& context_;
 };

@@ -15,7 +15,6 @@ stripe::Block shell(const stripe::Block& block) {
   out.tags.remove("deps");
   out.idxs = block.idxs;
   out.constraints = block.constraints;
-  out.refs = block.refs;
   return out;
 }
 
@@ -27,6 +26,8 @@ Result<KernelProbe> KernelProbe::of(const stripe::Program& program, const stripe
   STRIA_ASSIGN(probe.rules_, ModelRules::of(model));
   probe.program_.entry = shell(program.entry);
   probe.program_.entry.stmts.emplace_back(shell(section));
+  for (const stripe::Refinement& ref : program.entry.refs) probe.entry_[ref.into] = ref;
+  for (const stripe::Refinement& ref : section.refs) probe.section_[ref.into] = ref;
   // A program has a #main.
   probe.program_.entry.stmts[0].block()->tags.remove("prologue");
   probe.program_.entry.stmts[0].block()->tags.set("main");
@@ -43,6 +44,20 @@ int64_t KernelProbe::pipeline_depth(const std::string& unit) const {
 std::optional<size_t> KernelProbe::undecided(const stripe::Block& kernel) {
   stripe::Block& section = *program_.entry.stmts[0].block();
   section.stmts.clear();
+  section.refs.clear();
+  program_.entry.refs.clear();
+  // What the kernel uses, once each.
+  for (const stripe::Refinement& ref : kernel.refs) {
+    auto tensor = section_.find(ref.from);
+    if (ref.dir == stripe::RefDir::none || tensor == section_.end() || section.find_ref(ref.from))
+      continue;
+    section.refs.push_back(tensor->second);
+    auto outside = entry_.find(tensor->second.from);
+    if (tensor->second.dir == stripe::RefDir::none || outside == entry_.end() ||
+        program_.entry.find_ref(outside->first))
+      continue;
+    program_.entry.refs.push_back(outside->second);
+  }
   section.stmts.emplace_back(kernel);
   stripe::VerifyReport report;
   if (!stripe::verify(program_, rules_.options(nullptr), &report).ok()) return std::nullopt;

@@ -2,7 +2,9 @@
 // A program of one kernel alone, to try a change of it against the rules of the IR.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 
 #include "stria/base/result.h"
 #include "stria/pass/model_rules.h"
@@ -25,6 +27,8 @@ class KernelProbe {
  private:
   ModelRules rules_;
   stripe::Program program_;
+  // The refinements of the entry block and of the section, by name.
+  std::map<std::string, stripe::Refinement> entry_, section_;
 };
 
 }  // namespace stria::passes

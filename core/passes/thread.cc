@@ -83,19 +83,15 @@ Status thread_groups(stripe::Program& program, const ThreadOptions& options, Pas
       check_unit(context.model(), UnitUse::hold, "/registers", options.registers));
   const GroupLanes lanes = {options.threads,   options.group,        options.unit,
                             options.registers, options.access_bytes, options.inner_set};
+  PlaceNames names;
   for_each_selected_place(program, options.reqs, [&](Block& block, const stripe::Place& place) {
     context.matched();
-    TensorNames around;
     std::string reason = place.depth < 2 ? "it is no part of a kernel" : "";
-    std::vector<const Block*> blocks;
     for (const stripe::Place* at = place.parent; at; at = at->parent) {
       if (!at->block->location.empty()) reason = "a block around has its unit";
       if (at->block->tags.has("parallel")) reason = "a block around is parallel";
-      blocks.push_back(at->block);
     }
-    for (auto outer = blocks.rbegin(); outer != blocks.rend(); ++outer)
-      around = around.inside(**outer);
-    if (reason.empty()) reason = thread_group(block, around, lanes, context);
+    if (reason.empty()) reason = thread_group(block, names, place, lanes, context);
     if (!reason.empty()) {
       context.skipped(block.name, reason);
     } else {

@@ -68,16 +68,20 @@ struct Held {
 
 class GroupThreader {
  public:
-  GroupThreader(Block& group, const TensorNames& around, const GroupLanes& options,
+  // `commutes`: "" or why points of the group do not; `names` are those inside it.
+  GroupThreader(Block& group, std::string commutes, TensorNames names, const GroupLanes& options,
                 PassContext& context)
-      : group_(group), around_(around), options_(options), context_(context) {}
+      : group_(group),
+        commutes_(std::move(commutes)),
+        names_(std::move(names)),
+        options_(options),
+        context_(context) {}
 
   std::string run() {
     if (std::string reason = why_no_group(); !reason.empty()) return reason;
     std::map<std::string, std::string> own;
     for (const Refinement& ref : group_.refs) own[ref.into] = ref.into;
-    if (std::string reason = collect(group_, around_.inside(group_), own, ""); !reason.empty())
-      return reason;
+    if (std::string reason = collect(group_, names_, own, ""); !reason.empty()) return reason;
     if (works_.empty()) return "it holds no blocks";
     if (std::string reason = hold(); !reason.empty()) return reason;
     for (Work& work : works_)
@@ -103,8 +107,7 @@ class GroupThreader {
     for (const Statement& stmt : group_.stmts)
       if (stmt.block() && names_a_unit(*stmt.block())) return "blocks inside have their units";
     if (!group_.location.empty()) return "";
-    if (std::string reason = why_points_do_not_commute(group_, around_); !reason.empty())
-      return reason;
+    if (!commutes_.empty()) return commutes_;
     for (const Index& index : group_.idxs)
       if (index.affine && index.range > 1) return "an index runs from an affine form";
     for (const IndexRole& role : index_roles(group_))
@@ -448,7 +451,8 @@ class GroupThreader {
   }
 
   Block& group_;
-  const TensorNames& around_;
+  const std::string commutes_;
+  const TensorNames names_;
   const GroupLanes& options_;
   PassContext& context_;
   std::vector<Work> works_;
@@ -460,10 +464,13 @@ class GroupThreader {
 
 }  // namespace
 
-std::string thread_group(Block& group, const TensorNames& around, const GroupLanes& lanes,
-                         PassContext& context) {
+std::string thread_group(Block& group, PlaceNames& names, const stripe::Place& place,
+                         const GroupLanes& lanes, PassContext& context) {
   Block threaded = group;
-  std::string reason = GroupThreader(threaded, around, lanes, context).run();
+  std::string reason =
+      GroupThreader(threaded, why_points_do_not_commute(group, names.around(place)),
+                    names.inside(place), lanes, context)
+          .run();
   if (reason.empty()) group = std::move(threaded);
   return reason;
 }

@@ -24,7 +24,7 @@ struct GroupLanes {
 // "" or why the block stays as it is. Each block inside becomes a block of lanes, or stays a loop
 // around such; a barrier stands between each two of them. What is allocated in `registers` is
 // distributed to the lanes that use it. Notes say how.
-std::string thread_group(stripe::Block& group, const TensorNames& around, const GroupLanes& lanes,
-                         PassContext& context);
+std::string thread_group(stripe::Block& group, PlaceNames& names, const stripe::Place& place,
+                         const GroupLanes& lanes, PassContext& context);
 
 }  // namespace stria::passes

@@ -3,6 +3,7 @@
 // program, and all together one after the other; the network itself, and ones two and four times as
 // long, which tells whether the time is linear in the kernels.
 //   stria_passes_bench [ROUNDS]
+//   stria_passes_bench ROUNDS PIPELINE.json MODEL.json [NAME=VALUE…]    another pipeline, with its model
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +12,7 @@
 
 #include "measure.h"
 #include "resnet50.h"
+#include "stria/base/file.h"
 #include "stria/base/text.h"
 #include "stria/builtins/evaluate.h"
 #include "stria/lower/lower.h"
@@ -59,14 +61,25 @@ const char kPipeline[] = R"([
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int rounds = argc == 2 ? std::atoi(argv[1]) : 11;
-  if (argc > 2 || rounds < 1) {
-    std::fprintf(stderr, "usage: stria_passes_bench [ROUNDS]\n");
+  const int rounds = argc >= 2 ? std::atoi(argv[1]) : 11;
+  if (argc == 3 || rounds < 1) {
+    std::fprintf(stderr,
+                 "usage: stria_passes_bench [ROUNDS [PIPELINE.json MODEL.json [NAME=VALUE…]]]\n");
     return 2;
   }
-  const HardwareModel model = require(load_hardware_model({"cpu.json", kModel}));
+  SourceText pipeline_text{"simple passes", kPipeline}, model_text{"cpu.json", kModel};
+  TemplateSettings settings;
+  if (argc > 3) {
+    pipeline_text = {argv[2], require(read_file(argv[2]))};
+    model_text = {argv[3], require(read_file(argv[3]))};
+    for (int i = 4; i < argc; ++i) {
+      const std::string text = argv[i];
+      settings[text.substr(0, text.find('='))] = text.substr(text.find('=') + 1);
+    }
+  }
+  const HardwareModel model = require(load_hardware_model(model_text));
   const Pipeline pipeline =
-      require(parse_pipeline({"simple passes", kPipeline}, {}, model, passes::all_passes()));
+      require(parse_pipeline(pipeline_text, settings, model, passes::all_passes()));
   const EvaluateIntrinsic evaluator = evaluate;
   PipelineOptions options;
   options.evaluate = &evaluator;
@@ -92,9 +105,8 @@ int main(int argc, char** argv) {
     return *std::min_element(list.begin(), list.end());
   };
   std::printf(
-      "simple passes on programs of the shape of ResNet-50, batch 1, fp32, normalised: best of "
-      "%d rounds, ms\n",
-      rounds);
+      "%s on programs of the shape of ResNet-50, batch 1, fp32, normalised: best of %d rounds, ms\n",
+      pipeline_text.name.c_str(), rounds);
   std::printf("machine: %s\n\n%-24s", bench::machine_text().c_str(), "kernels");
   for (const stripe::Program& program : programs)
     std::printf(" %10zu", program.main()->stmts.size());
