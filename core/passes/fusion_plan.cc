@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/fusion_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+
+#include "stria/passes/buffer_views.h"
+#include "stria/passes/index_role.h"
+#include "stria/passes/split_block.h"
+#include "stria/passes/statement_list.h"
+#include "stria/passes/written_nest.h"
+#include "stria/stripe/footprint.h"
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::Index;
+using stripe::RefDir;
+using stripe::Refinement;
+using stripe::Statement;
+
+bool writes(const Refinement& ref) { return ref.dir == RefDir::out || ref.dir == RefDir::inout; }
+
+// The one tensor that the first block writes and the second one reads; "" if there is none, or
+// more.
+std::string shared_tensor(const Block& a, const Block& b, std::string& reason) {
+  std::string name;
+  for (const Refinement& ref : a.refs) {
+    if (!writes(ref)) continue;
+    if (!name.empty()) reason = "the first one writes several tensors";
+    name = ref.from;
+  }
+  const bool read = std::any_of(b.refs.begin(), b.refs.end(), [&](const Refinement& ref) {
+    return ref.dir == RefDir::in && ref.from == name;
+  });
+  if (!read) reason.clear();
+  return read ? name : "";
+}
+
+// Do the blocks touch a tensor in another way than by the one that is handed over?
+std::string why_they_conflict(const Block& a, const Block& b, const std::string& tensor,
+                              const TensorNames& names) {
+  for (const Refinement& mine : a.refs) {
+    if (mine.dir == RefDir::none) continue;
+    for (const Refinement& theirs : b.refs) {
+      if (theirs.dir == RefDir::none || (mine.dir == RefDir::in && theirs.dir == RefDir::in))
+        continue;
+      if (names.of(mine.from) != names.of(theirs.from)) continue;
+      if (mine.from == tensor && theirs.from == tensor && writes(mine) && theirs.dir == RefDir::in)
+        continue;
+      return fmt::format("'{}' goes between them in another way, too", theirs.from);
+    }
+  }
+  return "";
+}
+
+std::string why_block_stays(const Block& block, const TensorNames& names) {
+  for (const char* tag : {"parallel", "vector", "unroll", "pipeline", "stencil"})
+    if (block.tags.has(tag)) return fmt::format("one of them is #{}", tag);
+  for (const Index& index : block.idxs)
+    if (index.affine && index.range > 1) return "an index runs from an affine form";
+  if (std::string reason = why_points_do_not_commute(block, names); !reason.empty())
+    return "points do not commute: " + reason;
+  return "";
+}
+
+// Does what the block's statements touch through the view move with a value from outside, of which
+// the block alone does not know the range?
+bool moves_with_outer_value(const Block& block, const Refinement& view) {
+  constexpr int64_t kFar = int64_t{1} << 59;  // index_ranges gives such a value twice that
+  const std::vector<Interval> touched = stripe::reach(block, view, index_ranges(block));
+  return std::any_of(touched.begin(), touched.end(), [&](const Interval& part) {
+    return !part.empty() && (part.lower < -kFar || part.upper > kFar);
+  });
+}
+
+bool is_own(const Block& block, const std::string& name) {
+  const Index* index = block.find_index(name);
+  return index && !index->affine && index->range > 1;
+}
+
+IndexKind kind_of(const std::vector<IndexRole>& roles, const std::string& name) {
+  for (const IndexRole& role : roles)
+    if (role.name == name) return role.kind;
+  return IndexKind::output;
+}
+
+// How a block walks along one dimension of the tensor.
+struct Walk {
+  std::string index;  // "" if none that may be fused
+  int64_t step = 0;   // elements a point
+  Interval reach;     // of the elements at the index's value 0, whatever the others are
+};
+
+// `touched`: what the block's statements touch of the view, from its first element on.
+Walk walk_of(const Block& block, const Affine& form, const Interval& touched,
+             const std::vector<IndexRole>& roles, bool reductions) {
+  Walk walk;
+  for (const auto& [name, coefficient] : form.terms()) {
+    if (!is_own(block, name) || coefficient <= 0) continue;
+    const IndexKind kind = kind_of(roles, name);
+    if (kind == IndexKind::overlapping || (kind == IndexKind::reduction && !reductions)) continue;
+    const bool better = walk.index.empty() || (kind == IndexKind::output &&
+                                               kind_of(roles, walk.index) != IndexKind::output);
+    if (!better) continue;
+    walk.index = name;
+    walk.step = coefficient;
+  }
+  Affine rest = form;
+  if (!walk.index.empty()) rest.add_term(walk.index, -walk.step);
+  const Interval others = interval_of(rest, index_ranges(block));
+  walk.reach = {others.lower + touched.lower, others.upper + touched.upper};
+  return walk;
+}
+
+class Planner {
+ public:
+  Planner(const Block& parent, size_t first, const FusionParent& of, const FusionRules& rules)
+      : parent_(parent),
+        of_(of),
+        rules_(rules),
+        a_(*parent.stmts[first].block()),
+        b_(*parent.stmts[first + 1].block()) {}
+
+  FusionPlan plan() {
+    plan_.tensor = shared_tensor(a_, b_, plan_.reason);
+    if (plan_.tensor.empty() || !plan_.reason.empty()) return std::move(plan_);
+    plan_.reason = refuse();
+    if (plan_.reason.empty()) plan_.reason = match();
+    return std::move(plan_);
+  }
+
+ private:
+  std::string refuse() const {
+    const TensorNames& names = of_.names();
+    if (std::string reason = why_they_conflict(a_, b_, plan_.tensor, names); !reason.empty())
+      return reason;
+    for (const Block* block : {&a_, &b_})
+      if (std::string reason = why_block_stays(*block, names); !reason.empty()) return reason;
+    if (!a_.location.empty() && !b_.location.empty() && !(a_.location == b_.location))
+      return "they run on different units";
+    int64_t views = 0;
+    for (const Refinement& ref : a_.refs) {
+      if (ref.dir == RefDir::none || ref.from != plan_.tensor) continue;
+      if (ref.dir != RefDir::out) return "the first one continues what is in the tensor";
+      ++views;
+    }
+    if (views != 1) return "the first one has two views of the tensor";
+    for (const Refinement& ref : b_.refs)
+      if (ref.from == plan_.tensor && (ref.tags.has("clamp") || ref.tags.has("zero_fill")))
+        return "the second one reads beyond the tensor";
+    for (const Block* block : {&a_, &b_})
+      for (const Refinement& ref : block->refs)
+        if (ref.dir != RefDir::none && ref.from == plan_.tensor &&
+            moves_with_outer_value(*block, ref))
+          return "an outer value says where one of them touches the tensor";
+    if (stores_where_chosen(a_)) return "a scalar chooses where the first one stores";
+    return "";
+  }
+
+  std::string match() {
+    const Refinement& out = *find_view(a_, plan_.tensor);
+    const std::vector<IndexRole> a_roles = index_roles(a_), b_roles = index_roles(b_);
+    const std::vector<Interval> made = stripe::reach_of_view(a_, out, index_ranges(a_));
+    double a_points = 1, together = 1;
+    for (const Index& index : a_.idxs) a_points *= static_cast<double>(index.range);
+    bool whole = true;  // the parts cover all that the first block writes
+    std::set<std::string> taken_a, taken_b;
+    for (size_t d = 0; d < out.access.size(); ++d) {
+      const Walk from = walk_of(a_, out.access[d], made[d], a_roles, false);
+      if (from.index.empty()) continue;
+      if (out.access[d].terms().size() != 1 || from.reach.upper - from.reach.lower + 1 > from.step)
+        continue;  // its points do not part the dimension
+      Walk to;
+      if (!readers(d, b_roles, to) || taken_a.count(from.index) || taken_b.count(to.index))
+        continue;
+      const int64_t step = std::max(from.step, to.step);
+      if (step % from.step != 0 || step % to.step != 0) continue;
+      FusedIndex index;
+      index.name = to.index;
+      index.a_index = from.index;
+      const int64_t b_range = b_.find_index(to.index)->range;
+      const int64_t a_range = a_.find_index(from.index)->range;
+      index.b_points = step / to.step;
+      index.range = ceil_div(b_range, index.b_points);
+      index.a_step = step / from.step;
+      // The elements read at o = 0, in points of the first block.
+      const int64_t last = to.step * (index.b_points - 1) + to.reach.upper;
+      index.a_first = floor_div(to.reach.lower - from.reach.lower, from.step);
+      index.a_points = floor_div(last - from.reach.lower, from.step) - index.a_first + 1;
+      if (index.range < 2) continue;
+      const int64_t end = index.a_step * (index.range - 1) + index.a_first + index.a_points;
+      whole &= index.a_points == index.a_step && index.a_first <= 0 && end >= a_range;
+      // What lies before the first point, or behind the last one, need not be made twice, but the
+      // parts are whole.
+      together *= static_cast<double>(index.range) * static_cast<double>(index.a_points) /
+                  static_cast<double>(a_range);
+      taken_a.insert(index.a_index);
+      taken_b.insert(index.name);
+      plan_.indices.push_back(std::move(index));
+    }
+    if (plan_.indices.empty()) return "no index of both walks along a dimension of the tensor";
+    for (const FusedIndex& index : plan_.indices) {
+      const auto walks = [](const Refinement& ref, const std::string& name) {
+        return std::count_if(ref.access.begin(), ref.access.end(),
+                             [&](const Affine& form) { return form.uses(name); });
+      };
+      bool once = walks(out, index.a_index) == 1;
+      for (const Refinement& ref : b_.refs)
+        if (ref.dir != RefDir::none && ref.from == plan_.tensor)
+          once = once && walks(ref, index.name) == 1;
+      if (!once) return fmt::format("'{}' walks along several dimensions", index.name);
+    }
+    // The second block's order of indices.
+    std::stable_sort(plan_.indices.begin(), plan_.indices.end(),
+                     [&](const FusedIndex& x, const FusedIndex& y) {
+                       return b_.find_index(x.name) < b_.find_index(y.name);
+                     });
+    const Refinement* tensor = parent_.find_ref(plan_.tensor);
+    if (!tensor) return "the tensor is not the parent's";
+    plan_.recompute = together;
+    plan_.needs_local = !whole;
+    plan_.may_be_local = tensor->dir == RefDir::none && !tensor->swizzle && !tensor->is_const &&
+                         tensor->offset_bytes == 0 && of_.users(plan_.tensor) == 2;
+    plan_.work = work_of(a_);
+    plan_.bytes = static_cast<double>(tensor->shape.element_count()) *
+                  static_cast<double>(byte_size(tensor->shape.type));
+    if (plan_.needs_local && !plan_.may_be_local)
+      return plan_.recompute > 1 ? "parts of the first one would overlap, and others use the tensor"
+                                 : "parts would not cover what others use of the tensor";
+    for (const Dim& dim : tensor->shape.dims)
+      if (dim.stride < 0) return "the tensor has a negative stride";
+    return "";
+  }
+
+  // How all views that the second block has of the tensor walk along the dimension; false if they
+  // do not walk together.
+  bool readers(size_t d, const std::vector<IndexRole>& roles, Walk& all) const {
+    bool first = true;
+    for (const Refinement& ref : b_.refs) {
+      if (ref.dir == RefDir::none || ref.from != plan_.tensor) continue;
+      const std::vector<Interval> touched = stripe::reach_of_view(b_, ref, index_ranges(b_));
+      const Walk walk = walk_of(b_, ref.access[d], touched[d], roles, rules_.reductions);
+      if (walk.index.empty()) return false;
+      if (first) {
+        all = walk;
+        first = false;
+        continue;
+      }
+      if (walk.index != all.index || walk.step != all.step) return false;
+      all.reach = {std::min(all.reach.lower, walk.reach.lower),
+                   std::max(all.reach.upper, walk.reach.upper)};
+    }
+    return !first;
+  }
+
+  const Block& parent_;
+  const FusionParent& of_;
+  const FusionRules& rules_;
+  const Block& a_;
+  const Block& b_;
+  FusionPlan plan_;
+};
+
+}  // namespace
+
+FusionParent::FusionParent(const Block& block, const TensorNames& around)
+    : names_(around.inside(block)) {
+  const StatementUsers users(block);
+  for (const Refinement& ref : block.refs)
+    users_[ref.into] = static_cast<int64_t>(users.of(ref.into).size());
+}
+
+int64_t FusionParent::users(const std::string& tensor) const {
+  auto users = users_.find(tensor);
+  return users == users_.end() ? 0 : users->second;
+}
+
+void FusionParent::fusing(const Block& block, size_t position) {
+  std::set<std::string> seen[2];
+  for (size_t n : {size_t{0}, size_t{1}})
+    for (const Refinement& ref : block.stmts[position + n].block()->refs)
+      if (ref.dir != RefDir::none) seen[n].insert(ref.from);
+  for (const std::string& name : seen[0])
+    if (seen[1].count(name)) --users_[name];
+}
+
+FusionPlan plan_fusion(const Block& parent, size_t first, const FusionParent& of,
+                       const FusionRules& rules) {
+  return Planner(parent, first, of, rules).plan();
+}
+
+}  // namespace stria::passes

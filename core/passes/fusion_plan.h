@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether two blocks beside each other, of which the second reads what the first writes, can be one
+// block over parts of both, and over which: the analysis of `fusion`.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "stria/pass/tensor_names.h"
+#include "stria/stripe/block.h"
+
+namespace stria::passes {
+
+// One index of the fused block. At its value o the second block has `b_points` points of its index,
+// from b_points * o on; the first one those of its index that make what these read:
+// a_step * o + a_first on, `a_points` of them.
+struct FusedIndex {
+  std::string name;  // the second block's
+  std::string a_index;
+  int64_t range = 1;
+  int64_t b_points = 1;
+  int64_t a_step = 1, a_first = 0, a_points = 1;
+};
+
+struct FusionPlan {
+  std::string tensor;  // the parent's name
+  std::vector<FusedIndex> indices;
+  // Points of the first block in the fused one for each that it has alone; below 1: some are not
+  // needed.
+  double recompute = 1;
+  // Parts overlap, or do not cover all that the first block writes: the tensor has to live inside.
+  bool needs_local = false;
+  // The parent owns the tensor, and nobody else uses it: it may live inside.
+  bool may_be_local = false;
+  double work = 0;     // statements that the first block runs alone
+  double bytes = 0;    // of the tensor
+  std::string reason;  // "" or why the blocks cannot be fused; then the rest is open
+};
+
+struct FusionRules {
+  bool reductions = false;  // also over indices that the second block reduces
+};
+
+// What planning has to know of the parent: its tensors, and how many statements use each. Stays
+// right while pairs are fused, if told so.
+class FusionParent {
+ public:
+  // `around` are the tensors around the block.
+  FusionParent(const stripe::Block& block, const TensorNames& around);
+
+  const TensorNames& names() const { return names_; }
+  int64_t users(const std::string& tensor) const;
+  // Statement `position` and the next one are about to become one.
+  void fusing(const stripe::Block& block, size_t position);
+
+ private:
+  TensorNames names_;
+  std::map<std::string, int64_t> users_;
+};
+
+// `first` is the position in the block of the one of two neighbouring statements, both blocks.
+FusionPlan plan_fusion(const stripe::Block& parent, size_t first, const FusionParent& of,
+                       const FusionRules& rules);
+
+}  // namespace stria::passes
