@@ -29,6 +29,7 @@
 #include "stria/passes/rewrite_locations.h"
 #include "stria/passes/rollup.h"
 #include "stria/passes/scalarize.h"
+#include "stria/passes/schedule.h"
 #include "stria/passes/split_interior.h"
 #include "stria/passes/split_reduction.h"
 #include "stria/passes/swizzle.h"

@@ -5,34 +5,13 @@
 #include <optional>
 
 #include "stria/pass/select_blocks.h"
+#include "stria/passes/statement_dependencies.h"
 #include "stria/poly/solver_budget.h"
-#include "stria/stripe/statement_conflicts.h"
 
 namespace stria::passes {
 namespace {
 
 using stripe::Block;
-
-using Dependencies = std::vector<std::vector<int64_t>>;  // by statement, ascending
-
-// Candidates are asked from the last to the first, and only those that no dependency found so far
-// already waits for: so what is found is the transitive reduction.
-Dependencies dependencies_of(const stripe::Place& place, stripe::StatementConflicts& conflicts) {
-  const size_t count = place.block->stmts.size();
-  const size_t words = (count + 63) / 64;
-  std::vector<std::vector<uint64_t>> waits_for(count, std::vector<uint64_t>(words));
-  Dependencies found(count);
-  for (size_t b = 0; b < count; ++b) {
-    for (size_t a : conflicts.candidates(b)) {
-      if (waits_for[b][a / 64] >> (a % 64) & 1) continue;
-      if (!conflicts.must_wait(b, a)) continue;
-      found[b].insert(found[b].begin(), static_cast<int64_t>(a));
-      for (size_t w = 0; w < words; ++w) waits_for[b][w] |= waits_for[a][w];
-      waits_for[b][a / 64] |= uint64_t{1} << (a % 64);
-    }
-  }
-  return found;
-}
 
 void set_dependencies(Block& block, const Dependencies& found, PassContext& context) {
   bool changed = !block.tags.has("deps");
@@ -62,7 +41,7 @@ Status compute_deps(stripe::Program& program, const ComputeDepsOptions& options,
     std::optional<SolverBudget> budget;
     if (options.solver_steps > 0) budget.emplace(options.solver_steps);
     stripe::StatementConflicts conflicts(place);
-    const Dependencies found = dependencies_of(place, conflicts);
+    const Dependencies found = dependencies_of(block, conflicts);
     if (conflicts.undecided() > 0) context.count("undecided", conflicts.undecided());
     set_dependencies(block, found, context);
   };

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fewest dependencies that keep the order of all statements of a block that need it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "stria/stripe/block.h"
+#include "stria/stripe/statement_conflicts.h"
+
+namespace stria::passes {
+
+using Dependencies = std::vector<std::vector<int64_t>>;  // by statement, ascending
+
+// `also`: by statement, earlier ones that it has to wait for besides, in any order; as many as
+// there are statements, or none. Without any one of the result some pair would be free.
+Dependencies dependencies_of(const stripe::Block& block, stripe::StatementConflicts& conflicts,
+                             const std::vector<std::vector<size_t>>& also = {});
+
+}  // namespace stria::passes

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Schedules of random layer graphs: legal, and how close to what the machine needs at the least.
+#include "stria/passes/schedule.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <random>
+
+#include "stria/cost/list_schedule.h"
+#include "stria/hwmodel/hardware_model.h"
+#include "stria/pass/model_rules.h"
+#include "stria/passes/compute_deps.h"
+#include "stria/stripe/parser.h"
+#include "stria/stripe/verifier.h"
+
+namespace stria::passes {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int64_t kBytesPerCycle = 16;
+
+HardwareModel accelerator() {
+  auto model = load_hardware_model({"accelerator", R"({
+    "clock_mhz": 1000,
+    "mem_units": {"DRAM": {"size_KiB": 1048576, "policy": "managed"},
+                  "SRAM": {"count": 2, "size_KiB": 64, "policy": "managed"}},
+    "exec_units": {"CONV": {"ops_per_cycle": 2048, "pipeline_depth": 2},
+                   "DSP": {"ops_per_cycle": 64, "pipeline_depth": 2}},
+    "tx_units": {"DMA": {"count": 2}},
+    "buses": [
+      {"sources": ["DRAM[0]"], "sinks": ["DMA[0]", "DMA[1]"], "bytes_per_cycle": 16},
+      {"sources": ["DMA[0]", "DMA[1]"], "sinks": ["SRAM[0]"], "bytes_per_cycle": 16},
+      {"sources": ["SRAM[0]"], "sinks": ["DMA[0]", "DMA[1]"], "bytes_per_cycle": 16},
+      {"sources": ["DMA[0]", "DMA[1]"], "sinks": ["DRAM[0]"], "bytes_per_cycle": 16}]})"});
+  EXPECT_TRUE(model.ok()) << model.status().to_string();
+  return std::move(model).value();
+}
+
+ScheduleOptions near_options() {
+  ScheduleOptions options;
+  options.mem_loc.path.push_back({"SRAM", {Affine(0)}, {}});
+  options.xfer_loc.path.push_back({"DMA", {}, {}});
+  options.alignment = 16;
+  return options;
+}
+
+struct Graph {
+  std::string text;
+  double naive_transfers = 0;  // cycles if each layer brings and takes away all that it touches
+};
+
+// Layers that read one or two of the last few results: products with weights of their own, or sums.
+// What nobody reads is an output.
+Graph random_graph(uint64_t seed, int64_t layers) {
+  std::mt19937_64 random(seed);
+  auto below = [&](int64_t n) { return static_cast<int64_t>(random() % static_cast<uint64_t>(n)); };
+  const int64_t size = int64_t{64} << below(5);
+  Graph graph;
+  std::string tensors, views, temporaries, kernels;
+  std::vector<int64_t> readers(static_cast<size_t>(layers) + 1);
+  auto tensor = [&](const std::string& name, int64_t elements, const char* dir) {
+    tensors += fmt::format("none new@0x0<DRAM[0]> {}[0] fp32({}:1)\n", name, elements);
+    views += fmt::format("{}<DRAM[0]> {}[0] fp32({}:1)\n", dir, name, elements);
+  };
+  tensor("T0", size, "in");
+  for (int64_t i = 1; i <= layers; ++i) {
+    auto before = [&] { return i - 1 - std::min(below(4) * below(2), i - 1); };
+    const int64_t a = before(), b = before();
+    const bool product = below(4) > 0;
+    ++readers[static_cast<size_t>(a)];
+    std::string block =
+        fmt::format("{}: #kernel block<{}> [x:{}", i - 1, product ? "CONV" : "DSP", size);
+    const int64_t weights = 64 + below(1984);
+    int64_t elements = 2 * size;
+    if (product) {
+      tensor(fmt::format("W{}", i), weights, "in");
+      block += fmt::format(", m:{}", weights);
+      elements += weights;
+    }
+    block += fmt::format("] ( in<DRAM[0]> T{}[x] fp32(1:1)\n", a);
+    if (product) block += fmt::format("in<DRAM[0]> W{}[m] fp32(1:1)\n", i);
+    const bool two = a != b;
+    if (two) {
+      ++readers[static_cast<size_t>(b)];
+      elements += size;
+      block += fmt::format("in<DRAM[0]> T{}[x] fp32(1:1)\n", b);
+    }
+    block += fmt::format("out<DRAM[0]> T{}[x]{} fp32(1:1) ) {{\n", i, product ? ":add.fp32" : "");
+    int line = 0;
+    auto add = [&](const std::string& statement) {
+      block += fmt::format("{}: {}\n", line++, statement);
+    };
+    add(fmt::format("$a = load(T{})", a));
+    std::string value = "$a";
+    if (two) {
+      add(fmt::format("$b = load(T{})", b));
+      add("$s = add.fp32($a, $b)");
+      value = "$s";
+    }
+    if (product) {
+      add(fmt::format("$w = load(W{})", i));
+      add(fmt::format("$p = mul.fp32({}, $w)", value));
+      value = "$p";
+    }
+    add(fmt::format("T{} = store({})", i, value));
+    kernels += block + "}\n";
+    graph.naive_transfers +=
+        static_cast<double>(elements * 4) / static_cast<double>(kBytesPerCycle);
+  }
+  for (int64_t i = 1; i <= layers; ++i) {
+    if (readers[static_cast<size_t>(i)] == 0)
+      tensor(fmt::format("T{}", i), size, "out");
+    else
+      temporaries += fmt::format("none new@0x0<DRAM[0]> T{}[0] fp32({}:1)\n", i, size);
+  }
+  graph.text = "0: #program block [] (\n" + tensors + ") {\n0: #main block [] (\n" + views +
+               temporaries + ") {\n" + kernels + "} }\n";
+  return graph;
+}
+
+stripe::Program parsed(const std::string& text) {
+  auto program = stripe::parse({"graph", text});
+  EXPECT_TRUE(program.ok()) << program.status().to_string();
+  return program.ok() ? std::move(program).value() : stripe::Program();
+}
+
+TEST(Schedule, RandomLayerGraphsRunCloseToTheLeastThatTheMachineNeeds) {
+  const HardwareModel model = accelerator();
+  auto rules = ModelRules::of(model);
+  ASSERT_TRUE(rules.ok());
+  double worst = 0, sum = 0, gain = 0, gain_alone = 0;
+  constexpr uint64_t kGraphs = 200;
+  for (uint64_t seed = 1; seed <= kGraphs; ++seed) {
+    const Graph graph = random_graph(seed, 50);
+    stripe::Program program = parsed(graph.text);
+    PassContext context(model);
+    ScheduleOptions options = near_options();
+    options.mem_KiB = seed % 2 == 0 ? 64 : 40;
+    const Status status = schedule(program, options, context);
+    ASSERT_TRUE(status.ok()) << "seed " << seed << ": " << status.to_string();
+    stripe::VerifyOptions checks = rules->options(nullptr);
+    checks.accesses = seed % 20 == 0;  // slow
+    const Status legal = stripe::verify(program, checks);
+    ASSERT_TRUE(legal.ok()) << "seed " << seed << ": " << legal.to_string();
+    auto time = cost::list_schedule(*program.main(), model);
+    ASSERT_TRUE(time.ok()) << "seed " << seed << ": " << time.status().to_string();
+    double kernels = 0;
+    for (const cost::StatementTime& statement : time->statements)
+      if (!statement.transfers) kernels += statement.end - statement.start;
+    const double ratio = time->cycles / time->at_least;
+    EXPECT_GE(ratio, 1 - 1e-9) << "seed " << seed;
+    EXPECT_LE(ratio, 1.15) << "seed " << seed;
+    worst = std::max(worst, ratio);
+    sum += ratio;
+    gain += (kernels + graph.naive_transfers) / time->cycles;
+    gain_alone += time->one_at_a_time / time->cycles;
+  }
+  std::printf(
+      "%d graphs of 50 layers: makespan over the least %.3f on average, %.3f at worst; %.2f times "
+      "as "
+      "fast as one at a time without keeping anything near, %.2f times as one statement at a "
+      "time\n",
+      static_cast<int>(kGraphs), sum / kGraphs, worst, gain / kGraphs, gain_alone / kGraphs);
+}
+
+TEST(Schedule, DependenciesAreTheFewest) {
+  const HardwareModel model = accelerator();
+  stripe::Program program = parsed(random_graph(3, 30).text);
+  PassContext context(model);
+  ASSERT_TRUE(schedule(program, near_options(), context).ok());
+  // Without any one of them the program is not legal.
+  stripe::VerifyOptions checks;
+  checks.accesses = false;
+  ASSERT_TRUE(stripe::verify(program, checks).ok());
+  for (stripe::Statement& stmt : program.main()->stmts) {
+    for (size_t d = 0; d < stmt.deps.size(); ++d) {
+      const std::vector<int64_t> all = stmt.deps;
+      stmt.deps.erase(stmt.deps.begin() + static_cast<std::ptrdiff_t>(d));
+      EXPECT_FALSE(stripe::verify(program, checks).ok());
+      stmt.deps = all;
+    }
+  }
+}
+
+TEST(Schedule, RoutesAreThoseOfTheModel) {
+  const std::string text = random_graph(1, 3).text;
+  auto message = [&](const HardwareModel& model, StatusCode code) {
+    stripe::Program program = parsed(text);
+    PassContext context(model);
+    const Status status = schedule(program, near_options(), context);
+    EXPECT_EQ(status.code(), code);
+    return status.to_string();
+  };
+  HardwareModel model = accelerator();
+  model.buses[1].bytes_per_cycle = 0;
+  EXPECT_THAT(message(model, StatusCode::out_of_range),
+              HasSubstr("the bus from 'DMA' to 'SRAM' carries 0 bytes per cycle"));
+  model.buses.erase(model.buses.begin() + 1);
+  EXPECT_THAT(message(model, StatusCode::not_found),
+              HasSubstr("the hardware model has no bus from 'DMA' to 'SRAM'"));
+  model = accelerator();
+  model.buses.pop_back();
+  EXPECT_THAT(message(model, StatusCode::not_found),
+              HasSubstr("the hardware model has no bus from 'DMA' to 'DRAM'"));
+}
+
+// Two kernels of 100 cycles each, and a transfer of 64 bytes for the second one beside the first.
+TEST(ListSchedule, CountsWhatRunsAtOnce) {
+  const HardwareModel model = accelerator();
+  const std::string text = R"(0: #program block [] (
+    none new@0x0<DRAM[0]> A[0] fp32(16:1) none new@0x0<DRAM[0]> B[0] fp32(3200:1)
+    none new@0x0<DRAM[0]> C[0] fp32(3200:1)) {
+  0: #main #deps block [] ( in<DRAM[0]> A[0] fp32(16:1) out<DRAM[0]> B[0] fp32(3200:1)
+      out<DRAM[0]> C[0] fp32(3200:1) none new@0x0<SRAM[0]> N[0] fp32(16:1)) {
+    0: block<DSP> [x:3200] ( out<DRAM[0]> B[x] fp32(1:1)) { 0: $a = (fp32)1 1: $b = neg.fp32($a)
+       2: $c = neg.fp32($b) 3: B = store($c) }
+    1: block<DMA> [x:16] ( in<DRAM[0]> A[x] fp32(1:1) out<SRAM[0]> N[x] fp32(1:1)) {
+       0: $a = load(A) 1: N = store($a) }
+    2[1]: block<DSP> [x:3200] ( in<SRAM[0]> N[0] fp32(1:1) out<DRAM[0]> C[x] fp32(1:1)) {
+       0: $a = load(N) 1: $b = neg.fp32($a) 2: $c = neg.fp32($b) 3: C = store($c) } } })";
+  stripe::Program program = parsed(text);
+  auto time = cost::list_schedule(*program.main(), model);
+  ASSERT_TRUE(time.ok()) << time.status().to_string();
+  EXPECT_DOUBLE_EQ(time->statements[1].start, 0);
+  EXPECT_DOUBLE_EQ(time->statements[1].end, 4);
+  EXPECT_DOUBLE_EQ(time->statements[2].start, 100);
+  EXPECT_DOUBLE_EQ(time->cycles, 200);
+  EXPECT_DOUBLE_EQ(time->at_least, 200);
+  EXPECT_DOUBLE_EQ(time->one_at_a_time, 204);
+  EXPECT_DOUBLE_EQ(time->busy.at("DRAM[0] -> DMA[0], …"), 4);
+  program.main()->stmts[2].deps = {0, 1};
+  program.main()->stmts[1].deps = {0};
+  EXPECT_DOUBLE_EQ(cost::list_schedule(*program.main(), model)->cycles, 204);
+}
+
+}  // namespace
+}  // namespace stria::passes
