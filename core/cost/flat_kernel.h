@@ -19,18 +19,21 @@ struct FlatTensor {
   DataType type = DataType::fp32;
   std::vector<int64_t> strides;  // elements per step of each index, in the table's order
   int64_t offset = 0;            // elements, where all indices are 0
+  bool operator==(const FlatTensor&) const = default;
 };
 
 // sum(coefficients[i] * index i) <= bound.
 struct FlatConstraint {
   std::vector<int64_t> coefficients;
   int64_t bound = 0;
+  bool operator==(const FlatConstraint&) const = default;
 };
 
 struct FlatKernel {
   struct Index {
     std::string name;
     int64_t range = 1;
+    bool operator==(const Index&) const = default;
   };
   std::vector<Index> indices;  // by name; those of one value are folded into the offsets
   FlatTensor output;           // of the contraction
@@ -41,6 +44,7 @@ struct FlatKernel {
   int64_t written_tensors = 1;        // that outlive these kernels
 
   bool writes_apart(size_t index) const { return output.strides[index] != 0; }
+  bool operator==(const FlatKernel&) const = default;
 };
 
 // `kernel`, a block of `main` that is one leaf of loads, operations and one store, and the

@@ -19,10 +19,12 @@ struct TiledDim {
     size_t index = 0;
     int64_t coefficient = 0;  // magnitude
     bool first = true;        // no dimension before this one moves with the index
+    bool operator==(const Term&) const = default;
   };
   int64_t size = 1;    // at one point of the block, elements
   int64_t stride = 0;  // magnitude, elements of the tensor
   std::vector<Term> terms;
+  bool operator==(const TiledDim&) const = default;
 };
 
 struct TiledView {
@@ -34,6 +36,7 @@ struct TiledView {
   std::vector<size_t> still;   // indices that it does not move with
   bool reads() const { return dir != stripe::RefDir::out; }
   bool writes() const { return dir != stripe::RefDir::in; }
+  bool operator==(const TiledView&) const = default;
 };
 
 // form >= 0.
@@ -41,6 +44,7 @@ struct TiledConstraint {
   int64_t constant = 0;
   std::vector<std::pair<size_t, int64_t>> terms;  // index, coefficient
   bool open = false;  // it names values from outside too: no tile is known to meet it everywhere
+  bool operator==(const TiledConstraint&) const = default;
 };
 
 struct TiledBlock {
@@ -48,6 +52,7 @@ struct TiledBlock {
     std::string name;
     int64_t range = 1;
     bool reduction = false;  // occurs in the access of no written view
+    bool operator==(const Index&) const = default;
   };
   std::string name;
   std::vector<Index> indices;    // of range over 1, in the block's order
@@ -58,6 +63,7 @@ struct TiledBlock {
   DataType type = DataType::fp32;  // that it works in: of the aggregation, else of what it writes
 
   std::vector<int64_t> ranges() const;
+  bool operator==(const TiledBlock&) const = default;
 };
 TiledBlock tiled_block(const stripe::Block& block);
 

@@ -127,8 +127,9 @@ void set_tags(Block& block, const std::vector<std::string>& tags) {
 
 class Tiler {
  public:
-  Tiler(const stripe::Program& program, const AutotileOptions& options, PassContext& context)
-      : program_(program), options_(options), context_(context) {}
+  Tiler(const stripe::Program& program, const AutotileOptions& options, PassContext& context,
+        TileMemo& memo)
+      : program_(program), options_(options), context_(context), memo_(memo) {}
 
   Status tile(Block& block, const TensorNames& around) {
     context_.matched();
@@ -209,7 +210,7 @@ class Tiler {
     }
     if (!roles_given(options_)) {
       STRIA_ASSIGN(TileChoice choice,
-                   choose_tile(program_, block, options_.choice, context_,
+                   choose_tile(program_, block, options_.choice, context_, memo_,
                                [&](const std::map<std::string, int64_t>& candidate) {
                                  Block copy = block;
                                  cut(copy, candidate);
@@ -230,6 +231,7 @@ class Tiler {
   const stripe::Program& program_;
   const AutotileOptions& options_;
   PassContext& context_;
+  TileMemo& memo_;
 };
 
 // Sizes are said or chosen, not both.
@@ -288,8 +290,9 @@ void describe(AutotileOptions& options, OptionFields& fields) {
 
 Status autotile(stripe::Program& program, const AutotileOptions& options, PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_options(options, context));
+  TileMemo memo;
   return for_each_selected(program, options.reqs, [&](Block& block, const TensorNames& around) {
-    return Tiler(program, options, context).tile(block, around);
+    return Tiler(program, options, context, memo).tile(block, around);
   });
 }
 

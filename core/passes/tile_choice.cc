@@ -156,17 +156,50 @@ class Chooser {
         limits_(limits_of(options, context.model())) {}
 
   Result<TileChoice> choose(
-      const stripe::Program& program,
+      const stripe::Program& program, TileMemo& memo,
       const std::function<Block(const std::map<std::string, int64_t>& sizes)>& apply) {
-    TileChoice out;
+    TileMemo::Entry entry = {without_names(tiled_), std::nullopt, name_, {}};
+    std::optional<cost::FlatKernel> table;
     if (options_.cost == "roofline_occupancy") {
       Result<cost::FlatKernel> kernel = table_of(program, block_);
       if (!kernel.ok()) {
-        out.reason = kernel.status().message();
-        return out;
+        entry.choice.reason = kernel.status().message();
+        return entry.choice;
       }
+      table = *std::move(kernel);
+      entry.kernel = without_names(*table);
+    }
+    if (const TileMemo::Entry* known = memo.find(entry.block, entry.kernel)) {
+      context_.count("choices_shared");
+      if (context_.explaining())
+        context_.note(fmt::format("{}: as {}, which differs in names alone", name_, known->name));
+      return known->choice;
+    }
+    STRIA_ASSIGN(entry.choice, search(std::move(table), apply));
+    // A reason names its tensors.
+    if (entry.choice.fits) memo.keep(entry);
+    return entry.choice;
+  }
+
+ private:
+  static TiledBlock without_names(TiledBlock block) {
+    block.name.clear();
+    for (cost::TiledView& view : block.views) view.name.clear();
+    return block;
+  }
+  static cost::FlatKernel without_names(cost::FlatKernel kernel) {
+    kernel.output.name.clear();
+    for (cost::FlatTensor& input : kernel.inputs) input.name.clear();
+    return kernel;
+  }
+
+  Result<TileChoice> search(
+      std::optional<cost::FlatKernel> table,
+      const std::function<Block(const std::map<std::string, int64_t>& sizes)>& apply) {
+    TileChoice out;
+    if (table) {
       costing_ =
-          std::make_unique<GroupCosting>(tiled_, *std::move(kernel), *context_.model().settings);
+          std::make_unique<GroupCosting>(tiled_, *std::move(table), *context_.model().settings);
     } else {
       costing_ = std::make_unique<TrafficCosting>(tiled_, options_);
     }
@@ -192,7 +225,6 @@ class Chooser {
     return out;
   }
 
- private:
   size_t kept() const {
     return static_cast<size_t>(std::max<int64_t>(
         {1, options_.measure_top, context_.explaining() ? options_.explain_top : 0}));
@@ -411,9 +443,16 @@ Status check_choice(const TileChoiceOptions& options, const PassContext& context
 
 Result<TileChoice> choose_tile(
     const stripe::Program& program, const Block& block, const TileChoiceOptions& options,
-    PassContext& context,
+    PassContext& context, TileMemo& memo,
     const std::function<Block(const std::map<std::string, int64_t>& sizes)>& apply) {
-  return Chooser(block, options, context).choose(program, apply);
+  return Chooser(block, options, context).choose(program, memo, apply);
+}
+
+const TileMemo::Entry* TileMemo::find(const TiledBlock& block,
+                                      const std::optional<cost::FlatKernel>& kernel) {
+  for (const Entry& entry : entries_)
+    if (entry.block == block && entry.kernel == kernel) return &entry;
+  return nullptr;
 }
 
 }  // namespace stria::passes

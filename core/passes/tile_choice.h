@@ -4,10 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
+#include "stria/cost/flat_kernel.h"
+#include "stria/cost/tiled_block.h"
 #include "stria/pass/option_fields.h"
 #include "stria/pass/pass_context.h"
 #include "stria/stripe/block.h"
@@ -52,12 +56,30 @@ struct TileChoice {
   bool fits = true;  // false: no tile does, and `reason` says which limit the smallest is over
 };
 
+// What was chosen so far under the same options: blocks that differ in names of tensors alone get
+// the same tile, looked for once.
+class TileMemo {
+ public:
+  struct Entry {
+    cost::TiledBlock block;  // without names of its own and of tensors
+    std::optional<cost::FlatKernel> kernel;
+    std::string name;  // of the first such block
+    TileChoice choice;
+  };
+  // Null if there is none.
+  const Entry* find(const cost::TiledBlock& block, const std::optional<cost::FlatKernel>& kernel);
+  void keep(Entry entry) { entries_.push_back(std::move(entry)); }
+
+ private:
+  std::deque<Entry> entries_;
+};
+
 // The best tile of `block`. `apply` cuts a copy of the block, for timing it. Notes the best
 // candidates with every term if the context explains. Fails only where timing does. Options have
 // been checked.
 Result<TileChoice> choose_tile(
     const stripe::Program& program, const stripe::Block& block, const TileChoiceOptions& options,
-    PassContext& context,
+    PassContext& context, TileMemo& memo,
     const std::function<stripe::Block(const std::map<std::string, int64_t>& sizes)>& apply);
 
 }  // namespace stria::passes
