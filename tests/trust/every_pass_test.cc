@@ -62,9 +62,11 @@ class EveryPass {
       if (!only.empty() && pass.name != only) continue;
       PassRecord& record = records_[pass.name];
       const auto& sets = sets_[pass.name];
-      // Two sets a program; in turn, so that all have theirs.
-      for (size_t n = 0; n < std::min<size_t>(2, sets.size()) && record.failures < 3; ++n)
-        run_one(seed, program, *values, pass, sets[(2 * seed + n) % sets.size()], record);
+      // In turn, so that all sets have theirs; the next one as well where one does nothing.
+      const int64_t done = record.changed + record.refused;
+      for (size_t n = 0; n < std::min<size_t>(2, sets.size()); ++n)
+        if (record.changed + record.refused == done && record.failures < 3)
+          run_one(seed, program, *values, pass, sets[(seed + n) % sets.size()], record);
     }
   }
 
