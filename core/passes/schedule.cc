@@ -170,6 +170,12 @@ class Scheduler {
     }
     if (itself) return "its kernels transfer it themselves";
     if (beyond && !options_.allow_out_of_range_accesses) return "it is read beyond its end";
+    // The end is the allocation's (S10), which may have more behind the block's view.
+    if (beyond && ref.dir != RefDir::none) {
+      const Refinement* whole = place_.parent->block->find_ref(ref.from);
+      if (!whole || whole->shape.sizes() != ref.shape.sizes())
+        return "it is read beyond its end, and is part of another";
+    }
     return "";
   }
 
