@@ -131,6 +131,9 @@ class Roller {
     for (size_t i : use.clears)
       if (host_.stmts[i].block()->tags.has("vector")) return "a block that clears it is #vector";
     if (adder.find_ref(use.adder)->agg != use.agg) return "its aggregations differ";
+    // Sums alone may be taken in another order (M10).
+    if (use.agg.op == stripe::AggOp::mul && is_float(use.agg.type))
+      return "it is a product of floats";
     if (use.agg.type != whole.shape.type) return "sums of another type than the buffer's";
     int64_t lanes = 1;
     for (const Dim& dim : whole.shape.dims)

@@ -68,6 +68,9 @@ class ReductionSplitter {
       out = &ref;
     }
     if (!out || !out->agg) return "it has no reduction";
+    // Sums alone may be taken in another order (M10).
+    if (out->agg->op == stripe::AggOp::mul && is_float(out->agg->type))
+      return "it is a product of floats";
     int64_t outputs = 1;
     const IndexRole* longest = nullptr;
     const std::vector<IndexRole> roles = index_roles(kernel);
