@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "stria/pass/model_rules.h"
 #include "stria/runtime/intrinsics.h"
 #include "stria/stripe/parser.h"
 #include "stria/stripe/printer.h"
@@ -55,9 +56,9 @@ PassInfo make_plugin_pass(const hal::Device& device) {
               stripe::parse({"Stripe from the pass '" + options.pass + "'", std::move(text)});
           if (!changed.ok()) return changed.status();
           // Whatever a plugin makes is checked, in every build: the passes behind it trust it.
-          stripe::VerifyOptions rules;
-          rules.intrinsics = &intrinsic_signatures();
-          if (Status legal = stripe::verify(*changed, rules); !legal.ok())
+          STRIA_ASSIGN(const ModelRules rules, ModelRules::of(context.model()));
+          if (Status legal = stripe::verify(*changed, rules.options(&intrinsic_signatures()));
+              !legal.ok())
             return make_error(StatusCode::incompatible,
                               "the Stripe that the plugin's pass '{}' made is not legal: {}",
                               options.pass, legal.message());
