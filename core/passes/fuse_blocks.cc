@@ -259,9 +259,11 @@ class Fuser {
       const Refinement* same = fused_.find_ref(ref.into);
       if (same && *same == ref && ref.dir == RefDir::in) continue;
       const std::string old = ref.into;
-      for (int i = 0; fused_.find_ref(ref.into) || (ref.into != old && a.find_ref(ref.into)); ++i)
-        ref.into = fmt::format("{}_{}", old, i);
-      if (ref.into != old) names[old] = ref.into;
+      std::string free = old;
+      for (int i = 0; fused_.find_ref(free) || (free != old && a.find_ref(free)); ++i)
+        free = fmt::format("{}_{}", old, i);
+      if (free != old) names[old] = free;
+      ref.into = free;
       fused_.refs.push_back(ref);
     }
     for (Statement& stmt : a.stmts)
