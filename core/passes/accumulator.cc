@@ -143,18 +143,6 @@ void split_lanes(Block& block, const std::string& lane, const std::vector<std::s
   for (const std::string& tag : tile_set) block.tags.set(tag);
 }
 
-// The constraints of a nest, in a block whose parent is the host: its values are brought in.
-void add_constraints(Block& block, const WrittenNest& nest) {
-  std::set<std::string> own;
-  for (const Index& index : nest.indices) own.insert(index.name);
-  for (const Affine& constraint : nest.constraints) {
-    std::map<std::string, Affine> forms;
-    for (const auto& [name, coefficient] : constraint.terms())
-      if (!own.count(name)) forms[name] = Affine::of(bring_in(block, name));
-    block.constraints.push_back(constraint.substitute(forms));
-  }
-}
-
 // Puts the accumulator in place of the view `view` that the block has of the tensor, and of all
 // views of that inside.
 void redirect(Block& block, size_t ref_position, bool outermost, const AccumulatorPlan& plan,
@@ -213,7 +201,7 @@ Block write_out_block(const Block& host, const Layout& layout, const Accumulator
                       const stripe::Aggregation& agg, RefDir dir) {
   Block block;
   block.idxs = nest.indices;
-  add_constraints(block, nest);
+  constrain_to(block, nest);
   Refinement in =
       accumulator_view(layout, acc, acc, RefDir::in, shifted(nest.access, layout.lowest));
   in.location = plan.location;
@@ -356,7 +344,7 @@ Block identity_block(const Block& host, const std::string& name, const WrittenNe
                      const stripe::Aggregation& agg) {
   Block block;
   block.idxs = nest.indices;
-  add_constraints(block, nest);
+  constrain_to(block, nest);
   std::vector<Affine> access;
   for (const Affine& form : nest.access)
     access.push_back(form.rename([&](const std::string& index) {

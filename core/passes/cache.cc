@@ -144,6 +144,8 @@ class Cacher {
     return "";
   }
 
+ public:
+  // A copy of the tensor; "" or why there is none.
   std::string fetch(const std::string& name) {
     const Refinement ref = *host_.find_ref(name);
     if (std::string reason = why_not_fetched(ref); !reason.empty()) return reason;
@@ -184,6 +186,7 @@ class Cacher {
     return "";
   }
 
+ private:
   // Each dimension with a stride that is odd where it can be; dimensions behind one another in the
   // tensor stay so.
   void lay_out_oddly(const Refinement& ref, TensorShape& shape) const {
@@ -394,6 +397,11 @@ Status cache(stripe::Program& program, const CacheOptions& options, PassContext&
       Cacher(block, place, names, options, context).run();
   });
   return Status();
+}
+
+std::string fetch_near(Block& host, const Place& place, PlaceNames& names, const std::string& name,
+                       const CacheOptions& options, PassContext& context) {
+  return Cacher(host, place, names, options, context).fetch(name);
 }
 
 }  // namespace stria::passes

@@ -28,6 +28,7 @@
 #include "stria/base/status.h"
 #include "stria/pass/option_fields.h"
 #include "stria/pass/pass_context.h"
+#include "stria/pass/tensor_names.h"
 #include "stria/stripe/block.h"
 
 namespace stria::passes {
@@ -47,5 +48,10 @@ void describe(CacheOptions& options, OptionFields& fields);
 // not_found or out_of_range if the model has units but not these, invalid_argument if `loc` holds
 // nothing or `xfer_loc` runs nothing.
 Status cache(stripe::Program& program, const CacheOptions& options, PassContext& context);
+
+// What `cache` does to one tensor that `host`, which stands at `place`, reads, for passes that
+// choose the tensors: "" or why it stays where it is.
+std::string fetch_near(stripe::Block& host, const stripe::Place& place, PlaceNames& names,
+                       const std::string& name, const CacheOptions& options, PassContext& context);
 
 }  // namespace stria::passes

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/passes/kernel_probe.h"
 
+#include "stria/base/text.h"
 #include "stria/stripe/verifier.h"
 
 namespace stria::passes {
@@ -41,6 +42,25 @@ int64_t KernelProbe::pipeline_depth(const std::string& unit) const {
   return depth == depths->end() ? 0 : depth->second;
 }
 
+// What other kernels have written is there before this one: a temporary that it reads is an input
+// of the probe.
+void KernelProbe::hand_in(const stripe::Block& kernel, stripe::Refinement& temporary) {
+  bool reads = false, writes = false;
+  for (const stripe::Refinement& ref : kernel.refs) {
+    if (ref.dir == stripe::RefDir::none || ref.from != temporary.into) continue;
+    reads = reads || ref.dir != stripe::RefDir::out;
+    writes = writes || ref.dir != stripe::RefDir::in;
+  }
+  if (!reads) return;
+  stripe::Refinement tensor = temporary;
+  for (int i = 0; entry_.count(tensor.into) || program_.entry.find_ref(tensor.into); ++i)
+    tensor.into = fmt::format("{}_{}", temporary.into, i);
+  temporary.dir = writes ? stripe::RefDir::inout : stripe::RefDir::in;
+  temporary.from = tensor.into;
+  temporary.offset_bytes = 0;
+  program_.entry.refs.push_back(std::move(tensor));
+}
+
 std::optional<size_t> KernelProbe::undecided(const stripe::Block& kernel) {
   stripe::Block& section = *program_.entry.stmts[0].block();
   section.stmts.clear();
@@ -52,15 +72,19 @@ std::optional<size_t> KernelProbe::undecided(const stripe::Block& kernel) {
     if (ref.dir == stripe::RefDir::none || tensor == section_.end() || section.find_ref(ref.from))
       continue;
     section.refs.push_back(tensor->second);
-    auto outside = entry_.find(tensor->second.from);
-    if (tensor->second.dir == stripe::RefDir::none || outside == entry_.end() ||
-        program_.entry.find_ref(outside->first))
+    if (tensor->second.dir == stripe::RefDir::none) {
+      hand_in(kernel, section.refs.back());
       continue;
+    }
+    auto outside = entry_.find(tensor->second.from);
+    if (outside == entry_.end() || program_.entry.find_ref(outside->first)) continue;
     program_.entry.refs.push_back(outside->second);
   }
   section.stmts.emplace_back(kernel);
   stripe::VerifyReport report;
-  if (!stripe::verify(program_, rules_.options(nullptr), &report).ok()) return std::nullopt;
+  const Status legal = stripe::verify(program_, rules_.options(nullptr), &report);
+  broken_ = legal.ok() ? "" : std::string(legal.message());
+  if (!legal.ok()) return std::nullopt;
   return report.warnings.size();
 }
 

@@ -33,16 +33,17 @@ class NearSpace {
   // The stay of the tensor now; nothing if it is not near.
   std::optional<size_t> find(size_t tensor) const;
 
-  // Where `bytes` fit if others go. The stays that `may_go` refuses stay. Of those that still have
-  // a use the one used last goes first: `next_use` gives the kernel, or none. With `apart` a place
-  // that has been left alone for longest is taken, so that a transfer does not wait for the kernel
-  // before; else the lowest. Nothing if there is no room even so.
+  // Where `bytes` fit if others go, in `only` or in any bank (-1). The stays that `may_go` refuses
+  // stay. Of those that still have a use the one used last goes first: `next_use` gives the kernel,
+  // or none. Of bytes that kernels from `recent_from` on have used those left alone for longest are
+  // taken, so that a transfer does not wait for the kernels before; of others the lowest. Nothing
+  // if there is no room even so.
   struct Place {
     int64_t bank = 0, begin = 0;
     std::vector<size_t> evicted;  // stays
   };
   template <typename MayGo, typename NextUse>
-  std::optional<Place> place(int64_t bytes, bool apart, const MayGo& may_go,
+  std::optional<Place> place(int64_t bytes, int64_t only, size_t recent_from, const MayGo& may_go,
                              const NextUse& next_use) const;
 
   // The place's evicted stays must be gone.
@@ -61,7 +62,8 @@ class NearSpace {
 };
 
 template <typename MayGo, typename NextUse>
-std::optional<NearSpace::Place> NearSpace::place(int64_t bytes, bool apart, const MayGo& may_go,
+std::optional<NearSpace::Place> NearSpace::place(int64_t bytes, int64_t only, size_t recent_from,
+                                                 const MayGo& may_go,
                                                  const NextUse& next_use) const {
   struct Rank {
     bool costs = false;  // something with a later use goes
@@ -73,6 +75,7 @@ std::optional<NearSpace::Place> NearSpace::place(int64_t bytes, bool apart, cons
   std::optional<Place> best;
   Rank best_rank;
   for (int64_t bank = 0; bank < banks_; ++bank) {
+    if (only >= 0 && only != bank) continue;
     std::vector<int64_t> begins = {0};
     for (const std::vector<size_t>* list : {&here_, &traces_})
       for (size_t s : *list)
@@ -92,7 +95,7 @@ std::optional<NearSpace::Place> NearSpace::place(int64_t bytes, bool apart, cons
         possible = may_go(s);
         if (!possible) break;
         place.evicted.push_back(s);
-        if (apart) rank.recent = std::max(rank.recent, stay.last_use + 1);
+        if (stay.last_use >= recent_from) rank.recent = std::max(rank.recent, stay.last_use + 1);
         if (const std::optional<size_t> next = next_use(s)) {
           rank.costs = true;
           rank.sooner = std::max(rank.sooner, ~*next);
@@ -100,7 +103,8 @@ std::optional<NearSpace::Place> NearSpace::place(int64_t bytes, bool apart, cons
       }
       if (!possible) continue;
       for (size_t s : traces_)
-        if (apart && stays_[s].bank == bank && stays_[s].begin < end && begin < stays_[s].end)
+        if (stays_[s].last_use >= recent_from && stays_[s].bank == bank && stays_[s].begin < end &&
+            begin < stays_[s].end)
           rank.recent = std::max(rank.recent, stays_[s].last_use + 1);
       if (best && best_rank.tied() <= rank.tied()) continue;
       best = std::move(place);

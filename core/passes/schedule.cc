@@ -9,16 +9,17 @@
 #include <set>
 
 #include "stria/base/text.h"
-#include "stria/pass/model_rules.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/buffer_views.h"
+#include "stria/passes/kernel_probe.h"
 #include "stria/passes/located_unit.h"
 #include "stria/passes/memory_placement.h"
+#include "stria/passes/near_routes.h"
 #include "stria/passes/near_space.h"
+#include "stria/passes/near_tensors.h"
+#include "stria/passes/staged_kernel.h"
 #include "stria/passes/statement_dependencies.h"
 #include "stria/passes/statement_list.h"
-#include "stria/passes/surely_written.h"
-#include "stria/poly/solver_budget.h"
 
 namespace stria::passes {
 namespace {
@@ -30,25 +31,6 @@ using stripe::Statement;
 
 // Near buffers while the rest of the program is placed around them.
 constexpr const char* kPlaced = "placed_by_schedule";
-// For the question what is written whole, in one block.
-constexpr int64_t kSolverSteps = 400'000'000;
-
-struct Use {
-  size_t kernel = 0;
-  bool reads = false, writes = false;
-  bool covers = false;  // writes every element and reads none
-  // What was there before matters.
-  bool needs_content() const { return reads || !covers; }
-};
-
-struct Tensor {
-  std::string name;
-  int64_t bytes = 0;  // near
-  std::vector<Use> uses;
-  bool has_content = false;  // far, before the first use
-  bool is_result = false;    // somebody outside sees it
-  size_t whole_at = 0;       // the kernel after which it is written whole, if it has no content
-};
 
 struct Action {
   enum class Kind { bring, run, take_away } kind;
@@ -56,64 +38,24 @@ struct Action {
   std::vector<size_t> stays;
 };
 
-bool reads_beyond(const Refinement& ref) {
-  return ref.tags.has("clamp") || ref.tags.has("zero_fill");
-}
-
-// Calls visit(block, view) for the views of `name` around the block, and those inside.
-template <typename Visit>
-void each_view(const Block& block, const std::string& name, const Visit& visit) {
-  for (const Refinement& ref : block.refs) {
-    if (ref.dir == RefDir::none || ref.from != name) continue;
-    visit(block, ref);
-    for (const Statement& stmt : block.stmts)
-      if (const Block* inner = stmt.block()) each_view(*inner, ref.into, visit);
-  }
-}
-
-// Does the kernel touch the tensor in blocks of transfer units only?
-bool transfers_itself(const Block& kernel, const std::string& name, const HardwareModel& model) {
-  auto moves = [&](const Block& block) {
-    return !block.location.empty() && model.find_transfer(block.location.path.back().name);
-  };
-  if (moves(kernel)) return true;
-  for (const Refinement& ref : kernel.refs) {
-    if (ref.dir == RefDir::none || ref.from != name) continue;
-    for (const Statement& stmt : kernel.stmts) {
-      if (const Block* inner = stmt.block()) {
-        const bool uses =
-            std::any_of(inner->refs.begin(), inner->refs.end(), [&](const Refinement& view) {
-              return view.dir != RefDir::none && view.from == ref.into;
-            });
-        if (uses && !transfers_itself(*inner, ref.into, model)) return false;
-      }
-      const auto* load = std::get_if<stripe::Load>(&stmt.op);
-      const auto* store = std::get_if<stripe::Store>(&stmt.op);
-      const auto* special = stmt.special();
-      if ((load && load->from == ref.into) || (store && store->into == ref.into)) return false;
-      if (special && (std::count(special->inputs.begin(), special->inputs.end(), ref.into) ||
-                      std::count(special->outputs.begin(), special->outputs.end(), ref.into)))
-        return false;
-    }
-  }
-  return true;
-}
-
 class Scheduler {
  public:
   Scheduler(Block& block, const stripe::Place& place, const ScheduleOptions& options,
-            int64_t bank_bytes, const stripe::VerifyOptions& rules, PassContext& context)
+            int64_t bank_bytes, KernelProbe& probe, PassContext& context)
       : block_(block),
         place_(place),
         options_(options),
         bank_bytes_(bank_bytes),
-        rules_(rules),
+        probe_(probe),
         context_(context),
         alignment_(options.alignment) {}
 
   // False: nothing comes near.
   Result<bool> run() {
-    STRIA_RETURN_IF_ERROR(choose());
+    tensors_ = choose_tensors(block_, place_, options_, context_);
+    for (const NearTensor& tensor : tensors_)
+      alignment_ = std::lcm(alignment_, byte_size(block_.find_ref(tensor.name)->shape.type));
+    STRIA_RETURN_IF_ERROR(stage());
     for (bool planned = false; !planned;) {
       if (tensors_.empty()) return false;
       STRIA_ASSIGN(planned, plan());
@@ -123,153 +65,168 @@ class Scheduler {
   }
 
  private:
-  // --- which tensors come near
+  // --- kernels that bring parts
 
-  Status choose() {
-    SolverBudget budget(kSolverSteps);
-    const StatementUsers users(block_);
-    std::map<std::string, int64_t> views;  // of outer tensors
-    for (const Refinement& ref : block_.refs)
-      if (ref.dir != RefDir::none) ++views[ref.from];
-    for (const Refinement& ref : block_.refs) {
-      const std::vector<size_t>& statements = users.of(ref.into);
-      if (statements.empty()) continue;
-      context_.matched();
-      Tensor tensor;
-      std::string reason = ref.dir != RefDir::none && views[ref.from] > 1
-                               ? "the block has several views of it"
-                               : why_far(ref, statements);
-      if (reason.empty()) reason = describe_uses(ref, statements, tensor);
-      if (!reason.empty()) {
-        context_.skipped(ref.into, reason);
-        continue;
+  // The near memory that a kernel takes if nothing else is there, in bytes and banks (-1: any).
+  using Need = std::pair<int64_t, int64_t>;
+
+  // Do all of them fit, the largest first, each into the first bank with room?
+  bool packs(std::vector<Need> needs) const {
+    std::vector<int64_t> used(static_cast<size_t>(options_.num_banks));
+    std::stable_sort(needs.begin(), needs.end(),
+                     [](const Need& a, const Need& b) { return a.first > b.first; });
+    return std::all_of(needs.begin(), needs.end(), [&](const Need& need) {
+      for (int64_t bank = 0; bank < options_.num_banks; ++bank) {
+        int64_t& end = used[static_cast<size_t>(bank)];
+        if ((need.second >= 0 && need.second != bank) || end + need.first > bank_bytes_) continue;
+        end = aligned(end + need.first);
+        return true;
       }
-      STRIA_RETURN_IF_ERROR(check_routes(ref, tensor));
-      alignment_ = std::lcm(alignment_, byte_size(ref.shape.type));
-      tensors_.push_back(std::move(tensor));
+      return false;
+    });
+  }
+
+  std::vector<Need> own_needs(Block& kernel) const {
+    std::vector<Need> needs;
+    for (const OwnBuffer& buffer : own_buffers(kernel, memory()))
+      if (is_managed(buffer)) needs.emplace_back(buffer.bytes, bank_of(buffer));
+    return needs;
+  }
+
+  // One that is larger than what the options give of a bank lies beyond it, if the bank itself is
+  // larger: memory_placement knows.
+  bool is_managed(const OwnBuffer& buffer) const { return buffer.bytes <= bank_bytes_; }
+
+  // Of the options' one bank it is the only one.
+  int64_t bank_of(const OwnBuffer& buffer) const {
+    return options_.mem_loc.path.back().units.empty() ? buffer.bank : -1;
+  }
+
+  const std::string& memory() const { return options_.mem_loc.path.back().name; }
+  int64_t aligned(int64_t bytes) const {
+    return (bytes + alignment_ - 1) / alignment_ * alignment_;
+  }
+
+  // A kernel whose tensors do not fit beside each other brings parts of the largest itself. Then
+  // what kernels allocate in the near memory gets a place among the tensors.
+  Status stage() {
+    uses_of_kernels();
+    for (size_t kernel = 0; kernel < block_.stmts.size(); ++kernel) {
+      Block* block = block_.stmts[kernel].block();
+      if (!block || by_kernel_[kernel].empty()) continue;
+      std::vector<Need> needs = own_needs(*block);
+      for (const auto& [t, u] : by_kernel_[kernel])
+        needs.emplace_back(tensors_[t].bytes, tensors_[t].bank);
+      if (!packs(std::move(needs))) STRIA_RETURN_IF_ERROR(stage_kernel(kernel, *block));
+    }
+    const size_t tensors = tensors_.size();
+    for (size_t kernel = 0; kernel < block_.stmts.size() && tensors > 0; ++kernel) {
+      Block* block = block_.stmts[kernel].block();
+      if (!block) continue;
+      const std::vector<OwnBuffer> buffers = own_buffers(*block, memory());
+      for (size_t n = 0; n < buffers.size(); ++n) {
+        if (!is_managed(buffers[n])) continue;
+        NearTensor own;
+        own.name = buffers[n].ref->into;
+        own.bytes = buffers[n].bytes;
+        own.buffer = n;
+        own.bank = bank_of(buffers[n]);
+        own.whole_at = kernel;
+        own.uses.push_back({kernel, false, true, true, false});
+        tensors_.push_back(std::move(own));
+        alignment_ = std::lcm(alignment_, byte_size(buffers[n].ref->shape.type));
+      }
     }
     return {};
   }
 
-  std::string why_far(const Refinement& ref, const std::vector<size_t>& statements) const {
-    const auto& path = ref.location.path;
-    if (!path.empty() && path.back().name == options_.mem_loc.path.back().name)
-      return "it is near already";
-    if (!path.empty() && !path.back().owners.empty()) return "lanes hold it";
-    if (ref.agg) return "the block adds to it";
-    for (const Dim& dim : ref.shape.dims)
-      if (dim.size < 1) return "it has no elements";
-    if (reads_beyond(ref)) return "the block reads it beyond its end";
-    bool beyond = false, itself = true;
-    for (size_t i : statements) {
-      const Block* kernel = block_.stmts[i].block();
-      if (!kernel) return "a statement that is no block uses it";
-      each_view(*kernel, ref.into,
-                [&](const Block&, const Refinement& view) { beyond |= reads_beyond(view); });
-      itself = itself && transfers_itself(*kernel, ref.into, context_.model());
+  Status stage_kernel(size_t kernel, Block& block) {
+    if (points_of(block) < 2) return {};
+    const stripe::Place place{&place_, &block, kernel, place_.depth + 1, block.index_box({})};
+    StagingOptions parts{options_.mem_loc, options_.xfer_loc, options_.swap_in_tags,
+                         options_.swap_out_tags};
+    std::vector<std::pair<size_t, size_t>> by_size = by_kernel_[kernel];
+    std::stable_sort(by_size.begin(), by_size.end(), [&](const auto& a, const auto& b) {
+      return tensors_[a.first].bytes > tensors_[b.first].bytes;
+    });
+    const int64_t most = std::min(depth_of(block), points_of(block));
+    Block staged = block;
+    std::vector<std::pair<size_t, size_t>> in_parts, whole = by_size;
+    // The largest one by one until the rest fits; if it never does, with fewer points under way.
+    for (const auto& [t, u] : by_size) {
+      Block trial = staged;
+      const std::string reason = why_whole(tensors_[t], tensors_[t].uses[u]);
+      const std::string why =
+          reason.empty() ? stage_tensor(trial, place, names_, tensors_[t].name, parts, context_)
+                         : reason;
+      if (!why.empty()) {
+        why_whole_[kernel] = fmt::format("; '{}' cannot come in parts: {}", tensors_[t].name, why);
+        continue;
+      }
+      staged = std::move(trial);
+      in_parts.emplace_back(t, u);
+      std::erase(whole, std::pair(t, u));
+      if (fits(staged, whole, most)) break;
     }
-    if (itself) return "its kernels transfer it themselves";
-    if (beyond && !options_.allow_out_of_range_accesses) return "it is read beyond its end";
-    // The end is the allocation's (S10), which may have more behind the block's view.
-    if (beyond && ref.dir != RefDir::none) {
-      const Refinement* whole = place_.parent->block->find_ref(ref.from);
-      if (!whole || whole->shape.sizes() != ref.shape.sizes())
-        return "it is read beyond its end, and is part of another";
+    int64_t depth = most;
+    while (depth > 0 && !fits(staged, whole, depth)) --depth;
+    if (in_parts.empty() || depth == 0) return {};  // refuse() says by how much
+    const std::optional<size_t> plain = probe_.undecided(staged);
+    if (!plain) {
+      why_whole_[kernel] = "; parts of it cannot come one by one: " + probe_.broken();
+      return {};
     }
+    if (depth > 1) {
+      staged.tags.set("pipeline", depth);
+      const std::optional<size_t> now = probe_.undecided(staged);
+      if (!now || *now > *plain) staged.tags.remove("pipeline");
+    }
+    block = std::move(staged);
+    for (const auto& [t, u] : in_parts) {
+      tensors_[t].uses[u].staged = true;
+      STRIA_RETURN_IF_ERROR(check_route(tensors_[t].name, tensors_[t].uses[u].needs_content(),
+                                        tensors_[t].uses[u].writes));
+      context_.count("staged in parts");
+    }
+    return {};
+  }
+
+  Status check_route(const std::string& tensor, bool in, bool out) const {
+    return check_routes(context_.model(), options_, block_.find_ref(tensor)->location, in, out);
+  }
+
+  bool fits(Block& kernel, const std::vector<std::pair<size_t, size_t>>& whole,
+            int64_t depth) const {
+    if (depth > 1) kernel.tags.set("pipeline", depth);
+    std::vector<Need> needs = own_needs(kernel);
+    kernel.tags.remove("pipeline");
+    for (const auto& [t, u] : whole) needs.emplace_back(tensors_[t].bytes, tensors_[t].bank);
+    return packs(std::move(needs));
+  }
+
+  // "" or why the use cannot be of the far tensor.
+  static std::string why_whole(const NearTensor& tensor, const NearUse& use) {
+    if (use.reads && use.writes) return "it is read and written";
+    if (use.writes && !use.covers && !tensor.has_content)
+      return "it is not known to be written whole";
     return "";
   }
 
-  // "" or why the tensor has to stay far.
-  std::string describe_uses(const Refinement& ref, const std::vector<size_t>& statements,
-                            Tensor& tensor) const {
-    tensor.name = ref.into;
-    tensor.bytes = dense_shape(ref.shape.type, ref.shape.sizes()).span_bytes();
-    tensor.has_content = ref.dir == RefDir::in || ref.dir == RefDir::inout;
-    tensor.is_result = ref.dir == RefDir::out || ref.dir == RefDir::inout;
-    const IntegerSet all = all_elements(ref.shape);
-    std::optional<IntegerSet> written;
-    bool whole = tensor.has_content;
-    for (size_t i : statements) {
-      Use use{i};
-      for (const Refinement& view : block_.stmts[i].block()->refs) {
-        if (view.dir == RefDir::none || view.from != ref.into) continue;
-        use.reads = use.reads || view.dir != RefDir::out;
-        use.writes = use.writes || view.dir != RefDir::in;
-      }
-      if (!whole && use.reads) return "it is read before it is known to be written whole";
-      if (use.writes && !use.reads) {
-        auto part = surely_written(block_, block_.stmts[i], ref.into);
-        if (!part.ok()) return "what is written of it cannot be told";
-        use.covers = is_whole(all, *part);
-        if (!whole) {
-          if (written) {
-            auto both = written->unite(*part);
-            if (!both.ok()) return "what is written of it cannot be told";
-            written = std::move(*both);
-          } else {
-            written = std::move(*part);
-          }
-          whole = use.covers || is_whole(all, *written);
-          if (whole) tensor.whole_at = i;
-        }
-      }
-      tensor.uses.push_back(use);
-    }
-    return whole ? "" : "it is not known to be written whole";
+  // Points that a unit has under way; 2 if the model does not say.
+  int64_t depth_of(const Block& kernel) const {
+    if (kernel.location.empty()) return 2;
+    const int64_t depth = probe_.pipeline_depth(kernel.location.path.back().name);
+    return depth > 0 ? depth : 2;
   }
 
-  static bool is_whole(const IntegerSet& all, const IntegerSet& written) {
-    const Result<bool> whole = all.is_subset_of(written);
-    return whole.ok() && *whole;
-  }
-
-  // --- routes
-
-  Status check_routes(const Refinement& ref, const Tensor& tensor) const {
-    const HardwareModel& model = context_.model();
-    if (options_.xfer_loc.empty() || model.buses.empty()) return {};
-    const bool written = std::any_of(tensor.uses.begin(), tensor.uses.end(),
-                                     [](const Use& use) { return use.writes; });
-    const std::string far = ref.location.empty() ? "" : ref.location.path.back().name;
-    const std::string& unit = options_.xfer_loc.path.back().name;
-    const std::string& near = options_.mem_loc.path.back().name;
-    if (tensor.has_content) {
-      if (!far.empty()) STRIA_RETURN_IF_ERROR(check_bus(far, unit));
-      STRIA_RETURN_IF_ERROR(check_bus(unit, near));
-    }
-    if (written && tensor.is_result) {
-      STRIA_RETURN_IF_ERROR(check_bus(near, unit));
-      if (!far.empty()) STRIA_RETURN_IF_ERROR(check_bus(unit, far));
-    }
-    return {};
-  }
-
-  // Instances of the near memory all have to be reached.
-  Status check_bus(const std::string& from, const std::string& to) const {
-    const std::string& near = options_.mem_loc.path.back().name;
-    auto all_of = [&](const std::vector<UnitInstance>& ends, const std::string& name) {
-      int64_t first = 0, end = 1;
-      if (name == near) end = options_.num_banks;
-      const auto& units = options_.mem_loc.path.back().units;
-      if (name == near && units.size() == 1 && units[0].is_constant()) {
-        first = units[0].constant();
-        end = first + 1;
+  void uses_of_kernels() {
+    by_kernel_.assign(block_.stmts.size(), {});
+    staged_in_.assign(block_.stmts.size(), {});
+    for (size_t t = 0; t < tensors_.size(); ++t)
+      for (size_t u = 0; u < tensors_[t].uses.size(); ++u) {
+        const NearUse& use = tensors_[t].uses[u];
+        (use.staged ? staged_in_ : by_kernel_)[use.kernel].emplace_back(t, u);
       }
-      for (int64_t i = first; i < end; ++i)
-        if (std::find(ends.begin(), ends.end(), UnitInstance{name, i}) == ends.end()) return false;
-      return true;
-    };
-    bool slow = false;
-    for (const Bus& bus : context_.model().buses) {
-      if (!all_of(bus.sources, from) || !all_of(bus.sinks, to)) continue;
-      if (bus.bytes_per_cycle > 0) return {};
-      slow = true;
-    }
-    if (slow)
-      return make_error(StatusCode::out_of_range,
-                        "the bus from '{}' to '{}' carries 0 bytes per cycle", from, to);
-    return not_found("the hardware model has no bus from '{}' to {}'{}'", from,
-                     to == near && options_.num_banks > 1 ? "all banks of " : "", to);
   }
 
   // --- what happens when
@@ -279,19 +236,16 @@ class Scheduler {
     space_.emplace(options_.num_banks, bank_bytes_, alignment_);
     actions_.clear();
     content_.clear();
-    by_kernel_.assign(block_.stmts.size(), {});
-    for (size_t t = 0; t < tensors_.size(); ++t) {
-      content_.push_back(tensors_[t].has_content);
-      for (size_t u = 0; u < tensors_[t].uses.size(); ++u)
-        by_kernel_[tensors_[t].uses[u].kernel].emplace_back(t, u);
-    }
+    uses_of_kernels();
+    for (const NearTensor& tensor : tensors_) content_.push_back(tensor.has_content);
     for (size_t kernel = 0; kernel < block_.stmts.size(); ++kernel) {
+      for (const auto& [t, u] : staged_in_[kernel]) use_far(t, tensors_[t].uses[u], kernel);
       STRIA_ASSIGN(const bool stands, make_room(kernel));
       if (!stands) return false;
       Action run{Action::Kind::run, kernel, {}};
       std::vector<size_t> results;
       for (const auto& [t, u] : by_kernel_[kernel]) {
-        const Use& use = tensors_[t].uses[u];
+        const NearUse& use = tensors_[t].uses[u];
         const size_t s = *space_->find(t);
         Stay& stay = space_->stay(s);
         run.stays.push_back(s);
@@ -303,13 +257,27 @@ class Scheduler {
         const auto& uses = tensors_[t].uses;
         if (tensors_[t].is_result &&
             std::none_of(uses.begin() + static_cast<std::ptrdiff_t>(u) + 1, uses.end(),
-                         [](const Use& later) { return later.writes; }))
+                         [](const NearUse& later) { return later.writes; }))
           results.push_back(s);
       }
       actions_.push_back(std::move(run));
       for (size_t s : results) take_away(s, kernel);
     }
+    for (const Action& action : actions_)
+      if (action.kind != Action::Kind::run)
+        STRIA_RETURN_IF_ERROR(check_route(tensors_[space_->stays()[action.stays[0]].tensor].name,
+                                          action.kind == Action::Kind::bring,
+                                          action.kind == Action::Kind::take_away));
     return true;
+  }
+
+  // A kernel works on the far tensor.
+  void use_far(size_t t, const NearUse& use, size_t kernel) {
+    const std::optional<size_t> s = space_->find(t);
+    if (s && space_->stay(*s).dirty && use.needs_content()) take_away(*s, kernel);
+    if (!use.writes) return;
+    if (s) space_->leave(*s);
+    content_[t] = true;
   }
 
   void take_away(size_t s, size_t kernel) {
@@ -320,7 +288,7 @@ class Scheduler {
 
   // The next kernel, from this one on, that needs what the stay holds.
   std::optional<size_t> next_use(size_t s, size_t kernel) const {
-    for (const Use& use : tensors_[space_->stays()[s].tensor].uses) {
+    for (const NearUse& use : tensors_[space_->stays()[s].tensor].uses) {
       if (use.kernel < kernel) continue;
       if (use.needs_content()) return use.kernel;
       return std::nullopt;
@@ -333,12 +301,14 @@ class Scheduler {
     space_->leave(s);
   }
 
-  bool enter(size_t t, size_t kernel, const std::set<size_t>& fixed) {
+  // `alone`: everything else may go, so that what packs() counts has room.
+  bool enter(size_t t, size_t kernel, const std::set<size_t>& fixed, bool alone) {
     auto may_go = [&](size_t s) {
       const Stay& stay = space_->stays()[s];
       return !stay.pinned && fixed.count(stay.tensor) == 0;
     };
-    const auto place = space_->place(tensors_[t].bytes, overlaps(kernel), may_go,
+    const auto place = space_->place(tensors_[t].bytes, tensors_[t].bank,
+                                     alone ? block_.stmts.size() : recent_from(kernel), may_go,
                                      [&](size_t s) { return next_use(s, kernel); });
     if (!place) return false;
     for (size_t s : place->evicted) evict(s, kernel);
@@ -349,12 +319,12 @@ class Scheduler {
     return true;
   }
 
-  // Does the kernel's unit work on several things at a time?
-  bool overlaps(size_t kernel) const {
+  // A unit that works on one thing at a time waits for the transfer in any case. Else transfers are
+  // to run beside as many kernels as there is room for: more than the unit's depth asks for evens
+  // out kernels and transfers of different lengths.
+  size_t recent_from(size_t kernel) const {
     const Block* block = block_.stmts[kernel].block();
-    if (!block || block->location.empty() || !rules_.pipeline_depths) return true;
-    const auto depth = rules_.pipeline_depths->find(block->location.path.back().name);
-    return depth == rules_.pipeline_depths->end() || depth->second > 1;
+    return block && depth_of(*block) < 2 ? block_.stmts.size() : 0;
   }
 
   Result<bool> make_room(size_t kernel) {
@@ -369,7 +339,7 @@ class Scheduler {
     const size_t actions = actions_.size();
     bool fits = true;
     for (size_t t : order)
-      if (fits && !space_->find(t)) fits = enter(t, kernel, needed);
+      if (fits && !space_->find(t)) fits = enter(t, kernel, needed, false);
     if (fits) return true;
     // Anew, without what is there.
     *space_ = before;
@@ -379,7 +349,7 @@ class Scheduler {
       if (!space_->stays()[s].gone && !space_->stays()[s].pinned) evict(s, kernel);
     std::set<size_t> fixed;
     for (size_t t : order) {
-      if (!space_->find(t) && !enter(t, kernel, fixed)) return refuse(t, order, kernel);
+      if (!space_->find(t) && !enter(t, kernel, fixed, true)) return refuse(t, order, kernel);
       fixed.insert(t);
     }
     return true;
@@ -408,19 +378,22 @@ class Scheduler {
     return unsupported(
         "{}: '{}' ({} bytes) does not fit into '{}', {} of {} bytes{}{}: {}; it would fit with "
         "banks "
-        "of {} KiB, or with the kernel cut into tiles that bring their parts themselves",
+        "of {} KiB, or with the kernel cut into smaller tiles, whose parts come one by one{}",
         name, tensors_[t].name, tensors_[t].bytes, options_.mem_loc.path.back().name,
         options_.num_banks == 1 ? "1 bank" : fmt::format("{} banks", options_.num_banks),
         bank_bytes_, others.empty() ? "" : ", together with ", join(others, ", "),
         beyond > 0 ? fmt::format("{} bytes too many", beyond) : "no bank has that much left",
-        (std::max(all, tensors_[t].bytes) + 1023) / 1024);
+        (std::max(all, tensors_[t].bytes) + 1023) / 1024, why_whole_[kernel]);
   }
 
   // --- the new statements
 
   void emit() {
     std::vector<std::string> near;  // by stay
-    for (const Stay& stay : space_->stays()) near.push_back(add_buffer(stay));
+    for (const Stay& stay : space_->stays())
+      near.push_back(tensors_[stay.tensor].buffer ? "" : add_buffer(stay));
+    for (const Stay& stay : space_->stays())
+      if (tensors_[stay.tensor].buffer) place_own(stay);
     std::vector<Statement> old = std::move(block_.stmts);
     block_.stmts.clear();
     std::vector<std::vector<size_t>> users(space_->stays().size());  // of each stay
@@ -428,7 +401,8 @@ class Scheduler {
       for (size_t s : action.stays) users[s].push_back(block_.stmts.size());
       if (action.kind == Action::Kind::run) {
         Statement& stmt = old[action.kernel];
-        for (size_t s : action.stays) point_to(stmt, space_->stays()[s], near[s]);
+        for (size_t s : action.stays)
+          if (!near[s].empty()) point_to(stmt, space_->stays()[s], near[s]);
         block_.stmts.push_back(std::move(stmt));
       } else {
         const size_t s = action.stays[0];
@@ -451,13 +425,29 @@ class Scheduler {
     near.into = block_.fresh_name(far.into + "_near");
     near.access.resize(far.shape.dims.size());
     near.shape = dense_shape(far.shape.type, far.shape.sizes());
-    near.location = options_.mem_loc;
-    if (near.location.path.back().units.empty() && options_.num_banks > 1)
-      near.location.path.back().units = {Affine(stay.bank)};
+    near.location = location_of(stay);
     near.offset_bytes = stay.begin;
     near.tags.set(kPlaced);
     block_.refs.push_back(std::move(near));
     return block_.refs.back().into;
+  }
+
+  stripe::Location location_of(const Stay& stay) const {
+    stripe::Location location = options_.mem_loc;
+    if (location.path.back().units.empty() && options_.num_banks > 1)
+      location.path.back().units = {Affine(stay.bank)};
+    return location;
+  }
+
+  void place_own(const Stay& stay) {
+    const NearTensor& tensor = tensors_[stay.tensor];
+    Block& kernel = *block_.stmts[tensor.uses[0].kernel].block();
+    const OwnBuffer buffer = own_buffers(kernel, memory())[*tensor.buffer];
+    buffer.ref->location = location_of(stay);
+    buffer.ref->offset_bytes = stay.begin;
+    buffer.ref->tags.set(kPlaced);
+    for (Statement& stmt : buffer.owner->stmts)
+      locate_views(stmt, buffer.ref->into, buffer.ref->location);
   }
 
   void point_to(Statement& stmt, const Stay& stay, const std::string& near) {
@@ -505,7 +495,8 @@ class Scheduler {
   void drop_unused() {
     const StatementUsers users(block_);
     std::set<std::string> scheduled;
-    for (const Tensor& tensor : tensors_) scheduled.insert(tensor.name);
+    for (const NearTensor& tensor : tensors_)
+      if (!tensor.buffer) scheduled.insert(tensor.name);
     std::erase_if(block_.refs, [&](const Refinement& ref) {
       return ref.dir == RefDir::none && scheduled.count(ref.into) && users.of(ref.into).empty();
     });
@@ -533,15 +524,17 @@ class Scheduler {
   const stripe::Place& place_;
   const ScheduleOptions& options_;
   const int64_t bank_bytes_;
-  const stripe::VerifyOptions& rules_;
+  KernelProbe& probe_;
   PassContext& context_;
   int64_t alignment_;  // elements have theirs, too
-  std::vector<Tensor> tensors_;
+  PlaceNames names_;
+  std::vector<NearTensor> tensors_;
   // Of the plan: by kernel, tensors with the number of the use; by tensor, whether far memory has
   // its content now.
-  std::vector<std::vector<std::pair<size_t, size_t>>> by_kernel_;
+  std::vector<std::vector<std::pair<size_t, size_t>>> by_kernel_, staged_in_;
   std::vector<bool> content_;
   std::optional<NearSpace> space_;
+  std::map<size_t, std::string> why_whole_;  // by kernel, for messages
   std::vector<Action> actions_;
 };
 
@@ -593,8 +586,6 @@ Status schedule(stripe::Program& program, const ScheduleOptions& options, PassCo
     context.note("the program is placed: what is brought near would have no place");
     return {};
   }
-  STRIA_ASSIGN(const ModelRules rules, ModelRules::of(context.model()));
-  const stripe::VerifyOptions known = rules.options(nullptr);
   Status status;
   bool scheduled = false;
   for_each_selected_place(program, options.reqs, [&](Block& block, const stripe::Place& place) {
@@ -603,7 +594,10 @@ Status schedule(stripe::Program& program, const ScheduleOptions& options, PassCo
       context.skipped(block.name, "it is not a list of kernels");
       return;
     }
-    const Result<bool> done = Scheduler(block, place, options, bytes, known, context).run();
+    Result<KernelProbe> probe = KernelProbe::of(program, block, context.model());
+    const Result<bool> done = probe.ok()
+                                  ? Scheduler(block, place, options, bytes, *probe, context).run()
+                                  : Result<bool>(probe.status());
     if (done.ok())
       scheduled = scheduled || *done;
     else
@@ -617,9 +611,10 @@ Status schedule(stripe::Program& program, const ScheduleOptions& options, PassCo
   rest.skip_tags = {kPlaced};
   PassContext around(context.model());
   STRIA_RETURN_IF_ERROR(memory_placement(program, rest, around));
-  for (Block* part : {program.prologue(), program.main()})
-    if (part)
-      for (Refinement& ref : part->refs) ref.tags.remove(kPlaced);
+  stripe::visit_blocks(program.entry, [](Block& block, const stripe::Place&) {
+    for (Refinement& ref : block.refs)
+      if (ref.dir == RefDir::none) ref.tags.remove(kPlaced);
+  });
   return {};
 }
 

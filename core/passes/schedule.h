@@ -16,14 +16,20 @@
 // first, after that what is used last. Results go back after their last write if the block's
 // outside sees them, or when they have to make room and are read later. Unless the unit of a kernel
 // works on one point at a time (pipeline_depth 1), a tensor takes the bytes that have been left
-// alone for longest, so that its transfer runs beside the kernels before. Dependencies are the
-// fewest that are enough, those for bytes used again among them; all point backward, so that
-// nothing can block. A tensor that is read beyond its end, written in parts only, touched by
-// statements that are no blocks, or moved by the kernel's own transfers stays where it is, counted
-// with the reason. Requires:
-// `#prologue` or `#main`. Ensures: the same values; the program is #placed and legal as such. Runs
-// after the kernels have their units, and before memory_placement, which may place other memories
-// again.
+// alone for longest, so that its transfer runs beside the kernels before. What kernels allocate in
+// the near memory themselves has room kept for it.
+//
+// Where the tensors of a kernel do not fit together, the largest come in parts (staged_kernel.h):
+// each point of the kernel brings what it touches and takes away what it writes, and the kernel is
+// #pipeline with as many points under way as its unit has, so that the transfers of the next point
+// run beside this one. That asks for a kernel of blocks: tiles that autotile has cut to the memory.
+//
+// Dependencies are the fewest that are enough, those for bytes used again among them; all point
+// backward, so that nothing can block. A tensor that is read beyond its end, written in parts only,
+// touched by statements that are no blocks, or moved by the kernel's own transfers stays where it
+// is, counted with the reason. Requires: `#prologue` or `#main`. Ensures: the same values; the
+// program is #placed and legal as such. Runs after the kernels have their units, and before
+// memory_placement, which may place other memories again.
 #pragma once
 
 #include <string>

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "stria/passes/index_role.h"
+#include "stria/passes/split_block.h"
 #include "stria/poly/integer_set.h"
 
 namespace stria::passes {
@@ -163,16 +164,17 @@ std::vector<Block*> single_chain(Block& root) {
   return chain;
 }
 
-std::vector<std::vector<Block*>> writing_chains(Block& root, const std::string& name) {
+std::vector<std::vector<Block*>> writing_chains(Block& root, const std::string& name,
+                                                bool sums_only) {
   std::vector<std::vector<Block*>> chains;
   for (const Refinement& ref : root.refs) {
-    if (ref.from != name || ref.dir == stripe::RefDir::none || !ref.agg) continue;
+    if (ref.from != name || ref.dir == stripe::RefDir::none || (sums_only && !ref.agg)) continue;
     bool stores = false;
     for (stripe::Statement& stmt : root.stmts) {
       auto* store = std::get_if<stripe::Store>(&stmt.op);
       stores = stores || (store && store->into == ref.into);
       if (Block* inner = stmt.block())
-        for (std::vector<Block*>& chain : writing_chains(*inner, ref.into)) {
+        for (std::vector<Block*>& chain : writing_chains(*inner, ref.into, sums_only)) {
           chain.insert(chain.begin(), &root);
           chains.push_back(std::move(chain));
         }
@@ -249,6 +251,17 @@ WrittenNest written_nest(const std::vector<const Block*>& path,
     if (std::string reason = why_not_exact(path, system, nest); !reason.empty())
       return refuse(reason);
   return nest;
+}
+
+void constrain_to(Block& block, const WrittenNest& nest) {
+  std::set<std::string> own;
+  for (const Index& index : nest.indices) own.insert(index.name);
+  for (const Affine& constraint : nest.constraints) {
+    Forms forms;
+    for (const auto& [name, coefficient] : constraint.terms())
+      if (!own.count(name)) forms[name] = Affine::of(bring_in(block, name));
+    block.constraints.push_back(constraint.substitute(forms));
+  }
 }
 
 bool are_apart(const std::vector<WrittenNest>& nests) {

@@ -15,10 +15,11 @@ namespace stria::passes {
 std::vector<stripe::Block*> single_chain(stripe::Block& root);
 
 // The chains of blocks from `root` to each block that stores to its view of `name`, a refinement of
-// the block around root, through views that aggregate. More than one if a loop has been split into
-// parts.
+// the block around root, through views that aggregate, or through any. More than one if a loop has
+// been split into parts.
 std::vector<std::vector<stripe::Block*>> writing_chains(stripe::Block& root,
-                                                        const std::string& name);
+                                                        const std::string& name,
+                                                        bool sums_only = true);
 
 // The block's first refinement that views `parent_name`; null if there is none.
 stripe::Refinement* find_view(stripe::Block& block, const std::string& parent_name);
@@ -49,6 +50,10 @@ struct WrittenNest {
 WrittenNest written_nest(const std::vector<const stripe::Block*>& path,
                          const std::vector<const stripe::Block*>& chain, const std::string& name,
                          bool may_move = false);
+
+// Keeps the block, a statement of the host with the nest's indices, to the points of the nest: adds
+// its constraints, and brings in the values of the host that they name.
+void constrain_to(stripe::Block& block, const WrittenNest& nest);
 
 // Do no two of these nests of one host write one element at one of its points? False as well if it
 // takes too long to find out.

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels and the near memory that they have for themselves: what they allocate there, and how one
+// whose tensors are too large brings what each of its points touches, and takes results away.
+//
+//   #kernel block<CONV> [x:8] (in<DRAM> A[16*x], out<DRAM> C[16*x]) { 0: block [x:16] { S } }
+//   #kernel #pipeline=2 block<CONV> [x:8] (in<DRAM> A[16*x], out<DRAM> C[16*x],
+//       none new<SRAM> A_near[0], none new<SRAM> C_near[0]) {
+//     0: #swap_in block<DMA> { copy }   1: block [x:16] { S }   2: #swap_out block<DMA> { copy } }
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stria/pass/pass_context.h"
+#include "stria/pass/tensor_names.h"
+#include "stria/stripe/block.h"
+#include "stria/stripe/walk.h"
+
+namespace stria::passes {
+
+// An allocation inside a kernel.
+struct OwnBuffer {
+  stripe::Block* owner = nullptr;
+  stripe::Refinement* ref = nullptr;
+  int64_t bytes = 0;  // of all its places: as many as points of pipelines around are under way
+  int64_t bank = -1;  // the instance that its location names; -1: any
+};
+
+// Those in the memory unit of this name, in the order of the text. Not those whose instance depends
+// on indices.
+std::vector<OwnBuffer> own_buffers(stripe::Block& kernel, const std::string& memory);
+
+struct StagingOptions {
+  stripe::Location loc;       // of the copies
+  stripe::Location xfer_loc;  // of the blocks that copy; none: not set
+  std::vector<std::string> in_tags, out_tags;
+};
+
+// Has the kernel, which stands at `place`, bring what each of its points touches of the tensor (a
+// name of the block around), and take away what it writes. "" or why it cannot; then the kernel may
+// have been changed in part.
+std::string stage_tensor(stripe::Block& kernel, const stripe::Place& place, PlaceNames& names,
+                         const std::string& tensor, const StagingOptions& options,
+                         PassContext& context);
+
+// Points that the kernel's own indices have.
+int64_t points_of(const stripe::Block& kernel);
+
+}  // namespace stria::passes
