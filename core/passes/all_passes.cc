@@ -31,6 +31,7 @@
 #include "stria/passes/scalarize.h"
 #include "stria/passes/schedule.h"
 #include "stria/passes/split_interior.h"
+#include "stria/passes/split_prologue.h"
 #include "stria/passes/split_reduction.h"
 #include "stria/passes/swizzle.h"
 #include "stria/passes/tensorize.h"

@@ -101,7 +101,8 @@ class Packer {
         continue;
       }
       const auto elements = static_cast<double>(whole->shape.element_count());
-      if (points < elements * static_cast<double>(options_.reads)) {
+      // split_prologue makes the copy of a constant once for all runs.
+      if (!whole->is_const && points < elements * static_cast<double>(options_.reads)) {
         reason = "what would be copied is read too seldom";
         continue;
       }

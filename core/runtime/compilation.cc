@@ -30,6 +30,18 @@ double operations_of(const stripe::Block& block) {
   return points * per_point;
 }
 
+// Marks the inputs as holding the same in many runs.
+Status mark_constants(const Program& program, const std::set<std::string>& names,
+                      stripe::Program& generic) {
+  for (const std::string& name : names) {
+    STRIA_RETURN_IF_ERROR(program.find_input(name).status().with_context("constants"));
+    generic.entry.find_ref(name)->is_const = true;
+    for (stripe::Refinement& ref : generic.main()->refs)
+      if (ref.from == name) ref.is_const = true;
+  }
+  return Status();
+}
+
 }  // namespace
 
 void Compilation::add_stage(std::string_view name, std::string_view ending, std::string text) {
@@ -45,6 +57,7 @@ Result<Compilation> lower_program(const Program& program, const InputTypes& inpu
   tile::remove_unneeded(out.bound);
   std::vector<Diagnostic> more;
   STRIA_ASSIGN(out.generic, lower(out.bound, &more));
+  STRIA_RETURN_IF_ERROR(mark_constants(program, options.constants, out.generic));
   Diagnostics warnings(Inside::tile(program).source);
   for (const std::vector<Diagnostic>* list : {&out.bound.warnings, &more})
     for (const Diagnostic& d : *list) warnings.warning(d.span, d.message);

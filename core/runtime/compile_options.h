@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "stria/base/source_text.h"
@@ -19,6 +20,11 @@ using InputTypes = std::map<std::string, TensorType>;
 struct CompileOptions {
   // Allows what changes float results within the usual meaning of "fast math".
   bool fast_math = false;
+  // Inputs that hold the same values for many runs: weights. What is computed of them alone is
+  // computed by the first run with such tensors, and again by the first one after one of them was
+  // written or another tensor took its place. Results are the same whatever is named here. An input
+  // that the program does not have is not_found.
+  std::set<std::string> constants;
   // Keeps the text of every stage for Executable::stages, and the plugin's generated sources.
   bool keep_stages = false;
   // A pass pipeline (JSON) in place of the device's own; `name` stands in messages. It is rendered

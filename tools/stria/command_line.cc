@@ -80,6 +80,13 @@ void add_step_limit(CLI::App* app, double& seconds) {
   add_time_limit(app, seconds, 0.001, "how long each step of a plugin may take");
 }
 
+void add_constants(CLI::App* app, std::vector<std::string>& names) {
+  add_repeated(app, "--const", names,
+               "an input that stays the same for many runs: what depends on such alone is computed "
+               "once",
+               "NAME");
+}
+
 void define(CLI::App* app, DevicesOptions& options) {
   app->add_flag("--json", options.json, "print JSON");
   add_step_limit(app, options.step_limit_s);
@@ -115,6 +122,7 @@ void define(CLI::App* app, RunOptions& options) {
       ->type_name("NAME");
   app->add_flag("--fast-math", options.fast_math,
                 "allow floats to be rounded otherwise than written");
+  add_constants(app, options.constants);
   add_repro_dir(app, options.repro_dir);
   const std::chrono::duration<double> step = RuntimeOptions().plugin_time_limit;
   add_time_limit(
@@ -130,7 +138,8 @@ void define(CLI::App* app, RunOptions& options) {
       "  stria run matmul.tile --device llvm_cpu --input A=a.npy --input B=b.npy --output C=c.npy\n"
       "  stria run matmul.tile --device reference --input A=random:1 --shape A=64,32 \\\n"
       "      --input B=random:2 --shape B=32,16 --check\n"
-      "  stria run edges.tile --device auto --input Photo=photo.png --output Edges=edges.png");
+      "  stria run edges.tile --device auto --input Photo=photo.png --output Edges=edges.png\n"
+      "  stria run layer.tile --device llvm_cpu --input X=x.npy --input W=w.npy --const W --profile");
 }
 
 void define(CLI::App* app, CompileOptionsText& options) {
@@ -148,6 +157,7 @@ void define(CLI::App* app, CompileOptionsText& options) {
       ->type_name("NAME");
   app->add_flag("--fast-math", options.fast_math,
                 "allow floats to be rounded otherwise than written");
+  add_constants(app, options.constants);
   add_repro_dir(app, options.repro_dir);
   app->footer(
       std::string(kSelectors) +
@@ -228,9 +238,12 @@ void define(CLI::App* app, GradOptions& options) {
       ->delimiter(',')
       ->type_name("A,B");
   app->add_option("--function", options.function, "which function of the file")->type_name("NAME");
-  app->add_option("--of", options.of, "the result to differentiate (default: every one)")->type_name("R");
-  app->add_flag("--keep-results", options.keep_results, "give the function's results as well, first");
-  app->add_option("--name", options.name, "name of the function made (default: …_gradient)")->type_name("NAME");
+  app->add_option("--of", options.of, "the result to differentiate (default: every one)")
+      ->type_name("R");
+  app->add_flag("--keep-results", options.keep_results,
+                "give the function's results as well, first");
+  app->add_option("--name", options.name, "name of the function made (default: …_gradient)")
+      ->type_name("NAME");
   app->footer(
       "Prints a function with the inputs of the given one and, for each result R that is not\n"
       "known to be of rank 0, an input DR: the derivative of a number by R. It gives that\n"
@@ -258,7 +271,8 @@ void define(CLI::App* app, ReduceOptions& options) {
                   "a shell command that fails, other than by 0, for the file put in place of {}, "
                   "or at its end")
       ->type_name("COMMAND");
-  app->add_option("--says", options.says, "what the command prints when it fails, whatever its code")
+  app->add_option("--says", options.says,
+                  "what the command prints when it fails, whatever its code")
       ->type_name("TEXT");
   app->add_flag("--invalid", options.invalid, "also try programs that the verifier refuses");
   add_time_limit(app, options.time_limit_s, 0.001, "end with what there is then");
@@ -343,8 +357,8 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
     return out;
   } catch (const CLI::ParseError& error) {
     if (app.get_subcommands().empty() && count > 1 && arguments[1][0] != '-') {
-      const std::vector<std::string> verbs = {"devices", "doctor", "run", "compile",
-                                              "opt",     "hw",     "fmt",     "grad", "reduce"};
+      const std::vector<std::string> verbs = {"devices", "doctor", "run",  "compile", "opt",
+                                              "hw",      "fmt",    "grad", "reduce"};
       out.text = fmt::format("stria: there is no verb '{}'{} (the verbs: {})\n", arguments[1],
                              did_you_mean(arguments[1], verbs), join(verbs, ", "));
       out.code = ExitCode::usage;

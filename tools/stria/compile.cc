@@ -54,9 +54,11 @@ Outcome compile_program(const CompileOptionsText& options, ReproducerFile& repro
                                     program.name(), input.text(), input.name));
   }
   const CompileOptions how{.fast_math = options.fast_math,
+                           .constants = {options.constants.begin(), options.constants.end()},
                            .keep_stages = !options.dump_dir.empty(),
                            .recorder = &reproducer};
-  STRIA_OR_FAIL(Compilation generic, ExitCode::program, lower_program(program, types, how));
+  Compilation generic;
+  STRIA_FAIL_IF(lower(program, types, how, generic));
   std::fputs(generic.warnings.c_str(), stderr);
   STRIA_FAIL_IF(check_input_names(program, "--shape", names));
   Device device;

@@ -18,6 +18,7 @@ struct CompileOptionsText {
   std::vector<std::string> shapes;  // NAME=2,3[:TYPE]
   std::string dump_dir;             // empty: none
   std::string output;
+  std::vector<std::string> constants;  // NAME
   bool fast_math = false;
   std::string repro_dir;  // of reproducers; empty: the working directory
 };

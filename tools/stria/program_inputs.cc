@@ -66,6 +66,19 @@ Outcome check_output_names(const Program& program, const std::vector<NamedValue>
   return Outcome();
 }
 
+Outcome lower(const Program& program, const InputTypes& types, const CompileOptions& how,
+              Compilation& out) {
+  Result<Compilation> lowered = lower_program(program, types, how);
+  if (lowered.ok()) {
+    out = std::move(*lowered);
+    return Outcome();
+  }
+  if (lowered.status().code() == StatusCode::not_found)
+    STRIA_FAIL_IF(
+        check_input_names(program, "--const", {how.constants.begin(), how.constants.end()}));
+  return Outcome(ExitCode::program, lowered.status());
+}
+
 Outcome read_inputs(const Program& program, const std::vector<NamedSource>& sources,
                     const std::vector<ShapeText>& shapes, ReadInputs& out) {
   for (const ProgramInput& input : program.inputs()) {

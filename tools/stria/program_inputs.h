@@ -22,6 +22,10 @@ Outcome check_input_names(const Program& program, std::string_view option,
                           const std::vector<std::string>& names);
 Outcome check_output_names(const Program& program, const std::vector<NamedValue>& outputs);
 
+// lower_program; Usage for a constant that is no input of a program that has bound.
+Outcome lower(const Program& program, const InputTypes& types, const CompileOptions& how,
+              Compilation& out);
+
 struct NamedSource {
   std::string name;
   TensorSource source;

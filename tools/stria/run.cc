@@ -84,7 +84,7 @@ Outcome bind_program(const Program& program, const Request& request, const Compi
     return Outcome(ExitCode::program, in.missing);
   }
   const Clock::time_point begin = Clock::now();
-  STRIA_OR_FAIL(generic, ExitCode::program, lower_program(program, in.types, how));
+  STRIA_FAIL_IF(lower(program, in.types, how, generic));
   lower_seconds = seconds_since(begin);
   std::fputs(generic.warnings.c_str(), stderr);
   STRIA_FAIL_IF(check_names());
@@ -167,7 +167,9 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
   STRIA_OR_FAIL(Program program, ExitCode::program,
                 Program::read(options.program, options.function));
   const double parse_seconds = seconds_since(parse_begin);
-  const CompileOptions how{.fast_math = options.fast_math, .recorder = &reproducer};
+  const CompileOptions how{.fast_math = options.fast_math,
+                           .constants = {options.constants.begin(), options.constants.end()},
+                           .recorder = &reproducer};
   ReadInputs in;
   Compilation generic;
   double lower_seconds = 0;

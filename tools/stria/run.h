@@ -20,6 +20,7 @@ struct RunOptions {
   std::vector<std::string> outputs;  // NAME=FILE
   std::string check;                 // "", "all" or "sample:N"
   bool profile = false;
+  std::vector<std::string> constants;  // NAME
   bool fast_math = false;
   std::string repro_dir;  // of reproducers; empty: the working directory
   std::string run_repro;  // a reproducer to try again, and nothing else

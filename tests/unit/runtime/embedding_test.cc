@@ -232,6 +232,39 @@ TEST_P(Embedding, ManyThreadsAtOnce) {
 constexpr const char* kMatmul =
     "function (A[M, L], B[L, N]) -> (C) { C[i, j : M, N] = +(A[i, k] * B[k, j]); }";
 
+TEST_P(Embedding, WhatConstantsMakeIsMadeOncePerContent) {
+  const std::string text = "function net(X[N], W[N]) -> (R) { K = W * W + 1; R = X * K; }";
+  const InputTypes types = {{"X", {DataType::fp32, {3}}}, {"W", {DataType::fp32, {3}}}};
+  CompileOptions options;
+  options.pipeline = SourceText{"mine.json", R"([{"split_prologue": {}}, {"agg_init": {}}])"};
+  options.constants = {"W"};
+  Executable net = compile(text, types, options);
+  EXPECT_THAT(net.device_stripe(), HasSubstr("#prologue"));
+  ASSERT_EQ(net.inputs().size(), 2u);
+  EXPECT_EQ(net.inputs()[1].name, "W");
+
+  Tensor w = tensor({0, 1, 2}), other = tensor({3, 0, 0}), r = tensor({0, 0, 0});
+  auto result = [&](const Values& x, const Tensor& constant) {
+    auto run = net.run({tensor(x), constant}, {r});
+    EXPECT_TRUE(run.ok()) << run.status().to_string();
+    EXPECT_TRUE(run->wait().ok());
+    EXPECT_EQ(run->kernel_times()->size(), 1u);  // the other one is the prologue's
+    return r.read_values<float>().value();
+  };
+  EXPECT_EQ(result({1, 1, 1}, w), (Values{1, 2, 5}));
+  EXPECT_EQ(result({1, 2, 3}, w), (Values{1, 4, 15}));
+  EXPECT_EQ(result({1, 2, 3}, other), (Values{10, 2, 3}));
+  EXPECT_EQ(result({1, 1, 1}, w), (Values{1, 2, 5}));
+  ASSERT_TRUE(w.write_values(Values{3, 3, 3}).ok());
+  EXPECT_EQ(result({1, 1, 2}, w), (Values{10, 10, 20}));
+
+  options.constants = {"V"};
+  auto program = Program::from_tile({"test.tile", text});
+  Status wrong = device_.compile(*program, types, options).status();
+  EXPECT_EQ(wrong.code(), StatusCode::not_found);
+  EXPECT_THAT(wrong.message(), HasSubstr("constants: 'net' has no input 'V'"));
+}
+
 TEST_P(Embedding, APipelineOfOnesOwnAndItsStripeLoadedAgain) {
   const InputTypes types = {{"A", {DataType::fp32, {8, 8}}}, {"B", {DataType::fp32, {8, 8}}}};
   Values numbers(64);
