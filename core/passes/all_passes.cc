@@ -6,6 +6,7 @@
 #include "stria/passes/barrier.h"
 #include "stria/passes/block_reduction.h"
 #include "stria/passes/cache.h"
+#include "stria/passes/choose_layouts.h"
 #include "stria/passes/common_subexpression.h"
 #include "stria/passes/compute_deps.h"
 #include "stria/passes/constant_fold.h"

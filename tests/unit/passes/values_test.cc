@@ -74,6 +74,7 @@ const std::map<std::string, std::string> kPipelines = {
         {"locate_block": {"loc": {"name": "CORE"}}}])"},
     {"dependencies", R"([{"compute_deps": {"inside": true}}])"},
     {"dead code", R"([{"dead_code": {}}])"},
+    {"layouts", R"([{"choose_layouts": {}}])"},
     {"folding", R"([{"constant_fold": {}}, {"common_subexpression": {}}, {"dead_code": {}}])"},
     {"folding by dependencies", R"([{"compute_deps": {"inside": true}}, {"constant_fold": {}},
         {"common_subexpression": {}}, {"dead_code": {}}, {"reorder_blocks": {}}, {"prune": {}}])"},

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every pipeline that a plugin ships, on generated programs, with that plugin's hardware model: the
+// program is legal after each step, for that model, and computes the same in the end.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "settings.h"
+#include "stria/base/file.h"
+#include "stria/builtins/evaluate.h"
+#include "stria/passes/all_passes.h"
+#include "tile_case.h"
+#include "tile_program.h"
+
+namespace stria::trust {
+namespace {
+
+const EvaluateIntrinsic kEvaluate = evaluate;
+
+// Long enough that something depends on constants alone, and that layouts meet.
+const differential::GeneratorOptions kHow = {
+    .min_statements = 2, .max_statements = 8, .reuse_percent = 80, .main_type_percent = 60};
+
+struct Shipped {
+  std::string name;  // "llvm_cpu: passes/cpu.json for hw/cpu.json"
+  std::string pipeline;
+  HardwareModel model;
+};
+
+// Read from the manifests, as the runtime does; each pair of files once.
+std::vector<Shipped> shipped_pipelines() {
+  std::vector<Shipped> out;
+  std::set<std::filesystem::path> plugins;
+  for (const auto& entry : std::filesystem::directory_iterator(STRIA_SOURCE_DIR "/plugins"))
+    if (std::filesystem::exists(entry.path() / "plugin.json")) plugins.insert(entry.path());
+  for (const std::filesystem::path& plugin : plugins) {
+    const auto manifest = nlohmann::json::parse(read_file(plugin / "plugin.json").value());
+    std::set<std::string> seen;
+    for (const auto& [kind, files] : manifest.at("devices").items()) {
+      const std::string hw = files.at("hw"), pipeline = files.at("pipeline");
+      const std::string name =
+          fmt::format("{}: {} for {}", plugin.filename().string(), pipeline, hw);
+      if (!seen.insert(name).second) continue;
+      auto model = load_hardware_model({hw, read_file(plugin / hw).value()});
+      EXPECT_TRUE(model.ok()) << name << ": " << model.status().to_string();
+      if (model.ok()) out.push_back({name, read_file(plugin / pipeline).value(), *model});
+    }
+  }
+  return out;
+}
+
+// Some of the inputs are constants.
+void mark_constants(stripe::Program& program, uint64_t seed) {
+  std::set<std::string> names;
+  for (stripe::Refinement& ref : program.main()->refs)
+    if (ref.dir == stripe::RefDir::in && (seed >> (names.size() % 3)) % 2 == 0) {
+      ref.is_const = true;
+      names.insert(ref.from);
+    }
+  for (stripe::Refinement& ref : program.entry.refs)
+    ref.is_const = ref.is_const || names.count(ref.into) > 0;
+}
+
+TEST(ShippedPipelines, KeepTheValuesOfGeneratedPrograms) {
+  const std::vector<Shipped> all = shipped_pipelines();
+  ASSERT_GE(all.size(), 4u);
+  // Small programs take the way of large ones.
+  const TemplateSettings settings = {{"MIN_WORK", "1"}};
+  const uint64_t first = number_from("STRIA_TRUST_SEED", 1);
+  const uint64_t count = number_from("STRIA_TRUST_PROGRAMS", 500);
+  std::map<std::string, int64_t> changed;
+  for (const Shipped& shipped : all) {
+    auto steps = parse_pipeline({shipped.name, shipped.pipeline}, settings, shipped.model,
+                                passes::all_passes());
+    ASSERT_TRUE(steps.ok()) << steps.status().to_string();
+    PipelineOptions how;
+    how.verify_each = true;
+    how.evaluate = &kEvaluate;
+    how.after_step = [&](int, const StepReport& report, const stripe::Program&) {
+      changed[shipped.name + ", step " + report.step] += report.changed;
+    };
+    for (uint64_t seed = first; seed < first + count; ++seed) {
+      const differential::GeneratedProgram generated = differential::generate(seed, kHow);
+      std::map<std::string, tile::TensorType> types;
+      std::map<std::string, std::vector<Scalar>> values;
+      for (size_t n = 0; n < generated.inputs.size(); ++n) {
+        const differential::GeneratedTensor& input = generated.inputs[n];
+        types[input.name] = {input.type, input.sizes};
+        values[input.name] = generated.input_values[n];
+      }
+      auto program = passes::make_program(generated.tile_text(), types, values);
+      ASSERT_TRUE(program.ok()) << generated.tile_text() << program.status().to_string();
+      mark_constants(program->generic, seed);
+      stripe::Program device = program->generic;
+      const auto reports = run_pipeline(device, *steps, shipped.model, how);
+      std::string wrong =
+          reports.ok() ? passes::wrong_values(device, *program) : reports.status().to_string();
+      // Which step it was.
+      if (reports.ok() && !wrong.empty())
+        wrong = passes::wrong_step(shipped.pipeline, settings, shipped.model, *program);
+      ASSERT_EQ(wrong, "") << shipped.name << ", seed " << seed << "\n" << generated.tile_text();
+    }
+  }
+  std::cout << count << " programs; how often each step changed something:\n";
+  for (const auto& [step, times] : changed) std::cout << "  " << step << ": " << times << "\n";
+  for (const char* must : {"split_prologue", "layouts", "thread", "agg_init", "tile_registers"})
+    EXPECT_TRUE(std::any_of(changed.begin(), changed.end(), [&](const auto& step) {
+      return step.second > 0 && step.first.find(std::string("step ") + must) != std::string::npos;
+    })) << must;
+}
+
+}  // namespace
+}  // namespace stria::trust
