@@ -85,7 +85,6 @@ class Placer {
   }
 
   Status place(const std::string& memory, const std::vector<size_t>& members) {
-    ArenaConflicts conflicts(members.size());
     std::vector<ArenaPiece> pieces;
     std::vector<bool> fixed;
     auto alignment = static_cast<uint64_t>(options_.alignment);
@@ -97,6 +96,9 @@ class Placer {
       if (moves_[a])
         alignment = std::lcm(alignment, static_cast<uint64_t>(byte_size(refs_[a]->shape.type)));
     }
+    const bool all_stay = std::all_of(fixed.begin(), fixed.end(), [](bool stays) { return stays; });
+    if (all_stay && was_placed_) return {};
+    ArenaConflicts conflicts(members.size());
     for (size_t x = 0; x < members.size(); ++x) {
       for (size_t y = 0; y < x; ++y) {
         if (!lives_.may_be_one_memory(members[x], members[y]) ||
@@ -110,7 +112,7 @@ class Placer {
               refs_[members[y]]->into, refs_[members[x]]->into, shown(memory));
       }
     }
-    if (std::all_of(fixed.begin(), fixed.end(), [](bool stays) { return stays; })) return {};
+    if (all_stay) return {};
     const uint64_t least = peak_live_bytes(pieces, alignment, conflicts);
     const uint64_t arena = place_pieces(pieces, alignment, conflicts, fixed, least);
     STRIA_RETURN_IF_ERROR(check_size(memory, members, pieces, conflicts));

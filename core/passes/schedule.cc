@@ -7,6 +7,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <unordered_map>
 
 #include "stria/base/text.h"
 #include "stria/pass/select_blocks.h"
@@ -55,6 +56,7 @@ class Scheduler {
     tensors_ = choose_tensors(block_, place_, options_, context_);
     for (const NearTensor& tensor : tensors_)
       alignment_ = std::lcm(alignment_, byte_size(block_.find_ref(tensor.name)->shape.type));
+    STRIA_ASSIGN(reach_, banks_of_kernels(block_, options_, context_.model()));
     STRIA_RETURN_IF_ERROR(stage());
     for (bool planned = false; !planned;) {
       if (tensors_.empty()) return false;
@@ -67,29 +69,59 @@ class Scheduler {
  private:
   // --- kernels that bring parts
 
-  // The near memory that a kernel takes if nothing else is there, in bytes and banks (-1: any).
-  using Need = std::pair<int64_t, int64_t>;
+  // Near memory that a kernel takes if nothing else is there.
+  struct Need {
+    int64_t bytes = 0;
+    std::vector<bool> banks;  // where it may lie
+  };
 
   // Do all of them fit, the largest first, each into the first bank with room?
   bool packs(std::vector<Need> needs) const {
     std::vector<int64_t> used(static_cast<size_t>(options_.num_banks));
     std::stable_sort(needs.begin(), needs.end(),
-                     [](const Need& a, const Need& b) { return a.first > b.first; });
+                     [](const Need& a, const Need& b) { return a.bytes > b.bytes; });
     return std::all_of(needs.begin(), needs.end(), [&](const Need& need) {
-      for (int64_t bank = 0; bank < options_.num_banks; ++bank) {
-        int64_t& end = used[static_cast<size_t>(bank)];
-        if ((need.second >= 0 && need.second != bank) || end + need.first > bank_bytes_) continue;
-        end = aligned(end + need.first);
+      for (size_t bank = 0; bank < used.size(); ++bank) {
+        int64_t& end = used[bank];
+        if (!need.banks[bank] || end + need.bytes > bank_bytes_) continue;
+        end = aligned(end + need.bytes);
         return true;
       }
       return false;
     });
   }
 
-  std::vector<Need> own_needs(Block& kernel) const {
+  // The banks that the kernel's units reach, or the one of them.
+  std::vector<bool> banks_of(int64_t bank, size_t kernel) const {
+    std::vector<bool> banks = reach_[kernel];
+    for (size_t b = 0; b < banks.size(); ++b)
+      if (bank >= 0 && bank != static_cast<int64_t>(b)) banks[b] = false;
+    return banks;
+  }
+
+  // Those that all kernels which work on the tensor from this one on reach, if there are any.
+  std::vector<bool> banks_of_tensor(size_t t, size_t kernel) const {
+    std::vector<bool> banks = banks_of(tensors_[t].bank, kernel);
+    for (auto use = first_use(t, kernel); use != tensors_[t].uses.end(); ++use) {
+      if (use->staged || reach_[use->kernel] == reach_[kernel]) continue;
+      std::vector<bool> fewer = banks;
+      for (size_t b = 0; b < banks.size(); ++b) fewer[b] = banks[b] && reach_[use->kernel][b];
+      if (std::find(fewer.begin(), fewer.end(), true) == fewer.end()) break;
+      banks = std::move(fewer);
+    }
+    return banks;
+  }
+
+  std::vector<NearUse>::const_iterator first_use(size_t t, size_t kernel) const {
+    const std::vector<NearUse>& uses = tensors_[t].uses;
+    return std::lower_bound(uses.begin(), uses.end(), kernel,
+                            [](const NearUse& use, size_t k) { return use.kernel < k; });
+  }
+
+  std::vector<Need> own_needs(Block& kernel, size_t position) const {
     std::vector<Need> needs;
     for (const OwnBuffer& buffer : own_buffers(kernel, memory()))
-      if (is_managed(buffer)) needs.emplace_back(buffer.bytes, bank_of(buffer));
+      if (is_managed(buffer)) needs.push_back({buffer.bytes, banks_of(bank_of(buffer), position)});
     return needs;
   }
 
@@ -114,9 +146,9 @@ class Scheduler {
     for (size_t kernel = 0; kernel < block_.stmts.size(); ++kernel) {
       Block* block = block_.stmts[kernel].block();
       if (!block || by_kernel_[kernel].empty()) continue;
-      std::vector<Need> needs = own_needs(*block);
+      std::vector<Need> needs = own_needs(*block, kernel);
       for (const auto& [t, u] : by_kernel_[kernel])
-        needs.emplace_back(tensors_[t].bytes, tensors_[t].bank);
+        needs.push_back({tensors_[t].bytes, banks_of(tensors_[t].bank, kernel)});
       if (!packs(std::move(needs))) STRIA_RETURN_IF_ERROR(stage_kernel(kernel, *block));
     }
     const size_t tensors = tensors_.size();
@@ -166,20 +198,23 @@ class Scheduler {
       staged = std::move(trial);
       in_parts.emplace_back(t, u);
       std::erase(whole, std::pair(t, u));
-      if (fits(staged, whole, most)) break;
+      if (fits(staged, kernel, whole, most)) break;
     }
     int64_t depth = most;
-    while (depth > 0 && !fits(staged, whole, depth)) --depth;
+    while (depth > 0 && !fits(staged, kernel, whole, depth)) --depth;
     if (in_parts.empty() || depth == 0) return {};  // refuse() says by how much
-    const std::optional<size_t> plain = probe_.undecided(staged);
-    if (!plain) {
-      why_whole_[kernel] = "; parts of it cannot come one by one: " + probe_.broken();
-      return {};
-    }
-    if (depth > 1) {
-      staged.tags.set("pipeline", depth);
-      const std::optional<size_t> now = probe_.undecided(staged);
-      if (!now || *now > *plain) staged.tags.remove("pipeline");
+    if (depth > 1) staged.tags.set("pipeline", depth);
+    // As a pipeline if that is certain; else if it leaves no more open than one point at a time.
+    std::optional<size_t> open = probe_.undecided(staged);
+    if (!open || *open > 0) {
+      Block plain = staged;
+      plain.tags.remove("pipeline");
+      const std::optional<size_t> without = probe_.undecided(plain);
+      if (!without) {
+        why_whole_[kernel] = "; parts of it cannot come one by one: " + probe_.broken();
+        return {};
+      }
+      if (!open || *open > *without) staged = std::move(plain);
     }
     block = std::move(staged);
     for (const auto& [t, u] : in_parts) {
@@ -195,12 +230,13 @@ class Scheduler {
     return check_routes(context_.model(), options_, block_.find_ref(tensor)->location, in, out);
   }
 
-  bool fits(Block& kernel, const std::vector<std::pair<size_t, size_t>>& whole,
+  bool fits(Block& kernel, size_t position, const std::vector<std::pair<size_t, size_t>>& whole,
             int64_t depth) const {
     if (depth > 1) kernel.tags.set("pipeline", depth);
-    std::vector<Need> needs = own_needs(kernel);
+    std::vector<Need> needs = own_needs(kernel, position);
     kernel.tags.remove("pipeline");
-    for (const auto& [t, u] : whole) needs.emplace_back(tensors_[t].bytes, tensors_[t].bank);
+    for (const auto& [t, u] : whole)
+      needs.push_back({tensors_[t].bytes, banks_of(tensors_[t].bank, position)});
     return packs(std::move(needs));
   }
 
@@ -233,7 +269,7 @@ class Scheduler {
 
   // False: a tensor has to stay far after all; again without it.
   Result<bool> plan() {
-    space_.emplace(options_.num_banks, bank_bytes_, alignment_);
+    space_.emplace(options_.num_banks, bank_bytes_, alignment_, tensors_.size());
     actions_.clear();
     content_.clear();
     uses_of_kernels();
@@ -288,12 +324,10 @@ class Scheduler {
 
   // The next kernel, from this one on, that needs what the stay holds.
   std::optional<size_t> next_use(size_t s, size_t kernel) const {
-    for (const NearUse& use : tensors_[space_->stays()[s].tensor].uses) {
-      if (use.kernel < kernel) continue;
-      if (use.needs_content()) return use.kernel;
-      return std::nullopt;
-    }
-    return std::nullopt;
+    const size_t t = space_->stays()[s].tensor;
+    const auto use = first_use(t, kernel);
+    if (use == tensors_[t].uses.end() || !use->needs_content()) return std::nullopt;
+    return use->kernel;
   }
 
   void evict(size_t s, size_t kernel) {
@@ -307,9 +341,15 @@ class Scheduler {
       const Stay& stay = space_->stays()[s];
       return !stay.pinned && fixed.count(stay.tensor) == 0;
     };
-    const auto place = space_->place(tensors_[t].bytes, tensors_[t].bank,
-                                     alone ? block_.stmts.size() : recent_from(kernel), may_go,
-                                     [&](size_t s) { return next_use(s, kernel); });
+    std::vector<int64_t> crowd(static_cast<size_t>(options_.num_banks));
+    // A unit reads from several banks at once.
+    for (const auto& [tensor, u] : by_kernel_[kernel])
+      if (const std::optional<size_t> s = space_->find(tensor); s && !alone)
+        ++crowd[static_cast<size_t>(space_->stays()[*s].bank)];
+    const auto place = space_->place(
+        tensors_[t].bytes, alone ? banks_of(tensors_[t].bank, kernel) : banks_of_tensor(t, kernel),
+        alone ? block_.stmts.size() : recent_from(kernel), crowd, may_go,
+        [&](size_t s) { return next_use(s, kernel); });
     if (!place) return false;
     for (size_t s : place->evicted) evict(s, kernel);
     const size_t s = space_->enter(t, *place, tensors_[t].bytes, kernel);
@@ -334,19 +374,29 @@ class Scheduler {
       if (needed.insert(t).second) order.push_back(t);
     std::stable_sort(order.begin(), order.end(),
                      [&](size_t a, size_t b) { return tensors_[a].bytes > tensors_[b].bytes; });
-    const NearSpace before = *space_;
+    NearSpace::Memory before = space_->remember();
     const std::vector<bool> content = content_;
     const size_t actions = actions_.size();
     bool fits = true;
+    for (size_t t : order) {
+      const std::optional<size_t> s = space_->find(t);
+      if (s && !reach_[kernel][static_cast<size_t>(space_->stays()[*s].bank)]) {
+        if (space_->stays()[*s].pinned)
+          fits = false;
+        else
+          evict(*s, kernel);
+      }
+    }
     for (size_t t : order)
       if (fits && !space_->find(t)) fits = enter(t, kernel, needed, false);
     if (fits) return true;
     // Anew, without what is there.
-    *space_ = before;
+    space_->restore(std::move(before));
     content_ = content;
     actions_.resize(actions);
-    for (size_t s = 0; s < space_->stays().size(); ++s)
-      if (!space_->stays()[s].gone && !space_->stays()[s].pinned) evict(s, kernel);
+    const std::vector<size_t> here = space_->here();
+    for (size_t s : here)
+      if (!space_->stays()[s].pinned) evict(s, kernel);
     std::set<size_t> fixed;
     for (size_t t : order) {
       if (!space_->find(t) && !enter(t, kernel, fixed, true)) return refuse(t, order, kernel);
@@ -356,8 +406,9 @@ class Scheduler {
   }
 
   Result<bool> refuse(size_t t, const std::vector<size_t>& needed, size_t kernel) {
-    for (const Stay& stay : space_->stays()) {
-      if (stay.gone || !stay.pinned) continue;
+    for (size_t s : space_->here()) {
+      const Stay& stay = space_->stays()[s];
+      if (!stay.pinned) continue;
       context_.skipped(tensors_[stay.tensor].name,
                        "there is no room for it until it is written whole");
       tensors_.erase(tensors_.begin() + static_cast<std::ptrdiff_t>(stay.tensor));
@@ -389,6 +440,7 @@ class Scheduler {
   // --- the new statements
 
   void emit() {
+    for (size_t r = 0; r < block_.refs.size(); ++r) position_[block_.refs[r].into] = r;
     std::vector<std::string> near;  // by stay
     for (const Stay& stay : space_->stays())
       near.push_back(tensors_[stay.tensor].buffer ? "" : add_buffer(stay));
@@ -406,8 +458,8 @@ class Scheduler {
         block_.stmts.push_back(std::move(stmt));
       } else {
         const size_t s = action.stays[0];
-        const Refinement& far = *block_.find_ref(tensors_[space_->stays()[s].tensor].name);
-        const Refinement& here = *block_.find_ref(near[s]);
+        const Refinement& far = named(tensors_[space_->stays()[s].tensor].name);
+        const Refinement& here = named(near[s]);
         const bool in = action.kind == Action::Kind::bring;
         block_.stmts.emplace_back(in ? copy(far, here, options_.swap_in_tags)
                                      : copy(here, far, options_.swap_out_tags));
@@ -420,9 +472,12 @@ class Scheduler {
   }
 
   std::string add_buffer(const Stay& stay) {
-    const Refinement& far = *block_.find_ref(tensors_[stay.tensor].name);
+    const Refinement& far = named(tensors_[stay.tensor].name);
     Refinement near;
-    near.into = block_.fresh_name(far.into + "_near");
+    near.into = far.into + "_near";
+    for (int64_t& n = suffix_[far.into]; position_.count(near.into); ++n)
+      near.into = fmt::format("{}_near_{}", far.into, n);
+    position_[near.into] = block_.refs.size();
     near.access.resize(far.shape.dims.size());
     near.shape = dense_shape(far.shape.type, far.shape.sizes());
     near.location = location_of(stay);
@@ -431,6 +486,9 @@ class Scheduler {
     block_.refs.push_back(std::move(near));
     return block_.refs.back().into;
   }
+
+  // The block's refinement of that name, by the table that emit() makes.
+  const Refinement& named(const std::string& name) const { return block_.refs[position_.at(name)]; }
 
   stripe::Location location_of(const Stay& stay) const {
     stripe::Location location = options_.mem_loc;
@@ -452,7 +510,7 @@ class Scheduler {
 
   void point_to(Statement& stmt, const Stay& stay, const std::string& near) {
     const std::string& name = tensors_[stay.tensor].name;
-    const Refinement& buffer = *block_.find_ref(near);
+    const Refinement& buffer = named(near);
     restride_views(stmt, name, buffer.shape.dims);
     locate_views(stmt, name, buffer.location);
     for (Refinement& view : stmt.block()->refs)
@@ -534,7 +592,10 @@ class Scheduler {
   std::vector<std::vector<std::pair<size_t, size_t>>> by_kernel_, staged_in_;
   std::vector<bool> content_;
   std::optional<NearSpace> space_;
-  std::map<size_t, std::string> why_whole_;  // by kernel, for messages
+  std::vector<std::vector<bool>> reach_;              // by kernel, the banks that its units reach
+  std::unordered_map<std::string, size_t> position_;  // of a refinement, by name
+  std::unordered_map<std::string, int64_t> suffix_;   // of the next near copy of a tensor
+  std::map<size_t, std::string> why_whole_;           // by kernel, for messages
   std::vector<Action> actions_;
 };
 
@@ -609,6 +670,7 @@ Status schedule(stripe::Program& program, const ScheduleOptions& options, PassCo
   MemoryPlacementOptions rest;
   rest.alignment = options.alignment;
   rest.skip_tags = {kPlaced};
+  program.entry.tags.set("placed");  // what is skipped has its place
   PassContext around(context.model());
   STRIA_RETURN_IF_ERROR(memory_placement(program, rest, around));
   stripe::visit_blocks(program.entry, [](Block& block, const stripe::Place&) {

@@ -16,8 +16,9 @@
 // first, after that what is used last. Results go back after their last write if the block's
 // outside sees them, or when they have to make room and are read later. Unless the unit of a kernel
 // works on one point at a time (pipeline_depth 1), a tensor takes the bytes that have been left
-// alone for longest, so that its transfer runs beside the kernels before. What kernels allocate in
-// the near memory themselves has room kept for it.
+// alone for longest, so that its transfer runs beside the kernels before. Its bank is one that the
+// units which work on it reach over the model's buses, and has the fewest of what the kernel works
+// on besides. What kernels allocate in the near memory themselves has room kept for it.
 //
 // Where the tensors of a kernel do not fit together, the largest come in parts (staged_kernel.h):
 // each point of the kernel brings what it touches and takes away what it writes, and the kernel is

@@ -3,13 +3,16 @@
 // program, and all together one after the other; the network itself, and ones two and four times as
 // long, which tells whether the time is linear in the kernels.
 //   stria_passes_bench [ROUNDS]
-//   stria_passes_bench ROUNDS PIPELINE.json MODEL.json [NAME=VALUE…]    another pipeline, with its model
+//   stria_passes_bench ROUNDS PIPELINE.json MODEL.json [NAME=VALUE…]    another pipeline, with its
+//   model stria_passes_bench ROUNDS PIPELINE.json MODEL.json layers [NAME=VALUE…]
+//                                  layers of 8-bit integers instead: 102, 504 and 1,008 kernels
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <string>
 
+#include "layers.h"
 #include "measure.h"
 #include "resnet50.h"
 #include "stria/base/file.h"
@@ -69,15 +72,20 @@ int main(int argc, char** argv) {
   }
   SourceText pipeline_text{"simple passes", kPipeline}, model_text{"cpu.json", kModel};
   TemplateSettings settings;
+  bool by_layers = false;
   if (argc > 3) {
     pipeline_text = {argv[2], require(read_file(argv[2]))};
     model_text = {argv[3], require(read_file(argv[3]))};
     for (int i = 4; i < argc; ++i) {
       const std::string text = argv[i];
+      if (text == "layers") {
+        by_layers = true;
+        continue;
+      }
       settings[text.substr(0, text.find('='))] = text.substr(text.find('=') + 1);
     }
   }
-  const HardwareModel model = require(load_hardware_model(model_text));
+  const HardwareModel model = require(load_hardware_model(model_text, settings));
   const Pipeline pipeline =
       require(parse_pipeline(pipeline_text, settings, model, passes::all_passes()));
   const EvaluateIntrinsic evaluator = evaluate;
@@ -85,10 +93,17 @@ int main(int argc, char** argv) {
   options.evaluate = &evaluator;
   options.verify_each = false;
   const std::vector<int> repeats = {1, 2, 4};
+  const std::vector<int64_t> blocks = {17, 84, 168};
   std::vector<stripe::Program> programs;
   std::vector<std::map<std::string, std::vector<double>>> times(repeats.size());
   std::vector<std::function<void()>> works;
   for (size_t i = 0; i < repeats.size(); ++i) {
+    if (by_layers) {
+      const bench::LayerNetwork net = bench::layers(blocks[i], 56, 32);
+      const tile::Program parsed = require(tile::parse({"layers.tile", net.text}));
+      programs.push_back(require(lower(require(tile::bind_program(parsed, "", net.inputs)))));
+      continue;
+    }
     const bench::ResNet50 net = bench::resnet50({.folded = false, .repeat = repeats[i]});
     const tile::Program parsed = require(tile::parse({"resnet50.tile", net.text}));
     programs.push_back(require(lower(require(tile::bind_program(parsed, "", net.inputs)))));
@@ -104,9 +119,10 @@ int main(int argc, char** argv) {
   auto best = [](const std::vector<double>& list) {
     return *std::min_element(list.begin(), list.end());
   };
-  std::printf(
-      "%s on programs of the shape of ResNet-50, batch 1, fp32, normalised: best of %d rounds, ms\n",
-      pipeline_text.name.c_str(), rounds);
+  std::printf("%s on programs of %s: best of %d rounds, ms\n", pipeline_text.name.c_str(),
+              by_layers ? "layers of 8-bit integers, 56 x 56 x 32"
+                        : "the shape of ResNet-50, batch 1, fp32, normalised",
+              rounds);
   std::printf("machine: %s\n\n%-24s", bench::machine_text().c_str(), "kernels");
   for (const stripe::Program& program : programs)
     std::printf(" %10zu", program.main()->stmts.size());

@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <map>
 #include <random>
+#include <set>
 
 #include "stria/cost/list_schedule.h"
 #include "stria/hwmodel/hardware_model.h"
@@ -205,6 +207,122 @@ TEST(Schedule, RoutesAreThoseOfTheModel) {
   model.buses.pop_back();
   EXPECT_THAT(message(model, StatusCode::not_found),
               HasSubstr("the hardware model has no bus from 'DMA' to 'DRAM'"));
+}
+
+// Kernels on `unit` one after the other, each with 1 KiB of weights of its own and a result.
+std::string chain(int64_t kernels, const std::string& unit) {
+  std::string tensors, views, blocks;
+  for (int64_t i = 0; i < kernels; ++i) {
+    for (const char* name : {"W", "R"}) {
+      tensors += fmt::format("none new@0x0<DRAM[0]> {}{}[0] fp32(256:1)\n", name, i);
+      views +=
+          fmt::format("{}<DRAM[0]> {}{}[0] fp32(256:1)\n", *name == 'W' ? "in" : "out", name, i);
+    }
+    blocks += fmt::format(
+        "{0}: #kernel block<{1}> [x:256] (in<DRAM[0]> W{0}[x] fp32(1:1) "
+        "out<DRAM[0]> R{0}[x] fp32(1:1)) {{\n0: $w = load(W{0})\n1: R{0} = store($w)\n}}\n",
+        i, unit);
+  }
+  return "0: #program block [] (\n" + tensors + ") {\n0: #main block [] (\n" + views + ") {\n" +
+         blocks + "} }\n";
+}
+
+// How many kernels before its own a transfer of weights waits for at the least, behind the first
+// few.
+int64_t distance(const stripe::Block& main) {
+  int64_t least = 1000, kernel = 0;
+  std::map<int64_t, int64_t> number;  // of a kernel, by statement
+  for (size_t i = 0; i < main.stmts.size(); ++i) {
+    const stripe::Block& block = *main.stmts[i].block();
+    if (block.tags.has("kernel")) number[static_cast<int64_t>(i)] = kernel++;
+    if (!block.tags.has("swap_in") || kernel < 8) continue;
+    for (int64_t dep : main.stmts[i].deps)
+      if (auto before = number.find(dep); before != number.end())
+        least = std::min(least, kernel - before->second);
+  }
+  return least;
+}
+
+// A near memory for `sets` kernels: with a unit that works on several things at a time a transfer
+// waits for no kernel before the one whose bytes it takes; with one that does not it may.
+TEST(Schedule, TransfersRunBesideTheKernelsBeforeAsTheUnitsDepthSays) {
+  for (int64_t depth : {1, 2, 3}) {
+    auto deep = load_hardware_model(
+        {"deep", fmt::format(R"({{"mem_units": {{"DRAM": {{}}, "SRAM": {{"size_KiB": 64}}}},
+             "exec_units": {{"CONV": {{"pipeline_depth": {}}}}}, "tx_units": {{"DMA": {{}}}}}})",
+                             depth)});
+    ASSERT_TRUE(deep.ok()) << deep.status().to_string();
+    for (int64_t sets : {2, 3, 4}) {
+      stripe::Program program = parsed(chain(16, "CONV"));
+      PassContext context(*deep);
+      ScheduleOptions options = near_options();
+      options.mem_KiB = 2 * sets;
+      const Status status = schedule(program, options, context);
+      ASSERT_TRUE(status.ok()) << status.to_string();
+      // A set's bytes are free again `sets` kernels later.
+      if (depth == 1) {
+        EXPECT_EQ(distance(*program.main()), 1) << sets;
+      } else {
+        EXPECT_GE(distance(*program.main()), std::min(depth, sets)) << sets;
+      }
+    }
+  }
+}
+
+// Banks 0 and 1 belong to one unit, 2 and 3 to the other: what both work on is moved over.
+TEST(Schedule, TensorsLieInBanksThatTheirUnitsReach) {
+  auto model = load_hardware_model({"clusters", R"({
+    "mem_units": {"DRAM": {}, "SRAM": {"count": 4, "size_KiB": 2}},
+    "exec_units": {"CONV": {}, "DSP": {}}, "tx_units": {"DMA": {}},
+    "buses": [
+      {"sources": ["DRAM[0]"], "sinks": ["DMA[0]"], "bytes_per_cycle": 16},
+      {"sources": ["DMA[0]"], "sinks": ["DRAM[0]"], "bytes_per_cycle": 16},
+      {"sources": ["DMA[0]"], "sinks": ["SRAM[0]", "SRAM[1]", "SRAM[2]", "SRAM[3]"], "bytes_per_cycle": 16},
+      {"sources": ["SRAM[0]", "SRAM[1]", "SRAM[2]", "SRAM[3]"], "sinks": ["DMA[0]"], "bytes_per_cycle": 16},
+      {"sources": ["SRAM[0]", "SRAM[1]"], "sinks": ["CONV[0]"], "bytes_per_cycle": 16},
+      {"sources": ["SRAM[2]", "SRAM[3]"], "sinks": ["DSP[0]"], "bytes_per_cycle": 16}]})"});
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  stripe::Program program = parsed(R"(0: #program block [] (
+      none new@0x0<DRAM[0]> A[0] fp32(256:1) none new@0x0<DRAM[0]> R[0] fp32(256:1)) {
+    0: #main block [] (in<DRAM[0]> A[0] fp32(256:1) out<DRAM[0]> R[0] fp32(256:1)
+        none new@0x0<DRAM[0]> T[0] fp32(256:1)) {
+      0: #kernel block<CONV> [x:256] (in<DRAM[0]> A[x] fp32(1:1) out<DRAM[0]> T[x] fp32(1:1)) {
+        0: $a = load(A) 1: T = store($a) }
+      1: #kernel block<DSP> [x:256] (in<DRAM[0]> T[x] fp32(1:1) in<DRAM[0]> A[x] fp32(1:1)
+          out<DRAM[0]> R[x] fp32(1:1)) {
+        0: $t = load(T) 1: $a = load(A) 2: $r = add.fp32($t, $a) 3: R = store($r) } } })");
+  PassContext context(*model);
+  ScheduleOptions options = near_options();
+  options.mem_loc.path.back().units.clear();
+  options.num_banks = 4;
+  const Status status = schedule(program, options, context);
+  ASSERT_TRUE(status.ok()) << status.to_string();
+  auto rules = ModelRules::of(*model);
+  ASSERT_TRUE(rules.ok());
+  const Status legal = stripe::verify(program, rules->options(nullptr));
+  ASSERT_TRUE(legal.ok()) << legal.to_string();
+  for (const stripe::Statement& stmt : program.main()->stmts) {
+    const stripe::Block& block = *stmt.block();
+    if (!block.tags.has("kernel")) continue;
+    const bool conv = block.location.path.back().name == "CONV";
+    std::set<int64_t> banks;
+    for (const stripe::Refinement& ref : block.refs) {
+      ASSERT_EQ(ref.location.path.back().name, "SRAM");
+      const int64_t bank = ref.location.path.back().units[0].constant();
+      EXPECT_EQ(bank < 2, conv) << ref.into;
+      banks.insert(bank);
+    }
+    // Read at once.
+    EXPECT_EQ(banks.size(), 2u);
+  }
+
+  // A unit that is on a bus, but on none to the near memory, works on nothing there.
+  HardwareModel apart = *model;
+  apart.buses.back().sources = {{"DRAM", 0}};
+  program = parsed(chain(2, "DSP"));
+  PassContext refused(apart);
+  EXPECT_THAT(schedule(program, options, refused).to_string(),
+              HasSubstr("the hardware model has no bus between 'SRAM' and 'DSP'"));
 }
 
 // Two kernels of 100 cycles each, and a transfer of 64 bytes for the second one beside the first.
