@@ -3,7 +3,9 @@
 // of two cores with 512-bit vectors and two convolution units; the output is what each step
 // reports, with its notes if the step is named `explain`, and the program. Before the steps may
 // stand `hw=FILE`, a hardware model of this repository, and `explain=PASS`: the pass then notes why
-// it decides as it does.
+// it decides as it does. `pipeline=FILE` stands for the steps of a file; `set=A=1,B=2` sets
+// parameters of model and pipeline. With `stages=all` the program is printed after every step that
+// changed it.
 #include "golden.h"
 #include "stria/base/file.h"
 #include "stria/base/text.h"
@@ -42,24 +44,45 @@ const char* const kModel = R"({
                 "fragment": {"lane": "d0[0+:1]", "slot": "d1[0+:1]"}}}}}}}
 })";
 
-stria::Result<stria::HardwareModel> model_of(const std::string& file) {
+stria::Result<stria::HardwareModel> model_of(const std::string& file,
+                                             const stria::TemplateSettings& settings) {
   if (file.empty()) return stria::load_hardware_model({"model", kModel});
   STRIA_ASSIGN(const std::string text, stria::read_file(STRIA_SOURCE_DIR "/" + file));
-  return stria::load_hardware_model({STRIA_SOURCE_DIR "/" + file, text});
+  return stria::load_hardware_model({STRIA_SOURCE_DIR "/" + file, text}, settings);
+}
+
+stria::Result<stria::SourceText> steps_of(const stria::golden::Case& test) {
+  const std::string file = test.option("pipeline");
+  if (file.empty())
+    return stria::SourceText{"pipeline", "[" + test.run.substr(test.run.find('{')) + "]"};
+  STRIA_ASSIGN(const std::string text, stria::read_file(STRIA_SOURCE_DIR "/" + file));
+  return stria::SourceText{file, text};
 }
 
 stria::Result<std::string> run_passes(const stria::golden::Case& test) {
   STRIA_ASSIGN(stria::stripe::Program program, stria::stripe::parse(test.input));
-  STRIA_ASSIGN(stria::HardwareModel model, model_of(test.option("hw")));
+  stria::TemplateSettings settings;
+  for (const std::string& setting : stria::split(test.option("set"), ','))
+    if (const size_t at = setting.find('='); at != std::string::npos)
+      settings[setting.substr(0, at)] = setting.substr(at + 1);
+  STRIA_ASSIGN(stria::HardwareModel model, model_of(test.option("hw"), settings));
+  STRIA_ASSIGN(stria::SourceText steps, steps_of(test));
   STRIA_ASSIGN(stria::Pipeline pipeline,
-               stria::parse_pipeline({"pipeline", "[" + test.run.substr(test.run.find('{')) + "]"},
-                                     {}, model, stria::passes::all_passes()));
+               stria::parse_pipeline(steps, settings, model, stria::passes::all_passes()));
   stria::PipelineOptions options;
   options.explain = test.option("explain");
   options.verify_each = true;
   const stria::EvaluateIntrinsic evaluate = stria::evaluate;
   options.evaluate = &evaluate;
+  std::string stages;
+  if (test.option("stages") == "all")
+    options.after_step = [&](int, const stria::StepReport& report,
+                             const stria::stripe::Program& now) {
+      stages += "// " + report.to_string() + "\n";
+      if (report.changed > 0) stages += stria::stripe::print(now);
+    };
   STRIA_ASSIGN(auto reports, stria::run_pipeline(program, pipeline, model, options));
+  if (!stages.empty()) return stages;
   std::string out;
   for (const stria::StepReport& report : reports)
     for (const std::string& line : stria::split(

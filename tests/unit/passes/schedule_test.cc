@@ -14,6 +14,7 @@
 #include "stria/hwmodel/hardware_model.h"
 #include "stria/pass/model_rules.h"
 #include "stria/passes/compute_deps.h"
+#include "stria/passes/near_space.h"
 #include "stria/stripe/parser.h"
 #include "stria/stripe/verifier.h"
 
@@ -267,6 +268,62 @@ TEST(Schedule, TransfersRunBesideTheKernelsBeforeAsTheUnitsDepthSays) {
       }
     }
   }
+}
+
+// Tensors of ten sizes come and go; ever more of them cost the same each.
+TEST(NearSpace, WorkGrowsWithTheTensorsAlone) {
+  auto work = [](size_t tensors) {
+    NearSpace space(4, 4096, 16, tensors);
+    const std::vector<bool> all(4, true);
+    const std::vector<int64_t> crowd(4);
+    for (size_t t = 0; t < tensors; ++t) {
+      auto place = space.place(
+          static_cast<int64_t>(16 + 97 * (t * 7 % 10)), all, 0, crowd, [](size_t) { return true; },
+          [&](size_t s) {
+            const size_t tensor = space.stays()[s].tensor;
+            return tensor % 3 == 0 ? std::optional<size_t>(t + tensor % 5) : std::nullopt;
+          });
+      EXPECT_TRUE(place);
+      if (!place) return int64_t{0};
+      for (size_t s : place->evicted) space.leave(s);
+      space.enter(t, *place, static_cast<int64_t>(16 + 97 * (t * 7 % 10)), t);
+      EXPECT_EQ(space.find(t), t);
+    }
+    return space.work();
+  };
+  // Behind the first few thousand, when the banks are cut into all kinds of parts.
+  const int64_t few = work(4000), twice = work(8000), many = work(16000);
+  EXPECT_GT(few, 4000);
+  EXPECT_LE(10 * (many - twice), 22 * (twice - few)) << few << " " << twice << " " << many;
+}
+
+TEST(NearSpace, TakesBackWhatWasTried) {
+  NearSpace space(1, 64, 16, 3);
+  const std::vector<bool> all(1, true);
+  const std::vector<int64_t> crowd(1);
+  auto enter = [&](size_t tensor, int64_t bytes) {
+    auto place = space.place(
+        bytes, all, 0, crowd, [](size_t) { return true; },
+        [](size_t) { return std::optional<size_t>(); });
+    ASSERT_TRUE(place);
+    for (size_t s : place->evicted) space.leave(s);
+    space.enter(tensor, *place, bytes, tensor);
+  };
+  enter(0, 48);
+  space.stay(0).dirty = true;
+  NearSpace::Memory before = space.remember();
+  enter(1, 64);
+  space.stay(0).dirty = false;
+  EXPECT_FALSE(space.find(0));
+  EXPECT_EQ(space.stays()[1].replaces, std::vector<size_t>{0});
+  space.restore(std::move(before));
+  EXPECT_EQ(space.find(0), 0u);
+  EXPECT_FALSE(space.find(1));
+  EXPECT_TRUE(space.stays()[0].dirty);
+  EXPECT_EQ(space.stays().size(), 1u);
+  enter(2, 16);
+  EXPECT_EQ(space.stays()[1].begin, 48);
+  EXPECT_TRUE(space.stays()[1].replaces.empty());
 }
 
 // Banks 0 and 1 belong to one unit, 2 and 3 to the other: what both work on is moved over.

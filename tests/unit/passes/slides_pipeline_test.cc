@@ -112,6 +112,43 @@ Made run(const stripe::Program& generic, const TemplateSettings& settings) {
   return made;
 }
 
+// What the whole pipeline says to programs, models and settings that do not go together.
+TEST(SlidesPipeline, RefusesWhatCannotBe) {
+  auto program = make_program(network(), inputs(16, 8, 16, 16, 8));
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+  auto message = [&](const HardwareModel& model, const TemplateSettings& settings) {
+    auto steps =
+        parse_pipeline({"slides_pipeline.json", pipeline()}, settings, model, all_passes());
+    if (!steps.ok()) return steps.status().to_string();
+    stripe::Program copy = program->generic;
+    return run_pipeline(copy, *steps, model).status().to_string();
+  };
+  const TemplateSettings usual = banks(4, 32), tiny = banks(4, 4);
+  // Which kernel, and how many bytes of which memory its smallest tile would take.
+  EXPECT_THAT(message(slides_model(tiny), tiny),
+              testing::AllOf(HasSubstr("step 'bank_CONV'"), HasSubstr("block 'kernel_"),
+                             HasSubstr("bytes")));
+  // A file for more banks, or larger ones, than the model has.
+  EXPECT_THAT(message(slides_model(usual), banks(8, 32)),
+              HasSubstr("/num_banks: 8, but the hardware model has 4 of 'SRAM'"));
+  EXPECT_THAT(message(slides_model(usual), banks(4, 256)),
+              HasSubstr("/mem_KiB: 64, but one 'SRAM' has 32 KiB"));
+  // Ways that are not there, or that carry nothing.
+  HardwareModel model = slides_model(usual);
+  std::erase_if(model.buses, [](const Bus& bus) {
+    return bus.sources[0].name == "SRAM" && bus.sinks[0].name == "DMA";
+  });
+  EXPECT_THAT(message(model, usual), HasSubstr("no bus from 'SRAM' to 'DMA'"));
+  model = slides_model(usual);
+  model.buses[0].bytes_per_cycle = 0;
+  EXPECT_THAT(message(model, usual),
+              HasSubstr("the bus from 'DRAM' to 'DMA' carries 0 bytes per cycle"));
+  // Units that the model has not.
+  model = slides_model(usual);
+  std::erase_if(model.executors, [](const ExecutionUnit& unit) { return unit.name == "DSP"; });
+  EXPECT_THAT(message(model, usual), HasSubstr("'DSP'"));
+}
+
 // The configurations of tests/unit/pass/slides, in the slides' order, with nothing but what is
 // filled in between.
 TEST(SlidesPipeline, HasEveryPrintedConfigurationInOrder) {
