@@ -127,11 +127,18 @@ class Scheduler {
 
   // One that is larger than what the options give of a bank lies beyond it, if the bank itself is
   // larger: memory_placement knows.
-  bool is_managed(const OwnBuffer& buffer) const { return buffer.bytes <= bank_bytes_; }
+  // One in an instance that the options do not use is none of this pass's either.
+  bool is_managed(const OwnBuffer& buffer) const {
+    const std::vector<Affine>& units = options_.mem_loc.path.back().units;
+    if (buffer.bytes > bank_bytes_) return false;
+    if (!units.empty())
+      return buffer.bank < 0 || (units[0].is_constant() && units[0].constant() == buffer.bank);
+    return options_.num_banks == 1 || buffer.bank < options_.num_banks;
+  }
 
-  // Of the options' one bank it is the only one.
+  // A single bank is the only one, whichever instance it is.
   int64_t bank_of(const OwnBuffer& buffer) const {
-    return options_.mem_loc.path.back().units.empty() ? buffer.bank : -1;
+    return options_.mem_loc.path.back().units.empty() && options_.num_banks > 1 ? buffer.bank : -1;
   }
 
   const std::string& memory() const { return options_.mem_loc.path.back().name; }
@@ -501,7 +508,7 @@ class Scheduler {
     const NearTensor& tensor = tensors_[stay.tensor];
     Block& kernel = *block_.stmts[tensor.uses[0].kernel].block();
     const OwnBuffer buffer = own_buffers(kernel, memory())[*tensor.buffer];
-    buffer.ref->location = location_of(stay);
+    if (buffer.bank < 0) buffer.ref->location = location_of(stay);
     buffer.ref->offset_bytes = stay.begin;
     buffer.ref->tags.set(kPlaced);
     for (Statement& stmt : buffer.owner->stmts)
