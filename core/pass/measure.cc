@@ -7,6 +7,7 @@
 
 #include "stria/base/file.h"
 #include "stria/base/text.h"
+#include "stria/stripe/printer.h"
 
 namespace stria {
 namespace {
@@ -14,11 +15,11 @@ namespace {
 using nlohmann::json;
 
 // Whole, so that two things of one hash are told apart.
-json key_of(const Measure& measure, const HardwareModel& model, const MeasuredThing& thing) {
+json key_of(const Measure& measure, const HardwareModel& model, const stripe::Program& program) {
   return {{"device", measure.device},
           {"model", model.to_string()},
-          {"block", thing.block},
-          {"candidate", thing.candidate}};
+          {"program", stripe::print(program)},
+          {"rest", measure.rest}};
 }
 
 std::optional<double> kept(const std::filesystem::path& file, const json& key) {
@@ -35,17 +36,18 @@ std::optional<double> kept(const std::filesystem::path& file, const json& key) {
 
 }  // namespace
 
-Result<double> measured_ns(const Measure& measure, const HardwareModel& model,
-                           const MeasuredThing& thing, const stripe::Block& candidate) {
-  const json key = key_of(measure, model, thing);
+Result<MeasuredTime> measured_time(const Measure& measure, const HardwareModel& model,
+                                   const stripe::Program& program) {
   std::filesystem::path file;
+  json key;
   if (!measure.folder.empty()) {
+    key = key_of(measure, model, program);
     file = measure.folder / fmt::format("time-{:016x}.json", stable_hash(key.dump()));
-    if (std::optional<double> ns = kept(file, key)) return *ns;
+    if (std::optional<double> ns = kept(file, key)) return MeasuredTime{*ns, true};
   }
-  STRIA_ASSIGN(const double ns, measure.time(candidate));
+  STRIA_ASSIGN(const double ns, measure.time(program));
   if (!(ns > 0) || !std::isfinite(ns))
-    return internal_error("device '{}' measured {} ns for {}", measure.device, ns, thing.candidate);
+    return internal_error("device '{}' measured {} ns", measure.device, ns);
   if (!file.empty()) {
     std::error_code ignored;
     std::filesystem::create_directories(measure.folder, ignored);
@@ -53,7 +55,7 @@ Result<double> measured_ns(const Measure& measure, const HardwareModel& model,
     // A time that cannot be kept is measured again.
     static_cast<void>(write_file(file, entry.dump(2) + "\n"));
   }
-  return ns;
+  return MeasuredTime{ns, false};
 }
 
 }  // namespace stria

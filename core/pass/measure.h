@@ -15,22 +15,21 @@ namespace stria {
 
 // Filled by who runs a pipeline for a device.
 struct Measure {
-  // Nanoseconds of one run of `block`, a candidate of the pass for a statement of the program.
-  std::function<Result<double>(const stripe::Block& block)> time;
+  // Nanoseconds of one run of `program`: one kernel and its tensors, as the pass would leave it.
+  std::function<Result<double>(const stripe::Program& program)> time;
   std::string device;            // what times depend on besides the model: its name and version
+  std::string rest;              // what else is done with the program before it runs
   std::filesystem::path folder;  // where times are kept; "" = nowhere. Made if need be
 };
 
-// What a time is kept under.
-struct MeasuredThing {
-  std::string block;      // Stripe, before the pass
-  std::string candidate;  // what the pass would do with it
-};
-
-// The time kept for this device, model, block and candidate, or else measured and kept. An entry
+// The time kept for this device, model, program and rest, or else measured and kept. An entry
 // that is missing, damaged or of something else counts as none; one that cannot be written is not
 // kept, and the time is used all the same.
-Result<double> measured_ns(const Measure& measure, const HardwareModel& model,
-                           const MeasuredThing& thing, const stripe::Block& candidate);
+struct MeasuredTime {
+  double ns = 0;
+  bool kept = false;  // by an earlier measurement
+};
+Result<MeasuredTime> measured_time(const Measure& measure, const HardwareModel& model,
+                                   const stripe::Program& program);
 
 }  // namespace stria

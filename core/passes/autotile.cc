@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -60,6 +61,31 @@ std::map<std::string, int64_t> sizes_by_role(const Block& block, const VectorCho
     tile[outputs[i]->name] = balance ? balanced(size, outputs[i]->range) : size;
   }
   return tile;
+}
+
+// The block as the cost of register tiles sees it; `outputs` as for sizes_by_role.
+cost::RegisterTiling register_tiling(const Block& block, const VectorChoice& vector) {
+  cost::RegisterTiling out;
+  out.lanes = vector.lanes;
+  out.lanes_are_sums = vector.reduction;
+  std::vector<std::pair<int64_t, size_t>> rows;
+  for (const IndexRole& role : index_roles(block)) {
+    const size_t position = out.roles.size();
+    cost::RegisterRole kind = cost::RegisterRole::steps;
+    if (role.name == vector.index) {
+      kind = cost::RegisterRole::lanes;
+    } else if (role.kind == IndexKind::output && has_reuse(block, role.name)) {
+      kind = cost::RegisterRole::row;
+      rows.emplace_back(role.output_stride, position);
+    } else if (role.kind == IndexKind::output) {
+      kind = cost::RegisterRole::single;
+    }
+    out.roles.push_back(kind);
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [stride, position] : rows) out.rows.push_back(position);
+  return out;
 }
 
 // Bytes of the tensors read that one step of `index` brings in: of each view that moves with it,
@@ -209,13 +235,28 @@ class Tiler {
       return true;
     }
     if (!roles_given(options_)) {
-      STRIA_ASSIGN(TileChoice choice,
-                   choose_tile(program_, block, options_.choice, context_, memo_,
-                               [&](const std::map<std::string, int64_t>& candidate) {
-                                 Block copy = block;
-                                 cut(copy, candidate);
-                                 return copy;
-                               }));
+      std::optional<RegisterBlock> registers;
+      if (options_.choice.cost == "registers") {
+        // Without lanes a tile is the whole block.
+        const VectorChoice vector = choose_vector(block, context_.model(), options_.min_range);
+        if (vector.index.empty()) return true;
+        const DataType type = cost::tiled_block(block).type;
+        std::optional<cost::CoreRates> rates =
+            cost::core_rates(context_.model(), options_.choice.unit, type, vector.lanes);
+        if (!rates) {
+          reason = "the model does not say how many vector registers there are";
+          return true;
+        }
+        registers = RegisterBlock{register_tiling(block, vector), *std::move(rates)};
+      }
+      STRIA_ASSIGN(TileChoice choice, choose_tile(
+                                          program_, block, options_.choice, context_, memo_,
+                                          [&](const std::map<std::string, int64_t>& candidate) {
+                                            Block copy = block;
+                                            cut(copy, candidate);
+                                            return copy;
+                                          },
+                                          registers));
       sizes = std::move(choice.sizes);
       reason = std::move(choice.reason);
       return choice.fits;

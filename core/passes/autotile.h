@@ -13,13 +13,14 @@
 // lowest cost is taken among those that fit the `memory` of the hardware model and the limits:
 // core/cost has the formulas, `stria opt FILE --pipeline P --explain autotile` prints the best
 // candidates with every term. The cost is that of points in a row, also where they are
-// interleaved. With `measure_top` a device times the best candidates, and what it finds is kept.
-// Requires: points of the block commute (else the block is skipped). Ensures: the same points run;
-// an uneven tile has a constraint; constraints that outer indices decide are outside. If no tile
-// fits, the block gets the fail tags and stays whole, or without such tags it is an error. Runs
-// before vectorize, which makes lanes of its innermost block, and may run several times: a tile for
-// each memory level, outermost first, by the tags that the step before has set; last the register
-// tile, and the loops over a reduction between the tile and its vectors.
+// interleaved. The cost `registers` is for the register tile of a contraction alone. With
+// `measure_top` a device times the best candidates, and what it finds is kept. Requires: points of
+// the block commute (else the block is skipped). Ensures: the same points run; an uneven tile has a
+// constraint; constraints that outer indices decide are outside. If no tile fits, the block gets
+// the fail tags and stays whole, or without such tags it is an error. Runs before vectorize, which
+// makes lanes of its innermost block, and may run several times: a tile for each memory level,
+// outermost first, by the tags that the step before has set; last the register tile, and the loops
+// over a reduction between the tile and its vectors.
 #pragma once
 
 #include <cstdint>

@@ -12,8 +12,8 @@
 #include "stria/cost/tile_search.h"
 #include "stria/cost/traffic_cost.h"
 #include "stria/pass/measure.h"
+#include "stria/passes/kernel_alone.h"
 #include "stria/passes/located_unit.h"
-#include "stria/stripe/printer.h"
 
 namespace stria::passes {
 namespace {
@@ -110,6 +110,29 @@ class GroupCosting final : public Costing {
   std::vector<size_t> order_;
 };
 
+class RegisterCosting final : public Costing {
+ public:
+  RegisterCosting(const TiledBlock& block, const RegisterBlock& registers)
+      : block_(block), tiling_(registers.tiling), rates_(registers.rates) {}
+  double of(const Tile& tile) const override { return time(tile).cycles; }
+  // Spaces are small: all that fit are looked at.
+  double bound(const Tile&, const Tile&) const override { return 0; }
+  bool hopeless(const Tile& tile) const override {
+    return cost::all_larger_are_over(block_, tiling_, tile, rates_);
+  }
+  double score(const Tile& tile) const override { return 1 / of(tile); }
+  std::string terms(const Tile& tile) const override { return cost::to_string(time(tile), rates_); }
+
+ private:
+  cost::RegisterTime time(const Tile& tile) const {
+    return cost::register_time(block_, tiling_, tile, rates_);
+  }
+
+  const TiledBlock& block_;
+  const cost::RegisterTiling& tiling_;
+  const cost::CoreRates& rates_;
+};
+
 // The block as a table of strides, with the elementwise kernels that follow it; or why it is none.
 Result<cost::FlatKernel> table_of(const stripe::Program& program, const Block& block) {
   for (const Block* parent : {program.prologue(), program.main()}) {
@@ -147,17 +170,18 @@ std::string indented(std::string text) {
 
 class Chooser {
  public:
-  Chooser(const Block& block, const TileChoiceOptions& options, PassContext& context)
+  Chooser(const Block& block, const TileChoiceOptions& options, PassContext& context,
+          const std::optional<RegisterBlock>& registers)
       : block_(block),
+        registers_(registers),
         tiled_(cost::tiled_block(block)),
         options_(options),
         context_(context),
         name_(block.name.empty() ? "block" : block.name),
         limits_(limits_of(options, context.model())) {}
 
-  Result<TileChoice> choose(
-      const stripe::Program& program, TileMemo& memo,
-      const std::function<Block(const std::map<std::string, int64_t>& sizes)>& apply) {
+  Result<TileChoice> choose(const stripe::Program& program, TileMemo& memo,
+                            const ApplyTile& apply) {
     TileMemo::Entry entry = {without_names(tiled_), std::nullopt, name_, {}};
     std::optional<cost::FlatKernel> table;
     if (options_.cost == "roofline_occupancy") {
@@ -175,7 +199,7 @@ class Chooser {
         context_.note(fmt::format("{}: as {}, which differs in names alone", name_, known->name));
       return known->choice;
     }
-    STRIA_ASSIGN(entry.choice, search(std::move(table), apply));
+    STRIA_ASSIGN(entry.choice, search(program, std::move(table), apply));
     // A reason names its tensors.
     if (entry.choice.fits) memo.keep(entry);
     return entry.choice;
@@ -193,21 +217,23 @@ class Chooser {
     return kernel;
   }
 
-  Result<TileChoice> search(
-      std::optional<cost::FlatKernel> table,
-      const std::function<Block(const std::map<std::string, int64_t>& sizes)>& apply) {
+  Result<TileChoice> search(const stripe::Program& program, std::optional<cost::FlatKernel> table,
+                            const ApplyTile& apply) {
     TileChoice out;
-    if (table) {
+    if (registers_) {
+      costing_ = std::make_unique<RegisterCosting>(tiled_, *registers_);
+    } else if (table) {
       costing_ =
           std::make_unique<GroupCosting>(tiled_, *std::move(table), *context_.model().settings);
     } else {
       costing_ = std::make_unique<TrafficCosting>(tiled_, options_);
     }
     Result<TileSpace> space =
-        cost::tile_space(tiled_, {.only_po2 = options_.only_po2,
-                                  .only_even = options_.only_even,
-                                  .only_multiple_of = options_.only_multiple_of,
-                                  .cut_reductions = options_.cut_reductions});
+        registers_ ? cost::register_tiles(tiled_, registers_->tiling, registers_->rates)
+                   : cost::tile_space(tiled_, {.only_po2 = options_.only_po2,
+                                               .only_even = options_.only_even,
+                                               .only_multiple_of = options_.only_multiple_of,
+                                               .cut_reductions = options_.cut_reductions});
     std::vector<ScoredTile> best;
     if (space.ok()) best = options_.search == "ascend" ? climb(*space) : look_everywhere(*space);
     if (best.empty()) {
@@ -219,7 +245,7 @@ class Chooser {
     if (context_.explaining()) explain(best);
     size_t chosen = 0;
     if (options_.measure_top > 0) {
-      STRIA_ASSIGN(chosen, fastest(best, apply));
+      STRIA_ASSIGN(chosen, fastest(program, best, apply));
     }
     out.sizes = sizes_of(best[chosen].tile);
     return out;
@@ -329,30 +355,44 @@ class Chooser {
   }
 
   // Position of the candidate that the device runs in the shortest time; of equals the better one.
-  Result<size_t> fastest(
-      const std::vector<ScoredTile>& best,
-      const std::function<Block(const std::map<std::string, int64_t>& sizes)>& apply) {
-    const std::string before = stripe::print(block_);
+  // One that cannot be built or run is left out, unless all are.
+  Result<size_t> fastest(const stripe::Program& program, const std::vector<ScoredTile>& best,
+                         const ApplyTile& apply) {
+    std::optional<Status> failure;
     size_t out = 0;
     double least = kNone;
     for (size_t i = 0; i < best.size() && i < static_cast<size_t>(options_.measure_top); ++i) {
       const std::string candidate = cost::to_string(tiled_, best[i].tile);
-      Result<double> ns = measured_ns(*context_.measure(), context_.model(), {before, candidate},
-                                      apply(sizes_of(best[i].tile)));
-      if (!ns.ok())
-        return ns.status().with_context(fmt::format("block '{}', tile {}", name_, candidate));
-      context_.count("candidates_timed");
+      Result<MeasuredTime> time = timed(program, apply(sizes_of(best[i].tile)));
+      if (!time.ok()) {
+        if (!failure)
+          failure =
+              time.status().with_context(fmt::format("block '{}', tile {}", name_, candidate));
+        context_.count("candidates_that_fail");
+        context_.note(fmt::format("{}: {}. {} is left out: {}", name_, i + 1, candidate,
+                                  time.status().message()));
+        continue;
+      }
+      context_.count(time->kept ? "times_known" : "candidates_timed");
       if (context_.explaining())
-        context_.note(fmt::format("{}: {}. takes {:.6g} ns on {}", name_, i + 1, *ns,
-                                  context_.measure()->device));
-      if (*ns >= least) continue;
-      least = *ns;
+        context_.note(fmt::format("{}: {}. {} takes {:.6g} ns on {}", name_, i + 1, candidate,
+                                  time->ns, context_.measure()->device));
+      if (time->ns >= least) continue;
+      least = time->ns;
       out = i;
     }
+    if (least == kNone && failure) return *failure;
     return out;
   }
 
+  // Of the block's kernel with the candidate in the block's place.
+  Result<MeasuredTime> timed(const stripe::Program& program, Block candidate) const {
+    STRIA_ASSIGN(const stripe::Program alone, kernel_alone(program, block_, std::move(candidate)));
+    return measured_time(*context_.measure(), context_.model(), alone);
+  }
+
   const Block& block_;
+  const std::optional<RegisterBlock>& registers_;
   const TiledBlock tiled_;
   const TileChoiceOptions& options_;
   PassContext& context_;
@@ -370,7 +410,8 @@ void describe_choice(TileChoiceOptions& options, OptionFields& fields) {
   fields.add("pipeline_depth", options.pipeline_depth, "tiles at once in that memory",
              {1, 1 << 20});
   fields.add("cost", options.cost, "what is the lowest for the best tile",
-             std::vector<std::string>{"traffic", "roofline_occupancy"});
+             std::vector<std::string>{"traffic", "roofline_occupancy", "registers"});
+  fields.add("unit", options.unit, "registers: execution unit of the model");
   fields.add("search", options.search,
              "how tiles are looked for; for roofline_occupancy ascend is by far the faster one",
              std::vector<std::string>{"exhaustive", "ascend"});
@@ -436,16 +477,18 @@ Status check_choice(const TileChoiceOptions& options, const PassContext& context
           "/cost: 'roofline_occupancy' needs threads, mem_width, goal_groups and "
           "goal_flops_per_byte in the hardware model's `settings`");
   }
+  if (options.cost == "registers")
+    STRIA_RETURN_IF_ERROR(check_unit(model, UnitUse::run, "/unit", options.unit));
   if (options.measure_top > 0 && !context.measure())
     return unsupported("/measure_top: needs a device that times candidates; there is none here");
   return {};
 }
 
-Result<TileChoice> choose_tile(
-    const stripe::Program& program, const Block& block, const TileChoiceOptions& options,
-    PassContext& context, TileMemo& memo,
-    const std::function<Block(const std::map<std::string, int64_t>& sizes)>& apply) {
-  return Chooser(block, options, context).choose(program, memo, apply);
+Result<TileChoice> choose_tile(const stripe::Program& program, const Block& block,
+                               const TileChoiceOptions& options, PassContext& context,
+                               TileMemo& memo, const ApplyTile& apply,
+                               const std::optional<RegisterBlock>& registers) {
+  return Chooser(block, options, context, registers).choose(program, memo, apply);
 }
 
 const TileMemo::Entry* TileMemo::find(const TiledBlock& block,

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "stria/cost/flat_kernel.h"
+#include "stria/cost/register_time.h"
 #include "stria/cost/tiled_block.h"
 #include "stria/pass/option_fields.h"
 #include "stria/pass/pass_context.h"
@@ -21,7 +22,9 @@ namespace stria::passes {
 struct TileChoiceOptions {
   std::string memory;          // memory unit, one instance of which is to hold the tile; "" = none
   int64_t pipeline_depth = 1;  // tiles in it at once
-  std::string cost = "traffic";       // or "roofline_occupancy", by the model's settings
+  // Or "roofline_occupancy", by the model's settings; or "registers", by the rates of `unit`.
+  std::string cost = "traffic";
+  std::string unit = "CORE";          // execution unit of the model, for the cost "registers"
   std::string search = "exhaustive";  // or "ascend"
   bool only_po2 = false;
   bool only_even = false;
@@ -74,12 +77,20 @@ class TileMemo {
   std::deque<Entry> entries_;
 };
 
-// The best tile of `block`. `apply` cuts a copy of the block, for timing it. Notes the best
-// candidates with every term if the context explains. Fails only where timing does. Options have
-// been checked.
-Result<TileChoice> choose_tile(
-    const stripe::Program& program, const stripe::Block& block, const TileChoiceOptions& options,
-    PassContext& context, TileMemo& memo,
-    const std::function<stripe::Block(const std::map<std::string, int64_t>& sizes)>& apply);
+// Cuts a copy of a block, for timing it.
+using ApplyTile = std::function<stripe::Block(const std::map<std::string, int64_t>& sizes)>;
+
+// What a choice with the cost "registers" needs to know besides.
+struct RegisterBlock {
+  cost::RegisterTiling tiling;
+  cost::CoreRates rates;
+};
+
+// The best tile of `block`, which is in `program`. Notes the best candidates with every term if the
+// context explains. Fails only where no candidate can be timed. Options have been checked.
+Result<TileChoice> choose_tile(const stripe::Program& program, const stripe::Block& block,
+                               const TileChoiceOptions& options, PassContext& context,
+                               TileMemo& memo, const ApplyTile& apply,
+                               const std::optional<RegisterBlock>& registers = std::nullopt);
 
 }  // namespace stria::passes

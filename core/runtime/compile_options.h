@@ -30,6 +30,11 @@ struct CompileOptions {
   // A pass pipeline (JSON) in place of the device's own; `name` stands in messages. It is rendered
   // with the device's hardware model in scope, like the plugin's.
   std::optional<SourceText> pipeline;
+  // So many of the best candidates by cost are timed on the device wherever the pipeline chooses
+  // tiles, and the fastest is taken; 0: none. Takes seconds for each kernel the first time: times
+  // are kept in the user's cache folder. It is the pipeline's parameter MEASURE_TOP; unsupported
+  // for one that has none.
+  int tune = 0;
   // Borrowed for the time of the call; null: nobody is told.
   FailureRecorder* recorder = nullptr;
 };

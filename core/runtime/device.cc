@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <mutex>
+#include <set>
 
 #include "stria/base/file.h"
 #include "stria/base/status.h"
@@ -12,6 +13,7 @@
 #include "stria/pass/pipeline.h"
 #include "stria/pass/reproducer.h"
 #include "stria/passes/all_passes.h"
+#include "stria/runtime/candidate_timer.h"
 #include "stria/runtime/executable_state.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/intrinsics.h"
@@ -67,6 +69,20 @@ Result<std::vector<size_t>> positions_of(const exec::Plan& plan, const std::vect
   return positions;
 }
 
+// The parameter of a pipeline that says how many candidates are timed.
+constexpr const char* kMeasureTop = "MEASURE_TOP";
+
+Result<TemplateSettings> tune_settings(const SourceText& pipeline, int tune) {
+  TemplateSettings out;
+  if (tune <= 0) return out;
+  STRIA_ASSIGN(const std::set<std::string> known, template_parameters(pipeline));
+  if (!known.count(kMeasureTop))
+    return unsupported("{}: tune {}: the pipeline times no candidates: it has no parameter {}",
+                       pipeline.name, tune, kMeasureTop);
+  out[kMeasureTop] = std::to_string(tune);
+  return out;
+}
+
 }  // namespace
 
 struct Device::State {
@@ -77,6 +93,7 @@ struct Device::State {
   DeviceInfo info;
   HardwareModel model;
   std::vector<PassInfo> passes;
+  SourceText pipeline_text;
   Pipeline pipeline;
   std::shared_ptr<std::mutex> order = std::make_shared<std::mutex>();
 };
@@ -109,10 +126,11 @@ Result<Device> Inside::open(const hal::Plugin& plugin, std::string_view device_i
   STRIA_ASSIGN(SourceText hw_text, read_source(hw));
   STRIA_ASSIGN(state->model, load_hardware_model(hw_text, {}, info.properties));
   STRIA_ASSIGN(std::filesystem::path pipeline, plugin.pipeline(info.kind));
-  STRIA_ASSIGN(SourceText pipeline_text, read_source(pipeline));
+  STRIA_ASSIGN(state->pipeline_text, read_source(pipeline));
   state->passes = passes::all_passes();
   state->passes.push_back(make_plugin_pass(state->device));
-  STRIA_ASSIGN(state->pipeline, parse_pipeline(pipeline_text, {}, state->model, state->passes));
+  STRIA_ASSIGN(state->pipeline,
+               parse_pipeline(state->pipeline_text, {}, state->model, state->passes));
   Device device;
   device.state_ = std::move(state);
   return device;
@@ -145,17 +163,21 @@ Result<Compilation> Inside::specialize(const Device& device, Compilation compila
                                        const CompileOptions& options) {
   const Device::State& state = *device.state_;
   std::optional<Pipeline> own;
-  if (options.pipeline) {
-    STRIA_ASSIGN(own, parse_pipeline(*options.pipeline, {}, state.model, state.passes));
+  if (options.pipeline || options.tune > 0) {
+    const SourceText& text = options.pipeline ? *options.pipeline : state.pipeline_text;
+    STRIA_ASSIGN(const TemplateSettings settings, tune_settings(text, options.tune));
+    STRIA_ASSIGN(own, parse_pipeline(text, settings, state.model, state.passes));
   }
   const Pipeline& pipeline = own ? *own : state.pipeline;
+  CandidateTimer timer(device, pipeline, options);
   PipelineOptions how;
   how.intrinsics = &intrinsic_signatures();
   how.evaluate = &intrinsic_evaluator();
-  if (options.keep_stages)
-    how.after_step = [&](int, const StepReport& report, const stripe::Program& after) {
-      compilation.add_stage(report.step, "stripe", stripe::print(after));
-    };
+  how.measure = &timer.measure();
+  how.after_step = [&](int position, const StepReport& report, const stripe::Program& after) {
+    timer.runs(static_cast<size_t>(position) + 1);
+    if (options.keep_stages) compilation.add_stage(report.step, "stripe", stripe::print(after));
+  };
   auto reproducer = [&](size_t begin, size_t end, const stripe::Program& before) {
     Reproducer out;
     out.device = device.name();
@@ -244,9 +266,8 @@ Result<Executable> Device::load_stripe(const SourceText& stripe,
   Compilation compilation;
   STRIA_ASSIGN(compilation.generic, stripe::parse(stripe));
   STRIA_ASSIGN(const ModelRules rules, ModelRules::of(state_->model));
-  STRIA_RETURN_IF_ERROR(
-      stripe::verify(compilation.generic, rules.options(&intrinsic_signatures()))
-          .with_context(stripe.name));
+  STRIA_RETURN_IF_ERROR(stripe::verify(compilation.generic, rules.options(&intrinsic_signatures()))
+                            .with_context(stripe.name));
   if (options.keep_stages)
     compilation.add_stage("program", "stripe", stripe::print(compilation.generic));
   if (options.pipeline) {

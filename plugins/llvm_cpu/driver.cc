@@ -4,6 +4,7 @@
 #include "compiler.h"
 #include "host_rates.h"
 #include "processor.h"
+#include "stria/base/cache_folder.h"
 
 namespace stria::llvm_cpu {
 
@@ -26,7 +27,7 @@ sdk::Ref<sdk::Device> CpuDriver::open(const sdk::DeviceInfo& info, std::string_v
   // Opening has a limit of some seconds, in all. With a sanitizer in it the compiler would be so
   // slow that this one were met, and each process would try again.
   constexpr std::chrono::milliseconds kMeasuringLimit(1500);
-  rates = host_rates(processor, host_rates_folder(), kMeasuringLimit);
+  rates = host_rates(processor, user_cache_folder(), kMeasuringLimit);
 #endif
   sdk::DeviceInfo opened = info;
   opened.properties = properties_json(processor, rates ? &*rates : nullptr);

@@ -32,8 +32,6 @@ HostRates measure_host_rates(const Processor& processor, std::chrono::millisecon
 
 // What rates depend on, as one line of text: this plugin's version and the processor.
 std::string host_rates_key(const Processor& processor);
-// $XDG_CACHE_HOME/stria, else ~/.cache/stria; "" if there is neither or the process is elevated.
-std::filesystem::path host_rates_folder();
 
 // The rates kept in `folder` under `key`; a file that is missing, damaged or of another key gives
 // nullopt.

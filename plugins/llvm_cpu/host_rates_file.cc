@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "host_rates.h"
@@ -36,14 +35,6 @@ std::string host_rates_key(const Processor& processor) {
   return fmt::format("llvm_cpu {} measurement 1: {}, vectors of {} bytes, caches of {}, {}, {} KiB",
                      STRIA_VERSION, processor.name, processor.vector_bytes, processor.l1_KiB,
                      processor.l2_KiB, processor.l3_KiB);
-}
-
-std::filesystem::path host_rates_folder() {
-  const char* cache = secure_getenv("XDG_CACHE_HOME");
-  if (cache && cache[0] == '/') return std::filesystem::path(cache) / "stria";
-  const char* home = secure_getenv("HOME");
-  if (home && home[0] == '/') return std::filesystem::path(home) / ".cache" / "stria";
-  return {};
 }
 
 std::optional<HostRates> read_host_rates(const std::filesystem::path& folder,

@@ -50,6 +50,11 @@ int64_t cache_KiB(int level, const char* type) {
   return !size.empty() && size.back() == 'M' ? number * 1024 : number;
 }
 
+// Places of a line in a set; 0 if the kernel does not say.
+int64_t cache_ways(int level, const char* type) {
+  return std::atoll(first_line(cache_folder(level, type) + "ways_of_associativity").c_str());
+}
+
 // How many third caches the processors of the machine have; at least 1.
 int64_t count_l3() {
   std::string path = cache_folder(3, "Unified") + "shared_cpu_list";
@@ -98,6 +103,9 @@ Processor read_processor(unsigned cores) {
   out.l1_KiB = cache_KiB(1, "Data");
   out.l2_KiB = cache_KiB(2, "Unified");
   out.l3_KiB = cache_KiB(3, "Unified");
+  out.l1_ways = cache_ways(1, "Data");
+  out.l2_ways = cache_ways(2, "Unified");
+  out.l3_ways = cache_ways(3, "Unified");
   out.l3_count = count_l3();
   out.line_bytes = std::atoll(first_line(cache_folder(1, "Data") + "coherency_line_size").c_str());
   out.memory_bytes = memory_bytes();
@@ -125,15 +133,16 @@ std::string properties_json(const Processor& processor, const HostRates* rates) 
   };
   set(out, "clock_mhz", static_cast<double>(processor.clock_mhz), "sysfs or /proc/cpuinfo");
   auto& memories = out["mem_units"];
-  const auto cache = [&](const char* name, int64_t count, int64_t KiB) {
+  const auto cache = [&](const char* name, int64_t count, int64_t KiB, int64_t ways) {
     if (KiB == 0) return;
     set(memories[name], "count", static_cast<double>(count), "sysfs");
     set(memories[name], "size_KiB", static_cast<double>(KiB), "sysfs");
     set(memories[name], "line_bytes", static_cast<double>(processor.line_bytes), "sysfs");
+    set(memories[name], "ways", static_cast<double>(ways), "sysfs");
   };
-  cache("L1", processor.cores, processor.l1_KiB);
-  cache("L2", processor.cores, processor.l2_KiB);
-  cache("L3", processor.l3_count, processor.l3_KiB);
+  cache("L1", processor.cores, processor.l1_KiB, processor.l1_ways);
+  cache("L2", processor.cores, processor.l2_KiB, processor.l2_ways);
+  cache("L3", processor.l3_count, processor.l3_KiB, processor.l3_ways);
   set(memories["DRAM"], "size_KiB", static_cast<double>(processor.memory_bytes / 1024),
       "sysconf, or the control group's limit");
   auto& core = out["exec_units"]["CORE"];

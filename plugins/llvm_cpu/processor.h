@@ -20,6 +20,7 @@ struct Processor {
   int64_t l3_KiB = 0;              // of one; shared by cores
   int64_t l3_count = 0;
   int64_t line_bytes = 0;
+  int64_t l1_ways = 0, l2_ways = 0, l3_ways = 0;
   uint64_t memory_bytes = 0;  // of the machine, or the control group's limit if that is lower
   int64_t vector_bytes = 16;  // widest usable vector of fp32
   int64_t vector_registers = 16;

@@ -76,6 +76,14 @@ void add_time_limit(CLI::App* app, double& seconds, double least, const std::str
       ->capture_default_str();
 }
 
+void add_tune(CLI::App* app, int& candidates) {
+  app->add_option("--tune", candidates,
+                  "time so many candidates for each kernel's tile on the device and take the "
+                  "fastest; what was timed is kept")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1000));
+}
+
 void add_step_limit(CLI::App* app, double& seconds) {
   add_time_limit(app, seconds, 0.001, "how long each step of a plugin may take");
 }
@@ -123,6 +131,7 @@ void define(CLI::App* app, RunOptions& options) {
   app->add_flag("--fast-math", options.fast_math,
                 "allow floats to be rounded otherwise than written");
   add_constants(app, options.constants);
+  add_tune(app, options.tune);
   add_repro_dir(app, options.repro_dir);
   const std::chrono::duration<double> step = RuntimeOptions().plugin_time_limit;
   add_time_limit(
@@ -158,6 +167,7 @@ void define(CLI::App* app, CompileOptionsText& options) {
   app->add_flag("--fast-math", options.fast_math,
                 "allow floats to be rounded otherwise than written");
   add_constants(app, options.constants);
+  add_tune(app, options.tune);
   add_repro_dir(app, options.repro_dir);
   app->footer(
       std::string(kSelectors) +

@@ -56,6 +56,7 @@ Outcome compile_program(const CompileOptionsText& options, ReproducerFile& repro
   const CompileOptions how{.fast_math = options.fast_math,
                            .constants = {options.constants.begin(), options.constants.end()},
                            .keep_stages = !options.dump_dir.empty(),
+                           .tune = options.tune,
                            .recorder = &reproducer};
   Compilation generic;
   STRIA_FAIL_IF(lower(program, types, how, generic));

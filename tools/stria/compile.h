@@ -20,6 +20,7 @@ struct CompileOptionsText {
   std::string output;
   std::vector<std::string> constants;  // NAME
   bool fast_math = false;
+  int tune = 0;           // candidates that are timed; 0: none
   std::string repro_dir;  // of reproducers; empty: the working directory
 };
 Outcome compile(const CompileOptionsText& options);

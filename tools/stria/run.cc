@@ -169,6 +169,7 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
   const double parse_seconds = seconds_since(parse_begin);
   const CompileOptions how{.fast_math = options.fast_math,
                            .constants = {options.constants.begin(), options.constants.end()},
+                           .tune = options.tune,
                            .recorder = &reproducer};
   ReadInputs in;
   Compilation generic;

@@ -22,8 +22,9 @@ struct RunOptions {
   bool profile = false;
   std::vector<std::string> constants;  // NAME
   bool fast_math = false;
-  std::string repro_dir;  // of reproducers; empty: the working directory
-  std::string run_repro;  // a reproducer to try again, and nothing else
+  int tune = 0;             // candidates that are timed; 0: none
+  std::string repro_dir;    // of reproducers; empty: the working directory
+  std::string run_repro;    // a reproducer to try again, and nothing else
   double time_limit_s = 0;  // of each wait for the device; 0: none
 };
 Outcome run(const RunOptions& options);

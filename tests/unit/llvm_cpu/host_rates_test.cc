@@ -13,6 +13,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "stria/base/cache_folder.h"
+
 namespace stria::llvm_cpu {
 namespace {
 
@@ -135,12 +137,12 @@ TEST_F(HostRatesTest, WhereNothingCanBeKeptNothingIsMeasured) {
 
 TEST_F(HostRatesTest, TheFolderIsTheUsersCache) {
   ASSERT_EQ(setenv("XDG_CACHE_HOME", "/x", 1), 0);
-  EXPECT_EQ(host_rates_folder(), "/x/stria");
+  EXPECT_EQ(user_cache_folder(), "/x/stria");
   ASSERT_EQ(setenv("XDG_CACHE_HOME", "relative", 1), 0);
   ASSERT_EQ(setenv("HOME", "/h", 1), 0);
-  EXPECT_EQ(host_rates_folder(), "/h/.cache/stria");
+  EXPECT_EQ(user_cache_folder(), "/h/.cache/stria");
   ASSERT_EQ(unsetenv("HOME"), 0);
-  EXPECT_EQ(host_rates_folder(), "");
+  EXPECT_EQ(user_cache_folder(), "");
 }
 
 TEST_F(HostRatesTest, PropertiesNameTheirSources) {

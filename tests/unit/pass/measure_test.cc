@@ -21,7 +21,7 @@ class MeasureTest : public testing::Test {
         fs::path(testing::TempDir()) /
         (std::string("stria_") + testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::remove_all(folder_);
-    measure_.time = [this](const stripe::Block&) -> Result<double> {
+    measure_.time = [this](const stripe::Program&) -> Result<double> {
       ++runs_;
       return ns_;
     };
@@ -30,9 +30,13 @@ class MeasureTest : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  double ask(const MeasuredThing& thing = {"block [] (\n) {\n}\n", "[i:4]"}) {
-    auto ns = measured_ns(measure_, model_, thing, stripe::Block());
-    return ns.ok() ? *ns : -1;
+  // Of a program whose entry block has this name.
+  double ask(const std::string& name = "first") {
+    stripe::Program program;
+    program.entry.name = name;
+    auto time = measured_time(measure_, model_, program);
+    if (time.ok()) kept_ = time->kept;
+    return time.ok() ? time->ns : -1;
   }
   fs::path only_file() const { return fs::directory_iterator(folder_ / "times")->path(); }
 
@@ -41,20 +45,24 @@ class MeasureTest : public testing::Test {
   HardwareModel model_ = empty_hardware_model();
   int runs_ = 0;
   double ns_ = 125.5;
+  bool kept_ = false;
 };
 
 TEST_F(MeasureTest, IsKeptForTheNextProcess) {
   EXPECT_EQ(ask(), 125.5);
+  EXPECT_FALSE(kept_);
   ns_ = 7;
   EXPECT_EQ(ask(), 125.5);
+  EXPECT_TRUE(kept_);
   EXPECT_EQ(runs_, 1);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "times"), fs::directory_iterator()), 1);
 }
 
-TEST_F(MeasureTest, OfAnotherBlockCandidateModelOrDeviceIsMeasured) {
+TEST_F(MeasureTest, OfAnotherProgramRestModelOrDeviceIsMeasured) {
   ask();
-  EXPECT_EQ(ask({"block [] (\n) {\n}\n", "[i:8]"}), 125.5);
-  EXPECT_EQ(ask({"block [i:9] (\n) {\n}\n", "[i:4]"}), 125.5);
+  EXPECT_EQ(ask("second"), 125.5);
+  measure_.rest = "[{\"unroll\": {}}]";
+  EXPECT_EQ(ask(), 125.5);
   measure_.device = "fake 2";
   ask();
   auto model = load_hardware_model({"other", R"({"name": "other"})"});
@@ -76,7 +84,7 @@ TEST_F(MeasureTest, ADamagedEntryIsMeasuredAgainAndMended) {
   for (const std::string& text :
        {std::string(), std::string("{"), good.substr(0, good.size() / 2), std::string("[1, 2]"),
         with("125.5", "\"125.5\""), with("125.5", "-1"), with("125.5", "0"), with("125.5", "null"),
-        with("[i:4]", "[i:5]"), with("\"version\": 1", "\"version\": 2"),
+        with("first", "other"), with("\"version\": 1", "\"version\": 2"),
         with("\"version\": 1", "\"version\": 1, \"more\": 1")}) {
     std::ofstream(only_file()) << text;
     const int before = runs_;
@@ -104,8 +112,8 @@ TEST_F(MeasureTest, WhatTheDeviceRefusesOrCannotHaveMeasuredIsAnError) {
   ns_ = 0;
   EXPECT_EQ(ask(), -1);
   EXPECT_FALSE(fs::exists(folder_ / "times"));
-  measure_.time = [](const stripe::Block&) -> Result<double> { return unsupported("too large"); };
-  EXPECT_THAT(measured_ns(measure_, model_, {"b", "c"}, {}).status().message(),
+  measure_.time = [](const stripe::Program&) -> Result<double> { return unsupported("too large"); };
+  EXPECT_THAT(measured_time(measure_, model_, {}).status().message(),
               testing::HasSubstr("too large"));
 }
 

@@ -70,7 +70,8 @@ struct FakeDevice {
   std::vector<std::string> timed;
   FakeDevice() {
     measure.device = "fake";
-    measure.time = [this](const stripe::Block& block) -> Result<double> {
+    measure.time = [this](const stripe::Program& program) -> Result<double> {
+      const stripe::Block& block = *program.main()->stmts.at(0).block();
       timed.push_back(stripe::print_line(block.stmts.at(0)));
       const stripe::Index* k = block.stmts.at(0).block()->find_index("k");
       return k ? static_cast<double>(k->range) : 1;
@@ -95,7 +96,7 @@ TEST(MeasuredTile, IsTheFastestOfTheBest) {
 
 TEST(MeasuredTile, EqualTimesLeaveTheCostItsChoice) {
   FakeDevice device;
-  device.measure.time = [](const stripe::Block&) -> Result<double> { return 5.0; };
+  device.measure.time = [](const stripe::Program&) -> Result<double> { return 5.0; };
   EXPECT_EQ(run(R"("max_points": 512, "measure_top": 4)", &device.measure).tile,
             "block [i:8, j:8, k:8]");
 }
@@ -108,27 +109,49 @@ TEST(MeasuredTile, IsNotMeasuredTwice) {
   const Ran first = run(options, &device.measure), second = run(options, &device.measure);
   EXPECT_EQ(device.timed.size(), 3u);
   EXPECT_EQ(first.tile, second.tile);
-  EXPECT_EQ(second.report.counters.at("candidates_timed"), 3);
+  EXPECT_EQ(first.report.counters.at("candidates_timed"), 3);
+  EXPECT_EQ(second.report.counters.at("times_known"), 3);
+  EXPECT_EQ(second.report.counters.count("candidates_timed"), 0u);
   std::filesystem::remove_all(device.measure.folder);
 }
 
 TEST(MeasuredTile, AFailureNamesBlockAndTile) {
   FakeDevice device;
-  device.measure.time = [](const stripe::Block&) -> Result<double> {
+  device.measure.time = [](const stripe::Program&) -> Result<double> {
     return unsupported("out of memory");
   };
   EXPECT_THAT(run(R"("max_points": 512, "measure_top": 4)", &device.measure).status.message(),
               HasSubstr("block 'kernel_0', tile [i:8, j:8, k:8]: out of memory"));
 }
 
+TEST(MeasuredTile, ACandidateThatFailsIsLeftOutWithANote) {
+  FakeDevice device;
+  const auto good = device.measure.time;
+  device.measure.time = [&](const stripe::Program& program) -> Result<double> {
+    if (device.timed.empty()) {
+      device.timed.emplace_back("none");
+      return unsupported("out of registers");
+    }
+    return good(program);
+  };
+  const Ran ran = run(R"("max_points": 512, "measure_top": 4)", &device.measure);
+  ASSERT_TRUE(ran.status.ok()) << ran.status.to_string();
+  EXPECT_EQ(ran.tile, "block [i:16, j:8, k:4]");
+  EXPECT_EQ(ran.report.counters.at("candidates_that_fail"), 1);
+  EXPECT_EQ(ran.report.counters.at("candidates_timed"), 3);
+  EXPECT_THAT(ran.report.notes,
+              testing::ElementsAre(HasSubstr("1. [i:8, j:8, k:8] is left out: out of registers")));
+}
+
 TEST(ExplainedTile, NotesWhatTheDeviceSays) {
   FakeDevice device;
   const Ran ran =
       run(R"("max_points": 512, "measure_top": 2, "explain_top": 1)", &device.measure, "autotile");
-  EXPECT_THAT(ran.report.notes,
-              testing::ElementsAre(HasSubstr("tiles looked at by exhaustive"),
-                                   HasSubstr("kernel_0: 1. [i:8, j:8, k:8]"),
-                                   HasSubstr("1. takes 8 ns on fake"), HasSubstr("2. takes")));
+  EXPECT_THAT(
+      ran.report.notes,
+      testing::ElementsAre(HasSubstr("tiles looked at by exhaustive"),
+                           HasSubstr("kernel_0: 1. [i:8, j:8, k:8]"),
+                           HasSubstr("1. [i:8, j:8, k:8] takes 8 ns on fake"), HasSubstr("takes")));
   EXPECT_TRUE(run(R"("max_points": 512)", nullptr).report.notes.empty());
   EXPECT_TRUE(run(R"("max_points": 512)", nullptr, "prune").report.notes.empty());
 }

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/cost/register_time.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "stria/base/text.h"
+
+namespace stria::cost {
+namespace {
+
+// As compiled kernels show them, fitted to 40 products and convolutions on one core with vectors of
+// 64 bytes (tools/bench/regret_bench.cc). Cycles: of a step, its counters and its branch; of a
+// tile, the start and the end of its loop; of adding up the lanes of a vector.
+constexpr double kLoopCycles = 0.15, kTileCycles = 60, kLaneSumCycles = 8;
+// Of the best, for what waits all the same: multiply-adds, loads.
+constexpr double kBusy = 1.02, kLoadBusy = 1.6;
+// Steps of a tile that reaches beyond the end test their points; lanes that are not all there cost
+// as much as if they were, and their masks.
+constexpr double kEdge = 1.4, kMasked = 1.6;
+// A memory whose rate is not known, of the rate of the one before it.
+constexpr double kNextMemory = 1.0 / 6;
+// Of the shorter ones of two times that run side by side.
+constexpr double kHidden = 0.8;
+
+double as_double(int64_t value) { return static_cast<double>(value); }
+
+// Vectors along the lanes of a tile.
+int64_t vectors_of(const RegisterTiling& tiling, const Tile& tile) {
+  for (size_t i = 0; i < tile.size(); ++i)
+    if (tiling.roles[i] == RegisterRole::lanes && !tiling.lanes_are_sums)
+      return ceil_div(tile[i], tiling.lanes);
+  return 1;
+}
+
+double rows_of(const RegisterTiling& tiling, const Tile& tile) {
+  double out = 1;
+  for (size_t i : tiling.rows) out *= as_double(tile[i]);
+  return out;
+}
+
+// Values of a step of the tile that the view gives, in registers each.
+double loads_of(const RegisterTiling& tiling, const TiledView& view, const Tile& tile) {
+  double out = 1;
+  for (size_t i = 0; i < tile.size(); ++i) {
+    if (std::find(view.still.begin(), view.still.end(), i) != view.still.end()) continue;
+    if (tiling.roles[i] == RegisterRole::row) out *= as_double(tile[i]);
+    if (tiling.roles[i] == RegisterRole::lanes && !tiling.lanes_are_sums)
+      out *= as_double(ceil_div(tile[i], tiling.lanes));
+  }
+  return out;
+}
+
+// Registers that hold a view's values in a step. The points of the tile come one after the other in
+// the block's order: what an index further in moves while one further out does not comes again, and
+// is held; anything else passes through one register.
+double held_of(const RegisterTiling& tiling, const TiledView& view, const Tile& tile) {
+  double out = 1;
+  bool again = false;
+  for (size_t i = 0; i < tile.size(); ++i) {
+    if (tiling.summed(i)) continue;
+    const double size = tiling.roles[i] == RegisterRole::lanes
+                            ? as_double(ceil_div(tile[i], tiling.lanes))
+                            : as_double(tile[i]);
+    if (size == 1) continue;
+    const bool still = std::find(view.still.begin(), view.still.end(), i) != view.still.end();
+    if (again && !still) out *= size;
+    again = again || still;
+  }
+  return out;
+}
+
+// One step of a tile of these sizes.
+struct Step {
+  double accumulators = 0, loads = 0, registers = 0, cycles = 0;
+  const char* waits_for = "";
+};
+Step step_of(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
+             const CoreRates& rates) {
+  Step out;
+  out.accumulators = as_double(vectors_of(tiling, tile)) * rows_of(tiling, tile);
+  out.registers = out.accumulators;
+  for (const TiledView& view : block.views) {
+    if (view.dir != stripe::RefDir::in) continue;
+    out.loads += loads_of(tiling, view, tile);
+    out.registers += held_of(tiling, view, tile);
+  }
+  const double multiply = kBusy * out.accumulators / rates.multiply_adds,
+               load = kLoadBusy * out.loads / rates.loads;
+  const auto latency = as_double(rates.latency_cycles);
+  const double longest = std::max({multiply, load, latency});
+  out.waits_for = longest == multiply ? "multiply_adds" : longest == load ? "loads" : "latency";
+  out.cycles = longest + kLoopCycles;
+  for (size_t i = 0; i < tile.size(); ++i)
+    if (tiling.roles[i] == RegisterRole::lanes && !tiling.lanes_are_sums &&
+        tile[i] % tiling.lanes != 0)
+      out.cycles *= kMasked;
+  return out;
+}
+
+// The loops of a core, the innermost first: over the steps of a tile, then over tiles, then over
+// parts of the reduction.
+std::vector<std::pair<size_t, int64_t>> loops_of(const TiledBlock& block,
+                                                 const RegisterTiling& tiling, const Tile& tile) {
+  const auto stride = [&](size_t i) {
+    int64_t out = 0;
+    for (const TiledView& view : block.views)
+      if (view.dir == stripe::RefDir::in)
+        for (const TiledDim& dim : view.dims)
+          for (const TiledDim::Term& term : dim.terms)
+            if (term.index == i) out = std::max(out, dim.stride * term.coefficient);
+    return out;
+  };
+  // Bytes of what a step of the index reads anew.
+  const auto fresh = [&](size_t i) {
+    double out = 0;
+    for (const TiledView& view : block.views)
+      if (view.dir == stripe::RefDir::in &&
+          std::find(view.still.begin(), view.still.end(), i) == view.still.end())
+        out += elements_of(view, tile) * as_double(view.element_bytes);
+    return out;
+  };
+  std::vector<size_t> steps, tiles;
+  std::vector<std::pair<double, size_t>> by_fresh;
+  for (size_t i = 0; i < tile.size(); ++i) {
+    if (tiling.summed(i)) {
+      steps.push_back(i);
+    } else {
+      by_fresh.emplace_back(fresh(i), i);
+    }
+  }
+  std::stable_sort(steps.begin(), steps.end(),
+                   [&](size_t a, size_t b) { return stride(a) < stride(b); });
+  std::stable_sort(by_fresh.begin(), by_fresh.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::pair<size_t, int64_t>> out;
+  for (size_t i : steps) out.emplace_back(i, tile[i]);
+  for (const auto& [bytes, i] : by_fresh) out.emplace_back(i, block.indices[i].range);
+  for (size_t i : steps)
+    if (tile[i] < block.indices[i].range) out.emplace_back(i, block.indices[i].range);
+  return out;
+}
+
+// Bytes that come into a cache while the loops run once. It keeps what the innermost of them touch
+// as long as that fits; the loop around these finds what its last round shares with the next one.
+double bytes_into(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
+                  const std::vector<std::pair<size_t, int64_t>>& loops,
+                  const CoreRates::Level& cache) {
+  Tile inside = tile;
+  for (size_t i = 0; i < tile.size(); ++i) {
+    if (tiling.roles[i] == RegisterRole::steps) inside[i] = 1;
+    if (tiling.roles[i] == RegisterRole::lanes && tiling.lanes_are_sums)
+      inside[i] = std::min(tiling.lanes, inside[i]);
+  }
+  const auto bytes_of = [&](const TiledView& view) {
+    return lines_of(view, inside, cache.line_bytes) * as_double(cache.line_bytes);
+  };
+  const auto stays = [&] {
+    double bytes = 0, places = 0;
+    for (const TiledView& view : block.views) {
+      if (view.dir != stripe::RefDir::in) continue;  // in registers meanwhile
+      bytes += bytes_of(view);
+      if (cache.ways > 0) places += places_of(view, inside, cache.line_bytes, cache.sets);
+    }
+    return bytes <= cache.bytes && (cache.ways == 0 || places <= as_double(cache.ways));
+  };
+  size_t depth = 0;
+  for (; depth < loops.size(); ++depth) {
+    if (!stays()) break;
+    inside[loops[depth].first] = loops[depth].second;
+  }
+  double runs = 1;
+  for (; depth < loops.size(); ++depth) {
+    const auto [index, range] = loops[depth];
+    runs *= as_double(ceil_div(range, inside[index]));
+  }
+  double out = 0;
+  for (const TiledView& view : block.views) {
+    if (view.dir == stripe::RefDir::in) {
+      out += runs * bytes_of(view);
+    } else {
+      inside = tile;
+      out += 2 * tiles_of(block, tile) * bytes_of(view);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<CoreRates> core_rates(const HardwareModel& model, const std::string& core,
+                                    DataType type, int64_t lanes) {
+  const ExecutionUnit* unit = model.find_executor(core);
+  if (!unit || unit->vector_registers <= 0 || unit->vector_bytes <= 0) return std::nullopt;
+  CoreRates out;
+  out.registers = unit->vector_registers;
+  out.latency_cycles = std::max<int64_t>(unit->fma_latency_cycles, 1);
+  const auto found = unit->rates.find(type);
+  const TypeRates rates = found == unit->rates.end() ? TypeRates() : found->second;
+  const double operations =
+      rates.ops_per_cycle > 0
+          ? rates.ops_per_cycle
+          : unit->ops_per_cycle * (unit->operation == ExecutionUnit::Operation::mac ? 2 : 1);
+  // Units are whole; what a busy machine has measured is less.
+  out.multiply_adds = operations > 0 ? std::ceil(operations / 2 / as_double(lanes) - 0.02) : 1;
+  std::vector<const MemoryUnit*> memories;
+  for (const MemoryUnit& memory : model.memories)
+    if (memory.policy == MemoryPolicy::lru && memory.size_bytes > 0) memories.push_back(&memory);
+  std::stable_sort(memories.begin(), memories.end(), [](const MemoryUnit* a, const MemoryUnit* b) {
+    return a->size_bytes < b->size_bytes;
+  });
+  const auto rate_of = [&](const std::string& memory) {
+    auto rate = rates.read_bytes_per_cycle.find(memory);
+    return rate == rates.read_bytes_per_cycle.end() ? 0 : rate->second;
+  };
+  double rate = as_double(unit->vector_bytes);
+  if (!memories.empty() && rate_of(memories[0]->name) > 0) rate = rate_of(memories[0]->name);
+  out.loads = std::max(1.0, std::ceil(rate / as_double(unit->vector_bytes) - 0.02));
+  std::string home;
+  double largest = 0;
+  for (const MemoryUnit& memory : model.memories)
+    if (memory.policy != MemoryPolicy::lru && as_double(memory.size_bytes) > largest) {
+      largest = as_double(memory.size_bytes);
+      home = memory.name;
+    }
+  for (size_t m = 0; m < memories.size(); ++m) {
+    CoreRates::Level level;
+    level.name = memories[m]->name;
+    level.behind = m + 1 < memories.size() ? memories[m + 1]->name : home;
+    level.bytes = as_double(memories[m]->size_bytes);
+    level.line_bytes = std::max<int64_t>(memories[m]->line_bytes, 1);
+    if (m + 1 < memories.size()) level.ways = memories[m]->ways;
+    if (level.ways > 0)
+      level.sets = std::max<int64_t>(1, memories[m]->size_bytes / level.line_bytes / level.ways);
+    const double given = rate_of(level.behind);
+    rate = given > 0 ? given : rate * kNextMemory;
+    level.bytes_per_cycle = rate;
+    out.caches.push_back(std::move(level));
+  }
+  return out;
+}
+
+RegisterTime register_time(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
+                           const CoreRates& rates) {
+  RegisterTime out;
+  const Step step = step_of(block, tiling, tile, rates);
+  out.accumulators = step.accumulators;
+  out.registers = step.registers;
+  out.multiply_adds = step.accumulators;
+  out.loads = step.loads;
+  out.step_cycles = step.cycles;
+  out.waits_for = step.waits_for;
+  for (size_t r = 1; r < tiling.rows.size(); ++r) {
+    const size_t inner = tiling.rows[r - 1];
+    const bool free = tiling.lanes_are_sums && r == 1;
+    if (!free && tile[tiling.rows[r]] > 1 && tile[inner] < block.indices[inner].range)
+      out.registers = std::numeric_limits<double>::infinity();
+  }
+  if (out.registers > as_double(rates.registers)) {
+    out.cycles = std::numeric_limits<double>::infinity();
+    return out;
+  }
+  out.steps = out.tiles = 1;
+  double parts = 1, uncut = 1;
+  std::vector<size_t> cut;  // indices with a shorter tile at the end
+  for (size_t i = 0; i < tile.size(); ++i) {
+    const int64_t range = block.indices[i].range, size = tile[i];
+    if (tiling.summed(i)) {
+      out.steps *=
+          as_double(tiling.roles[i] == RegisterRole::lanes ? ceil_div(size, tiling.lanes) : size);
+      parts *= as_double(ceil_div(range, size));
+      continue;
+    }
+    out.tiles *= as_double(ceil_div(range, size));
+    if (range % size != 0)
+      cut.push_back(i);
+    else
+      uncut *= as_double(range / size);
+  }
+  out.tile_cycles = kTileCycles + out.accumulators * (parts > 1 ? 2 : 1);
+  if (tiling.lanes_are_sums) out.tile_cycles += out.accumulators * kLaneSumCycles;
+  // A class of tiles for each set of indices at whose end they are.
+  for (size_t at_end = 0; at_end < (size_t{1} << cut.size()); ++at_end) {
+    Tile sizes = tile;
+    double count = uncut;
+    for (size_t c = 0; c < cut.size(); ++c) {
+      const int64_t range = block.indices[cut[c]].range, size = tile[cut[c]];
+      if (at_end >> c & 1)
+        // Of lanes that are not all there none is left out.
+        sizes[cut[c]] = tiling.roles[cut[c]] == RegisterRole::lanes && range % tiling.lanes != 0
+                            ? size - tiling.lanes + range % tiling.lanes
+                            : range % size;
+      else
+        count *= as_double(range / size);
+    }
+    const double cycles =
+        at_end == 0 ? step.cycles : kEdge * step_of(block, tiling, sizes, rates).cycles;
+    const double all = parts * count * (out.steps * cycles + out.tile_cycles);
+    out.compute_cycles += all;
+    if (at_end > 0) out.edge_cycles += all;
+  }
+  const auto loops = loops_of(block, tiling, tile);
+  double longest = out.compute_cycles, sum = out.compute_cycles;
+  for (const CoreRates::Level& cache : rates.caches) {
+    const double cycles =
+        bytes_into(block, tiling, tile, loops, cache) / std::max(cache.bytes_per_cycle, 0.1);
+    out.cache_cycles.push_back(cycles);
+    longest = std::max(longest, cycles);
+    sum += cycles;
+  }
+  out.cycles = longest + (1 - kHidden) * (sum - longest);
+  return out;
+}
+
+TileSpace register_tiles(const TiledBlock& block, const RegisterTiling& tiling,
+                         const CoreRates& rates) {
+  TileSpace out;
+  for (size_t i = 0; i < block.indices.size(); ++i) {
+    const int64_t range = block.indices[i].range;
+    std::set<int64_t> sizes;
+    switch (tiling.roles[i]) {
+      case RegisterRole::steps: sizes.insert(range); break;
+      case RegisterRole::single: sizes.insert(1); break;
+      case RegisterRole::row:
+        // Equal parts: the last one is shorter by less than the number of parts.
+        for (int64_t size = 1; size <= std::min(range, rates.registers); ++size)
+          sizes.insert(ceil_div(range, ceil_div(range, size)));
+        break;
+      case RegisterRole::lanes:
+        if (tiling.lanes_are_sums) {
+          sizes.insert(range);
+          break;
+        }
+        for (int64_t vectors = 1; vectors <= rates.registers; ++vectors) {
+          sizes.insert(std::min(range, vectors * tiling.lanes));
+          if (vectors * tiling.lanes >= range) break;
+        }
+        break;
+    }
+    out.emplace_back(sizes.begin(), sizes.end());
+  }
+  return out;
+}
+
+bool all_larger_are_over(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
+                         const CoreRates& rates) {
+  return step_of(block, tiling, tile, rates).registers > as_double(rates.registers);
+}
+
+std::string to_string(const RegisterTime& time, const CoreRates& rates) {
+  std::string out = fmt::format(
+      "accumulators={:.0f} registers={:.0f} of {} multiply_adds={:.0f} loads={:.0f} "
+      "step_cycles={:.4g} (waits for {}) steps={:.0f} tile_cycles={:.4g} tiles={:.5g}\n"
+      "compute_cycles={:.5g} edge_cycles={:.5g}",
+      time.accumulators, time.registers, rates.registers, time.multiply_adds, time.loads,
+      time.step_cycles, time.waits_for, time.steps, time.tile_cycles, time.tiles,
+      time.compute_cycles, time.edge_cycles);
+  for (size_t i = 0; i < time.cache_cycles.size(); ++i)
+    out += fmt::format(" {}<-{}_cycles={:.5g}", rates.caches[i].name, rates.caches[i].behind,
+                       time.cache_cycles[i]);
+  return out + fmt::format("\ncycles={:.6g}", time.cycles);
+}
+
+}  // namespace stria::cost

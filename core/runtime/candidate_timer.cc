@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/runtime/candidate_timer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "stria/base/cache_folder.h"
+#include "stria/base/text.h"
+#include "stria/runtime/inside.h"
+#include "stria/runtime/intrinsics.h"
+#include "stria/stripe/printer.h"
+#include "stria/type/scalar.h"
+
+namespace stria {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A candidate is run until so many runs have been timed, many if they differ, or so much time has
+// gone by.
+constexpr size_t kFewRuns = 5, kManyRuns = 25;
+constexpr double kNoise = 1.1;
+constexpr std::chrono::milliseconds kLongEnough{200};
+
+// Of small size, so that nothing overflows or becomes denormal; integers may be positions.
+void fill(DataType type, std::byte* data, int64_t count) {
+  uint64_t state = 0x9e3779b97f4a7c15;
+  for (int64_t i = 0; i < count; ++i) {
+    state = state * 6364136223846793005 + 1442695040888963407;
+    const uint64_t bits = state >> 40;  // 24 of them
+    store_scalar(type, data, i,
+                 is_float(type)
+                     ? Scalar::of_float(DataType::fp32, static_cast<double>(bits) / (1 << 23) - 1)
+                     : Scalar::of_int(DataType::i32, static_cast<int64_t>(bits & 1)));
+  }
+}
+
+}  // namespace
+
+Result<double> ReadyCandidate::run_ns() const {
+  const Clock::time_point begin = Clock::now();
+  STRIA_ASSIGN(const exec::Run run, binding.run(inputs, outputs));
+  STRIA_RETURN_IF_ERROR(run.wait());
+  const double host = std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
+  STRIA_ASSIGN(const std::vector<exec::KernelTime> times, run.times());
+  double device = 0;
+  for (const exec::KernelTime& time : times) {
+    if (time.nanoseconds == 0) return host;
+    device += static_cast<double>(time.nanoseconds);
+  }
+  return device > 0 ? device : host;
+}
+
+CandidateTimer::CandidateTimer(const Device& device, const Pipeline& pipeline,
+                               const CompileOptions& options)
+    : device_(device), pipeline_(pipeline), options_(options) {
+  measure_.time = [this](const stripe::Program& program) { return time(program); };
+  measure_.device =
+      fmt::format("{} ({}, stria {})", device.name(), device.info().name, STRIA_VERSION);
+  measure_.folder = user_cache_folder();
+  runs(0);
+}
+
+void CandidateTimer::runs(size_t step) {
+  step_ = step;
+  const size_t end = pipeline_.steps.size();
+  measure_.rest = fmt::format("{}{}", options_.fast_math ? "fast_math " : "",
+                              pipeline_.to_json(std::min(step + 1, end), end));
+}
+
+Result<hal::Buffer> CandidateTimer::buffer(DataType type, uint64_t bytes, size_t position) {
+  hal::Buffer& out = buffers_[{type, bytes, position}];
+  if (out.valid()) return out;
+  STRIA_ASSIGN(hal::Buffer made, Inside::hal_device(device_).allocate(bytes));
+  if (bytes > 0) {
+    STRIA_ASSIGN(hal::Mapping mapping, made.map_discard());
+    STRIA_RETURN_IF_ERROR(mapping.ready().wait());
+    fill(type, mapping.data(), static_cast<int64_t>(bytes) / byte_size(type));
+    STRIA_ASSIGN(const hal::Event seen, mapping.unmap());
+    STRIA_RETURN_IF_ERROR(seen.wait());
+  }
+  out = std::move(made);
+  return out;
+}
+
+Result<ReadyCandidate> CandidateTimer::ready(const stripe::Program& program) {
+  Measure by_cost;
+  by_cost.time = [](const stripe::Program&) -> Result<double> { return 1.0; };
+  PipelineOptions how;
+  how.intrinsics = &intrinsic_signatures();
+  how.evaluate = &intrinsic_evaluator();
+  how.measure = &by_cost;
+  Pipeline rest;
+  rest.source = pipeline_.source;
+  for (size_t i = step_ + 1; i < pipeline_.steps.size(); ++i)
+    rest.steps.push_back(pipeline_.steps[i]);
+  stripe::Program made = program;
+  STRIA_RETURN_IF_ERROR(run_pipeline(made, rest, Inside::model(device_), how).status());
+  STRIA_ASSIGN(const exec::LoadedProgram loaded, Inside::build(device_, made, stripe::print(made),
+                                                               {.fast_math = options_.fast_math}));
+
+  const exec::Plan& plan = loaded.plan();
+  ReadyCandidate out;
+  size_t position = 0;
+  const auto add = [&](const std::vector<size_t>& tensors,
+                       std::vector<hal::Argument>& arguments) -> Status {
+    for (size_t t : tensors) {
+      const exec::PlannedTensor& tensor = plan.tensors[t];
+      STRIA_ASSIGN(hal::Buffer memory, buffer(tensor.shape.type, tensor.bytes, position++));
+      arguments.push_back({std::move(memory), 0});
+    }
+    return Status();
+  };
+  STRIA_RETURN_IF_ERROR(add(plan.inputs, out.inputs));
+  STRIA_RETURN_IF_ERROR(add(plan.outputs, out.outputs));
+  STRIA_ASSIGN(out.binding, loaded.bind(out.inputs));
+  return out;
+}
+
+// The shortest run: other work on the machine makes runs longer, nothing makes them shorter.
+Result<double> CandidateTimer::time(const stripe::Program& program) {
+  STRIA_ASSIGN(const ReadyCandidate candidate, ready(program));
+  STRIA_RETURN_IF_ERROR(candidate.run_ns().status());  // warms up
+  std::vector<double> runs;                            // the shortest first
+  const Clock::time_point begin = Clock::now();
+  const auto noisy = [&] { return runs[runs.size() / 2] > kNoise * runs.front(); };
+  while (runs.size() < kFewRuns || (runs.size() < kManyRuns && noisy())) {
+    STRIA_ASSIGN(const double ns, candidate.run_ns());
+    runs.insert(std::upper_bound(runs.begin(), runs.end(), ns), ns);
+    if (Clock::now() - begin > kLongEnough) break;
+  }
+  return runs.front();
+}
+
+}  // namespace stria

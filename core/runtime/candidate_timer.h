@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lets passes time candidates on a device: each is taken through the steps that are still to come,
+// built, and run on random values.
+#pragma once
+
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "stria/exec/loaded_program.h"
+#include "stria/hal/buffer.h"
+#include "stria/pass/measure.h"
+#include "stria/pass/pipeline.h"
+#include "stria/runtime/compile_options.h"
+#include "stria/runtime/device.h"
+#include "stria/type/data_type.h"
+
+namespace stria {
+
+// A program that is built and has memory for its tensors.
+struct ReadyCandidate {
+  exec::Binding binding;
+  std::vector<hal::Argument> inputs, outputs;
+  // Runs it once; nanoseconds by the device's clock where it has one for every kernel, else by the
+  // host's.
+  Result<double> run_ns() const;
+};
+
+// For one run of one pipeline, on one thread. Times are kept in the user's cache folder. Steps that
+// come after the one that asks do not ask in their turn while a candidate is taken through them:
+// there the cost decides.
+class CandidateTimer {
+ public:
+  // All are borrowed; of `options` fast_math counts.
+  CandidateTimer(const Device& device, const Pipeline& pipeline, const CompileOptions& options);
+  CandidateTimer(const CandidateTimer&) = delete;
+  CandidateTimer& operator=(const CandidateTimer&) = delete;
+
+  const Measure& measure() const { return measure_; }
+  // To be told before each step which one runs: candidates go through those behind it.
+  void runs(size_t step);
+
+  // The program after those steps, built. Candidates share their tensors' memory.
+  Result<ReadyCandidate> ready(const stripe::Program& program);
+
+ private:
+  Result<double> time(const stripe::Program& program);
+  // Memory with random values, used by one candidate after the other.
+  Result<hal::Buffer> buffer(DataType type, uint64_t bytes, size_t position);
+
+  const Device& device_;
+  const Pipeline& pipeline_;
+  const CompileOptions& options_;
+  Measure measure_;
+  size_t step_ = 0;
+  std::map<std::tuple<DataType, uint64_t, size_t>, hal::Buffer> buffers_;
+};
+
+}  // namespace stria

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Time of register tiles: what fits, what a step waits for, what edges cost, and the tile that the
+// least of it gives.
+#include "stria/cost/register_time.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "stria/cost/tile_search.h"
+#include "stria/stripe/parser.h"
+
+namespace stria::cost {
+namespace {
+
+// A product of i x j outputs, the sum of k; lanes along j.
+TiledBlock product(int64_t i, int64_t j, int64_t k) {
+  const std::string text = fmt::format(
+      "0: #program block [] (\nnone new@0x0 A[0, 0] fp32({0}:{2}, {2}:1)\nnone new@0x0 B[0, 0] "
+      "fp32({2}:{1}, {1}:1)\nnone new@0x0 C[0, 0] fp32({0}:{1}, {1}:1)\n) {{\n0: #main block [] (\n"
+      "in A[0, 0] fp32({0}:{2}, {2}:1)\nin B[0, 0] fp32({2}:{1}, {1}:1)\nout C[0, 0] fp32({0}:{1}, "
+      "{1}:1)\n) {{\n0: #kernel block [i:{0}, j:{1}, k:{2}] (\nin A[i, k] fp32(1:{2}, 1:1)\n"
+      "in B[k, j] fp32(1:{1}, 1:1)\nout C[i, j]:add.fp32 fp32(1:{1}, 1:1)\n) {{\n0: $a = load(A)\n"
+      "1: $b = load(B)\n2: $c = mul.fp32($a, $b)\n3: C = store($c)\n}}\n}}\n}}\n",
+      i, j, k);
+  Result<stripe::Program> program = stripe::parse({"test", text});
+  STRIA_CHECK(program.ok(), "{}", program.status().to_string());
+  return tiled_block(*program->main()->stmts[0].block());
+}
+
+RegisterTiling by_lanes(int64_t lanes) {
+  return {{RegisterRole::row, RegisterRole::lanes, RegisterRole::steps}, {0}, lanes, false};
+}
+
+CoreRates rates(int64_t registers) {
+  CoreRates out;
+  out.multiply_adds = out.loads = 2;
+  out.latency_cycles = 4;
+  out.registers = registers;
+  CoreRates::Level l1{"L1", "L2", 48 << 10, 64, 12, 64, 40}, l2{"L2", "DRAM", 2 << 20, 64, 0, 1, 8};
+  out.caches = {l1, l2};
+  return out;
+}
+
+TEST(RegisterTime, WhatAStepHoldsAndWaitsFor) {
+  const TiledBlock block = product(56, 64, 512);
+  const auto of = [&](int64_t rows, int64_t columns) {
+    return register_time(block, by_lanes(16), {rows, columns, 512}, rates(32));
+  };
+  // 28 sums, 2 vectors of a row of B, one value of A.
+  EXPECT_EQ(of(14, 32).accumulators, 28);
+  EXPECT_EQ(of(14, 32).registers, 31);
+  EXPECT_EQ(of(14, 32).loads, 16);
+  EXPECT_EQ(of(4, 64).waits_for, "multiply_adds");
+  EXPECT_EQ(of(14, 16).waits_for, "loads");
+  EXPECT_EQ(of(1, 16).waits_for, "latency");
+  EXPECT_EQ(of(14, 32).edge_cycles, 0);
+  EXPECT_TRUE(std::isinf(of(14, 48).cycles));
+  // With 16 registers 3 rows of 4 vectors are one too many, for the 4 are held.
+  EXPECT_TRUE(
+      std::isinf(register_time(product(48, 64, 512), by_lanes(8), {3, 32, 512}, rates(16)).cycles));
+  EXPECT_FALSE(
+      std::isinf(register_time(product(48, 72, 512), by_lanes(8), {4, 24, 512}, rates(16)).cycles));
+}
+
+TEST(RegisterTime, EdgesCost) {
+  const auto of = [&](int64_t i, int64_t j) {
+    const RegisterTime time =
+        register_time(product(i, j, 512), by_lanes(16), {6, 64, 512}, rates(32));
+    return time.compute_cycles / static_cast<double>(i * j);
+  };
+  EXPECT_GT(of(61, 64), of(60, 64));  // a row alone
+  EXPECT_GT(of(60, 80), of(60, 64));  // one vector alone
+  EXPECT_GT(of(60, 68), of(60, 80));  // four lanes of a vector
+}
+
+TEST(RegisterTime, RowsThatFallIntoOneSetOfACacheAreFetchedAtEachStep) {
+  // Rows of A are 4 KiB apart: with 14 of them the 12 places of a set do not do.
+  const auto fetched = [](int64_t k, int64_t rows) {
+    return register_time(product(56, 64, k), by_lanes(16), {rows, 32, k}, rates(32))
+        .cache_cycles[0];
+  };
+  EXPECT_GT(fetched(1024, 14), 2 * fetched(1024 + 16, 14));
+  EXPECT_LT(fetched(1024, 7), 2 * fetched(1024 + 16, 7));
+}
+
+TEST(RegisterTime, OfThePublishedSpaceTheLeastIsTaken) {
+  const CoreRates of = rates(32);
+  const auto best = [&](const TiledBlock& block) {
+    const RegisterTiling tiling = by_lanes(16);
+    TileCost cost;
+    cost.of = [&](const Tile& tile) { return register_time(block, tiling, tile, of).cycles; };
+    cost.bound = [](const Tile&, const Tile&) { return 0.0; };
+    cost.hopeless = [&](const Tile& tile) { return all_larger_are_over(block, tiling, tile, of); };
+    const TileSpace space = register_tiles(block, tiling, of);
+    const Ranking found = exhaustive(space, cost);
+    // What is hopeless loses nothing.
+    double least = std::numeric_limits<double>::infinity();
+    for (int64_t i : space[0])
+      for (int64_t j : space[1]) least = std::min(least, cost.of({i, j, block.indices[2].range}));
+    EXPECT_EQ(found.best[0].score, least);
+    return to_string(block, found.best[0].tile);
+  };
+  EXPECT_EQ(best(product(56, 64, 576)), "[i:14, j:32, k:576]");
+  EXPECT_EQ(best(product(45, 240, 576)), "[i:9, j:48, k:576]");
+}
+
+TEST(RegisterTime, RatesThatTheModelLacksAreDerived) {
+  auto model = load_hardware_model({"m", R"({"name": "m", "mem_units": {
+    "DRAM": {"count": 1, "size_KiB": 1048576, "policy": "managed"},
+    "L2": {"count": 1, "size_KiB": 1024, "policy": "lru", "line_bytes": 64, "ways": 16},
+    "L1": {"count": 1, "size_KiB": 32, "policy": "lru", "line_bytes": 64, "ways": 8}},
+    "exec_units": {"CORE": {"vector_bytes": 64, "vector_registers": 32, "fma_latency_cycles": 4,
+      "rates": {"fp32": {"ops_per_cycle": 50, "read_bytes_per_cycle": {"L1": 100, "L2": 36}}}}}})"});
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  const std::optional<CoreRates> of = core_rates(*model, "CORE", DataType::fp32, 16);
+  ASSERT_TRUE(of);
+  EXPECT_EQ(of->multiply_adds, 2);
+  EXPECT_EQ(of->loads, 2);
+  ASSERT_EQ(of->caches.size(), 2u);
+  EXPECT_EQ(of->caches[0].bytes_per_cycle, 36);
+  EXPECT_EQ(of->caches[0].sets, 64);
+  EXPECT_EQ(of->caches[1].bytes_per_cycle, 6);
+  EXPECT_EQ(of->caches[1].ways, 0);
+  EXPECT_FALSE(core_rates(*model, "DRAM", DataType::fp32, 16));
+}
+
+}  // namespace
+}  // namespace stria::cost
