@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the simple passes cost on programs of the shape of ResNet-50: each alone on the generic
 // program, and all together one after the other; the network itself, and ones two and four times as
-// long, which tells whether the time is linear in the kernels.
+// long, which tells whether the time is linear in the kernels. Then what one choice of a tile
+// costs.
 //   stria_passes_bench [ROUNDS]
 //   stria_passes_bench ROUNDS PIPELINE.json MODEL.json [NAME=VALUE…]    another pipeline, with its
 //   model stria_passes_bench ROUNDS PIPELINE.json MODEL.json layers [NAME=VALUE…]
@@ -12,6 +13,7 @@
 #include <map>
 #include <string>
 
+#include "autotile_rows.h"
 #include "layers.h"
 #include "measure.h"
 #include "resnet50.h"
@@ -140,5 +142,6 @@ int main(int argc, char** argv) {
   std::printf("%-24s", "all");
   for (double sum : sums) std::printf(" %10.3f", sum);
   std::printf("\n");
+  if (argc <= 3) bench::print_autotile_rows(std::min(rounds, 5));
   return 0;
 }

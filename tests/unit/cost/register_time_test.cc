@@ -107,12 +107,14 @@ TEST(RegisterTime, OfThePublishedSpaceTheLeastIsTaken) {
 }
 
 TEST(RegisterTime, RatesThatTheModelLacksAreDerived) {
-  auto model = load_hardware_model({"m", R"({"name": "m", "mem_units": {
+  auto model = load_hardware_model({"m", R"({"name": "m",
+    "mem_units": {
     "DRAM": {"count": 1, "size_KiB": 1048576, "policy": "managed"},
     "L2": {"count": 1, "size_KiB": 1024, "policy": "lru", "line_bytes": 64, "ways": 16},
     "L1": {"count": 1, "size_KiB": 32, "policy": "lru", "line_bytes": 64, "ways": 8}},
     "exec_units": {"CORE": {"vector_bytes": 64, "vector_registers": 32, "fma_latency_cycles": 4,
-      "rates": {"fp32": {"ops_per_cycle": 50, "read_bytes_per_cycle": {"L1": 100, "L2": 36}}}}}})"});
+      "rates": {"fp32": {"ops_per_cycle": 50,
+        "read_bytes_per_cycle": {"L1": 100, "L2": 36}}}}}})"});
   ASSERT_TRUE(model.ok()) << model.status().to_string();
   const std::optional<CoreRates> of = core_rates(*model, "CORE", DataType::fp32, 16);
   ASSERT_TRUE(of);
