@@ -13,6 +13,7 @@
 #include "stria/passes/constraint_reduction.h"
 #include "stria/passes/dead_code.h"
 #include "stria/passes/fusion.h"
+#include "stria/passes/inline_blocks.h"
 #include "stria/passes/localize.h"
 #include "stria/passes/locate_block.h"
 #include "stria/passes/locate_inner_block.h"

@@ -125,7 +125,8 @@ class Fuser {
     cut(b, false);
     fused_.idxs = b.idxs;
     bring_values(a);
-    hand_over(a, b);
+    hand_over(a, b, plan_.tensor, shape_.local);
+    for (const SharedTensor& other : plan_.others) hand_over(a, b, other.name, other.local);
     fused_.refs.insert(fused_.refs.end(), b.refs.begin(), b.refs.end());
     take_refs(a);
     for (Block* block : {&a, &b})
@@ -190,14 +191,14 @@ class Fuser {
   }
 
   // One place, or one view, of the tensor for both.
-  void hand_over(Block& a, Block& b) {
-    const Refinement made = *find_view(a, plan_.tensor);
+  void hand_over(Block& a, Block& b, const std::string& tensor, bool local) {
+    const Refinement made = *find_view(a, tensor);
     const size_t rank = made.access.size();
     std::vector<Interval> box = stripe::reach_of_view(a, made, index_ranges(a));
     // Where the second block's views begin, from the first one's.
     std::vector<std::pair<std::string, std::vector<int64_t>>> views;
     for (const Refinement& ref : b.refs) {
-      if (ref.dir == RefDir::none || ref.from != plan_.tensor) continue;
+      if (ref.dir == RefDir::none || ref.from != tensor) continue;
       const std::vector<Interval> read = stripe::reach_of_view(b, ref, index_ranges(b));
       std::vector<int64_t> delta;
       for (size_t d = 0; d < rank; ++d) {
@@ -207,20 +208,20 @@ class Fuser {
       }
       views.emplace_back(ref.into, std::move(delta));
     }
-    Refinement& outside = *parent_.find_ref(plan_.tensor);
-    Refinement place = shape_.local ? outside : made;
+    Refinement& outside = *parent_.find_ref(tensor);
+    Refinement place = local ? outside : made;
     place.agg.reset();
-    place.into = plan_.tensor;
+    place.into = tensor;
     std::vector<int64_t> sizes, start;
     for (size_t d = 0; d < rank; ++d) {
       sizes.push_back(box[d].upper - box[d].lower + 1);
       start.push_back(-box[d].lower);
-      if (!shape_.local) {
+      if (!local) {
         place.access[d] += box[d].lower;
         place.shape.dims[d].size = sizes[d];
       }
     }
-    if (shape_.local) {
+    if (local) {
       place.dir = RefDir::none;
       place.shape = dense_shape(place.shape.type, sizes);
       place.location = shape_.location.empty() ? outside.location : shape_.location;
@@ -229,15 +230,14 @@ class Fuser {
     std::set<std::string> taken;
     for (const Block* block : {&a, &b})
       for (const Refinement& ref : block->refs)
-        if (ref.dir == RefDir::none || ref.from != plan_.tensor) taken.insert(ref.into);
-    for (int i = 0; taken.count(place.into); ++i)
-      place.into = fmt::format("{}_{}", plan_.tensor, i);
+        if (ref.dir == RefDir::none || ref.from != tensor) taken.insert(ref.into);
+    for (int i = 0; taken.count(place.into); ++i) place.into = fmt::format("{}_{}", tensor, i);
     move_views(a.stmts, made.into, place.into, start);
     for (auto& [name, delta] : views) {
       for (size_t d = 0; d < rank; ++d) delta[d] += start[d];
       move_views(b.stmts, name, place.into, delta);
     }
-    if (shape_.local)
+    if (local)
       for (Block* block : {&a, &b})
         for (Statement& stmt : block->stmts) {
           restride_views(stmt, place.into, place.shape.dims);
@@ -245,10 +245,10 @@ class Fuser {
         }
     for (Block* block : {&a, &b})
       std::erase_if(block->refs, [&](const Refinement& ref) {
-        return ref.dir != RefDir::none && ref.from == plan_.tensor;
+        return ref.dir != RefDir::none && ref.from == tensor;
       });
-    if (shape_.local)
-      std::erase_if(parent_.refs, [&](const Refinement& ref) { return ref.into == plan_.tensor; });
+    if (local)
+      std::erase_if(parent_.refs, [&](const Refinement& ref) { return ref.into == tensor; });
     fused_.refs.push_back(std::move(place));
   }
 

@@ -73,6 +73,7 @@ class ParentFuser {
     }
     FusionShape shape;
     shape.local = plan.needs_local || (options_.local && plan.may_be_local);
+    for (SharedTensor& other : plan.others) other.local = options_.local && other.may_be_local;
     shape.location = options_.loc;
     shape.a_inner_set = options_.a_inner_set;
     shape.b_inner_set = options_.b_inner_set;

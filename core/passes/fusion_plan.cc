@@ -25,32 +25,30 @@ using stripe::Statement;
 
 bool writes(const Refinement& ref) { return ref.dir == RefDir::out || ref.dir == RefDir::inout; }
 
-// The one tensor that the first block writes and the second one reads; "" if there is none, or
-// more.
-std::string shared_tensor(const Block& a, const Block& b, std::string& reason) {
-  std::string name;
+// The tensors that the first block writes and the second one reads.
+std::vector<std::string> shared_tensors(const Block& a, const Block& b) {
+  std::vector<std::string> names;
   for (const Refinement& ref : a.refs) {
-    if (!writes(ref)) continue;
-    if (!name.empty()) reason = "the first one writes several tensors";
-    name = ref.from;
+    if (!writes(ref) || std::count(names.begin(), names.end(), ref.from)) continue;
+    if (std::any_of(b.refs.begin(), b.refs.end(), [&](const Refinement& other) {
+          return other.dir == RefDir::in && other.from == ref.from;
+        }))
+      names.push_back(ref.from);
   }
-  const bool read = std::any_of(b.refs.begin(), b.refs.end(), [&](const Refinement& ref) {
-    return ref.dir == RefDir::in && ref.from == name;
-  });
-  if (!read) reason.clear();
-  return read ? name : "";
+  return names;
 }
 
-// Do the blocks touch a tensor in another way than by the one that is handed over?
-std::string why_they_conflict(const Block& a, const Block& b, const std::string& tensor,
-                              const TensorNames& names) {
+// Do the blocks touch a tensor in another way than by those that are handed over?
+std::string why_they_conflict(const Block& a, const Block& b,
+                              const std::vector<std::string>& shared, const TensorNames& names) {
   for (const Refinement& mine : a.refs) {
     if (mine.dir == RefDir::none) continue;
     for (const Refinement& theirs : b.refs) {
       if (theirs.dir == RefDir::none || (mine.dir == RefDir::in && theirs.dir == RefDir::in))
         continue;
       if (names.of(mine.from) != names.of(theirs.from)) continue;
-      if (mine.from == tensor && theirs.from == tensor && writes(mine) && theirs.dir == RefDir::in)
+      if (mine.from == theirs.from && writes(mine) && theirs.dir == RefDir::in &&
+          std::count(shared.begin(), shared.end(), mine.from))
         continue;
       return fmt::format("'{}' goes between them in another way, too", theirs.from);
     }
@@ -127,38 +125,47 @@ class Planner {
         b_(*parent.stmts[first + 1].block()) {}
 
   FusionPlan plan() {
-    plan_.tensor = shared_tensor(a_, b_, plan_.reason);
-    if (plan_.tensor.empty() || !plan_.reason.empty()) return std::move(plan_);
+    shared_ = shared_tensors(a_, b_);
+    if (shared_.empty()) return std::move(plan_);
+    plan_.tensor = shared_[0];
     plan_.reason = refuse();
+    for (const std::string& tensor : shared_)
+      if (plan_.reason.empty()) plan_.reason = refuse(tensor);
     if (plan_.reason.empty()) plan_.reason = match();
+    if (plan_.reason.empty()) plan_.reason = match_others();
     return std::move(plan_);
   }
 
  private:
   std::string refuse() const {
     const TensorNames& names = of_.names();
-    if (std::string reason = why_they_conflict(a_, b_, plan_.tensor, names); !reason.empty())
+    if (std::string reason = why_they_conflict(a_, b_, shared_, names); !reason.empty())
       return reason;
     for (const Block* block : {&a_, &b_})
       if (std::string reason = why_block_stays(*block, names); !reason.empty()) return reason;
     if (!a_.location.empty() && !b_.location.empty() && !(a_.location == b_.location))
       return "they run on different units";
+    if (stores_where_chosen(a_)) return "a scalar chooses where the first one stores";
+    return "";
+  }
+
+  // "" or why the tensor cannot be handed over.
+  std::string refuse(const std::string& tensor) const {
     int64_t views = 0;
     for (const Refinement& ref : a_.refs) {
-      if (ref.dir == RefDir::none || ref.from != plan_.tensor) continue;
+      if (ref.dir == RefDir::none || ref.from != tensor) continue;
       if (ref.dir != RefDir::out) return "the first one continues what is in the tensor";
       ++views;
     }
     if (views != 1) return "the first one has two views of the tensor";
     for (const Refinement& ref : b_.refs)
-      if (ref.from == plan_.tensor && (ref.tags.has("clamp") || ref.tags.has("zero_fill")))
+      if (ref.dir != RefDir::none && ref.from == tensor &&
+          (ref.tags.has("clamp") || ref.tags.has("zero_fill")))
         return "the second one reads beyond the tensor";
     for (const Block* block : {&a_, &b_})
       for (const Refinement& ref : block->refs)
-        if (ref.dir != RefDir::none && ref.from == plan_.tensor &&
-            moves_with_outer_value(*block, ref))
+        if (ref.dir != RefDir::none && ref.from == tensor && moves_with_outer_value(*block, ref))
           return "an outer value says where one of them touches the tensor";
-    if (stores_where_chosen(a_)) return "a scalar chooses where the first one stores";
     return "";
   }
 
@@ -224,8 +231,7 @@ class Planner {
     if (!tensor) return "the tensor is not the parent's";
     plan_.recompute = together;
     plan_.needs_local = !whole;
-    plan_.may_be_local = tensor->dir == RefDir::none && !tensor->swizzle && !tensor->is_const &&
-                         tensor->offset_bytes == 0 && of_.users(plan_.tensor) == 2;
+    plan_.may_be_local = may_be_local(*tensor);
     plan_.work = work_of(a_);
     plan_.bytes = static_cast<double>(tensor->shape.element_count()) *
                   static_cast<double>(byte_size(tensor->shape.type));
@@ -235,6 +241,48 @@ class Planner {
     for (const Dim& dim : tensor->shape.dims)
       if (dim.stride < 0) return "the tensor has a negative stride";
     return "";
+  }
+
+  bool may_be_local(const Refinement& tensor) const {
+    return tensor.dir == RefDir::none && !tensor.swizzle && !tensor.is_const &&
+           tensor.offset_bytes == 0 && of_.users(tensor.into) == 2;
+  }
+
+  // What else the first block writes: each part of it once, and what the second one reads of it at
+  // the points that write it.
+  std::string match_others() {
+    const auto written = std::count_if(a_.refs.begin(), a_.refs.end(), writes);
+    if (written == 1) return "";
+    if (plan_.needs_local || plan_.recompute > 1)
+      return "the first one writes several tensors, and its parts would overlap";
+    if (shared_.size() == 1) return "";
+    std::map<std::string, std::string> names;  // the first one's indices -> the second one's
+    for (const FusedIndex& index : plan_.indices) {
+      if (index.b_points != 1 || index.a_step != 1 || index.a_points != 1 || index.a_first != 0)
+        return "it hands over several tensors, and not point by point";
+      names[index.a_index] = index.name;
+    }
+    for (size_t n = 1; n < shared_.size(); ++n) {
+      const Refinement* tensor = parent_.find_ref(shared_[n]);
+      const Refinement& made = *find_view(a_, shared_[n]);
+      std::vector<Affine> access;
+      for (const Affine& form : made.access) {
+        for (const auto& [name, coefficient] : form.terms())
+          if (!names.count(name)) return not_alike(shared_[n]);
+        access.push_back(form.rename([&](const std::string& name) { return names.at(name); }));
+      }
+      for (const Refinement& ref : b_.refs)
+        if (ref.dir != RefDir::none && ref.from == shared_[n] &&
+            (ref.access != access || ref.shape != made.shape))
+          return not_alike(shared_[n]);
+      if (!tensor) return "a tensor is not the parent's";
+      plan_.others.push_back({shared_[n], may_be_local(*tensor)});
+    }
+    return "";
+  }
+
+  static std::string not_alike(const std::string& tensor) {
+    return fmt::format("they do not walk alike through '{}'", tensor);
   }
 
   // How all views that the second block has of the tensor walk along the dimension; false if they
@@ -263,6 +311,7 @@ class Planner {
   const FusionRules& rules_;
   const Block& a_;
   const Block& b_;
+  std::vector<std::string> shared_;  // what is handed over
   FusionPlan plan_;
 };
 

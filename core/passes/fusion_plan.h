@@ -24,8 +24,17 @@ struct FusedIndex {
   int64_t a_step = 1, a_first = 0, a_points = 1;
 };
 
+// A tensor that the first block writes and the second one reads beside `FusionPlan::tensor`: at
+// each point of the fused block both touch the same element of it.
+struct SharedTensor {
+  std::string name;           // the parent's
+  bool may_be_local = false;  // as in FusionPlan
+  bool local = false;         // for fuse_blocks: it is to live inside
+};
+
 struct FusionPlan {
   std::string tensor;  // the parent's name
+  std::vector<SharedTensor> others;
   std::vector<FusedIndex> indices;
   // Points of the first block in the fused one for each that it has alone; below 1: some are not
   // needed.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "stria/base/text.h"
 #include "stria/type/scalar.h"
 #include "stria/type/tensor_shape.h"
 
@@ -39,6 +40,17 @@ std::string describe_check(const OutputCheck& check) {
   return out;
 }
 
+// Of a kernel, which may be several of generic Stripe in one ("kernel_0+kernel_1"); 0: not known.
+double operations_of(const std::string& kernel, const std::map<std::string, double>& operations) {
+  double sum = 0;
+  for (const std::string& part : split(kernel, '+')) {
+    auto counted = operations.find(part);
+    if (counted == operations.end()) return 0;
+    sum += counted->second;
+  }
+  return sum;
+}
+
 std::string describe_profile(const Profile& profile,
                              const std::map<std::string, double>& operations) {
   size_t width = 6;
@@ -61,12 +73,11 @@ std::string describe_profile(const Profile& profile,
                                 micro ? "µs" : "ms", "share", "GFLOP/s");
   for (const KernelTime& kernel : profile.kernels) {
     const double seconds = static_cast<double>(kernel.nanoseconds) * 1e-9;
-    auto counted = operations.find(kernel.name);
     const bool known = kernel.nanoseconds != 0;
     out += fmt::format("{:<{}}  {:>10}  {:>6}  {:>8}\n", kernel.name, width,
                        known ? fmt::format("{:.{}f}", seconds * scale, digits) : "unknown",
                        known ? fmt::format("{:.1f}%", 100 * seconds / kernel_seconds) : "-",
-                       rate(counted == operations.end() ? 0 : counted->second, seconds));
+                       rate(operations_of(kernel.name, operations), seconds));
   }
   out +=
       fmt::format("{:<{}}  {:>10.{}f}  {:>6}  {:>8}\n", "run", width, profile.wall_seconds * scale,
