@@ -126,11 +126,8 @@ TEST(ShippedPipelines, KeepTheValuesOfGeneratedPrograms) {
   std::cout << count << " programs; how often each step changed something:\n";
   for (const auto& [step, times] : changed) std::cout << "  " << step << ": " << times << "\n";
   for (const auto& [name, times] : refused) {
-    std::cout << "  " << name << ": refused " << times
-              << "
-                 ";
-        EXPECT_LE(times * 10, static_cast<int64_t>(count))
-              << name << " refuses too much";
+    std::cout << "  " << name << ": refused " << times << "\n";
+    EXPECT_LE(times * 10, static_cast<int64_t>(count)) << name << " refuses too much";
   }
   for (const char* must : {"split_prologue", "layouts", "thread", "agg_init", "tile_registers"})
     EXPECT_TRUE(std::any_of(changed.begin(), changed.end(), [&](const auto& step) {
