@@ -154,14 +154,14 @@ double bytes_into(const TiledBlock& block, const RegisterTiling& tiling, const T
     if (tiling.roles[i] == RegisterRole::lanes && tiling.lanes_are_sums)
       inside[i] = std::min(tiling.lanes, inside[i]);
   }
-  const auto bytes_of = [&](const TiledView& view) {
-    return lines_of(view, inside, cache.line_bytes) * as_double(cache.line_bytes);
+  const auto bytes_of = [&](const TiledView& view, const Tile& box) {
+    return lines_of(view, box, cache.line_bytes) * as_double(cache.line_bytes);
   };
   const auto stays = [&] {
     double bytes = 0, places = 0;
     for (const TiledView& view : block.views) {
       if (view.dir != stripe::RefDir::in) continue;  // in registers meanwhile
-      bytes += bytes_of(view);
+      bytes += bytes_of(view, inside);
       if (cache.ways > 0) places += places_of(view, inside, cache.line_bytes, cache.sets);
     }
     return bytes <= cache.bytes && (cache.ways == 0 || places <= as_double(cache.ways));
@@ -179,10 +179,9 @@ double bytes_into(const TiledBlock& block, const RegisterTiling& tiling, const T
   double out = 0;
   for (const TiledView& view : block.views) {
     if (view.dir == stripe::RefDir::in) {
-      out += runs * bytes_of(view);
+      out += runs * bytes_of(view, inside);
     } else {
-      inside = tile;
-      out += 2 * tiles_of(block, tile) * bytes_of(view);
+      out += 2 * tiles_of(block, tile) * bytes_of(view, tile);
     }
   }
   return out;

@@ -30,6 +30,13 @@ Block around(const Block& block) {
   return out;
 }
 
+// In a program of its own nothing is kept from run to run, what the prologue writes neither.
+void forget_constants(Block& block) {
+  for (Refinement& ref : block.refs) ref.is_const = false;
+  for (stripe::Statement& statement : block.stmts)
+    if (Block* inner = statement.block()) forget_constants(*inner);
+}
+
 RefDir both(RefDir a, RefDir b) { return a == b ? a : RefDir::inout; }
 
 }  // namespace
@@ -51,6 +58,7 @@ Result<stripe::Program> kernel_alone(const stripe::Program& program, const Block
       stripe::Program out;
       out.entry = around(program.entry);
       Block main = around(*section);
+      main.name = "main";
       main.tags.set("main");
       for (const Refinement& used : copy.refs) {
         if (used.dir == RefDir::none) continue;
@@ -67,7 +75,8 @@ Result<stripe::Program> kernel_alone(const stripe::Program& program, const Block
           return internal_error("kernel '{}': there is no tensor '{}'", kernel->name, tensor->from);
         Refinement whole = *allocation;
         whole.offset_bytes = 0;
-        while (temporary && program.entry.find_ref(whole.into)) whole.into += "_";
+        while (temporary && (program.entry.find_ref(whole.into) || out.entry.find_ref(whole.into)))
+          whole.into += "_";
         Refinement view = *tensor;
         view.from = whole.into;
         view.dir = used.dir;
@@ -78,6 +87,7 @@ Result<stripe::Program> kernel_alone(const stripe::Program& program, const Block
       }
       main.stmts.emplace_back(std::move(copy));
       out.entry.stmts.emplace_back(std::move(main));
+      forget_constants(out.entry);
       return out;
     }
   }

@@ -101,8 +101,9 @@ class Packer {
         continue;
       }
       const auto elements = static_cast<double>(whole->shape.element_count());
-      // split_prologue makes the copy of a constant once for all runs.
-      if (!whole->is_const && points < elements * static_cast<double>(options_.reads)) {
+      // split_prologue makes the copy of a constant once for all runs, as all of the prologue.
+      const bool free = whole->is_const && !section_.tags.has("prologue");
+      if (!free && points < elements * static_cast<double>(options_.reads)) {
         reason = "what would be copied is read too seldom";
         continue;
       }

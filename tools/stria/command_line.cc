@@ -79,7 +79,8 @@ void add_time_limit(CLI::App* app, double& seconds, double least, const std::str
 void add_tune(CLI::App* app, int& candidates) {
   app->add_option("--tune", candidates,
                   "time so many candidates for each kernel's tile on the device and take the "
-                  "fastest; what was timed is kept")
+                  "fastest; what was timed is kept. For devices whose pipeline chooses tiles by "
+                  "cost: llvm_cpu")
       ->type_name("N")
       ->check(CLI::Range(0, 1000));
 }
@@ -148,7 +149,8 @@ void define(CLI::App* app, RunOptions& options) {
       "  stria run matmul.tile --device reference --input A=random:1 --shape A=64,32 \\\n"
       "      --input B=random:2 --shape B=32,16 --check\n"
       "  stria run edges.tile --device auto --input Photo=photo.png --output Edges=edges.png\n"
-      "  stria run layer.tile --device llvm_cpu --input X=x.npy --input W=w.npy --const W --profile");
+      "  stria run layer.tile --device llvm_cpu --input X=x.npy --input W=w.npy --const W "
+      "--profile");
 }
 
 void define(CLI::App* app, CompileOptionsText& options) {

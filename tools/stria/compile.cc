@@ -15,9 +15,10 @@
 namespace stria::command {
 namespace {
 
-// A plugin names its texts; only the last part of a name may become a file name.
+// A plugin names its texts; only the last part of a name may become a file name, and a kernel made
+// of many ("kernel_0+kernel_1+…") has a long one.
 std::string file_name(const std::string& name) {
-  std::string file = std::filesystem::path(name).filename();
+  const std::string file = short_kernel_name(std::filesystem::path(name).filename());
   return file.empty() || file == "." || file == ".." ? "source.txt" : file;
 }
 

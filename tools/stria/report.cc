@@ -51,13 +51,18 @@ double operations_of(const std::string& kernel, const std::map<std::string, doub
   return sum;
 }
 
+std::string short_kernel_name(const std::string& name) {
+  const std::vector<std::string> parts = split(name, '+');
+  return parts.size() <= 3 ? name : parts.front() + "+..+" + parts.back();
+}
+
 std::string describe_profile(const Profile& profile,
                              const std::map<std::string, double>& operations) {
   size_t width = 6;
   double kernel_seconds = 0, all_operations = 0;
   for (const auto& [name, count] : operations) all_operations += count;
   for (const KernelTime& kernel : profile.kernels) {
-    width = std::max(width, kernel.name.size());
+    width = std::max(width, short_kernel_name(kernel.name).size());
     kernel_seconds += static_cast<double>(kernel.nanoseconds) * 1e-9;
   }
   // The unit in which the shortest kernel has digits to show.
@@ -74,7 +79,7 @@ std::string describe_profile(const Profile& profile,
   for (const KernelTime& kernel : profile.kernels) {
     const double seconds = static_cast<double>(kernel.nanoseconds) * 1e-9;
     const bool known = kernel.nanoseconds != 0;
-    out += fmt::format("{:<{}}  {:>10}  {:>6}  {:>8}\n", kernel.name, width,
+    out += fmt::format("{:<{}}  {:>10}  {:>6}  {:>8}\n", short_kernel_name(kernel.name), width,
                        known ? fmt::format("{:.{}f}", seconds * scale, digits) : "unknown",
                        known ? fmt::format("{:.1f}%", 100 * seconds / kernel_seconds) : "-",
                        rate(operations_of(kernel.name, operations), seconds));

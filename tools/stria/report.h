@@ -21,6 +21,10 @@ std::string describe_tensor(const std::string& name, const HostTensor& tensor);
 // ok".
 std::string describe_check(const OutputCheck& check);
 
+// "kernel_0+..+kernel_24" for a kernel that fusion made of many, "kernel_0+kernel_1" for one of up
+// to three.
+std::string short_kernel_name(const std::string& name);
+
 struct Profile {
   double compile_seconds = 0;  // Program text to loaded kernels
   int runs = 0;

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <cmath>
 
 #include "stria/cost/tile_search.h"
@@ -83,6 +85,16 @@ TEST(RegisterTime, RowsThatFallIntoOneSetOfACacheAreFetchedAtEachStep) {
   };
   EXPECT_GT(fetched(1024, 14), 2 * fetched(1024 + 16, 14));
   EXPECT_LT(fetched(1024, 7), 2 * fetched(1024 + 16, 7));
+}
+
+TEST(RegisterTime, TheOrderOfViewsSaysNothing) {
+  TiledBlock block = product(56, 640, 512);
+  const auto of = [&](const TiledBlock& any) {
+    return register_time(any, by_lanes(16), {6, 64, 512}, rates(32)).cache_cycles;
+  };
+  const auto before = of(block);
+  std::reverse(block.views.begin(), block.views.end());
+  EXPECT_EQ(of(block), before);
 }
 
 TEST(RegisterTime, OfThePublishedSpaceTheLeastIsTaken) {

@@ -100,6 +100,22 @@ TEST_P(CandidateTimerTest, ALaterStepIsPartOfWhatIsTimed) {
   EXPECT_EQ(files().size(), 6u);
 }
 
+// A candidate runs in a program of its own, where nothing is constant.
+TEST_P(CandidateTimerTest, KernelsOfThePrologueAreTimedToo) {
+  auto program = Program::from_tile(
+      {"sum.tile", "function (A[M, K], B[M]) -> (C) { S[i : M] = +(A[i, k]); C = S + B; }"});
+  ASSERT_TRUE(program.ok());
+  CompileOptions how;
+  how.constants = {"A"};
+  how.pipeline = {"pipeline", R"([{"split_prologue": {}}, {"autotile": {"reqs": ["contraction"],
+      "max_points": 64, "measure_top": 3}}, {"agg_init": {"cut": true}}])"};
+  auto executable = device_.compile(
+      *program, {{"A", {DataType::fp32, {12, 70}}}, {"B", {DataType::fp32, {12}}}}, how);
+  ASSERT_TRUE(executable.ok()) << executable.status().to_string();
+  EXPECT_THAT(executable->device_stripe(), HasSubstr("#prologue"));
+  EXPECT_EQ(Inside::compilation(*executable).steps.at(1).counters.at("candidates_timed"), 3);
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, CandidateTimerTest, testing::Values("reference", "llvm_cpu"));
 
 class TuneTest : public CandidateTimerTest {};
