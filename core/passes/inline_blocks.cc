@@ -141,12 +141,6 @@ class Inliner {
     if (auto* store = std::get_if<stripe::Store>(&stmt.op)) store->into = views.at(store->into);
   }
 
-  static std::string fresh_name(const std::string& base, std::set<std::string>& taken) {
-    std::string name = base;
-    for (int i = 0; !taken.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);
-    return name;
-  }
-
   // Gives what the statement defines names that nothing in the block has.
   static void rename_outputs(Statement& stmt, std::map<std::string, std::string>& names,
                              std::set<std::string>& taken) {

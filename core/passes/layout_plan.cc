@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
-#include <numeric>
 #include <set>
 
 #include "stria/cost/walk_bytes.h"
+#include "stria/passes/buffer_views.h"
 #include "stria/passes/index_role.h"
 
 namespace stria::passes {
@@ -26,24 +26,16 @@ void add_once(std::vector<int>& list, int value) {
   if (list.empty() || list.back() != value) list.push_back(value);
 }
 
-// Dense strides in this order of dimensions, outermost first.
-std::vector<int64_t> dense(const std::vector<int64_t>& sizes, const std::vector<size_t>& order) {
-  std::vector<int64_t> strides(sizes.size());
-  int64_t stride = 1;
-  for (size_t i = order.size(); i-- > 0;) {
-    strides[order[i]] = stride;
-    stride *= std::max<int64_t>(sizes[order[i]], 1);
-  }
-  return strides;
+std::vector<Dim> dims_of(const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides) {
+  std::vector<Dim> dims;
+  for (size_t d = 0; d < sizes.size(); ++d) dims.push_back({sizes[d], strides[d]});
+  return dims;
 }
 
-// The dimensions by stride, outermost first; equal ones as they stand.
-std::vector<size_t> order_of(const std::vector<int64_t>& strides) {
-  std::vector<size_t> order(strides.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return std::abs(strides[a]) > std::abs(strides[b]); });
-  return order;
+std::vector<int64_t> strides_of(const std::vector<Dim>& dims) {
+  std::vector<int64_t> strides;
+  for (const Dim& dim : dims) strides.push_back(dim.stride);
+  return strides;
 }
 
 bool is_held_by_lanes(const Refinement& ref) {
@@ -261,7 +253,8 @@ std::optional<LayoutPlan::Layout> LayoutPlan::as_neighbour(const Kernel& kernel,
       walked[d] += (*steps)[e] * neighbour.coefficients[e][static_cast<size_t>(mover)];
     if (walked[d] == 0) return std::nullopt;
   }
-  return Layout{dense(tensor.sizes, order_of(walked)), -1};
+  const std::vector<Dim> dims = dims_of(tensor.sizes, walked);
+  return Layout{strides_of(dense_in_order(dims, order_by_stride(dims))), -1};
 }
 
 std::vector<LayoutPlan::Layout> LayoutPlan::candidates(int t, const Layouts& layouts,
@@ -297,14 +290,9 @@ std::vector<LayoutPlan::Layout> LayoutPlan::candidates(int t, const Layouts& lay
   add(layouts[static_cast<size_t>(t)]);
   add_copies(!from_inputs);
   add_neighbours(!from_inputs);
-  const std::vector<size_t> now = order_of(tensor.layout.strides);
-  for (size_t d = 0; d < now.size(); ++d) {
-    if (tensor.sizes[d] < 2) continue;
-    std::vector<size_t> order = now;
-    order.erase(std::find(order.begin(), order.end(), d));
-    order.push_back(d);
-    add({dense(tensor.sizes, order), -1});
-  }
+  const std::vector<Dim> now = dims_of(tensor.sizes, tensor.layout.strides);
+  for (size_t d = 0; d < now.size(); ++d)
+    if (tensor.sizes[d] > 1) add({strides_of(dense_with_inner(now, d)), -1});
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "stria/passes/buffer_views.h"
 #include "stria/passes/index_role.h"
 #include "stria/passes/located_unit.h"
 
@@ -136,17 +137,7 @@ class Packer {
     packed.shape = whole.shape;
     packed.location = whole.location;
     // The dimension of the lanes innermost, the others in their order.
-    std::vector<size_t> order;
-    for (size_t d = 0; d < whole.shape.dims.size(); ++d) order.push_back(d);
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-      if ((a == packing.dim) != (b == packing.dim)) return a == packing.dim;
-      return std::abs(whole.shape.dims[a].stride) < std::abs(whole.shape.dims[b].stride);
-    });
-    int64_t stride = 1;
-    for (const size_t d : order) {
-      packed.shape.dims[d].stride = stride;
-      stride *= std::max<int64_t>(packed.shape.dims[d].size, 1);
-    }
+    packed.shape.dims = dense_with_inner(whole.shape.dims, packing.dim);
 
     Block block;
     block.name = kernel.name + "_pack_" + tensor;

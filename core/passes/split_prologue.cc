@@ -254,13 +254,6 @@ class Splitter {
     return view.into;
   }
 
-  // `base` or `base_0`, `base_1`, …, from now on taken: sections hold no other names.
-  static std::string fresh_name(const std::string& base, std::set<std::string>& taken) {
-    std::string name = base;
-    for (int i = 0; !taken.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);
-    return name;
-  }
-
   // Constants that only the prologue reads are its own.
   void drop_unread(Block& main) {
     std::set<std::string> read_before;

@@ -53,6 +53,12 @@ bool is_needed(const Block& block, const std::vector<bool>& stays, size_t dead) 
 
 }  // namespace
 
+std::string fresh_name(const std::string& base, std::set<std::string>& taken) {
+  std::string name = base;
+  for (int i = 0; !taken.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);
+  return name;
+}
+
 StatementUsers::StatementUsers(const Block& block) {
   for (size_t i = 0; i < block.stmts.size(); ++i) {
     const Statement& stmt = block.stmts[i];

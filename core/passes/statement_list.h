@@ -37,6 +37,9 @@ void rename_inputs(stripe::Statement& stmt, const std::map<std::string, std::str
 // statement.
 void forward_scalars(stripe::Block& block, const std::map<std::string, std::string>& renamed);
 
+// `base` or `base_0`, `base_1`, …: the first that is not taken, and from now on is.
+std::string fresh_name(const std::string& base, std::set<std::string>& taken);
+
 // Which of a block's statements use which of its refinements: one walk for all of them. Right as
 // long as the statements stay.
 class StatementUsers {

@@ -2,7 +2,6 @@
 #include "stria/passes/transpose.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/buffer_views.h"
@@ -77,22 +76,6 @@ int winner(const std::vector<double>& votes, const std::vector<Dim>& dims) {
   return best;
 }
 
-// Dense strides with dimension `inner` contiguous and the others in the order that they have.
-std::vector<Dim> laid_out(std::vector<Dim> dims, size_t inner) {
-  std::vector<size_t> order(dims.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    if ((a == inner) != (b == inner)) return b == inner;
-    return dims[a].stride > dims[b].stride;
-  });
-  int64_t stride = 1;
-  for (size_t i = order.size(); i-- > 0;) {
-    dims[order[i]].stride = stride;
-    stride *= std::max<int64_t>(dims[order[i]].size, 1);
-  }
-  return dims;
-}
-
 // "" or why the buffer keeps its layout.
 std::string try_transpose(Block& block, Refinement& buffer, const StatementUsers& users) {
   std::vector<Dim>& dims = buffer.shape.dims;
@@ -106,7 +89,7 @@ std::string try_transpose(Block& block, Refinement& buffer, const StatementUsers
   if (dim < 0) dim = winner(votes.output, dims);
   if (dim < 0) return "no reader walks through it by ones";
   if (dims[static_cast<size_t>(dim)].stride == 1) return "its layout is right";
-  dims = laid_out(dims, static_cast<size_t>(dim));
+  dims = dense_with_inner(dims, static_cast<size_t>(dim));
   for (size_t user : users.of(buffer.into)) restride_views(block.stmts[user], buffer.into, dims);
   return "";
 }
