@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/pass/select_blocks.h"
 
+#include <algorithm>
+
 namespace stria {
 namespace {
 
@@ -29,6 +31,14 @@ Status select_in(const Block& entry, Block* parent, const std::vector<std::strin
 }
 
 }  // namespace
+
+Status check_not_excluded(std::string_view path, const std::vector<std::string>& reqs,
+                          const std::vector<std::string>& exclude) {
+  for (const std::string& tag : reqs)
+    if (std::find(exclude.begin(), exclude.end(), tag) != exclude.end())
+      return invalid_argument("/exclude: '{}', but {} asks for it: no block can match", tag, path);
+  return {};
+}
 
 Status for_each_selected(stripe::Program& program, const std::vector<std::string>& reqs,
                          const Visit& visit) {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stria/base/status.h"
@@ -13,6 +14,11 @@
 #include "stria/stripe/walk.h"
 
 namespace stria {
+
+// invalid_argument if a tag is both in `reqs`, the option at `path` ("/a_reqs"), and in `exclude`:
+// no block could match.
+Status check_not_excluded(std::string_view path, const std::vector<std::string>& reqs,
+                          const std::vector<std::string>& exclude);
 
 // Calls visit(block, around) for each block that has all tags of `reqs` (none = every block),
 // outermost first; the inside of a selected block is not searched again. `around`: the

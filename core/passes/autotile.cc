@@ -280,6 +280,7 @@ Status check_options(const AutotileOptions& options, const PassContext& context)
   if (!options.choice.memory.empty() && (!options.tile_sizes.empty() || roles_given(options)))
     return invalid_argument("/memory: the tile is chosen by it, and {} says its sizes already",
                             options.tile_sizes.empty() ? "a role" : "tile_sizes");
+  STRIA_RETURN_IF_ERROR(check_not_excluded("/reqs", options.reqs, options.exclude));
   return check_choice(options.choice, context);
 }
 

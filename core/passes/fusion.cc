@@ -78,6 +78,10 @@ class ParentFuser {
     shape.a_inner_set = options_.a_inner_set;
     shape.b_inner_set = options_.b_inner_set;
     shape.inner_remove_set = options_.inner_remove_set;
+    if (const std::string reason = beyond_memory(first, plan, shape); !reason.empty()) {
+      context_.skipped(pair, reason);
+      return false;
+    }
     std::vector<std::string> over;
     for (const FusedIndex& index : plan.indices)
       over.push_back(index.b_points == 1
@@ -128,6 +132,28 @@ class ParentFuser {
         plan.recompute, more, 2 * plan.bytes, worth);
   }
 
+  // "" or why what the fused block would keep in `loc` does not fit there.
+  std::string beyond_memory(size_t first, const FusionPlan& plan, const FusionShape& shape) const {
+    if (shape.location.empty()) return "";
+    const MemoryUnit* memory = context_.model().find_memory(shape.location.path.back().name);
+    if (!memory || memory->size_bytes <= 0) return "";
+    Block trial;
+    trial.stmts = {parent_.stmts[first], parent_.stmts[first + 1]};
+    for (const Refinement& ref : parent_.refs)
+      if (find_view(*trial.stmts[0].block(), ref.into) ||
+          find_view(*trial.stmts[1].block(), ref.into))
+        trial.refs.push_back(ref);
+    fuse_blocks(trial, 0, plan, shape);
+    int64_t bytes = 0;
+    for (const Refinement& ref : trial.stmts[0].block()->refs)
+      if (ref.dir == RefDir::none && ref.location == shape.location &&
+          __builtin_add_overflow(bytes, ref.shape.span_bytes(), &bytes))
+        return fmt::format("it would keep more than 2^63 bytes in '{}'", memory->name);
+    if (bytes <= memory->size_bytes) return "";
+    return fmt::format("it would keep {} bytes in '{}', which has {}", bytes, memory->name,
+                       memory->size_bytes);
+  }
+
   static bool writes_as_it_reads(const Block& b, const std::string& tensor) {
     const Refinement* read = find_view(b, tensor);
     return std::all_of(b.refs.begin(), b.refs.end(), [&](const Refinement& ref) {
@@ -173,6 +199,8 @@ void describe(FusionOptions& options, OptionFields& fields) {
 
 Status fusion(stripe::Program& program, const FusionOptions& options, PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_location(context.model(), UnitUse::hold, "/loc", options.loc));
+  STRIA_RETURN_IF_ERROR(check_not_excluded("/a_reqs", options.a_reqs, options.exclude));
+  STRIA_RETURN_IF_ERROR(check_not_excluded("/b_reqs", options.b_reqs, options.exclude));
   if (program.entry.tags.has("placed")) {
     context.note("the program is placed: what blocks share has its place");
     return Status();

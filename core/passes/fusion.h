@@ -15,8 +15,9 @@
 // time than the tensor's way through main memory, by the model's operations for each byte. The
 // tensor then lives inside; else it stays where it is, for `localize`, if others may use it.
 // Requires: points of both blocks commute, and nothing else goes between them. Ensures: the same
-// values. Runs again until nothing is left to fuse; after autotile or tensorize, so that parts are
-// tiles, or before, so that they are points.
+// values; nothing is fused that would keep more in `loc` than one instance of it holds. Runs again
+// until nothing is left to fuse; after autotile or tensorize, so that parts are tiles, or before,
+// so that they are points.
 #pragma once
 
 #include <cstdint>

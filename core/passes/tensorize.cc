@@ -299,6 +299,7 @@ void describe(TensorizeOptions& options, OptionFields& fields) {
 }
 
 Status tensorize(stripe::Program& program, const TensorizeOptions& options, PassContext& context) {
+  STRIA_RETURN_IF_ERROR(check_not_excluded("/reqs", options.reqs, options.exclude));
   STRIA_ASSIGN(const std::vector<StencilRules> stencils, rules_from(options, context.model()));
   return for_each_selected(program, options.reqs, [&](Block& block, const TensorNames& around) {
     Tensorizer(stencils, options, context).run(block, around);
