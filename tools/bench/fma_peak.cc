@@ -6,6 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include "measure.h"
+
 namespace stria::bench {
 namespace {
 
@@ -84,6 +86,15 @@ double fma_peak_gflops(int threads, int milliseconds) {
   double sum = 0;
   for (double r : rate) sum += r;
   return sum;
+}
+
+double fma_probe_gflops() {
+  const Kernel kernel = best_kernel();
+  constexpr int kRounds = 20000;
+  const double begin = thread_seconds();
+  volatile float sink = kernel.run(kRounds, 1.0f);
+  (void)sink;
+  return kRounds * kernel.flops_per_round / (thread_seconds() - begin) * 1e-9;
 }
 
 }  // namespace stria::bench

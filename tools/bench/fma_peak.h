@@ -11,4 +11,7 @@ double fma_peak_gflops(int threads, int milliseconds);
 // "512-bit", "256-bit" or "128-bit": the vectors that fma_peak_gflops uses here.
 const char* fma_vector_name();
 
+// What the calling thread reaches just now, in about 0.1 ms of its processor time.
+double fma_probe_gflops();
+
 }  // namespace stria::bench

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the processor's benchmark runs: the sets of sets/*.json, each row as a Tile program with the
+// sizes of its inputs and what its peers need to know.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "stria/base/status.h"
+#include "stria/type/tensor_type.h"
+
+namespace stria::bench {
+
+// C[m, n] = A[m, k] * B[k, n], or B[n, k] if it is transposed.
+struct Gemm {
+  int64_t m = 0, n = 0, k = 0;
+  bool constant = false;  // B holds weights: either side may pack it before any timing
+  bool transposed = false;
+};
+
+// One square image, channels last: O[y, x, k] = sum of I[.., c] * F[i, j, c, k], padded so that
+// stride 1 keeps the size. Inputs I, F (weights) and, if fused, B (by channel) and R (like O), of
+// which max(O + B + R, 0) is made.
+struct Conv {
+  int64_t size = 0, in = 0, kernel = 0, stride = 0, out = 0;
+  bool depthwise = false;  // in == out, F[i, j, c]
+  bool fused = false;
+  int64_t pad() const { return kernel / 2; }
+  int64_t out_size() const { return (size + 2 * pad() - kernel) / stride + 1; }
+};
+
+// So many streams of one length that are read, and written.
+struct Mix {
+  int reads = 0, writes = 0;
+};
+
+// All tensors are fp32.
+struct Case {
+  std::string name;
+  std::string text;  // Tile
+  std::map<std::string, TensorType> inputs;
+  std::set<std::string> constants;
+  double operations = 0;  // of the mathematical function; a multiply-add is two
+  double bytes = 0;       // that must be read and written; of memory sets
+  double times = 1;       // that its network runs it
+  std::optional<Gemm> gemm;
+  std::optional<Conv> conv;
+  std::optional<Mix> mix;
+};
+
+enum class SetKind {
+  gemm,     // against peers
+  conv,     // against peers
+  memory,   // against reading and writing as much
+  step,     // with derivatives, over the function alone
+  threads,  // two threads over one
+};
+
+struct CaseSet {
+  std::string name, what;
+  SetKind kind = SetKind::gemm;
+  double geomean = 0, worst = 0;  // goals: ratio of throughputs; 0: none
+  double at_most = 0;             // goal of `step`
+  std::vector<Case> cases;
+};
+
+// All sets of the folder, by name. A file that is not as it should be fails with its name.
+Result<std::vector<CaseSet>> read_sets(const std::filesystem::path& folder);
+
+}  // namespace stria::bench

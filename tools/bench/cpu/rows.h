@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the rows of a set: ours, peers and a probe of the core's speed in turns, results compared,
+// one line printed for each.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cases.h"
+#include "ours.h"
+#include "peer.h"
+#include "stria/runtime/runtime.h"
+
+namespace stria::bench {
+
+template <typename T>
+T must(Result<T> result) {
+  STRIA_CHECK(result.ok(), "{}", result.status().to_string());
+  return std::move(result).value();
+}
+
+struct Asked {
+  std::string set, only, pipeline, dump;
+  int rounds = 15;
+};
+
+// Seconds of one run of each of several things, measured in turns: processor time of the one
+// thread, so that other work on the machine counts as little as may be.
+struct Samples {
+  std::vector<double> median, best;
+  size_t kept = 0;  // rounds in which the core was at its speed
+};
+
+class Bench {
+ public:
+  Bench(const Asked& asked, const std::vector<std::unique_ptr<PeerLibrary>>& peers);
+
+  nlohmann::json header() const;
+  // All rows that were asked for, and the summary.
+  nlohmann::json run(const CaseSet& set);
+
+ private:
+  struct Row {
+    std::string name;
+    double times = 1;               // that its network runs it
+    double ours_s = 0, best_s = 0;  // of the best peer
+    double ratio = 0, ratio_of_best = 0;
+    nlohmann::json json;
+  };
+  using Works = std::vector<std::function<void()>>;
+
+  Samples measure(const Works& works);
+  Result<std::unique_ptr<OurProgram>> compile(const Device& device, const Case& what,
+                                              const std::string& name) const;
+  Result<Row> against_peers(const Case& what, const std::string& name);
+  Result<Row> against_memory(const Case& what, const std::string& name);
+  Result<Row> step(const Case& what, const std::string& name);
+  Result<Row> two_threads(const Case& what) const;
+  void summarize(const CaseSet& set, const std::vector<Row>& rows, size_t failed,
+                 nlohmann::json& out) const;
+
+  const Asked& asked_;
+  const std::vector<std::unique_ptr<PeerLibrary>>& peers_;
+  Runtime runtime_;
+  Device device_;
+  std::optional<SourceText> pipeline_;
+  Memory streams_;  // of memory sets; made once
+  uint64_t streams_bytes_ = 0;
+  double top_speed_ = 0;  // of the probe, GFLOP/s
+};
+
+}  // namespace stria::bench
