@@ -33,7 +33,8 @@
 namespace stria {
 
 // Numbers that the model does not give are 0, which readers take as "not known". A cycle is one of
-// the model's clock_mhz. Sizes, rates, energies and areas are of one instance of a unit.
+// the model's clock_mhz, or of the unit's own where it gives one. Sizes, rates, energies and areas
+// are of one instance of a unit.
 
 enum class MemoryPolicy { unknown, managed, lru };  // who decides what is in it: program or cache
 
@@ -46,6 +47,7 @@ struct MemoryUnit {
   int64_t ways = 0;        // places of a line, of a cache
   int64_t banks = 0;       // parts that can be accessed at once
   int64_t bank_bytes = 0;  // width of one bank's access
+  double clock_mhz = 0;    // that its cycles count; 0 = the model's
   double latency_cycles = 0;
   double read_bytes_per_cycle = 0, write_bytes_per_cycle = 0;
   std::string energy_from;  // memory of the model's energy table (energy_table.h); may be empty
@@ -87,9 +89,18 @@ struct Instruction {
   double latency_cycles = 0;  // until its results can be used
 };
 
+// An array of multiply-adds through which operands move in step. What stays in the array is the
+// result, the second operand (weights) or the first one (inputs).
+struct SystolicArray {
+  enum class Dataflow { output_stationary, weight_stationary, input_stationary };  // JSON: os ws is
+  int64_t rows = 1, columns = 1;
+  Dataflow dataflow = Dataflow::output_stationary;
+};
+
 struct ExecutionUnit {
   std::string name;
   int64_t count = 1;
+  double clock_mhz = 0;  // that its cycles count; 0 = the model's
   enum class Operation { flop, mac };
   Operation operation = Operation::flop;  // what ops_per_cycle counts; JSON: op
   double ops_per_cycle = 0;               // as `flop`, a multiply-add is two
@@ -100,6 +111,7 @@ struct ExecutionUnit {
   int64_t fma_latency_cycles = 0;
   int64_t max_threads = 0;  // points that may run together on it
   std::map<DataType, TypeRates> rates;
+  std::optional<SystolicArray> systolic;    // how long products take, in place of ops_per_cycle
   std::vector<Instruction> instructions;    // by name
   std::string energy_from;                  // "operations" of the model's energy table, or empty
   std::map<std::string, double> energy_pj;  // "mac.i8": of one operation
@@ -110,6 +122,8 @@ struct ExecutionUnit {
 struct TransferUnit {
   std::string name;
   int64_t count = 1;
+  double clock_mhz = 0;       // that its cycles count; 0 = the model's
+  bool half_duplex = false;   // one transfer at a time; else one from each memory; JSON: duplex
   double latency_cycles = 0;  // to set up a transfer
   double pj_per_byte = 0;
   double leakage_mw = 0;
@@ -126,6 +140,7 @@ struct UnitInstance {
 struct Bus {
   std::vector<UnitInstance> sources;
   std::vector<UnitInstance> sinks;
+  double clock_mhz = 0;  // that its cycles count; 0 = the model's
   double bytes_per_cycle = 0;
   double latency_cycles = 0;
   double pj_per_byte = 0;
@@ -159,6 +174,7 @@ class HardwareModel {
   std::string name;
   std::string description;
   double clock_mhz = 0;
+  bool simulated = false;                // no machine behind it: never the fastest one there is
   double launch_us = 0;                  // from the host's call to a kernel's start
   std::vector<MemoryUnit> memories;      // by name
   std::vector<ExecutionUnit> executors;  // by name

@@ -44,6 +44,7 @@ Status read_units(ObjectReader& model, const std::string& key, std::vector<Unit>
 }
 
 Status read_memory(ObjectReader& reader, MemoryUnit& unit) {
+  STRIA_RETURN_IF_ERROR(reader.real("clock_mhz", unit.clock_mhz));
   STRIA_RETURN_IF_ERROR(reader.integer("size_KiB", unit.size_bytes, 0, 1024, kMaxModelBytes));
   size_t policy = 0;
   STRIA_RETURN_IF_ERROR(reader.choice("policy", {"unknown", "managed", "lru"}, policy));
@@ -180,8 +181,22 @@ Status read_instruction(ObjectReader& reader, const std::vector<std::string>& me
   return reader.finish();
 }
 
+Status read_systolic(ObjectReader& unit, std::optional<SystolicArray>& systolic) {
+  if (!unit.get("systolic")) return {};
+  ObjectReader reader = unit.inside("systolic");
+  STRIA_RETURN_IF_ERROR(reader.check());
+  SystolicArray& array = systolic.emplace();
+  STRIA_RETURN_IF_ERROR(reader.integer("rows", array.rows, 1));
+  STRIA_RETURN_IF_ERROR(reader.integer("columns", array.columns, 1));
+  size_t dataflow = 0;
+  STRIA_RETURN_IF_ERROR(reader.choice("dataflow", {"os", "ws", "is"}, dataflow));
+  array.dataflow = static_cast<SystolicArray::Dataflow>(dataflow);
+  return reader.finish();
+}
+
 Status read_executor(ObjectReader& reader, const std::vector<std::string>& memories,
                      ExecutionUnit& unit) {
+  STRIA_RETURN_IF_ERROR(reader.real("clock_mhz", unit.clock_mhz));
   size_t operation = 0;
   STRIA_RETURN_IF_ERROR(reader.choice("op", {"flop", "mac"}, operation));
   unit.operation = static_cast<ExecutionUnit::Operation>(operation);
@@ -201,6 +216,7 @@ Status read_executor(ObjectReader& reader, const std::vector<std::string>& memor
   STRIA_RETURN_IF_ERROR(read_energies(reader, "energy_pJ", unit.energy_pj));
   STRIA_RETURN_IF_ERROR(reader.real("leakage_mW", unit.leakage_mw));
   STRIA_RETURN_IF_ERROR(reader.real("area_mm2", unit.area_mm2));
+  STRIA_RETURN_IF_ERROR(read_systolic(reader, unit.systolic));
   if (!reader.get("instructions")) return {};
   ObjectReader instructions = reader.inside("instructions");
   STRIA_RETURN_IF_ERROR(instructions.check());
@@ -215,6 +231,10 @@ Status read_executor(ObjectReader& reader, const std::vector<std::string>& memor
 }
 
 Status read_transfer(ObjectReader& reader, TransferUnit& unit) {
+  STRIA_RETURN_IF_ERROR(reader.real("clock_mhz", unit.clock_mhz));
+  size_t duplex = 0;
+  STRIA_RETURN_IF_ERROR(reader.choice("duplex", {"full", "half"}, duplex));
+  unit.half_duplex = duplex == 1;
   STRIA_RETURN_IF_ERROR(reader.real("latency_cycles", unit.latency_cycles));
   STRIA_RETURN_IF_ERROR(reader.real("pJ_per_byte", unit.pj_per_byte));
   STRIA_RETURN_IF_ERROR(reader.real("leakage_mW", unit.leakage_mw));
@@ -275,6 +295,7 @@ Status read_buses(ObjectReader& model, const std::map<std::string, int64_t>& uni
     Bus bus;
     STRIA_RETURN_IF_ERROR(read_ends(units, reader, "sources", bus.sources));
     STRIA_RETURN_IF_ERROR(read_ends(units, reader, "sinks", bus.sinks));
+    STRIA_RETURN_IF_ERROR(reader.real("clock_mhz", bus.clock_mhz));
     STRIA_RETURN_IF_ERROR(reader.real("bytes_per_cycle", bus.bytes_per_cycle));
     STRIA_RETURN_IF_ERROR(reader.real("latency_cycles", bus.latency_cycles));
     STRIA_RETURN_IF_ERROR(reader.real("pJ_per_byte", bus.pj_per_byte));
@@ -319,6 +340,7 @@ Status read_model_fields(const PlacedTexts& texts, const json& object, HardwareM
   STRIA_RETURN_IF_ERROR(reader.text("name", model.name));
   STRIA_RETURN_IF_ERROR(reader.text("description", model.description));
   STRIA_RETURN_IF_ERROR(reader.real("clock_mhz", model.clock_mhz));
+  STRIA_RETURN_IF_ERROR(reader.flag("simulated", model.simulated));
   STRIA_RETURN_IF_ERROR(reader.real("launch_us", model.launch_us));
   STRIA_RETURN_IF_ERROR(read_units(reader, "mem_units", model.memories, read_memory));
   const std::vector<std::string> memories = names_of(model.memories);

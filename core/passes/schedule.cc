@@ -421,6 +421,17 @@ class Scheduler {
       tensors_.erase(tensors_.begin() + static_cast<std::ptrdiff_t>(stay.tensor));
       return false;
     }
+    // By size, so that the first one makes the most room. A kernel's own buffer has no place far.
+    const auto largest =
+        std::find_if(needed.begin(), needed.end(), [&](size_t n) { return !tensors_[n].buffer; });
+    if (options_.leave_far && largest != needed.end()) {
+      context_.skipped(tensors_[*largest].name,
+                       fmt::format("{} has no room for it beside what else the kernel needs",
+                                   options_.mem_loc.path.back().name));
+      context_.count("left far");
+      tensors_.erase(tensors_.begin() + static_cast<std::ptrdiff_t>(*largest));
+      return false;
+    }
     int64_t all = 0;
     std::vector<std::string> others;
     for (size_t n : needed) {
@@ -644,6 +655,9 @@ void describe(ScheduleOptions& options, OptionFields& fields) {
              "bring tensors that are read beyond their end (`#clamp`, `#zero_fill`), too");
   fields.add("num_banks", options.num_banks, "instances of the memory that are used, from 0",
              {1, 1 << 20});
+  fields.add("leave_far", options.leave_far,
+             "where a kernel's tensors cannot be near together, the largest stays far, in place of "
+             "an error");
   fields.add("swap_in_tags", options.swap_in_tags, "tags of the blocks that bring");
   fields.add("swap_out_tags", options.swap_out_tags, "tags of the blocks that take away");
 }

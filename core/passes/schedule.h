@@ -28,9 +28,10 @@
 // Dependencies are the fewest that are enough, those for bytes used again among them; all point
 // backward, so that nothing can block. A tensor that is read beyond its end, written in parts only,
 // touched by statements that are no blocks, or moved by the kernel's own transfers stays where it
-// is, counted with the reason. Requires: `#prologue` or `#main`. Ensures: the same values; the
-// program is #placed and legal as such. Runs after the kernels have their units, and before
-// memory_placement, which may place other memories again.
+// is, counted with the reason; with `leave_far` so does the largest tensor of a kernel that neither
+// fits nor comes in parts, as many of them as it takes. Requires: `#prologue` or `#main`. Ensures:
+// the same values; the program is #placed and legal as such. Runs after the kernels have their
+// units, and before memory_placement, which may place other memories again.
 #pragma once
 
 #include <string>
@@ -51,6 +52,8 @@ struct ScheduleOptions {
   stripe::Location xfer_loc;                 // of the blocks that transfer; none: not set
   bool allow_out_of_range_accesses = false;  // bring what is read beyond its end, too
   int64_t num_banks = 1;                     // instances of the memory, from 0
+  // Where a kernel's tensors cannot be near together, the largest stays far instead of an error.
+  bool leave_far = false;
   std::vector<std::string> swap_in_tags = {"swap_in"};    // of the blocks that bring
   std::vector<std::string> swap_out_tags = {"swap_out"};  // of those that take away
 };

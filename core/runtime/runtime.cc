@@ -35,14 +35,15 @@ std::string list_of(const std::vector<hal::PluginRecord>& records) {
   return out.empty() ? "\n  no device at all" : out;
 }
 
-// Operations per second that the model promises, from its execution units; 0 if it says nothing.
+// Operations per second that the model promises, from its execution units; 0 if it says nothing, or
+// of no machine.
 double promised_speed(const hal::Plugin& plugin, const hal::DeviceInfo& info) {
   auto path = plugin.hw_model(info.kind);
   if (!path.ok()) return 0;
   auto text = read_file(*path);
   if (!text.ok()) return 0;
   auto model = load_hardware_model({path->string(), *text}, {}, info.properties);
-  if (!model.ok()) return 0;
+  if (!model.ok() || model->simulated) return 0;
   double operations = 0;
   for (const ExecutionUnit& unit : model->executors)
     operations += static_cast<double>(unit.count) * unit.ops_per_cycle;

@@ -32,11 +32,11 @@ struct Shipped {
   HardwareModel model;
 };
 
-// Read from the manifests, as the runtime does; each pair of files once.
+// Read from the manifests of the built plugins, as the runtime does; each pair of files once.
 std::vector<Shipped> shipped_pipelines() {
   std::vector<Shipped> out;
   std::set<std::filesystem::path> plugins;
-  for (const auto& entry : std::filesystem::directory_iterator(STRIA_SOURCE_DIR "/plugins"))
+  for (const auto& entry : std::filesystem::directory_iterator(STRIA_BINARY_DIR "/lib/stria/plugins"))
     if (std::filesystem::exists(entry.path() / "plugin.json")) plugins.insert(entry.path());
   for (const std::filesystem::path& plugin : plugins) {
     const auto manifest = nlohmann::json::parse(read_file(plugin / "plugin.json").value());
@@ -46,7 +46,7 @@ std::vector<Shipped> shipped_pipelines() {
       const std::string name =
           fmt::format("{}: {} for {}", plugin.filename().string(), pipeline, hw);
       if (!seen.insert(name).second) continue;
-      auto model = load_hardware_model({hw, read_file(plugin / hw).value()});
+      auto model = load_hardware_model({plugin / hw, read_file(plugin / hw).value()});
       EXPECT_TRUE(model.ok()) << name << ": " << model.status().to_string();
       // Small programs take the way of large ones.
       if (model.ok())

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler.h"
+
+#include <numeric>
+
+#include "code_generator.h"
+
+namespace stria::sim {
+namespace {
+
+stria_direction direction_of(stripe::RefDir dir) {
+  if (dir == stripe::RefDir::in) return STRIA_IN;
+  return dir == stripe::RefDir::out ? STRIA_OUT : STRIA_INOUT;
+}
+
+}  // namespace
+
+sdk::Ref<sdk::Library> SimCompiler::compile(std::string_view stripe, std::string_view options) {
+  const stripe::Program program = code_generator::read_request(stripe, options).program;
+  const bool placed = program.entry.tags.has("placed");
+  std::vector<SimLibrary::Part> parts;
+  const std::pair<stria_program_part, const stripe::Block*> blocks[] = {
+      {STRIA_PROLOGUE, program.prologue()}, {STRIA_MAIN, program.main()}};
+  for (const auto& [part, block] : blocks)
+    if (block && !block->stmts.empty())
+      parts.push_back({part, std::make_shared<const PartValues>(
+                                 code_generator::require(PartValues::make(*block, placed)))});
+  return sdk::make<SimLibrary>(std::move(parts));
+}
+
+SimLibrary::SimLibrary(std::vector<Part> parts) : parts_(std::move(parts)) {
+  for (const Part& part : parts_) {
+    sdk::KernelInfo info;
+    info.name = part.part == STRIA_MAIN ? "main" : "prologue";
+    info.part = part.part;
+    info.statement = STRIA_WHOLE_PART;
+    for (const PartValues::Argument& argument : part.values->arguments())
+      info.arguments.push_back(
+          {argument.name, direction_of(argument.dir), static_cast<uint64_t>(argument.bytes), {}});
+    kernels_.push_back(std::move(info));
+  }
+}
+
+sdk::Ref<sdk::Kernel> SimLibrary::prepare(uint64_t index) {
+  return sdk::make<SimKernel>(parts_[index].values);
+}
+
+void SimKernel::run(const stria_memory* arguments, uint64_t count) const {
+  std::vector<void*> pointers;
+  for (uint64_t i = 0; i < count; ++i) pointers.push_back(arguments[i].data);
+  std::vector<size_t> order(values_->statements());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const Status status = values_->run(pointers.data(), order);
+  if (!status.ok()) throw sdk::Error(static_cast<stria_code>(status.code()), status.message());
+}
+
+}  // namespace stria::sim

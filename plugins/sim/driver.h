@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Driver and Device: machines that exist as a hardware model only. Always there; a kind of the
+// manifest is one of them.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "stria/sdk/device.h"
+
+namespace stria::sim {
+
+class SimDriver final : public sdk::Driver {
+ public:
+  using Driver::Driver;
+  std::vector<sdk::DeviceInfo> enumerate() override;
+  sdk::Ref<sdk::Device> open(const sdk::DeviceInfo& info, std::string_view options) override;
+};
+
+// Buffers and events are the helper's: the host's memory stands for the machine's main memory.
+class SimDevice final : public sdk::Device {
+ public:
+  using Device::Device;
+  sdk::Ref<sdk::Compiler> create_compiler() override;
+};
+
+}  // namespace stria::sim
