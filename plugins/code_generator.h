@@ -33,18 +33,27 @@ inline bool flag(const nlohmann::json& options, const char* key) {
 }
 
 // The arguments of sdk::Compiler::compile.
-struct BuildRequest {
-  stripe::Program program;
+struct BuildOptions {
   bool fast_math = false;
   bool dump_source = false;
 };
-inline BuildRequest read_request(std::string_view stripe, std::string_view text) {
+inline BuildOptions read_options(std::string_view text) {
   const nlohmann::json options = nlohmann::json::parse(text, nullptr, false);
   if (!options.is_object())
     throw sdk::Error(STRIA_INVALID_ARGUMENT,
                      "build options are not a JSON object: " + std::string(text));
-  const bool fast_math = flag(options, "fast_math"), dump_source = flag(options, "dump_source");
-  return {require(stripe::parse({"device program", std::string(stripe)})), fast_math, dump_source};
+  return {flag(options, "fast_math"), flag(options, "dump_source")};
+}
+inline stripe::Program read_program(std::string_view stripe) {
+  return require(stripe::parse({"device program", std::string(stripe)}));
+}
+
+struct BuildRequest : BuildOptions {
+  stripe::Program program;
+};
+inline BuildRequest read_request(std::string_view stripe, std::string_view text) {
+  const BuildOptions options = read_options(text);
+  return {options, read_program(stripe)};
 }
 
 // `Kernel` has the members name, in_prologue, statement and arguments (semtree::KernelArgument).

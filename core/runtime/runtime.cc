@@ -5,9 +5,11 @@
 #include <mutex>
 #include <optional>
 
+#include "stria/base/cache_folder.h"
 #include "stria/base/file.h"
 #include "stria/base/status.h"
 #include "stria/base/text.h"
+#include "stria/hal/disk_cache.h"
 #include "stria/hal/host.h"
 #include "stria/hal/plugin_set.h"
 #include "stria/runtime/device_selector.h"
@@ -84,6 +86,13 @@ Runtime::Runtime(RuntimeOptions options) : state_(std::make_shared<State>()) {
   hal::HostFunctions functions;
   functions.log = options.log;
   functions.interpret = interpret_for_plugin;
+  const std::filesystem::path kept = user_cache_folder();
+  const auto cache = std::make_shared<hal::DiskCache>(kept.empty() ? kept : kept / "plugins");
+  functions.cache_get = [cache](std::string_view key) { return cache->get(key); };
+  functions.cache_put = [cache](std::string_view key, std::string_view value) {
+    cache->put(key, value);
+    return Status();
+  };
   state_->host =
       std::make_shared<hal::Host>(std::move(functions), options.threads, options.wait_limit_ns);
   state_->options = std::move(options);

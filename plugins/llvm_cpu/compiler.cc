@@ -1,19 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler.h"
 
+#include <optional>
+
+#include "build_id.h"
 #include "code_generator.h"
 #include "emit/compiled_kernels.h"
 #include "library.h"
 
 namespace stria::llvm_cpu {
+namespace {
+
+// A cache that fails is one without the entry: what it holds can be made again.
+std::optional<std::string> kept(const sdk::Host& host, const std::string& key) {
+  try {
+    return host.cache_get(key);
+  } catch (const sdk::Error&) {
+    return std::nullopt;
+  }
+}
+
+void keep(const sdk::Host& host, const std::string& key, const std::string& value) {
+  try {
+    host.cache_put(key, value);
+  } catch (const sdk::Error&) {
+  }
+}
+
+}  // namespace
 
 sdk::Ref<sdk::Library> CpuCompiler::compile(std::string_view stripe, std::string_view options) {
-  const code_generator::BuildRequest request = code_generator::read_request(stripe, options);
+  const code_generator::BuildOptions asked = code_generator::read_options(options);
   CompileOptions compile;
-  compile.fast_math = request.fast_math;
-  compile.dump_semtree = compile.dump_ir = compile.dump_assembly = request.dump_source;
-  return sdk::make<CpuLibrary>(host_,
-                               code_generator::require(compile_kernels(request.program, compile)));
+  compile.fast_math = asked.fast_math;
+  compile.dump_semtree = compile.dump_ir = compile.dump_assembly = asked.dump_source;
+  compile.parallel = [this](size_t count, const std::function<void(size_t)>& job) {
+    host_.parallel_for(count, 1, [&](uint64_t begin, uint64_t end) {
+      for (uint64_t n = begin; n < end; ++n) job(n);
+    });
+  };
+  // The program is what passes have made of it with the hardware model: that needs no mention.
+  const std::string build = build_id();
+  compile.keep_image = !asked.dump_source && !build.empty();
+  std::string key;
+  if (compile.keep_image) {
+    key = "llvm_cpu, build " + build + ", " + code_key(compile) + "\n" + std::string(stripe);
+    if (const std::optional<std::string> image = kept(host_, key))
+      if (auto loaded = load_kernels(*image); loaded.ok())
+        return sdk::make<CpuLibrary>(host_, *std::move(loaded));
+  }
+  const stripe::Program program = code_generator::read_program(stripe);
+  std::unique_ptr<CompiledKernels> code =
+      code_generator::require(compile_kernels(program, compile));
+  if (compile.keep_image) keep(host_, key, code->take_image());
+  return sdk::make<CpuLibrary>(host_, std::move(code));
 }
 
 }  // namespace stria::llvm_cpu

@@ -265,9 +265,7 @@ class Measurement {
     shape.vectors = processor_.vector_registers >= 32 ? 4 : 2;
     STRIA_ASSIGN(stripe::Program program,
                  stripe::parse({"kernels that measure", program_text(shape)}));
-    CompileOptions options;
-    options.threads = 1;
-    STRIA_ASSIGN(std::unique_ptr<CompiledKernels> code, compile_kernels(program, options));
+    STRIA_ASSIGN(std::unique_ptr<CompiledKernels> code, compile_kernels(program));
     if (code->kernels().size() != 2 || !in_time())
       return make_error(StatusCode::deadline_exceeded, "no time left");
 

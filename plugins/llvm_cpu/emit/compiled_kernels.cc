@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emit/compiled_kernels.h"
 
-#include <algorithm>
-#include <atomic>
 #include <new>
-#include <system_error>
-#include <thread>
 
 #include "emit/jit.h"
+#include "emit/kernel_image.h"
 #include "stria/semtree/build.h"
 #include "stria/semtree/kernels.h"
 #include "stria/semtree/print.h"
@@ -17,13 +14,28 @@ namespace {
 
 class Kernels : public CompiledKernels {
  public:
-  Kernels(std::unique_ptr<Jit> jit, std::vector<CompiledKernel> kernels)
-      : jit_(std::move(jit)), kernels_(std::move(kernels)) {}
+  // Links `kernels`, whose code the Jit has under `symbols`.
+  static Result<std::unique_ptr<CompiledKernels>> link(std::unique_ptr<Jit> jit,
+                                                       std::vector<CompiledKernel> kernels,
+                                                       const std::vector<std::string>& symbols,
+                                                       std::string image = {}) {
+    for (size_t k = 0; k < kernels.size(); ++k) {
+      STRIA_ASSIGN(void* entry, jit->address(symbols[k]));
+      kernels[k].entry = reinterpret_cast<KernelEntry>(entry);
+    }
+    auto out = std::make_unique<Kernels>();
+    out->jit_ = std::move(jit);
+    out->kernels_ = std::move(kernels);
+    out->image_ = std::move(image);
+    return std::unique_ptr<CompiledKernels>(std::move(out));
+  }
   const std::vector<CompiledKernel>& kernels() const override { return kernels_; }
+  std::string take_image() override { return std::move(image_); }
 
  private:
   std::unique_ptr<Jit> jit_;
   std::vector<CompiledKernel> kernels_;
+  std::string image_;
 };
 
 struct Job {
@@ -52,9 +64,21 @@ void compile(Jit& jit, const CompileOptions& options, Job& job) {
   out.arguments = semtree::arguments_of(*job.kernel.block, *function);
   if (options.dump_semtree) out.semtree = semtree::print(*function);
   JitDump dump;
-  job.status = jit.add(*function, job.symbol, &dump);
+  Result<std::string> symbol = jit.add(*function, &dump);
+  job.status = symbol.status();
+  if (symbol.ok()) job.symbol = *std::move(symbol);
   out.ir = std::move(dump.ir);
   out.assembly = std::move(dump.assembly);
+}
+
+JitOptions jit_options(const CompileOptions& options) {
+  JitOptions out;
+  out.fast_math = options.fast_math;
+  out.dump_ir = options.dump_ir;
+  out.dump_assembly = options.dump_assembly;
+  out.assembly_for = options.assembly_for;
+  out.keep_objects = options.keep_image;
+  return out;
 }
 
 // An exception must not leave a thread: it would end the process.
@@ -70,42 +94,43 @@ void compile_caught(Jit& jit, const CompileOptions& options, Job& job) {
 
 }  // namespace
 
-Result<std::unique_ptr<CompiledKernels>> compile_kernels(const stripe::Program& program, const CompileOptions& options) {
+Result<std::unique_ptr<CompiledKernels>> compile_kernels(const stripe::Program& program,
+                                                         const CompileOptions& options) {
   STRIA_ASSIGN(const semtree::ProgramKernels program_kernels, semtree::kernels_of(program));
   std::vector<Job> jobs;
   for (const semtree::KernelBlock& kernel : program_kernels.kernels) {
     Job job;
     job.kernel = kernel;
-    job.symbol = fmt::format("kernel_{}", jobs.size());
     jobs.push_back(std::move(job));
   }
-  STRIA_ASSIGN(std::unique_ptr<Jit> jit,
-               Jit::create({options.fast_math, options.dump_ir, options.dump_assembly,
-                            options.assembly_for}));
-  const int wanted = options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency());
-  const size_t workers = std::min<size_t>(jobs.size(), std::max(wanted, 1));
-  std::atomic<size_t> next = 0;
-  const auto work = [&] {
-    for (size_t i; (i = next.fetch_add(1)) < jobs.size();) compile_caught(*jit, options, jobs[i]);
-  };
-  {
-    std::vector<std::jthread> threads;
-    threads.reserve(workers);
-    // Threads only make it faster: where the system gives no more, those that have started and this one do it all.
-    try {
-      for (size_t i = 1; i < workers; ++i) threads.emplace_back(work);
-    } catch (const std::system_error&) {
-    }
-    work();
+  STRIA_ASSIGN(std::unique_ptr<Jit> jit, Jit::create(jit_options(options)));
+  const std::function<void(size_t)> work = [&](size_t n) { compile_caught(*jit, options, jobs[n]); };
+  if (options.parallel) {
+    options.parallel(jobs.size(), work);
+  } else {
+    for (size_t n = 0; n < jobs.size(); ++n) work(n);
   }
-  std::vector<CompiledKernel> kernels;
+  KernelImage made;
   for (Job& job : jobs) {
-    if (!job.status.ok()) return job.status.with_context(fmt::format("kernel '{}'", job.kernel.block->name));
-    STRIA_ASSIGN(void* entry, jit->address(job.symbol));
-    job.result.entry = reinterpret_cast<KernelEntry>(entry);
-    kernels.push_back(std::move(job.result));
+    if (!job.status.ok())
+      return job.status.with_context(fmt::format("kernel '{}'", job.kernel.block->name));
+    made.kernels.push_back(std::move(job.result));
+    made.symbols.push_back(std::move(job.symbol));
   }
-  return std::unique_ptr<CompiledKernels>(std::make_unique<Kernels>(std::move(jit), std::move(kernels)));
+  std::string image;
+  if (options.keep_image) {
+    made.objects = jit->take_objects();
+    image = write_image(made);
+  }
+  return Kernels::link(std::move(jit), std::move(made.kernels), made.symbols, std::move(image));
+}
+
+Result<std::unique_ptr<CompiledKernels>> load_kernels(std::string_view bytes) {
+  STRIA_ASSIGN(KernelImage image, read_image(bytes));
+  STRIA_ASSIGN(std::unique_ptr<Jit> jit, Jit::create({}));
+  for (const auto& [symbol, object] : image.objects)
+    STRIA_RETURN_IF_ERROR(jit->add_object(symbol, object));
+  return Kernels::link(std::move(jit), std::move(image.kernels), image.symbols);
 }
 
 }  // namespace stria::llvm_cpu

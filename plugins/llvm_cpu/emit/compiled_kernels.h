@@ -7,8 +7,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stria/base/status.h"
@@ -44,25 +46,42 @@ struct CompileOptions {
   // A processor by its name ("sapphirerapids"): `assembly` is what it would get, and need not run
   // here. "": this one. invalid_argument if the code generator does not know it.
   std::string assembly_for;
-  int threads = 0;             // how many kernels compile at once; 0: one per core
+  // Calls job(0) to job(count - 1), each once and on any threads, and returns when all are done; a
+  // job throws nothing. Empty: one after the other on the calling thread.
+  std::function<void(size_t count, const std::function<void(size_t)>& job)> parallel;
+  bool keep_image = false;  // for CompiledKernels::take_image
 };
 
-// Owns the machine code: entries are valid while it lives. Immutable, so safe to share.
+// Owns the machine code: entries are valid while it lives. Immutable but for
+// take_image, so safe to share.
 class CompiledKernels {
  public:
   virtual ~CompiledKernels() = default;
   // Statements of prologue, then of main, in order.
   virtual const std::vector<CompiledKernel>& kernels() const = 0;
+  // What load_kernels takes, once; "" unless it was asked for. Not while others use the object.
+  virtual std::string take_image() = 0;
 };
 
-// Compiles every statement of `prologue` and `main`. The structure of the program is verified, its accesses
+// Compiles every statement of `prologue` and `main`; kernels that differ in names alone are compiled once. The structure of the program is verified, its accesses
 // are trusted; what this device cannot do fails with `unsupported` or `out_of_range` and names the kernel.
 // May be called from any thread.
 Result<std::unique_ptr<CompiledKernels>> compile_kernels(const stripe::Program& program,
                                                          const CompileOptions& options = {});
 
-// The host CPU as the code generator sees it: "sapphirerapids", and how many fp32 lanes its widest
-// usable vector has (16, 8 or 4).
+// The kernels of an image that was made with the same code_key, ready in a fraction of the time.
+// invalid_argument for bytes that are no such image; objects must be whole, for they are trusted.
+Result<std::unique_ptr<CompiledKernels>> load_kernels(std::string_view image);
+
+// All that code depends on besides the program and this library's own build: the code generator's
+// version, the processor and its features, the options.
+std::string code_key(const CompileOptions& options);
+
+// The processor that code is made for, as the code generator calls it: "sapphirerapids", and how
+// many fp32 lanes its widest usable vector has (16, 8 or 4). The host's, or that of the environment
+// variable STRIA_LLVM_CPU_PROCESSOR (ignored in elevated processes), which the host must be able to
+// run: compilation fails with invalid_argument for a name that is not known, and with unavailable,
+// naming what is missing, for one of more features than the host has.
 std::string host_cpu_name();
 int host_vector_lanes();
 

@@ -2,14 +2,17 @@
 #include "emit/jit.h"
 
 #include <dlfcn.h>
+#include <llvm/ADT/StringExtras.h>
 #include <llvm/Analysis/CGSCCPassManager.h>
 #include <llvm/Analysis/LoopAnalysisManager.h>
+#include <llvm/Config/llvm-config.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/SHA256.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
@@ -25,8 +28,12 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include <array>
+#include <cstdlib>
 #include <cstring>
+#include <map>
 #include <mutex>
+#include <set>
 
 #include "emit/compiled_kernels.h"
 #include "emit/emit_llvm.h"
@@ -51,6 +58,45 @@ void initialize_target() {
 template <typename Has>
 int vector_bytes_of(const Has& has) {
   return has("avx512f") && has("avx512vl") && has("avx512dq") && has("avx512bw") ? 64 : has("avx2") && has("fma") ? 32 : 16;
+}
+
+using llvm::orc::JITTargetMachineBuilder;
+
+// The processor to make code for; see host_cpu_name in compiled_kernels.h.
+Result<JITTargetMachineBuilder> detect_target() {
+  initialize_target();
+  auto host = JITTargetMachineBuilder::detectHost();
+  if (!host) return failure(host.takeError(), "host CPU");
+  host->setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
+  const char* name = secure_getenv("STRIA_LLVM_CPU_PROCESSOR");
+  if (!name || !*name) return *host;
+  JITTargetMachineBuilder asked(host->getTargetTriple());
+  asked.setCPU(name).setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
+  auto machine = host->createTargetMachine();
+  if (!machine) return failure(machine.takeError(), "target machine");
+  if (!(*machine)->getMCSubtargetInfo()->isCPUStringValid(name))
+    return invalid_argument(
+        "STRIA_LLVM_CPU_PROCESSOR is '{}': the code generator knows no such processor", name);
+  machine = asked.createTargetMachine();
+  if (!machine) return failure(machine.takeError(), "target machine");
+  const llvm::MCSubtargetInfo& wanted = *(*machine)->getMCSubtargetInfo();
+  for (const auto& feature : llvm::sys::getHostCPUFeatures())
+    if (!feature.second && wanted.checkFeatures("+" + feature.first().str()))
+      return make_error(StatusCode::unavailable,
+                        "STRIA_LLVM_CPU_PROCESSOR is '{}', which has '{}': this machine has not",
+                        name, feature.first().str());
+  return asked;
+}
+
+int vector_bytes_of(const JITTargetMachineBuilder& builder) {
+  auto machine = JITTargetMachineBuilder(builder).createTargetMachine();
+  if (!machine) {
+    llvm::consumeError(machine.takeError());
+    return 16;
+  }
+  const llvm::MCSubtargetInfo& features = *(*machine)->getMCSubtargetInfo();
+  return vector_bytes_of(
+      [&](const char* feature) { return features.checkFeatures(std::string("+") + feature); });
 }
 
 struct GroupReductions : llvm::PassInfoMixin<GroupReductions> {
@@ -93,18 +139,30 @@ void optimize(llvm::Module& module, llvm::TargetMachine& target) {
     if (!function.isDeclaration()) passes.run(function, functions);
 }
 
-// The function as an optimised module.
-Status make_module(const semtree::Function& function, const std::string& symbol,
-                   const EmitOptions& options, llvm::TargetMachine& target, llvm::Module& module) {
+// What a kernel is called until its symbol is known.
+constexpr const char* kEntry = "kernel";
+
+// The function as a module, as it was emitted.
+Status make_module(const semtree::Function& function, const EmitOptions& options,
+                   llvm::TargetMachine& target, llvm::Module& module) {
   module.setDataLayout(target.createDataLayout());
   module.setTargetTriple(target.getTargetTriple().str());
-  emit_function(function, symbol, options, module);
+  emit_function(function, kEntry, options, module);
   std::string problem;
   llvm::raw_string_ostream report(problem);
   if (llvm::verifyModule(module, &report))
     return internal_error("kernel '{}' became wrong LLVM IR: {}", function.name, report.str());
-  optimize(module, target);
   return {};
+}
+
+// Of all that the code of a module can depend on but names.
+std::string symbol_of(const llvm::Module& module) {
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream stream(text);
+  module.print(stream, nullptr);
+  const std::array<uint8_t, 32> hash = llvm::SHA256::hash(
+      llvm::ArrayRef(reinterpret_cast<const uint8_t*>(text.data()), text.size()));
+  return std::string(kEntry) + "_" + llvm::toHex(hash, /*LowerCase=*/true);
 }
 
 bool generate(llvm::Module& from, llvm::TargetMachine& target, llvm::CodeGenFileType kind,
@@ -128,11 +186,23 @@ Result<std::string> assembly_of(llvm::Module& module, llvm::TargetMachine& targe
 struct Jit::State {
   JitOptions options;
   EmitOptions emit;
-  std::unique_ptr<llvm::orc::JITTargetMachineBuilder> target;
+  std::unique_ptr<JITTargetMachineBuilder> target;
   std::unique_ptr<llvm::orc::LLJIT> jit;
   // Making a target machine takes longer than compiling a small kernel: those that are not in use wait here.
   std::mutex mutex;
   std::vector<std::unique_ptr<llvm::TargetMachine>> idle;
+  std::set<std::string> symbols;               // taken; guarded by mutex
+  std::map<std::string, std::string> objects;  // with keep_objects; guarded by mutex
+
+  // Whether nobody had it before.
+  bool take_symbol(const std::string& symbol) {
+    std::lock_guard lock(mutex);
+    return symbols.insert(symbol).second;
+  }
+  std::string next_symbol() {
+    std::lock_guard lock(mutex);
+    return *symbols.insert(fmt::format("{}_{}", kEntry, symbols.size())).first;
+  }
 
   Result<std::unique_ptr<llvm::TargetMachine>> take_machine() {
     {
@@ -157,21 +227,18 @@ Jit::Jit(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Jit::~Jit() = default;
 
 Result<std::unique_ptr<Jit>> Jit::create(const JitOptions& options) {
-  initialize_target();
   auto state = std::make_unique<State>();
   state->options = options;
-  auto target = llvm::orc::JITTargetMachineBuilder::detectHost();
-  if (!target) return failure(target.takeError(), "host CPU");
-  target->setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
-  state->target = std::make_unique<llvm::orc::JITTargetMachineBuilder>(*target);
+  STRIA_ASSIGN(const JITTargetMachineBuilder target, detect_target());
+  state->target = std::make_unique<JITTargetMachineBuilder>(target);
   auto jit = llvm::orc::LLJITBuilder()
-                 .setJITTargetMachineBuilder(*target)
+                 .setJITTargetMachineBuilder(target)
                  .setPlatformSetUp(llvm::orc::setUpInactivePlatform)
                  .create();
   if (!jit) return failure(jit.takeError(), "JIT");
   state->jit = std::move(*jit);
   state->emit.fast_math = options.fast_math;
-  state->emit.vector_bytes = host_vector_lanes() * 4;
+  state->emit.vector_bytes = vector_bytes_of(target);
 
   // Generated code sees these symbols and no others.
   llvm::orc::SymbolMap symbols;
@@ -206,25 +273,32 @@ Result<std::unique_ptr<Jit>> Jit::create(const JitOptions& options) {
   return std::unique_ptr<Jit>(new Jit(std::move(state)));
 }
 
-Status Jit::add(const semtree::Function& function, const std::string& symbol, JitDump* dump) {
+Result<std::string> Jit::add(const semtree::Function& function, JitDump* dump) {
   STRIA_ASSIGN(std::unique_ptr<llvm::TargetMachine> machine, state_->take_machine());
-  Status status = compile(function, symbol, *machine, dump);
+  Result<std::string> symbol = compile(function, *machine, dump);
   state_->give_back(std::move(machine));
-  return status;
+  return symbol;
 }
 
-Status Jit::compile(const semtree::Function& function, const std::string& symbol, llvm::TargetMachine& target,
-                    JitDump* dump) {
+Result<std::string> Jit::compile(const semtree::Function& function, llvm::TargetMachine& target,
+                                 JitDump* dump) {
+  const JitOptions& options = state_->options;
+  const bool dumps = options.dump_ir || options.dump_assembly;
   llvm::LLVMContext context;
-  llvm::Module module(symbol, context);
-  STRIA_RETURN_IF_ERROR(make_module(function, symbol, state_->emit, target, module));
-  if (dump && state_->options.dump_ir) {
+  context.setDiscardValueNames(!dumps);  // they are for people
+  llvm::Module module("", context);
+  STRIA_RETURN_IF_ERROR(make_module(function, state_->emit, target, module));
+  const std::string symbol = dumps ? state_->next_symbol() : symbol_of(module);
+  if (!dumps && !state_->take_symbol(symbol)) return symbol;
+  module.getFunction(kEntry)->setName(symbol);
+  optimize(module, target);
+  if (dump && options.dump_ir) {
     llvm::raw_string_ostream text(dump->ir);
     module.print(text, nullptr);
   }
-  if (dump && state_->options.dump_assembly) {
-    if (!state_->options.assembly_for.empty()) {
-      STRIA_ASSIGN(dump->assembly, other_assembly(function, symbol, target));
+  if (dump && options.dump_assembly) {
+    if (!options.assembly_for.empty()) {
+      STRIA_ASSIGN(dump->assembly, other_assembly(function, target));
     } else {
       // Code generation changes the module it works on.
       STRIA_ASSIGN(dump->assembly, assembly_of(*llvm::CloneModule(module), target));
@@ -233,13 +307,26 @@ Status Jit::compile(const semtree::Function& function, const std::string& symbol
   llvm::SmallVector<char, 0> object;
   if (!generate(module, target, llvm::CodeGenFileType::ObjectFile, object))
     return internal_error("no object code for this target");
+  if (options.keep_objects) {
+    std::lock_guard lock(state_->mutex);
+    state_->objects.emplace(symbol, std::string(object.begin(), object.end()));
+  }
   auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(object), symbol, false);
-  if (auto error = state_->jit->addObjectFile(std::move(buffer))) return failure(std::move(error), symbol);
+  if (auto error = state_->jit->addObjectFile(std::move(buffer)))
+    return failure(std::move(error), symbol);
+  return symbol;
+}
+
+Status Jit::add_object(const std::string& symbol, std::string_view object) {
+  auto buffer = llvm::MemoryBuffer::getMemBufferCopy({object.data(), object.size()}, symbol);
+  if (auto error = state_->jit->addObjectFile(std::move(buffer)))
+    return failure(std::move(error), symbol);
   return {};
 }
 
+std::map<std::string, std::string> Jit::take_objects() { return std::move(state_->objects); }
+
 Result<std::string> Jit::other_assembly(const semtree::Function& function,
-                                        const std::string& symbol,
                                         const llvm::TargetMachine& host) {
   const std::string& name = state_->options.assembly_for;
   if (!host.getMCSubtargetInfo()->isCPUStringValid(name))
@@ -253,8 +340,9 @@ Result<std::string> Jit::other_assembly(const semtree::Function& function,
   emit.vector_bytes = vector_bytes_of(
       [&](const char* feature) { return features.checkFeatures(std::string("+") + feature); });
   llvm::LLVMContext context;
-  llvm::Module module(symbol, context);
-  STRIA_RETURN_IF_ERROR(make_module(function, symbol, emit, **machine, module));
+  llvm::Module module("", context);
+  STRIA_RETURN_IF_ERROR(make_module(function, emit, **machine, module));
+  optimize(module, **machine);
   return assembly_of(module, **machine);
 }
 
@@ -264,15 +352,22 @@ Result<void*> Jit::address(const std::string& symbol) {
   return found->toPtr<void*>();
 }
 
-std::string host_cpu_name() { return llvm::sys::getHostCPUName().str(); }
+std::string host_cpu_name() {
+  const Result<JITTargetMachineBuilder> target = detect_target();
+  return target.ok() ? target->getCPU() : llvm::sys::getHostCPUName().str();
+}
 
 int host_vector_lanes() {
-  const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
-  return vector_bytes_of([&](const char* name) {
-           auto at = features.find(name);
-           return at != features.end() && at->second;
-         }) /
-         4;
+  const Result<JITTargetMachineBuilder> target = detect_target();
+  return target.ok() ? vector_bytes_of(*target) / 4 : 4;
+}
+
+std::string code_key(const CompileOptions& options) {
+  const Result<JITTargetMachineBuilder> target = detect_target();
+  // Without a target nothing is compiled, so nothing is kept.
+  if (!target.ok()) return "no target";
+  return fmt::format("LLVM {}, {}, {}{}", LLVM_VERSION_STRING, target->getCPU(),
+                     target->getFeatures().getString(), options.fast_math ? ", fast_math" : "");
 }
 
 }  // namespace stria::llvm_cpu

@@ -3,8 +3,10 @@
 // memory. One Jit holds the code of one library.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "stria/base/status.h"
 #include "stria/semtree/tree.h"
@@ -20,6 +22,7 @@ struct JitOptions {
   bool dump_ir = false;
   bool dump_assembly = false;
   std::string assembly_for;  // see CompileOptions
+  bool keep_objects = false;
 };
 
 struct JitDump {
@@ -32,18 +35,25 @@ class Jit {
   static Result<std::unique_ptr<Jit>> create(const JitOptions& options);
   ~Jit();  // frees the code
 
-  // Compiles `function` under the symbol; safe to call from several threads at once, with different
-  // symbols. `dump` (may be null) gets what the options ask for.
-  Status add(const semtree::Function& function, const std::string& symbol, JitDump* dump);
-  // Links what the symbol needs. The address stays valid while the Jit lives.
+  // Compiles `function` and gives the symbol that it has. Functions that differ in names alone are
+  // compiled once and share a symbol, unless something is dumped. Safe to call from several threads
+  // at once; the symbol may be one that another thread is still at. `dump` (may be null) gets what
+  // the options ask for.
+  Result<std::string> add(const semtree::Function& function, JitDump* dump);
+  // Takes an object that another Jit of this processor and these options has made.
+  Status add_object(const std::string& symbol, std::string_view object);
+  // Links what the symbol needs, when all is added. The address stays valid while the Jit lives.
   Result<void*> address(const std::string& symbol);
+  // With keep_objects: what was compiled, by symbol.
+  std::map<std::string, std::string> take_objects();
 
  private:
   struct State;
   explicit Jit(std::unique_ptr<State> state);
-  Status compile(const semtree::Function& function, const std::string& symbol, llvm::TargetMachine& target, JitDump* dump);
+  Result<std::string> compile(const semtree::Function& function, llvm::TargetMachine& target,
+                              JitDump* dump);
   // What `function` becomes on the processor that the options name, of the kind of `host`.
-  Result<std::string> other_assembly(const semtree::Function& function, const std::string& symbol,
+  Result<std::string> other_assembly(const semtree::Function& function,
                                      const llvm::TargetMachine& host);
   std::unique_ptr<State> state_;
 };

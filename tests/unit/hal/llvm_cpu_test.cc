@@ -7,6 +7,7 @@
 
 #include <condition_variable>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
 
@@ -82,7 +83,23 @@ class LlvmCpuTest : public ::testing::Test {
     ASSERT_NE(library, nullptr) << ::dlerror();
     real_query =
         reinterpret_cast<stria_plugin_query_function>(::dlsym(library, "stria_plugin_query"));
-    LoadResult loaded = adopt_plugin(*manifest, patched_query, scripted_host(nullptr, 2));
+    HostFunctions functions = scripted_functions(nullptr);
+    functions.cache_get = [this](std::string_view key) -> Result<std::optional<std::string>> {
+      std::lock_guard lock(cache_mutex_);
+      if (!cache_works_) return make_error(StatusCode::data_loss, "no cache today");
+      auto at = cache_.find(std::string(key));
+      if (at == cache_.end()) return std::optional<std::string>();
+      ++hits_;
+      return std::optional(at->second);
+    };
+    functions.cache_put = [this](std::string_view key, std::string_view value) -> Status {
+      std::lock_guard lock(cache_mutex_);
+      if (!cache_works_) return make_error(StatusCode::data_loss, "no cache today");
+      cache_[std::string(key)] = value;
+      return Status();
+    };
+    LoadResult loaded =
+        adopt_plugin(*manifest, patched_query, std::make_shared<Host>(std::move(functions), 2));
     ASSERT_TRUE(loaded.status().ok()) << loaded.status().to_string();
     plugin_ = loaded.plugin;
     auto devices = plugin_.devices();
@@ -134,6 +151,12 @@ class LlvmCpuTest : public ::testing::Test {
       count += reinterpret_cast<const float*>(mapping.data())[i] == static_cast<float>(2 * i);
     return count;
   }
+
+  // What the host keeps for the plugin, and how often it was found.
+  std::mutex cache_mutex_;
+  std::map<std::string, std::string> cache_;
+  int hits_ = 0;
+  bool cache_works_ = true;
 
   Plugin plugin_;
   DeviceInfo info_;
@@ -204,6 +227,47 @@ TEST_F(LlvmCpuTest, IndependentKernelsOverlap) {
   EXPECT_EQ(arrived, 2);
   EXPECT_EQ(doubled(r), kCount);
   EXPECT_EQ(doubled(s), kCount);
+}
+
+TEST_F(LlvmCpuTest, CodeIsTakenFromTheCache) {
+  const auto runs = [&](const Kernel& kernel) {
+    Buffer r = result();
+    EXPECT_TRUE(kernel.run(std::vector<Argument>{{r, 0}, {a_, 0}})->wait().ok());
+    return doubled(r) == kCount;
+  };
+  EXPECT_TRUE(runs(doubling()));
+  EXPECT_EQ(hits_, 0);
+  ASSERT_EQ(cache_.size(), 1u);
+  EXPECT_THAT(cache_.begin()->first, testing::AllOf(HasSubstr(kDouble), HasSubstr("LLVM 19.1")));
+  const Kernel kept = doubling();
+  EXPECT_EQ(hits_, 1);
+  EXPECT_EQ(kept.info().name, "double_it");
+  EXPECT_TRUE(runs(kept));
+  // Options are part of the key; what is dumped has to be made.
+  EXPECT_TRUE(compiler_.build(kDouble, "{\"fast_math\": true}")->done.wait().ok());
+  EXPECT_EQ(cache_.size(), 2u);
+  EXPECT_TRUE(compiler_.build(kDouble, "{\"dump_source\": true}")->done.wait().ok());
+  EXPECT_EQ(cache_.size(), 2u);
+  EXPECT_EQ(hits_, 1);
+}
+
+TEST_F(LlvmCpuTest, ADamagedOrFailingCacheCostsTimeOnly) {
+  const auto runs = [&] {
+    const Kernel kernel = doubling();
+    Buffer r = result();
+    EXPECT_TRUE(kernel.run(std::vector<Argument>{{r, 0}, {a_, 0}})->wait().ok());
+    return doubled(r) == kCount;
+  };
+  EXPECT_TRUE(runs());
+  ASSERT_EQ(cache_.size(), 1u);
+  std::string& value = cache_.begin()->second;
+  const std::string whole = value;
+  value.resize(value.size() / 2);
+  EXPECT_TRUE(runs());
+  EXPECT_EQ(hits_, 1);
+  EXPECT_EQ(value, whole);  // made again, the same
+  cache_works_ = false;
+  EXPECT_TRUE(runs());
 }
 
 TEST_F(LlvmCpuTest, BuildsFailWithTheReasonAndDumpTheirSource) {

@@ -1,32 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What compile_kernels promises to its callers: the list of kernels and arguments, dumps, sub-ranges,
 // several libraries at once, errors that name their place.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
-#include <pthread.h>
 
-#include <atomic>
-#include <cerrno>
+#include <cstdlib>
+#include <set>
 #include <thread>
 
 #include "emit/compiled_kernels.h"
 #include "kernel_runner.h"
 #include "stria/stripe/parser.h"
-
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-namespace {
-std::atomic<int> threads_left = -1;  // that pthread_create still starts; below 0: any number
-}
-
-// Stands before the system's: lets a test run out of threads.
-extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* how, void* (*start)(void*), void* argument) noexcept {
-  using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
-  static const auto create = reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
-  if (threads_left == 0) return EAGAIN;
-  if (threads_left > 0) --threads_left;
-  return create(thread, how, start, argument);
-}
-#endif
 
 namespace stria::llvm_cpu {
 namespace {
@@ -68,21 +51,119 @@ TEST(Interface, ListsKernelsAndArguments) {
   EXPECT_TRUE(kernel.semtree.empty() && kernel.ir.empty() && kernel.assembly.empty());
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-TEST(Interface, CompilesWithTheThreadsThatTheSystemGives) {
-  const std::string kernel = fmt::format("#kernel #parallel block [x:10] (\nin {}\nout {}) {{\n0: $a = load(A)\n1: R = store($a)\n}}",
-                                         element_view(kIn, "x, 3"), element_view(kOut, "x, 3"));
-  for (int given : {0, 1}) {
-    threads_left = given;
-    CompileOptions options;
-    options.threads = 8;
-    auto compiled = compile_kernels(parsed(program_text({kIn, kOut}, std::vector<std::string>(6, kernel))), options);
-    threads_left = -1;
-    ASSERT_TRUE(compiled.ok()) << compiled.status().to_string();
-    EXPECT_EQ((*compiled)->kernels().size(), 6u);
-  }
+std::string copying(const std::string& name, int x) {
+  return fmt::format("#kernel #parallel block [x:10] ( // {}\nin {}\nout {}) {{\n0: $a = load(A)\n1: R = store($a)\n}}",
+                     name, element_view(kIn, fmt::format("x, {}", x)), element_view(kOut, fmt::format("x, {}", x)));
 }
-#endif
+
+TEST(Interface, CompilesInParallelAsItIsTold) {
+  std::vector<std::string> blocks;
+  for (int x = 0; x < 6; ++x) blocks.push_back(copying(fmt::format("copy_{}", x), x));
+  const stripe::Program program = parsed(program_text({kIn, kOut}, blocks));
+  size_t told = 0;
+  CompileOptions options;
+  options.parallel = [&](size_t count, const std::function<void(size_t)>& job) {
+    told = count;
+    std::vector<std::thread> threads;
+    for (size_t n = count; n-- > 0;) threads.emplace_back([&job, n] { job(n); });
+    for (std::thread& thread : threads) thread.join();
+  };
+  auto compiled = compile_kernels(program, options);
+  ASSERT_TRUE(compiled.ok()) << compiled.status().to_string();
+  EXPECT_EQ(told, 6u);
+  ASSERT_EQ((*compiled)->kernels().size(), 6u);
+  std::vector<float> in(80), out(80, -1);
+  for (size_t i = 0; i < 80; ++i) in[i] = static_cast<float>(i);
+  void* args[] = {out.data(), in.data()};
+  for (size_t x = 0; x < 6; ++x) {
+    EXPECT_EQ((*compiled)->kernels()[x].name, fmt::format("copy_{}", x));
+    (*compiled)->kernels()[x].entry(args, 0, 10);
+  }
+  for (size_t i = 0; i < 80; ++i) EXPECT_EQ(out[i], i % 8 < 6 ? in[i] : -1) << i;
+}
+
+TEST(Interface, KernelsThatDifferInNamesAloneAreCompiledOnce) {
+  // Columns 2 and 3: the first and the third are one, whatever they and their tensors are called.
+  const TestTensor in{"B", DataType::fp32, {10, 8}}, out{"S", DataType::fp32, {10, 8}, "out"};
+  const std::string renamed = fmt::format(
+      "#kernel #parallel block [row:10] ( // other\nin {}\nout {}) {{\n0: $v = load(B)\n1: S = store($v)\n}}",
+      element_view(in, "row, 2"), element_view(out, "row, 2"));
+  auto compiled = compile_kernels(
+      parsed(program_text({kIn, kOut, in, out}, {copying("first", 2), copying("second", 3), renamed})));
+  ASSERT_TRUE(compiled.ok()) << compiled.status().to_string();
+  const std::vector<CompiledKernel>& kernels = (*compiled)->kernels();
+  ASSERT_EQ(kernels.size(), 3u);
+  EXPECT_EQ(kernels[0].entry, kernels[2].entry);
+  EXPECT_NE(kernels[0].entry, kernels[1].entry);
+  EXPECT_EQ(kernels[2].name, "other");
+  EXPECT_EQ(kernels[2].arguments[0].name, "S");
+}
+
+TEST(Interface, KernelsThatDifferInTypesOrOptionsAreNot) {
+  const auto image = [](const std::string& text, bool fast_math) {
+    CompileOptions options;
+    options.keep_image = true;
+    options.fast_math = fast_math;
+    auto compiled = compile_kernels(parsed(text), options);
+    EXPECT_TRUE(compiled.ok());
+    return (*compiled)->take_image();
+  };
+  const auto text = [](const char* type) {
+    const TestTensor in{"A", *parse_data_type(type), {10, 8}}, out{"R", *parse_data_type(type), {10, 8}, "out"};
+    return program_text({in, out}, {fmt::format("#kernel #parallel block [x:10] ( // k\nin {}\nout {}) {{\n0: $a = load(A)\n"
+                                                "1: $b = div.{}($a, $a)\n2: R = store($b)\n}}",
+                                                element_view(in, "x, 0"), element_view(out, "x, 0"), type)});
+  };
+  const std::set<std::string> images = {image(text("fp32"), false), image(text("fp32"), true), image(text("fp64"), false),
+                                        image(text("i32"), false), image(text("u32"), false)};
+  EXPECT_EQ(images.size(), 5u);
+}
+
+TEST(Interface, AnImageIsTheKernelsAgain) {
+  CompileOptions options;
+  options.keep_image = true;
+  auto compiled = compile_kernels(parsed(doubling()), options);
+  ASSERT_TRUE(compiled.ok());
+  const std::string image = (*compiled)->take_image();
+  const CompiledKernel made = (*compiled)->kernels()[0];
+  compiled->reset();
+  auto loaded = load_kernels(image);
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  ASSERT_EQ((*loaded)->kernels().size(), 1u);
+  const CompiledKernel& kernel = (*loaded)->kernels()[0];
+  EXPECT_EQ(kernel.name, made.name);
+  EXPECT_EQ(kernel.trip_count, made.trip_count);
+  EXPECT_EQ(kernel.in_prologue, made.in_prologue);
+  EXPECT_EQ(kernel.statement, made.statement);
+  ASSERT_EQ(kernel.arguments.size(), made.arguments.size());
+  for (size_t a = 0; a < made.arguments.size(); ++a) {
+    EXPECT_EQ(kernel.arguments[a].name, made.arguments[a].name);
+    EXPECT_EQ(kernel.arguments[a].type, made.arguments[a].type);
+    EXPECT_EQ(kernel.arguments[a].bytes, made.arguments[a].bytes);
+    EXPECT_EQ(kernel.arguments[a].writable, made.arguments[a].writable);
+    EXPECT_EQ(kernel.arguments[a].readable, made.arguments[a].readable);
+  }
+  std::vector<float> in(80, 1.5f), out(80);
+  std::vector<int16_t> sums(10);
+  void* args[] = {out.data(), sums.data(), in.data()};
+  kernel.entry(args, 0, 10);
+  EXPECT_EQ(sums[9], 3);
+}
+
+TEST(Interface, AnImageThatIsCutIsRefused) {
+  CompileOptions options;
+  options.keep_image = true;
+  auto compiled = compile_kernels(parsed(doubling()), options);
+  ASSERT_TRUE(compiled.ok());
+  const std::string image = (*compiled)->take_image();
+  ASSERT_GT(image.size(), 200u);
+  for (size_t size : {size_t{0}, size_t{7}, size_t{8}, size_t{40}, size_t{100}, image.size() / 2, image.size() - 1})
+    EXPECT_EQ(load_kernels(image.substr(0, size)).status().code(), StatusCode::invalid_argument) << size;
+  EXPECT_EQ(load_kernels(image + "x").status().code(), StatusCode::invalid_argument);
+  std::string other = image;
+  other[10] ^= 1;
+  EXPECT_EQ(load_kernels(other).status().code(), StatusCode::invalid_argument);
+}
 
 TEST(Interface, RunsOnlyTheRangeAskedFor) {
   auto compiled = compile_kernels(parsed(doubling()));
@@ -149,6 +230,39 @@ TEST(Interface, RefusesByName) {
                "{\n0: $a = (fp32)1.0\n1: R = store($a)\n}\n}"}));
   EXPECT_NE(unrolled.find("unrolls to more than"), std::string::npos) << unrolled;
   EXPECT_EQ(compile_kernels(parsed(program_text({kOut}, {}))).status().code(), StatusCode::ok);
+}
+
+// The variable of host_cpu_name, for the time of a test.
+class Processor {
+ public:
+  explicit Processor(const char* name) { setenv("STRIA_LLVM_CPU_PROCESSOR", name, 1); }
+  ~Processor() { unsetenv("STRIA_LLVM_CPU_PROCESSOR"); }
+};
+
+TEST(Interface, MakesCodeForALesserProcessorIfAsked) {
+  const std::string key = code_key({});
+  const Processor processor("x86-64");
+  EXPECT_EQ(host_cpu_name(), "x86-64");
+  EXPECT_EQ(host_vector_lanes(), 4);
+  EXPECT_NE(code_key({}), key);
+  CompileOptions options;
+  options.dump_assembly = true;
+  auto compiled = compile_kernels(parsed(doubling()), options);
+  ASSERT_TRUE(compiled.ok()) << compiled.status().to_string();
+  EXPECT_EQ((*compiled)->kernels()[0].assembly.find("ymm"), std::string::npos);
+  EXPECT_EQ((*compiled)->kernels()[0].assembly.find("vadd"), std::string::npos);
+}
+
+TEST(Interface, RefusesAProcessorThatIsNotThisOne) {
+  const auto message = [](const char* name) {
+    const Processor processor(name);
+    return compile_kernels(parsed(doubling())).status().message();
+  };
+  EXPECT_EQ(message("no_such"), "STRIA_LLVM_CPU_PROCESSOR is 'no_such': the code generator knows no such processor");
+  // No machine has all of both makers'.
+  const std::string one = message("bdver4"), other = message("sapphirerapids");
+  EXPECT_TRUE(one.find("this machine has not") != std::string::npos || other.find("this machine has not") != std::string::npos)
+      << one << other;
 }
 
 TEST(Interface, NamesTheHost) {

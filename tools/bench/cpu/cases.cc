@@ -74,7 +74,7 @@ Case memory_case(const json& row) {
 
 Case case_of(const json& file, SetKind kind, const json& row) {
   if (kind == SetKind::memory) return memory_case(row);
-  if (kind == SetKind::gemm) {
+  if (kind == SetKind::gemm || (kind == SetKind::compile && row.size() == 3)) {
     Gemm g{row.at(0), row.at(1), row.at(2), file.value("constant", false), false};
     if (row.size() > 3) {
       g.constant = row.at(4);
@@ -94,11 +94,9 @@ Case case_of(const json& file, SetKind kind, const json& row) {
 }
 
 CaseSet set_of(const std::string& name, const json& file) {
-  const std::map<std::string, SetKind> kinds = {{"gemm", SetKind::gemm},
-                                                {"conv", SetKind::conv},
-                                                {"memory", SetKind::memory},
-                                                {"step", SetKind::step},
-                                                {"threads", SetKind::threads}};
+  const std::map<std::string, SetKind> kinds = {
+      {"gemm", SetKind::gemm}, {"conv", SetKind::conv},       {"memory", SetKind::memory},
+      {"step", SetKind::step}, {"threads", SetKind::threads}, {"compile", SetKind::compile}};
   CaseSet out;
   out.name = name;
   out.what = file.at("what");
@@ -106,6 +104,7 @@ CaseSet set_of(const std::string& name, const json& file) {
   out.geomean = file.value("geomean", 0.0);
   out.worst = file.value("worst", 0.0);
   out.at_most = file.value("at_most", 0.0);
+  out.kept_at_most = file.value("kept_at_most", 0.0);
   for (const json& row : file.at("rows")) out.cases.push_back(case_of(file, out.kind, row));
   return out;
 }

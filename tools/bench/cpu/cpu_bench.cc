@@ -45,13 +45,17 @@ bool begins_with_one_of(const std::string& name, const std::string& list) {
   return false;
 }
 
-int run(const Asked& asked, const std::string& sets, const std::string& json, bool list) {
-  const std::vector<CaseSet> all =
-      must(read_sets(sets.empty() ? sets_folder() : std::filesystem::path(sets)));
+int run(const Asked& asked, const std::string& json, bool list, const std::string& once) {
+  const std::vector<CaseSet> all = must(read_sets(asked.sets));
   if (list) {
     for (const CaseSet& set : all)
       std::printf("%-16s %3zu rows: %s\n", set.name.c_str(), set.cases.size(), set.what.c_str());
     return 0;
+  }
+  if (!once.empty()) {
+    for (const CaseSet& set : all)
+      if (set.name == once) return compile_once(set);
+    return 1;
   }
   const std::vector<std::unique_ptr<PeerLibrary>> peers =
       load_peers(folder_of_executable().string());
@@ -77,11 +81,13 @@ int run(const Asked& asked, const std::string& sets, const std::string& json, bo
 
 int main(int argc, char** argv) {
   stria::bench::Asked asked;
-  std::string sets, json;
+  std::string json, once;
+  asked.sets = stria::bench::sets_folder().string();
   bool list = false;
   const std::map<std::string, std::string*> texts = {
       {"--set", &asked.set},           {"--only", &asked.only}, {"--json", &json},
-      {"--pipeline", &asked.pipeline}, {"--dump", &asked.dump}, {"--sets", &sets}};
+      {"--pipeline", &asked.pipeline}, {"--dump", &asked.dump}, {"--sets", &asked.sets},
+      {"--compile-once", &once}};
   for (int n = 1; n < argc; ++n) {
     const bool more = n + 1 < argc;
     auto text = texts.find(argv[n]);
@@ -99,5 +105,5 @@ int main(int argc, char** argv) {
       return 2;
     }
   }
-  return stria::bench::run(asked, sets, json, list);
+  return stria::bench::run(asked, json, list, once);
 }

@@ -76,9 +76,7 @@ Result<std::unique_ptr<OurProgram>> OurProgram::make(const Device& device, const
   out->passes_ms_ = ms_since(begin);
   out->text_ = made.device_text;
   begin = Clock::now();
-  llvm_cpu::CompileOptions how;
-  how.threads = 1;
-  STRIA_ASSIGN(out->code_, llvm_cpu::compile_kernels(made.device, how));
+  STRIA_ASSIGN(out->code_, llvm_cpu::compile_kernels(made.device));
   out->code_ms_ = ms_since(begin);
 
   std::vector<hal::KernelInfo> infos;

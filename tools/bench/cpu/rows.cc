@@ -7,7 +7,8 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
+#include <cstdlib>
+#include <sstream>
 
 #include "copy_limit.h"
 #include "fma_peak.h"
@@ -327,7 +328,86 @@ Result<Bench::Row> Bench::two_threads(const Case& what) const {
   return row;
 }
 
+nlohmann::json Bench::compile_time(const CaseSet& set) const {
+  // Every process compiles once; the first leaves the rates of the machine in the cache, which are
+  // measured once in its life.
+  char name[] = "/tmp/stria_cpu_bench_XXXXXX";
+  STRIA_CHECK(mkdtemp(name) != nullptr, "no folder for a cache");
+  const std::filesystem::path folder = name;
+  setenv("XDG_CACHE_HOME", name, 1);
+  const OnOneCore one;
+  const std::vector<std::string> command = {"/proc/self/exe", "--compile-once", set.name, "--sets",
+                                            asked_.sets};
+  (void)output_of_process(command);
+  std::vector<double> passes, cold, kept;
+  for (int n = 0; n < asked_.rounds; ++n) {
+    std::filesystem::remove_all(folder / "stria" / "plugins");
+    for (std::vector<double>* to : {&cold, &kept}) {
+      std::istringstream out(output_of_process(command));
+      double passes_ms = 0, all_ms = 0;
+      STRIA_CHECK(out >> passes_ms >> all_ms, "a process that compiles '{}' failed", set.name);
+      passes.push_back(passes_ms);
+      to->push_back(all_ms);
+    }
+  }
+  std::filesystem::remove_all(folder);
+  const auto verdict = [](double value, double goal) {
+    return fmt::format("{:.1f} ms <= {:.0f} {}", value, goal, value <= goal ? "met" : "MISSED");
+  };
+  std::printf(
+      "%s: %s\n  %zu kernels: without the cache %s, with it %s; passes %.1f ms of either\n\n",
+      set.name.c_str(), set.what.c_str(), set.cases.size(),
+      verdict(middle(cold), set.at_most).c_str(), verdict(middle(kept), set.kept_at_most).c_str(),
+      middle(passes));
+  return {
+      {"name", set.name},
+      {"rows",
+       {{{"cold_ms", middle(cold)}, {"kept_ms", middle(kept)}, {"passes_ms", middle(passes)}}}}};
+}
+
+int compile_once(const CaseSet& set) {
+  const Runtime runtime(one_thread());
+  const Device device = must(runtime.open("llvm_cpu"));
+  // Functions of one program, called side by side.
+  std::string functions, parameters, results, calls;
+  InputTypes inputs;
+  for (size_t n = 0; n < set.cases.size(); ++n) {
+    const Case& what = set.cases[n];
+    std::string arguments;
+    // In the order of the parameters, which is that of the text.
+    const size_t from = what.text.find('(') + 1;
+    for (size_t at = from; what.text[at - 1] != ')';) {
+      const size_t bracket = what.text.find('[', at), close = what.text.find(']', at);
+      const std::string input = what.text.substr(at, bracket - at);
+      const std::string own = fmt::format("{}{}", input, n);
+      std::string dims;
+      for (size_t d = 0; d < what.inputs.at(input).sizes.size(); ++d)
+        dims += fmt::format("{}{}D{}", d ? ", " : "", own, d);
+      parameters += fmt::format("{}{}[{}]", parameters.empty() ? "" : ", ", own, dims);
+      arguments += fmt::format("{}{}", arguments.empty() ? "" : ", ", own);
+      inputs[own] = what.inputs.at(input);
+      at = what.text[close + 1] == ',' ? close + 3 : close + 2;
+    }
+    functions += fmt::format("function f{}{}\n", n, what.text.substr(what.text.find('(')));
+    results += fmt::format("{}R{}", n ? ", " : "", n);
+    calls += fmt::format("  R{} = f{}({});\n", n, n, arguments);
+  }
+  const std::string text =
+      fmt::format("{}function all({}) -> ({}) {{\n{}}}\n", functions, parameters, results, calls);
+  // The whole way first: it is what a new process sees.
+  const double whole = 1e3 * seconds_of([&] {
+                         must(device.compile(must(Program::from_tile({"all.tile", text})), inputs));
+                       });
+  const double passes = 1e3 * seconds_of([&] {
+                          const Program program = must(Program::from_tile({"all.tile", text}));
+                          must(Inside::specialize(device, must(lower_program(program, inputs))));
+                        });
+  std::printf("%.4f %.4f\n", passes, whole);
+  return 0;
+}
+
 nlohmann::json Bench::run(const CaseSet& set) {
+  if (set.kind == SetKind::compile) return compile_time(set);
   nlohmann::json out = {{"name", set.name}, {"what", set.what}, {"rows", nlohmann::json::array()}};
   std::vector<Row> rows;
   size_t failed = 0;

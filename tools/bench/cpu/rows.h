@@ -22,7 +22,7 @@ T must(Result<T> result) {
 }
 
 struct Asked {
-  std::string set, only, pipeline, dump;
+  std::string set, only, pipeline, dump, sets;
   int rounds = 15;
 };
 
@@ -32,6 +32,10 @@ struct Samples {
   std::vector<double> median, best;
   size_t kept = 0;  // rounds in which the core was at its speed
 };
+
+// Prints the milliseconds that this process takes from text to loaded code, and those of the passes
+// when they run again.
+int compile_once(const CaseSet& set);
 
 class Bench {
  public:
@@ -58,6 +62,9 @@ class Bench {
   Result<Row> against_memory(const Case& what, const std::string& name);
   Result<Row> step(const Case& what, const std::string& name);
   Result<Row> two_threads(const Case& what) const;
+  // Of all cases as one program, in processes of their own with a cache folder that is empty at
+  // first.
+  nlohmann::json compile_time(const CaseSet& set) const;
   void summarize(const CaseSet& set, const std::vector<Row>& rows, size_t failed,
                  nlohmann::json& out) const;
 
