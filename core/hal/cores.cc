@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "stria/hal/cores.h"
+
 #include <sched.h>
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <string>
 #include <thread>
 
@@ -36,28 +39,59 @@ unsigned limited(unsigned cores, std::string_view quota_text, std::string_view p
   return static_cast<unsigned>(std::min<int64_t>(cores, allowed));
 }
 
-// Version 2 control groups: every group on the path limits.
-unsigned quota_cores(unsigned cores) {
-  auto groups = read_file("/proc/self/cgroup", 1 << 20);
-  if (!groups.ok()) return cores;
-  for (const std::string& line : split(*groups, '\n')) {
-    if (line.rfind("0::/", 0) != 0) continue;
-    for (std::filesystem::path group = line.substr(4);; group = group.parent_path()) {
-      auto limit = read_file(std::filesystem::path("/sys/fs/cgroup") / group / "cpu.max", 4096);
-      if (limit.ok()) {
-        std::vector<std::string> fields = split(std::string(trim(*limit)), ' ');
-        if (fields.size() == 2) cores = limited(cores, fields[0], fields[1]);
-      }
-      if (group.empty()) break;
-    }
+// The text of a file of the kernel's; "" if there is none.
+std::string text_of(const std::filesystem::path& file) {
+  auto text = read_file(file, 1 << 20);
+  return text.ok() ? *text : std::string();
+}
+
+// Calls limit(folder) for `group` ("/a/b") and every group around it.
+template <typename Limit>
+void each_group(const std::filesystem::path& top, const std::string& group, const Limit& limit) {
+  const size_t named = group.find_first_not_of('/');
+  std::filesystem::path at = named == std::string::npos ? "" : group.substr(named);
+  while (true) {
+    limit(top / at);
+    if (at.empty()) return;
+    at = at.parent_path();
   }
-  // Version 1 names its controller in the path.
-  auto quota = read_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", 4096);
-  auto period = read_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us", 4096);
-  return quota.ok() && period.ok() ? limited(cores, *quota, *period) : cores;
 }
 
 }  // namespace
+
+unsigned quota_cores(unsigned cores, const std::filesystem::path& root) {
+  // "0::/path" for version 2, "4:cpu,cpuacct:/path" for version 1.
+  for (const std::string& line : split(text_of(root / "proc/self/cgroup"), '\n')) {
+    const size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string group = line.substr(second + 1);
+    if (first + 1 == second) {
+      each_group(root / "sys/fs/cgroup", group, [&](const std::filesystem::path& folder) {
+        const std::vector<std::string> fields =
+            split(std::string(trim(text_of(folder / "cpu.max"))), ' ');
+        if (fields.size() == 2) cores = limited(cores, fields[0], fields[1]);
+      });
+      continue;
+    }
+    const std::vector<std::string> controllers =
+        split(line.substr(first + 1, second - first - 1), ',');
+    if (std::find(controllers.begin(), controllers.end(), "cpu") == controllers.end()) continue;
+    each_group(root / "sys/fs/cgroup/cpu", group, [&](const std::filesystem::path& folder) {
+      cores = limited(cores, text_of(folder / "cpu.cfs_quota_us"),
+                      text_of(folder / "cpu.cfs_period_us"));
+    });
+  }
+  return cores;
+}
+
+Result<unsigned> threads_asked_for() {
+  const char* text = secure_getenv("STRIA_THREADS");
+  if (!text) return 0u;
+  int64_t threads = 0;
+  if (!parse(text, threads) || threads < 1 || threads > kMaxThreads)
+    return invalid_argument("STRIA_THREADS is '{}', not a number from 1 to {}", text, kMaxThreads);
+  return static_cast<unsigned>(threads);
+}
 
 unsigned usable_cores() { return std::max(1u, quota_cores(std::max(1u, affinity_cores()))); }
 

@@ -1,13 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/hal/host.h"
 
+#include "stria/hal/cores.h"
 #include "stria/hal/thread_pool.h"
 
 namespace stria::hal {
+namespace {
+
+unsigned threads_of(unsigned asked, const HostFunctions& functions) {
+  if (asked > 0) return asked;
+  const Result<unsigned> from_environment = threads_asked_for();
+  if (from_environment.ok() && *from_environment > 0) return *from_environment;
+  const unsigned cores = usable_cores();
+  if (!from_environment.ok() && functions.log)
+    functions.log(LogLevel::warning, fmt::format("{}; the {} usable cores are used",
+                                                 from_environment.status().message(), cores));
+  return cores;
+}
+
+}  // namespace
 
 Host::Host(HostFunctions functions, unsigned threads, uint64_t wait_limit_ns)
     : functions_(std::move(functions)),
-      pool_(std::make_unique<ThreadPool>(threads == 0 ? usable_cores() : threads)),
+      pool_(std::make_unique<ThreadPool>(threads_of(threads, functions_))),
       wait_limit_ns_(wait_limit_ns) {}
 
 Host::~Host() = default;

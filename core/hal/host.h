@@ -55,7 +55,8 @@ unsigned usable_cores();
 
 class Host {
  public:
-  // `threads` 0: usable_cores(). No wait for an event or for all work of an executor takes longer
+  // `threads` 0: $STRIA_THREADS, else usable_cores(); a variable that is no number of threads is
+  // said in the log and ignored. No wait for an event or for all work of an executor takes longer
   // than `wait_limit_ns`, however long its caller would wait.
   explicit Host(HostFunctions functions, unsigned threads = 0, uint64_t wait_limit_ns = UINT64_MAX);
   ~Host();

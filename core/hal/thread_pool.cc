@@ -50,7 +50,10 @@ ThreadPool::ThreadPool(unsigned concurrency, StartThread start_thread,
     : concurrency_(std::max(1u, concurrency)),
       start_thread_(std::move(start_thread)),
       tasks_(memory),
-      loops_(memory) {}
+      loops_(memory) {
+  CPU_ZERO(&cores_);
+  cores_known_ = sched_getaffinity(0, sizeof cores_, &cores_) == 0;
+}
 
 ThreadPool::~ThreadPool() {
   {
@@ -67,6 +70,9 @@ void ThreadPool::start() {
   if (workers_.size() >= kLeastWorkers) return;
   const unsigned count = std::max(kLeastWorkers, concurrency_);
   auto main = [this] {
+    // A thread begins where the one that starts it may run, which can be one core of many. If the
+    // cores were taken away meanwhile, that stays.
+    if (cores_known_) (void)sched_setaffinity(0, sizeof cores_, &cores_);
     const SignalStack stack;
     work();
   };
@@ -106,7 +112,6 @@ void ThreadPool::post(void (*task)(void*), void* state) {
         run_first(lock);
       }
     }
-    waiting_tasks_.fetch_add(1, std::memory_order_relaxed);
     if (workers_.empty()) return run_all_here(lock);
     sleepers = announce(0);
   }
@@ -125,7 +130,6 @@ void ThreadPool::run(const Task& task, std::unique_lock<std::mutex>& lock) {
 void ThreadPool::run_first(std::unique_lock<std::mutex>& lock) {
   const Task task = tasks_.front();
   tasks_.pop_front();
-  waiting_tasks_.fetch_sub(1, std::memory_order_relaxed);
   run(task, lock);
 }
 
@@ -136,8 +140,8 @@ void ThreadPool::run_all_here(std::unique_lock<std::mutex>& lock) {
   run_here = before;
 }
 
-void ThreadPool::run_pieces(Loop& loop, bool helper) {
-  while (!(helper && waiting_tasks_.load(std::memory_order_relaxed) > 0)) {
+void ThreadPool::run_pieces(Loop& loop, const uint64_t* seen) {
+  while (!(seen && news_.load(std::memory_order_relaxed) != *seen)) {
     uint64_t begin = loop.next.fetch_add(loop.grain, std::memory_order_relaxed);
     if (begin >= loop.count) return;
     loop.body(loop.state, begin, begin + std::min(loop.grain, loop.count - begin));
@@ -153,7 +157,7 @@ void ThreadPool::parallel_for(uint64_t count, uint64_t grain,
   grain = std::min(grain, count);
   Loop loop{count, grain, body, state};
   if (concurrency_ == 1 || count <= grain) {
-    run_pieces(loop, false);
+    run_pieces(loop, nullptr);
     return;
   }
   unsigned sleepers;
@@ -169,7 +173,7 @@ void ThreadPool::parallel_for(uint64_t count, uint64_t grain,
     }
   }
   wake(sleepers);
-  run_pieces(loop, false);
+  run_pieces(loop, nullptr);
   {
     std::lock_guard lock(mutex_);
     std::erase(loops_, &loop);
@@ -186,10 +190,15 @@ void ThreadPool::parallel_for(uint64_t count, uint64_t grain,
 }
 
 ThreadPool::Loop* ThreadPool::loop_to_join() {
-  for (Loop* loop : loops_)
-    if (!loop->exhausted() && loop->helpers.load(std::memory_order_relaxed) + 1 < concurrency_)
-      return loop;
-  return nullptr;
+  Loop* best = nullptr;
+  unsigned fewest = concurrency_ - 1;
+  for (Loop* loop : loops_) {
+    const unsigned helpers = loop->helpers.load(std::memory_order_relaxed);
+    if (loop->exhausted() || helpers >= fewest) continue;
+    best = loop;
+    fewest = helpers;
+  }
+  return best;
 }
 
 void ThreadPool::work() {
@@ -203,7 +212,7 @@ void ThreadPool::work() {
     if (Loop* loop = loop_to_join()) {
       loop->helpers.fetch_add(1, std::memory_order_relaxed);
       lock.unlock();
-      run_pieces(*loop, true);
+      run_pieces(*loop, &seen);
       lock.lock();
       loop->helpers.fetch_sub(1, std::memory_order_release);
       finished_.notify_all();

@@ -2,11 +2,17 @@
 // The worker threads of a host: tasks that run once, and loops that idle workers join. Built for
 // short launches: workers look for work a few microseconds before they sleep, the caller of a loop
 // never waits for a worker to wake, and a queued task goes before a share of a running loop, so
-// that independent tasks overlap.
+// that independent tasks overlap. Loops that run at once share the workers evenly.
+//
+// No more threads work than were asked for, however many an application brings: its tasks run on
+// the workers. Those run where the pool was made: an application that keeps one of its threads to
+// a core does not keep the workers there.
 //
 // A system that refuses threads or memory ends nothing: what the workers that there are cannot take
 // is done by whoever brings it. Workers have alternate signal stacks (signal_stack.h).
 #pragma once
+
+#include <sched.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -70,9 +76,11 @@ class ThreadPool {
   void run(const Task& task, std::unique_lock<std::mutex>& lock);
   // Runs what waits until nothing does, unless this thread is about that already.
   void run_all_here(std::unique_lock<std::mutex>& lock);
-  // Takes pieces until there are none; a helper also leaves when tasks wait.
-  void run_pieces(Loop& loop, bool helper);
-  Loop* loop_to_join();  // with mutex_ held
+  // Takes pieces until there are none. A helper, which joined after `seen` announcements, also
+  // leaves at the next one: a task goes first, and a new loop gets its share.
+  void run_pieces(Loop& loop, const uint64_t* seen);
+  // The one with the fewest threads of those that want more; with mutex_ held.
+  Loop* loop_to_join();
   // Announces new work: the queued tasks and a loop that wants `helpers`; with mutex_ held. Gives
   // how many sleeping workers to wake.
   unsigned announce(uint64_t helpers);
@@ -80,6 +88,8 @@ class ThreadPool {
 
   const unsigned concurrency_;
   const StartThread start_thread_;
+  cpu_set_t cores_;           // of the thread that made the pool
+  bool cores_known_ = false;  // a system of very many cores does not say
   std::mutex mutex_;
   std::condition_variable wake_;      // workers
   std::condition_variable finished_;  // callers of loops and quiesce
@@ -87,7 +97,6 @@ class ThreadPool {
   std::pmr::vector<Loop*> loops_;
   std::vector<std::thread> workers_;
   std::atomic<uint64_t> news_{0};  // counts announcements
-  std::atomic<size_t> waiting_tasks_{0};
   unsigned running_tasks_ = 0;
   unsigned looking_ = 0;  // workers that spin
   unsigned sleeping_ = 0;

@@ -29,7 +29,7 @@ struct RuntimeOptions {
   // Ids of the plugins to load, empty for all; the others are neither loaded nor listed.
   std::vector<std::string> only_plugins;
   std::map<std::string, std::string> plugin_options;  // plugin id -> JSON object for the plugin
-  unsigned threads = 0;  // that plugins may use on the host; 0: all usable cores
+  unsigned threads = 0;  // that plugins may use on the host; 0: $STRIA_THREADS, or all usable cores
   // For each step of loading in which code of a plugin runs, for opening a device and for making
   // its compiler: one that hangs costs this much.
   std::chrono::milliseconds plugin_time_limit{5000};

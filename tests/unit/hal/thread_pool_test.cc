@@ -2,11 +2,14 @@
 #include "stria/hal/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <memory_resource>
 #include <mutex>
 #include <new>
@@ -16,6 +19,9 @@
 #include <thread>
 #include <vector>
 
+#include "stria/base/file.h"
+#include "stria/base/text.h"
+#include "stria/hal/cores.h"
 #include "stria/hal/error.h"
 #include "stria/hal/host.h"
 #include "stria/hal/info.h"
@@ -97,6 +103,102 @@ TEST(ThreadPool, TasksAndLoopsOfManyThreads) {
   pool.quiesce();
   EXPECT_EQ(tasks, 1800);
   EXPECT_EQ(items, 90'000u);
+}
+
+// An application with many threads of its own: they bring work and wait for it.
+TEST(ThreadPool, NoMoreThreadsWorkThanWereAskedFor) {
+  ThreadPool pool(2);
+  struct Count {
+    ThreadPool* pool;
+    std::atomic<int> now{0}, most{0}, done{0};
+    static void run(void* state) {
+      auto& count = *static_cast<Count*>(state);
+      parallel_for(*count.pool, 40, 1, [&](uint64_t, uint64_t) {
+        const int now = ++count.now;
+        int most = count.most;
+        while (now > most && !count.most.compare_exchange_weak(most, now)) {
+        }
+        std::this_thread::yield();
+        --count.now;
+      });
+      ++count.done;
+    }
+  } count{&pool};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 50; ++i) pool.post(Count::run, &count);
+    });
+  for (std::thread& thread : threads) thread.join();
+  pool.quiesce();
+  EXPECT_EQ(count.done, 400);
+  EXPECT_LE(count.most, 2);
+}
+
+// Two programs: a long one that has every worker, and one that comes later.
+TEST(ThreadPool, ProgramsThatRunAtOnceBothGetOn) {
+  for (unsigned concurrency : {1u, 2u, 4u}) {
+    ThreadPool pool(concurrency);
+    struct Two {
+      ThreadPool* pool;
+      size_t wanted;  // threads that the second waits for
+      std::atomic<bool> first_runs{false}, second_done{false};
+      std::atomic<uint64_t> after{0};  // pieces of the first that ran when the second was done
+      std::mutex mutex;
+      std::condition_variable changed;
+      std::set<std::thread::id> threads;  // of the second
+    } two{&pool, concurrency < 4 ? 1u : 2u};
+    // Lasts until the second is done, or half a minute of one thread.
+    const auto first = [](void* state) {
+      auto& two = *static_cast<Two*>(state);
+      parallel_for(*two.pool, 30'000, 1, [&](uint64_t, uint64_t) {
+        two.first_runs = true;
+        if (two.second_done) {
+          ++two.after;
+        } else {
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+      });
+    };
+    // Each piece waits until enough threads have come from the first.
+    const auto second = [](void* state) {
+      auto& two = *static_cast<Two*>(state);
+      parallel_for(*two.pool, 40, 1, [&](uint64_t, uint64_t) {
+        std::unique_lock lock(two.mutex);
+        two.threads.insert(std::this_thread::get_id());
+        two.changed.notify_all();
+        two.changed.wait_for(lock, std::chrono::seconds(1),
+                             [&] { return two.threads.size() >= two.wanted; });
+      });
+      two.second_done = true;
+    };
+    pool.post(first, &two);
+    while (!two.first_runs) std::this_thread::yield();
+    pool.post(second, &two);
+    pool.quiesce();
+    EXPECT_GT(two.after, 0u) << concurrency;
+    EXPECT_GE(two.threads.size(), two.wanted) << concurrency;
+  }
+}
+
+// An application may keep the thread that brings the first work to one core.
+TEST(ThreadPool, WorkersRunWhereThePoolWasMade) {
+  cpu_set_t all, one, of_worker;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "needs two cores";
+  ThreadPool pool(2);
+  CPU_ZERO(&one);
+  for (int core = 0; CPU_COUNT(&one) == 0; ++core)
+    if (CPU_ISSET(core, &all)) CPU_SET(core, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_EQ(usable_cores(), 1u);
+  CPU_ZERO(&of_worker);
+  pool.post(
+      [](void* state) { sched_getaffinity(0, sizeof(cpu_set_t), static_cast<cpu_set_t*>(state)); },
+      &of_worker);
+  pool.quiesce();
+  ASSERT_EQ(sched_setaffinity(0, sizeof all, &all), 0);
+  EXPECT_TRUE(CPU_EQUAL(&of_worker, &all));
 }
 
 TEST(ThreadPool, TheDestructorFinishesWhatIsQueued) {
@@ -334,6 +436,61 @@ TEST(Host, ItsExceptionsBecomeErrors) {
 TEST(Host, UsesAtLeastOneCore) {
   EXPECT_GE(usable_cores(), 1u);
   EXPECT_EQ(Host(HostFunctions(), 3).concurrency(), 3u);
+}
+
+TEST(Host, UsesAsManyThreadsAsTheEnvironmentSays) {
+  ASSERT_EQ(setenv("STRIA_THREADS", "5", 1), 0);
+  EXPECT_EQ(Host(HostFunctions()).concurrency(), 5u);
+  EXPECT_EQ(Host(HostFunctions(), 3).concurrency(), 3u);  // the application knows better
+  std::string said;
+  HostFunctions functions;
+  functions.log = [&](LogLevel, std::string_view line) { said = line; };
+  for (const char* wrong : {"0", "-2", "many", "", "4097", "3 threads"}) {
+    ASSERT_EQ(setenv("STRIA_THREADS", wrong, 1), 0);
+    said.clear();
+    EXPECT_EQ(Host(functions).concurrency(), usable_cores()) << wrong;
+    EXPECT_EQ(said, fmt::format("STRIA_THREADS is '{}', not a number from 1 to 4096; the {} usable "
+                                "cores are used",
+                                wrong, usable_cores()));
+  }
+  unsetenv("STRIA_THREADS");
+}
+
+// A machine's files, as control groups of either version show them.
+TEST(Host, HoldsTheQuotasOfItsControlGroups) {
+  char name[] = "/tmp/stria_cores_XXXXXX";
+  ASSERT_NE(mkdtemp(name), nullptr);
+  const std::filesystem::path root = name;
+  const auto write = [&](const std::string& file, const std::string& text) {
+    std::filesystem::create_directories((root / file).parent_path());
+    ASSERT_TRUE(write_file(root / file, text).ok());
+  };
+  EXPECT_EQ(quota_cores(64, root), 64u);  // nothing to be read
+  write("proc/self/cgroup", "0::/user/job\n");
+  write("sys/fs/cgroup/user/job/cpu.max", "max 100000\n");
+  EXPECT_EQ(quota_cores(64, root), 64u);
+  write("sys/fs/cgroup/user/job/cpu.max", "450000 100000\n");
+  EXPECT_EQ(quota_cores(64, root), 5u);
+  EXPECT_EQ(quota_cores(2, root), 2u);
+  write("sys/fs/cgroup/user/cpu.max", "300000 100000\n");  // a group around it
+  EXPECT_EQ(quota_cores(64, root), 3u);
+  write("sys/fs/cgroup/cpu.max", "5000 100000\n");
+  EXPECT_EQ(quota_cores(64, root), 1u);
+  write("sys/fs/cgroup/cpu.max", "no number\n");
+  EXPECT_EQ(quota_cores(64, root), 3u);
+
+  // Version 1, seen from within a container: its own group is the top one there.
+  std::filesystem::remove_all(root / "sys");
+  write("proc/self/cgroup", "5:memory:/box\n4:cpu,cpuacct:/box\n0::/\n");
+  write("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+  write("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
+  EXPECT_EQ(quota_cores(64, root), 64u);
+  write("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "700000\n");
+  EXPECT_EQ(quota_cores(64, root), 7u);
+  write("sys/fs/cgroup/cpu/box/cpu.cfs_period_us", "50000\n");
+  write("sys/fs/cgroup/cpu/box/cpu.cfs_quota_us", "100000\n");
+  EXPECT_EQ(quota_cores(64, root), 2u);
+  std::filesystem::remove_all(root);
 }
 
 }  // namespace
