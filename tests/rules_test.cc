@@ -32,10 +32,10 @@ std::set<std::string> matches(const std::string& text, const std::regex& pattern
 TEST(Rules, EachIsQuotedByATest) {
   const fs::path root = STRIA_SOURCE_DIR;
   const std::set<std::string> rules =
-      matches(read(root / "docs/semantics.md"), std::regex(R"(\n\*\*([MS][0-9]+)\. )"));
-  EXPECT_GE(rules.size(), 36u);  // M1 to M22, S1 to S14
+      matches(read(root / "docs/semantics.md"), std::regex(R"(\n\*\*([MSC][0-9]+)\. )"));
+  EXPECT_GE(rules.size(), 46u);  // M1 to M22, S1 to S14, C1 to C10
   std::set<std::string> quoted;
-  const std::regex quote(R"((?:[Rr]ules? |[Rr]ules [MS][0-9]+ and |\(|TEST_F\()([MS][0-9]+)\b)");
+  const std::regex quote(R"((?:[Rr]ules? |[Rr]ules [MSC][0-9]+ and |\(|TEST_F\()([MSC][0-9]+)\b)");
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / "tests")) {
     const std::string kind = entry.path().extension();
     if (entry.path() == root / "tests/rules_test.cc") continue;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler.h"
 
-#include <numeric>
+#include <cmath>
 
 #include "code_generator.h"
+#include "program/part_simulation.h"
 
 namespace stria::sim {
 namespace {
@@ -22,19 +23,24 @@ sdk::Ref<sdk::Library> SimCompiler::compile(std::string_view stripe, std::string
   const std::pair<stria_program_part, const stripe::Block*> blocks[] = {
       {STRIA_PROLOGUE, program.prologue()}, {STRIA_MAIN, program.main()}};
   for (const auto& [part, block] : blocks)
-    if (block && !block->stmts.empty())
-      parts.push_back({part, std::make_shared<const PartValues>(
-                                 code_generator::require(PartValues::make(*block, placed)))});
+    if (block && !block->stmts.empty()) {
+      const PartSimulation timed = code_generator::require(simulate_part(program, *block, *model_));
+      const double seconds = timed.machine.seconds(timed.ticks());
+      parts.push_back(std::make_shared<const RunnablePart>(
+          RunnablePart{part, code_generator::require(PartValues::make(*block, placed)),
+                       timed.order(), timed.machine.cycles(timed.ticks()),
+                       static_cast<uint64_t>(std::llround(seconds * 1e9))}));
+    }
   return sdk::make<SimLibrary>(std::move(parts));
 }
 
 SimLibrary::SimLibrary(std::vector<Part> parts) : parts_(std::move(parts)) {
   for (const Part& part : parts_) {
     sdk::KernelInfo info;
-    info.name = part.part == STRIA_MAIN ? "main" : "prologue";
-    info.part = part.part;
+    info.name = part->part == STRIA_MAIN ? "main" : "prologue";
+    info.part = part->part;
     info.statement = STRIA_WHOLE_PART;
-    for (const PartValues::Argument& argument : part.values->arguments())
+    for (const PartValues::Argument& argument : part->values.arguments())
       info.arguments.push_back(
           {argument.name, direction_of(argument.dir), static_cast<uint64_t>(argument.bytes), {}});
     kernels_.push_back(std::move(info));
@@ -42,15 +48,13 @@ SimLibrary::SimLibrary(std::vector<Part> parts) : parts_(std::move(parts)) {
 }
 
 sdk::Ref<sdk::Kernel> SimLibrary::prepare(uint64_t index) {
-  return sdk::make<SimKernel>(parts_[index].values);
+  return sdk::make<SimKernel>(parts_[index]);
 }
 
 void SimKernel::run(const stria_memory* arguments, uint64_t count) const {
   std::vector<void*> pointers;
   for (uint64_t i = 0; i < count; ++i) pointers.push_back(arguments[i].data);
-  std::vector<size_t> order(values_->statements());
-  std::iota(order.begin(), order.end(), size_t{0});
-  const Status status = values_->run(pointers.data(), order);
+  const Status status = part_->values.run(pointers.data(), part_->order);
   if (!status.ok()) throw sdk::Error(static_cast<stria_code>(status.code()), status.message());
 }
 

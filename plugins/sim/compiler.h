@@ -7,24 +7,36 @@
 #include <string_view>
 #include <vector>
 
+#include "stria/hwmodel/hardware_model.h"
 #include "stria/sdk/library.h"
 #include "values/part_values.h"
 
 namespace stria::sim {
 
+// What runs: the values of a part, in the order in which the machine starts its statements, and how
+// long that takes there.
+struct RunnablePart {
+  stria_program_part part = STRIA_MAIN;
+  PartValues values;
+  std::vector<size_t> order;
+  uint64_t cycles = 0;
+  uint64_t nanoseconds = 0;  // 0: the model has no clock
+};
+
 // Options: {"fast_math": false, "dump_source": false}; others are ignored. fast_math changes
 // nothing.
 class SimCompiler final : public sdk::Compiler {
  public:
+  explicit SimCompiler(std::shared_ptr<const HardwareModel> model) : model_(std::move(model)) {}
   sdk::Ref<sdk::Library> compile(std::string_view stripe, std::string_view options) override;
+
+ private:
+  std::shared_ptr<const HardwareModel> model_;
 };
 
 class SimLibrary final : public sdk::Library {
  public:
-  struct Part {
-    stria_program_part part = STRIA_MAIN;
-    std::shared_ptr<const PartValues> values;
-  };
+  using Part = std::shared_ptr<const RunnablePart>;
   explicit SimLibrary(std::vector<Part> parts);
   const std::vector<sdk::KernelInfo>& kernels() const override { return kernels_; }
   sdk::Ref<sdk::Kernel> prepare(uint64_t index) override;
@@ -36,11 +48,12 @@ class SimLibrary final : public sdk::Library {
 
 class SimKernel final : public sdk::Kernel {
  public:
-  explicit SimKernel(std::shared_ptr<const PartValues> values) : values_(std::move(values)) {}
+  explicit SimKernel(SimLibrary::Part part) : part_(std::move(part)) {}
   void run(const stria_memory* arguments, uint64_t count) const override;
+  uint64_t nanoseconds() const { return part_->nanoseconds; }
 
  private:
-  std::shared_ptr<const PartValues> values_;
+  SimLibrary::Part part_;
 };
 
 }  // namespace stria::sim

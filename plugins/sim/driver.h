@@ -3,9 +3,11 @@
 // manifest is one of them.
 #pragma once
 
+#include <memory>
 #include <string_view>
 #include <vector>
 
+#include "stria/hwmodel/hardware_model.h"
 #include "stria/sdk/device.h"
 
 namespace stria::sim {
@@ -20,8 +22,14 @@ class SimDriver final : public sdk::Driver {
 // Buffers and events are the helper's: the host's memory stands for the machine's main memory.
 class SimDevice final : public sdk::Device {
  public:
-  using Device::Device;
+  SimDevice(const sdk::Host& host, sdk::DeviceInfo info, HardwareModel model)
+      : Device(host, std::move(info)),
+        model_(std::make_shared<const HardwareModel>(std::move(model))) {}
   sdk::Ref<sdk::Compiler> create_compiler() override;
+  sdk::Ref<sdk::Executor> create_executor(std::string_view options) override;
+
+ private:
+  std::shared_ptr<const HardwareModel> model_;
 };
 
 }  // namespace stria::sim

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes that move over shared lanes. Two models of sharing:
+//
+//   fluid  flows have rates, the largest fair ones (max-min), which change as flows come and go
+//   burst  flows take turns in bursts of so many bytes; a burst holds each of its lanes for as long
+//          as that lane needs for it, and a flow's next one starts as fast as its narrowest lane
+//
+// Alone, b bytes over lanes of w1, w2 bytes per tick take ceil(b / min(w1, w2)) ticks in both.
+// Deterministic: of equals the one that was added first goes first. Rates are doubles; ends are
+// ticks, rounded up.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace stria::sim {
+
+enum class BusModel { fluid, burst };
+
+class FlowNetwork {
+ public:
+  virtual ~FlowNetwork() = default;
+  // `lanes`: each once, at least one; they stay the caller's and valid. At a tick that advance()
+  // has reached. `owner` comes back when the flow ends.
+  virtual void add(uint32_t owner, const uint32_t* lanes, uint32_t count, uint64_t bytes,
+                   uint64_t now) = 0;
+  // Goes on to the first end of a flow, at most to `limit`; owners of the flows that end then are
+  // appended to `done`, in the order in which they were added. Returns the tick it got to.
+  virtual uint64_t advance(uint64_t limit, std::vector<uint32_t>& done) = 0;
+  virtual bool idle() const = 0;
+};
+
+// `widths`: bytes per tick of each lane, above 0 where flows use it. `burst_bytes` of model burst.
+std::unique_ptr<FlowNetwork> make_flow_network(BusModel model, std::vector<double> widths,
+                                               uint64_t burst_bytes);
+
+}  // namespace stria::sim

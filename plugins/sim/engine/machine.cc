@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/machine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <numeric>
+#include <optional>
+#include <set>
+
+#include "stria/base/text.h"
+
+namespace stria::sim {
+namespace {
+
+// Clocks are told apart by kHz; more ticks in a cycle would leave too few for long runs.
+constexpr double kHzPerMhz = 1000;
+constexpr uint64_t kMostTicksPerCycle = 1'000'000;
+
+bool has(const std::vector<UnitInstance>& ends, const UnitInstance& unit) {
+  return std::find(ends.begin(), ends.end(), unit) != ends.end();
+}
+
+std::string name_of(const std::vector<UnitInstance>& ends) {
+  return ends.size() > 1 ? to_string(ends[0]) + ", …" : to_string(ends[0]);
+}
+
+}  // namespace
+
+std::string to_string(const UnitInstance& unit) {
+  return fmt::format("{}[{}]", unit.name, unit.instance);
+}
+
+Result<Machine> Machine::make(const HardwareModel& model) {
+  Machine out;
+  out.model_ = model;
+  // One tick is the longest time that goes into each clock's cycle a whole number of times.
+  std::set<double> clocks = {model.clock_mhz};
+  const auto own = [&](double clock) {
+    if (clock > 0) clocks.insert(clock);
+  };
+  for (const MemoryUnit& unit : model.memories) own(unit.clock_mhz);
+  for (const ExecutionUnit& unit : model.executors) own(unit.clock_mhz);
+  for (const TransferUnit& unit : model.transfers) own(unit.clock_mhz);
+  for (const Bus& bus : model.buses) own(bus.clock_mhz);
+  if (clocks.size() > 1) {
+    if (model.clock_mhz <= 0)
+      return invalid_argument(
+          "'{}': units have clocks of their own, but the model has no clock_mhz", model.name);
+    uint64_t common = 1;
+    for (double clock : clocks) {
+      const auto khz = static_cast<uint64_t>(std::llround(clock * kHzPerMhz));
+      if (khz == 0)
+        return invalid_argument("'{}': a clock of {} MHz is too slow", model.name, clock);
+      common = std::lcm(common, khz);
+      if (common / khz > kMostTicksPerCycle)
+        return invalid_argument(
+            "'{}': the clocks have no common time base of at most {} ticks in a cycle: {} MHz",
+            model.name, kMostTicksPerCycle, fmt::join(clocks, ", "));
+    }
+    for (double clock : clocks)
+      out.ticks_by_clock_[clock] = common / static_cast<uint64_t>(std::llround(clock * kHzPerMhz));
+    if (out.ticks_by_clock_.rbegin()->second > kMostTicksPerCycle ||
+        out.ticks_by_clock_.begin()->second > kMostTicksPerCycle)
+      return invalid_argument(
+          "'{}': the clocks have no common time base of at most {} ticks in a cycle: {} MHz",
+          model.name, kMostTicksPerCycle, fmt::join(clocks, ", "));
+    out.ticks_per_cycle_ = out.ticks_by_clock_.at(model.clock_mhz);
+  }
+  const auto whole = [](double cycles, uint64_t ticks) {
+    return static_cast<uint64_t>(std::ceil(cycles * static_cast<double>(ticks) - 1e-9));
+  };
+  for (const Bus& bus : model.buses) {
+    const uint64_t ticks = out.ticks_of(bus.clock_mhz);
+    out.lanes_.push_back({fmt::format("{} -> {}", name_of(bus.sources), name_of(bus.sinks)),
+                          Lane::Kind::bus, bus.bytes_per_cycle / static_cast<double>(ticks),
+                          whole(bus.latency_cycles, ticks), bus.pj_per_byte});
+  }
+  for (const MemoryUnit& unit : model.memories) {
+    const auto ticks = static_cast<double>(out.ticks_of(unit.clock_mhz));
+    // Banks give a width of their own; a port cannot be wider.
+    const double banks = static_cast<double>(unit.banks) * static_cast<double>(unit.bank_bytes);
+    const auto width = [&](double port) {
+      return banks > 0 && port > 0 ? std::min(banks, port) : std::max(banks, port);
+    };
+    // Banks without ports of their own serve reads and writes alike.
+    const double read = width(unit.read_bytes_per_cycle), write = width(unit.write_bytes_per_cycle);
+    const bool shared =
+        banks > 0 && unit.read_bytes_per_cycle <= 0 && unit.write_bytes_per_cycle <= 0;
+    for (int64_t i = 0; i < unit.count; ++i) {
+      Ports ports;
+      const auto add = [&](Lane::Kind kind, const char* what, double bytes) {
+        if (bytes <= 0) return -1;
+        out.lanes_.push_back({fmt::format("{}{}", what, to_string(UnitInstance{unit.name, i})),
+                              kind, bytes / ticks, 0, 0});
+        return static_cast<int32_t>(out.lanes_.size()) - 1;
+      };
+      ports.read = add(Lane::Kind::read_port, shared ? "" : "read ", read);
+      ports.write = shared ? ports.read : add(Lane::Kind::write_port, "write ", write);
+      out.ports_[{unit.name, i}] = ports;
+    }
+  }
+  for (const ExecutionUnit& unit : model.executors) {
+    out.execution_[unit.name] = static_cast<uint32_t>(out.groups_.size());
+    out.groups_.push_back({unit.name, unit.name, false, static_cast<uint32_t>(unit.count),
+                           out.instances_, out.ticks_of(unit.clock_mhz)});
+    out.instances_ += static_cast<uint32_t>(unit.count);
+  }
+  return out;
+}
+
+uint64_t Machine::ticks_of(double clock_mhz) const {
+  if (clock_mhz <= 0) return ticks_per_cycle_;
+  const auto at = ticks_by_clock_.find(clock_mhz);
+  return at == ticks_by_clock_.end() ? 1 : at->second;
+}
+
+double Machine::seconds(uint64_t ticks) const {
+  if (model_.clock_mhz <= 0) return 0;
+  return static_cast<double>(ticks) /
+         (static_cast<double>(ticks_per_cycle_) * model_.clock_mhz * 1e6);
+}
+
+Result<uint32_t> Machine::execution_group(std::string_view unit) const {
+  const auto at = execution_.find(std::string(unit));
+  if (at != execution_.end()) return at->second;
+  std::vector<std::string> names;
+  for (const auto& [name, group] : execution_) names.push_back(name);
+  return not_found("the hardware model has no execution unit '{}'{}", unit,
+                   did_you_mean(std::string(unit), names));
+}
+
+Machine::Ports Machine::ports(const UnitInstance& memory) const {
+  const auto at = ports_.find({memory.name, memory.instance});
+  return at == ports_.end() ? Ports() : at->second;
+}
+
+bool Machine::on_buses(std::string_view unit) const {
+  const auto is = [&](const UnitInstance& end) { return end.name == unit; };
+  return std::any_of(model_.buses.begin(), model_.buses.end(), [&](const Bus& bus) {
+    return std::any_of(bus.sources.begin(), bus.sources.end(), is) ||
+           std::any_of(bus.sinks.begin(), bus.sinks.end(), is);
+  });
+}
+
+Result<std::vector<uint32_t>> Machine::path(const UnitInstance& from,
+                                            const UnitInstance& to) const {
+  // Breadth first; of each unit how it was reached and in how many shortest ways.
+  struct Reached {
+    UnitInstance unit;
+    size_t steps = 0;
+    uint64_t ways = 1;
+    size_t before = 0;
+    uint32_t bus = 0;
+  };
+  std::vector<Reached> reached = {{from, 0, 1, 0, 0}};
+  for (size_t at = 0; at < reached.size(); ++at) {
+    const UnitInstance unit = reached[at].unit;
+    if (unit == to) break;
+    if (at > 0 && !model_.find_transfer(unit.name)) continue;
+    for (size_t b = 0; b < model_.buses.size(); ++b) {
+      if (!has(model_.buses[b].sources, unit)) continue;
+      for (const UnitInstance& next : model_.buses[b].sinks) {
+        const auto known = std::find_if(reached.begin(), reached.end(),
+                                        [&](const Reached& r) { return r.unit == next; });
+        if (known == reached.end())
+          reached.push_back(
+              {next, reached[at].steps + 1, reached[at].ways, at, static_cast<uint32_t>(b)});
+        else if (known->steps == reached[at].steps + 1)
+          known->ways += reached[at].ways;
+      }
+    }
+  }
+  const auto end =
+      std::find_if(reached.begin(), reached.end(), [&](const Reached& r) { return r.unit == to; });
+  if (end == reached.end() || from == to)
+    return not_found("the hardware model has no way over buses from '{}' to '{}'", to_string(from),
+                     to_string(to));
+  if (end->ways > 1)
+    return invalid_argument(
+        "the hardware model has {} ways of {} buses from '{}' to '{}': which "
+        "one is meant cannot be said",
+        end->ways, end->steps, to_string(from), to_string(to));
+  std::vector<uint32_t> buses;
+  for (size_t at = static_cast<size_t>(end - reached.begin()); at != 0; at = reached[at].before)
+    buses.insert(buses.begin(), reached[at].bus);
+  for (uint32_t bus : buses)
+    if (lanes_[bus].bytes_per_tick <= 0)
+      return make_error(StatusCode::out_of_range, "the bus '{}' carries 0 bytes per cycle",
+                        lanes_[bus].name);
+  return buses;
+}
+
+uint32_t Machine::transfer_group(const TransferUnit& unit, const std::string& memory) {
+  const std::string from = unit.half_duplex ? "" : memory;
+  const auto [at, added] =
+      transfer_.emplace(std::pair(unit.name, from), static_cast<uint32_t>(groups_.size()));
+  if (added) {
+    groups_.push_back({unit.half_duplex ? unit.name : unit.name + " from " + from, unit.name, true,
+                       static_cast<uint32_t>(unit.count), instances_, ticks_of(unit.clock_mhz)});
+    instances_ += static_cast<uint32_t>(unit.count);
+  }
+  return at->second;
+}
+
+Result<Route> Machine::route(const UnitInstance& from, std::string_view unit_name, int64_t instance,
+                             const std::vector<UnitInstance>& to) {
+  const TransferUnit* unit = model_.find_transfer(unit_name);
+  if (!unit) return not_found("the hardware model has no transfer unit '{}'", unit_name);
+  const auto whole = [](double cycles, uint64_t ticks) {
+    return static_cast<uint64_t>(std::ceil(cycles * static_cast<double>(ticks) - 1e-9));
+  };
+  Route out;
+  out.ways.resize(static_cast<size_t>(unit->count));
+  Status why;
+  size_t usable = 0;
+  for (int64_t i = 0; i < unit->count; ++i) {
+    if (instance >= 0 && instance != i) continue;
+    const UnitInstance through{unit->name, i};
+    Route::Way way;
+    Result<std::vector<uint32_t>> leg = path(from, through);
+    if (leg.ok()) way.lanes = *leg;
+    for (size_t t = 0; t < to.size() && leg.ok(); ++t) {
+      leg = path(through, to[t]);
+      if (!leg.ok()) break;
+      for (uint32_t lane : *leg)
+        if (std::find(way.lanes.begin(), way.lanes.end(), lane) == way.lanes.end())
+          way.lanes.push_back(lane);
+    }
+    if (!leg.ok()) {
+      // That there are several ways, or that one carries nothing, is a mistake in the model; none
+      // is one only if no other instance has one.
+      if (leg.status().code() != StatusCode::not_found) return leg.status();
+      if (why.ok()) why = leg.status();
+      continue;
+    }
+    way.latency_ticks = whole(unit->latency_cycles, ticks_of(unit->clock_mhz));
+    for (uint32_t lane : way.lanes) way.latency_ticks += lanes_[lane].latency_ticks;
+    const auto memory = [&](const UnitInstance& at, bool writes) {
+      const MemoryUnit* model = model_.find_memory(at.name);
+      if (!model) return;
+      if (!writes) way.latency_ticks += whole(model->latency_cycles, ticks_of(model->clock_mhz));
+      const Ports has_ports = ports(at);
+      const int32_t lane = writes ? has_ports.write : has_ports.read;
+      if (lane >= 0 && std::find(way.lanes.begin(), way.lanes.end(), lane) == way.lanes.end())
+        way.lanes.push_back(static_cast<uint32_t>(lane));
+    };
+    memory(from, false);
+    for (const UnitInstance& sink : to) memory(sink, true);
+    out.ways[static_cast<size_t>(i)] = std::move(way);
+    out.instance = static_cast<int32_t>(i);
+    ++usable;
+  }
+  if (usable == 0)
+    return why.ok() ? not_found("the hardware model has {} of '{}', there is no number {}",
+                                unit->count, unit->name, instance)
+                    : why;
+  // Some of several instances: the last one found, so that a transfer is for any of them or for
+  // one.
+  if (usable == out.ways.size() && usable > 1) out.instance = -1;
+  out.group = transfer_group(*unit, from.name);
+  return out;
+}
+
+Result<std::vector<uint32_t>> Machine::far_lanes(const UnitInstance& memory, bool writes) const {
+  std::optional<Status> why;
+  for (const TransferUnit& unit : model_.transfers)
+    for (int64_t i = 0; i < unit.count; ++i) {
+      const UnitInstance through{unit.name, i};
+      Result<std::vector<uint32_t>> lanes = writes ? path(through, memory) : path(memory, through);
+      if (lanes.ok()) return lanes;
+      if (!why) why = lanes.status();
+    }
+  return why ? *why
+             : not_found("the hardware model has no transfer unit, and so no way to '{}'",
+                         to_string(memory));
+}
+
+}  // namespace stria::sim

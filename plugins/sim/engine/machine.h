@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// A hardware model made ready for the clock: one time base for all its clocks, lanes that bytes
+// move over, units that work, and the routes between memories.
+//
+// Time is counted in ticks: whole parts of every clock's cycle, so that each domain's cycle is a
+// whole number of them. With one clock a tick is a cycle.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stria/base/status.h"
+#include "stria/hwmodel/hardware_model.h"
+
+namespace stria::sim {
+
+// What flows share: a bus, or a port of one memory instance.
+struct Lane {
+  enum class Kind { bus, read_port, write_port };
+  std::string name;  // "DRAM[0] -> DMA[0]", "read SRAM[3]"
+  Kind kind = Kind::bus;
+  double bytes_per_tick = 0;
+  uint64_t latency_ticks = 0;
+  double pj_per_byte = 0;
+};
+
+// Instances that each do one thing at a time: an execution unit, or the way of a transfer unit from
+// one kind of memory (all of them, if it is half duplex).
+struct Group {
+  std::string name;  // "CONV", "DMA from DRAM"
+  std::string unit;  // "CONV", "DMA"
+  bool transfers = false;
+  uint32_t count = 1;
+  uint32_t first = 0;            // number of its first instance among all groups' instances
+  uint64_t ticks_per_cycle = 1;  // of its clock
+};
+
+// How a transfer may go: by any instance of a group, or by one.
+struct Route {
+  uint32_t group = 0;
+  int32_t instance = -1;  // -1: any
+  struct Way {
+    std::vector<uint32_t> lanes;  // each once
+    uint64_t latency_ticks = 0;   // of unit, lanes and memories
+  };
+  std::vector<Way> ways;  // by instance; of the others none has lanes
+};
+
+class Machine {
+ public:
+  // invalid_argument: clocks without a common time base; names and limits are said.
+  static Result<Machine> make(const HardwareModel& model);
+
+  const HardwareModel& model() const { return model_; }
+  const std::vector<Lane>& lanes() const { return lanes_; }
+  const std::vector<Group>& groups() const { return groups_; }
+  uint32_t instances() const { return instances_; }
+  // Of the model's clock.
+  uint64_t ticks_per_cycle() const { return ticks_per_cycle_; }
+  uint64_t cycles(uint64_t ticks) const {
+    return (ticks + ticks_per_cycle_ - 1) / ticks_per_cycle_;
+  }
+  double seconds(uint64_t ticks) const;  // 0 if the model has no clock
+
+  // not_found, with the nearest name.
+  Result<uint32_t> execution_group(std::string_view unit) const;
+  // Lanes of a memory instance's ports, -1 without a limit.
+  struct Ports {
+    int32_t read = -1, write = -1;
+  };
+  Ports ports(const UnitInstance& memory) const;
+
+  // From one memory through the unit (`instance` -1: any of it) to others, which get the same
+  // bytes: a bus on the way to several of them carries them once. Buses are followed through other
+  // transfer units, never through memories, on the shortest way. not_found: no way, with both ends;
+  // invalid_argument: several shortest ways; out_of_range: a bus on it carries nothing.
+  Result<Route> route(const UnitInstance& from, std::string_view unit, int64_t instance,
+                      const std::vector<UnitInstance>& to);
+  // Lanes between a memory and the first transfer unit that reaches it, for units that work on a
+  // memory from afar; into the memory if `writes`.
+  Result<std::vector<uint32_t>> far_lanes(const UnitInstance& memory, bool writes) const;
+  // The unit is on buses, and one joins it to the memory.
+  bool on_buses(std::string_view unit) const;
+
+ private:
+  Result<std::vector<uint32_t>> path(const UnitInstance& from, const UnitInstance& to) const;
+  uint64_t ticks_of(double clock_mhz) const;
+  uint32_t transfer_group(const TransferUnit& unit, const std::string& memory);
+
+  HardwareModel model_;
+  std::vector<Lane> lanes_;
+  std::vector<Group> groups_;
+  std::map<std::string, uint32_t> execution_;
+  std::map<std::pair<std::string, std::string>, uint32_t> transfer_;
+  std::map<std::pair<std::string, int64_t>, Ports> ports_;
+  uint32_t instances_ = 0;
+  uint64_t ticks_per_cycle_ = 1;
+  double ticks_per_mhz_ = 0;  // ticks in a microsecond over MHz of the base clock
+  std::map<double, uint64_t> ticks_by_clock_;
+};
+
+std::string to_string(const UnitInstance& unit);
+
+}  // namespace stria::sim

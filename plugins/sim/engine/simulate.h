@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a task graph on a machine: discrete events at the starts and ends of unit operations and
+// transfers, in integer ticks.
+//
+// * A task is ready when all that it waits for has ended. An instance that is free takes the ready
+//   task of the lowest number that may run on it; of several free instances the lowest takes it.
+// * An operation takes its overhead and its compute ticks, and as long as the bytes that it moves
+//   over shared lanes meanwhile.
+// * A transfer takes the latency of its way, then as long as its bytes take.
+// * At one tick all ends come first, then starts, groups in their order.
+// The same input gives the same times, on every machine.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/flow_network.h"
+#include "engine/task_graph.h"
+#include "stria/base/status.h"
+
+namespace stria::sim {
+
+struct SimulateOptions {
+  BusModel buses = BusModel::fluid;
+  uint64_t burst_bytes = 256;
+};
+
+struct Timeline {
+  std::vector<uint64_t> start, end;  // of each task, ticks
+  std::vector<uint32_t> instance;    // of each task, among all groups' instances; joins: 0
+  uint64_t ticks = 0;                // the last end
+  uint64_t events = 0;               // starts and ends of what takes time
+};
+
+// out_of_range: more ticks than 2^53, beyond which rates would lose whole ticks.
+Result<Timeline> simulate(const Machine& machine, const TaskGraph& graph,
+                          const SimulateOptions& options = {});
+
+}  // namespace stria::sim

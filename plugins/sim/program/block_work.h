@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one unit operation does: how many scalar operations of which kind, and what it touches of
+// each tensor. Counted over the index box: a masked point takes the time and the energy of any
+// other, as in an array that has all lanes at work.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "stria/stripe/block.h"
+
+namespace stria::sim {
+
+// M x K by K x N, so many times.
+struct Product {
+  double m = 1, n = 1, k = 1, batch = 1;
+};
+
+struct BlockWork {
+  // "mac.i8", "add.fp32", "other.fp32": a product that is summed up at once is one mac, of the type
+  // of what is loaded for it. A point that computes nothing moves a value, and counts one `move`.
+  std::map<std::string, double> operations;
+  double macs = 0;    // outside of products
+  double others = 0;  // of which a mac is none
+  // Of leaves that are one product each (a mac at each point, and nothing else).
+  std::vector<Product> products;
+  double product_macs = 0;
+  // What loads and stores of the elements of each of the block's refinements are executed.
+  struct Accesses {
+    double loads = 0, stores = 0;
+  };
+  std::map<std::string, Accesses> accesses;
+};
+
+// `fixed`: indices of the block that have one value, whatever their range.
+BlockWork work_of(const stripe::Block& block, const std::set<std::string>& fixed = {});
+
+// Elements of the box that the block's points touch of a refinement, and the bytes of its longest
+// runs that lie together in the tensor.
+struct Footprint {
+  double bytes = 0;
+  double run_bytes = 0;
+  double runs() const { return run_bytes > 0 ? bytes / run_bytes : 0; }
+};
+Footprint footprint_of(const stripe::Block& block, const stripe::Refinement& ref,
+                       const std::set<std::string>& fixed = {});
+
+// Bytes from one access of the refinement's elements to the next in the innermost leaf; 0 if it
+// stays, or if leaves differ.
+int64_t inner_stride_bytes(const stripe::Block& block, const std::string& ref);
+
+}  // namespace stria::sim

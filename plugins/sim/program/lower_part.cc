@@ -1,0 +1,564 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program/lower_part.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "program/unit_operation.h"
+#include "stria/base/text.h"
+
+namespace stria::sim {
+namespace {
+
+using stripe::Block;
+using stripe::RefDir;
+using stripe::Refinement;
+using stripe::Statement;
+using Point = std::map<std::string, int64_t>;  // values of indices
+
+// A part of a graph whose tasks are counted from its own start.
+struct Fragment {
+  TaskGraph graph;              // without kinds
+  std::vector<uint32_t> exits;  // tasks that end it
+};
+
+// More tasks than this are a mistake, or need a coarser schedule: 10 GB of them.
+constexpr size_t kMostTasks = 100'000'000;
+
+class Lowering {
+ public:
+  Lowering(Machine& machine, LoweredPart& out) : machine_(machine), out_(out) {}
+
+  Status run(const Block& part) {
+    std::vector<uint32_t> exit;  // of each statement
+    std::map<std::string, UnitInstance> memories;
+    for (const Refinement& ref : part.refs) memories[ref.into] = memory_of(ref, {}, nullptr);
+    const bool by_deps = part.tags.has("deps");
+    for (size_t s = 0; s < part.stmts.size(); ++s) {
+      statement_ = static_cast<uint32_t>(s);
+      const Statement& stmt = part.stmts[s];
+      out_.statements.push_back(name_of_statement(stmt, s));
+      out_.is_transfer.push_back(stmt.block() && is_transfer(*stmt.block()));
+      Result<Fragment> fragment = lower(part, stmt, memories, {}, "");
+      if (!fragment.ok()) return fragment.status().with_context(out_.statements.back());
+      std::vector<uint32_t> before;
+      if (by_deps)
+        for (int64_t dep : stmt.deps) before.push_back(exit[static_cast<size_t>(dep)]);
+      else if (s > 0)
+        before.push_back(exit[s - 1]);
+      exit.push_back(joined(out_.graph, append(out_.graph, *fragment, before, kNoTask)));
+      if (out_.graph.size() > kMostTasks)
+        return make_error(StatusCode::out_of_range, "{}: more than {} operations and transfers",
+                          out_.statements.back(), kMostTasks);
+    }
+    return {};
+  }
+
+ private:
+  static std::string name_of_statement(const Statement& stmt, size_t position) {
+    if (const auto* special = stmt.special())
+      return fmt::format("{} {}", special->name, join(special->outputs, ", "));
+    const Block* block = stmt.block();
+    if (!block) return fmt::format("statement {}", position);
+    if (!block->name.empty()) return block->name;
+    std::string what = block->tags.has("swap_in")    ? "swap_in"
+                       : block->tags.has("swap_out") ? "swap_out"
+                                                     : fmt::format("statement_{}", position);
+    for (const Refinement& ref : block->refs)
+      if (ref.dir == (block->tags.has("swap_in") ? RefDir::in : RefDir::out)) {
+        what += " " + ref.from;
+        break;
+      }
+    return what;
+  }
+
+  bool is_transfer(const Block& block) const {
+    return !block.location.empty() &&
+           machine_.model().find_transfer(block.location.path.back().name) != nullptr;
+  }
+  std::string unit_of(const Block& block, const std::string& around) const {
+    return block.location.empty() ? around : block.location.path.back().name;
+  }
+  // Transfers inside, or blocks of another unit.
+  bool holds_steps(const Block& block, const std::string& unit) const {
+    for (const Statement& stmt : block.stmts)
+      if (const Block* inner = stmt.block())
+        if (is_transfer(*inner) || unit_of(*inner, unit) != unit ||
+            holds_steps(*inner, unit_of(*inner, unit)))
+          return true;
+    return false;
+  }
+
+  // Where a refinement lies at a point of the indices of its block; without a location where the
+  // one around it does.
+  static UnitInstance memory_of(const Refinement& ref, const Point& point,
+                                const std::map<std::string, UnitInstance>* around) {
+    if (ref.location.empty()) {
+      if (around && ref.dir != RefDir::none) {
+        const auto at = around->find(ref.from);
+        if (at != around->end()) return at->second;
+      }
+      return {};
+    }
+    const stripe::LocationUnit& unit = ref.location.path.back();
+    return {unit.name, unit.units.size() == 1 ? value_at(unit.units[0], point) : 0};
+  }
+  // Indices that a point does not have are at 0.
+  static int64_t value_at(const Affine& form, const Point& point) {
+    int64_t value = form.constant();
+    for (const auto& [name, coefficient] : form.terms()) {
+      const auto at = point.find(name);
+      if (at != point.end()) value += coefficient * at->second;
+    }
+    return value;
+  }
+
+  // --- pieces of graphs
+
+  // The fragment's tasks at the end of `to`; those that wait for nothing wait for `before`. Its
+  // exits, or what it would have waited for if it is empty.
+  static std::vector<uint32_t> append(TaskGraph& to, const Fragment& from,
+                                      const std::vector<uint32_t>& before, uint32_t slot) {
+    const auto first = static_cast<uint32_t>(to.size());
+    std::vector<uint32_t> waits;
+    for (size_t t = 0; t < from.graph.size(); ++t) {
+      waits.clear();
+      for (uint32_t w = from.graph.first_wait[t]; w < from.graph.first_wait[t + 1]; ++w)
+        waits.push_back(first + from.graph.waits[w]);
+      const uint32_t own = from.graph.slot[t];
+      const bool enters = waits.empty();
+      to.add(from.graph.kind[t], enters ? before : waits,
+             own != kNoTask ? first + own
+             : enters       ? slot
+                            : kNoTask);
+    }
+    if (from.graph.size() == 0) return before;
+    std::vector<uint32_t> exits;
+    for (uint32_t exit : from.exits) exits.push_back(first + exit);
+    return exits;
+  }
+  uint32_t joined(TaskGraph& graph, const std::vector<uint32_t>& tasks) {
+    if (tasks.size() == 1) return tasks[0];
+    if (join_ == kNoTask) {
+      join_ = static_cast<uint32_t>(out_.graph.kinds.size());
+      out_.graph.kinds.push_back({});
+      out_.counts.emplace_back();
+    }
+    return graph.add(join_, tasks);
+  }
+  Fragment alone(uint32_t kind) {
+    Fragment out;
+    out.graph.add(kind, {});
+    out.exits = {0};
+    return out;
+  }
+  uint32_t add_kind(TaskKind kind, KindCounts counts) {
+    kind.statement = statement_;
+    kind.pj = counts.pj_operations + counts.pj_memories + counts.pj_moving;
+    out_.graph.kinds.push_back(std::move(kind));
+    out_.counts.push_back(std::move(counts));
+    return static_cast<uint32_t>(out_.graph.kinds.size()) - 1;
+  }
+
+  // --- statements
+
+  Result<Fragment> lower(const Block& around, const Statement& stmt,
+                         const std::map<std::string, UnitInstance>& memories, const Point& point,
+                         const std::string& unit) {
+    if (const auto* special = stmt.special()) return lower_special(around, *special, memories);
+    const Block* block = stmt.block();
+    if (!block) return unsupported("a statement that is no block stands beside blocks");
+    Point inside;
+    for (const stripe::Index& index : block->idxs)
+      inside[index.name] = index.affine ? value_at(*index.affine, point) : 0;
+    if (is_transfer(*block)) return lower_transfer(*block, memories, inside);
+    const std::string own = unit_of(*block, unit);
+    if (holds_steps(*block, own)) return lower_loop(*block, memories, inside, own);
+    return lower_operation(*block, memories, inside, own);
+  }
+
+  Result<Fragment> lower_special(const Block& around, const stripe::Special& special,
+                                 const std::map<std::string, UnitInstance>& memories) {
+    if (special.outputs.empty()) return Fragment();  // a barrier: order alone
+    const auto at = [&](const std::string& name) {
+      const auto found = memories.find(name);
+      return found == memories.end() ? UnitInstance() : found->second;
+    };
+    const UnitInstance to = at(special.outputs[0]);
+    const UnitInstance from = special.inputs.empty() ? to : at(special.inputs[0]);
+    const Refinement* ref = around.find_ref(special.outputs[0]);
+    if (!ref)
+      return not_found("'{}' names '{}', which is not there", special.name, special.outputs[0]);
+    Status why;
+    for (const TransferUnit& unit : machine_.model().transfers) {
+      Result<Route> route = machine_.route(from, unit.name, -1, {to});
+      if (!route.ok()) {
+        if (why.ok()) why = route.status();
+        continue;
+      }
+      const auto bytes = static_cast<double>(ref->shape.span_bytes());
+      return transfer(unit, std::move(*route), special.name, {from, {bytes, bytes}},
+                      {{to, {bytes, bytes}}});
+    }
+    return why.ok() ? unsupported("'{}': the hardware model has no transfer unit", special.name)
+                    : why;
+  }
+
+  struct Side {
+    UnitInstance memory;
+    Footprint footprint;
+  };
+
+  Result<Fragment> lower_transfer(const Block& block,
+                                  const std::map<std::string, UnitInstance>& memories,
+                                  const Point& point) {
+    const stripe::LocationUnit& at = block.location.path.back();
+    const TransferUnit& unit = *machine_.model().find_transfer(at.name);
+    const int64_t instance = at.units.size() == 1 ? value_at(at.units[0], point) : -1;
+    std::optional<Side> from;
+    std::vector<Side> to;
+    std::string name;
+    for (const Refinement& ref : block.refs) {
+      if (ref.dir == RefDir::none) continue;
+      const Side side{memory_of(ref, point, &memories), footprint_of(block, ref)};
+      if (side.memory.name.empty())
+        return invalid_argument("a transfer of '{}': it is in no memory", ref.from);
+      if (ref.dir == RefDir::in) {
+        if (from)
+          return unsupported("a transfer on '{}' reads '{}' and '{}': it can bring one", unit.name,
+                             name, ref.from);
+        from = side;
+        name = ref.from;
+      } else {
+        to.push_back(side);
+      }
+    }
+    if (!from || to.empty())
+      return unsupported("a block on '{}' does not bring something from one memory to another",
+                         unit.name);
+    std::vector<UnitInstance> sinks;
+    for (const Side& side : to) {
+      sinks.push_back(side.memory);
+      // What leaves one memory arrives at each other one.
+      if (side.footprint.bytes != from->footprint.bytes)
+        return invalid_argument("a transfer on '{}' reads {} bytes of '{}' and writes {}",
+                                unit.name, from->footprint.bytes, name, side.footprint.bytes);
+    }
+    STRIA_ASSIGN(Route route, machine_.route(from->memory, unit.name, instance, sinks));
+    return transfer(unit, std::move(route), name, *from, to);
+  }
+
+  Result<Fragment> transfer(const TransferUnit& unit, Route route, const std::string& name,
+                            const Side& from, const std::vector<Side>& to) {
+    TaskKind kind;
+    kind.work = TaskKind::Work::transfer;
+    kind.name = fmt::format("{} {}", unit.name, name);
+    kind.group = route.group;
+    kind.instance = route.instance;
+    KindCounts counts;
+    // A memory that moves lines moves whole ones.
+    double bytes = from.footprint.bytes;
+    access(from.memory, from.footprint, false, counts, &bytes);
+    for (const Side& side : to) access(side.memory, side.footprint, true, counts, &bytes);
+    kind.bytes = static_cast<uint64_t>(bytes);
+    counts.pj_moving += bytes * unit.pj_per_byte;
+    for (const Route::Way& way : route.ways) {
+      if (way.lanes.empty()) continue;
+      for (uint32_t lane : way.lanes)
+        counts.pj_moving += bytes * machine_.lanes()[lane].pj_per_byte;
+      break;
+    }
+    kind.route = std::move(route);
+    return alone(add_kind(std::move(kind), std::move(counts)));
+  }
+
+  // Counts whole accesses of the memory; `moved` grows to them where it moves lines.
+  void access(const UnitInstance& at, const Footprint& footprint, bool writes, KindCounts& counts,
+              double* moved) const {
+    const MemoryUnit* memory = machine_.model().find_memory(at.name);
+    if (!memory || footprint.bytes <= 0) return;
+    const int64_t width = std::max(memory->bank_bytes, memory->line_bytes);
+    double bytes = footprint.bytes, times = footprint.runs();
+    if (width > 0) {
+      times = footprint.runs() * std::ceil(footprint.run_bytes / static_cast<double>(width));
+      bytes = times * static_cast<double>(width);
+    }
+    if (moved && memory->line_bytes > 0) *moved = std::max(*moved, std::ceil(bytes));
+    KindCounts::Memory& count = counts.memories[to_string(at)];
+    (writes ? count.written_bytes : count.read_bytes) += bytes;
+    (writes ? count.writes : count.reads) += times;
+    counts.pj_memories += bytes * (writes ? memory->write_pj_per_byte : memory->read_pj_per_byte);
+  }
+
+  // --- loops
+
+  Result<Fragment> lower_loop(const Block& block, std::map<std::string, UnitInstance> memories,
+                              Point point, const std::string& unit) {
+    std::map<std::string, UnitInstance> own;
+    double points = 1;
+    bool moves = false;  // locations inside differ from point to point
+    std::set<std::string> names;
+    for (const stripe::Index& index : block.idxs) {
+      points *= static_cast<double>(index.range);
+      if (index.range > 1) names.insert(index.name);
+    }
+    moves = location_uses(block, names);
+    if (points > static_cast<double>(kMostTasks))
+      return make_error(StatusCode::out_of_range, "a loop of {:.0f} points", points);
+    const auto count = static_cast<size_t>(points);
+    const bool allocates = std::any_of(block.refs.begin(), block.refs.end(),
+                                       [](const Refinement& r) { return r.dir == RefDir::none; });
+    size_t depth =
+        static_cast<size_t>(std::max<int64_t>(1, block.tags.integer("pipeline").value_or(1)));
+    if (block.tags.has("parallel") && !allocates) depth = count;
+    const bool in_order = sums_over_points(block, names);
+    const bool by_deps = block.tags.has("deps");
+    Fragment out;
+    std::vector<Fragment> steps;
+    std::vector<uint32_t> ends, last_of_step(block.stmts.size(), kNoTask);
+    std::vector<int64_t> at(block.idxs.size(), 0);
+    for (size_t p = 0; p < count; ++p) {
+      if (p == 0 || moves) {
+        steps.clear();
+        own.clear();
+        Point here = point;
+        for (size_t i = 0; i < at.size(); ++i) here[block.idxs[i].name] += at[i];
+        for (const Refinement& ref : block.refs) own[ref.into] = memory_of(ref, here, &memories);
+        for (const Statement& stmt : block.stmts) {
+          STRIA_ASSIGN(Fragment step, lower(block, stmt, own, here, unit));
+          steps.push_back(std::move(step));
+        }
+      }
+      const uint32_t slot = p >= depth ? ends[p - depth] : kNoTask;
+      std::vector<std::vector<uint32_t>> exits;
+      std::vector<bool> waited(block.stmts.size(), false);
+      for (size_t s = 0; s < steps.size(); ++s) {
+        std::vector<uint32_t> before;
+        const auto wait_for = [&](size_t of) {
+          waited[of] = true;
+          before.insert(before.end(), exits[of].begin(), exits[of].end());
+        };
+        if (by_deps)
+          for (int64_t dep : block.stmts[s].deps) wait_for(static_cast<size_t>(dep));
+        else if (s > 0)
+          wait_for(s - 1);
+        const bool enters = before.empty();
+        if (enters && slot != kNoTask) before.push_back(slot);
+        // Sums into one target are added in the order of the points.
+        const Block* step = block.stmts[s].block();
+        if (in_order && p > 0 && step && !is_transfer(*step)) before.push_back(last_of_step[s]);
+        exits.push_back(append(out.graph, steps[s], before, enters ? slot : kNoTask));
+        if (in_order) {
+          exits.back() = {joined(out.graph, exits.back())};
+          last_of_step[s] = exits.back()[0];
+        }
+      }
+      std::vector<uint32_t> end;
+      for (size_t s = 0; s < exits.size(); ++s)
+        if (!waited[s]) end.insert(end.end(), exits[s].begin(), exits[s].end());
+      ends.push_back(end.empty() ? slot : joined(out.graph, end));
+      if (out.graph.size() > kMostTasks)
+        return make_error(StatusCode::out_of_range, "more than {} operations and transfers",
+                          kMostTasks);
+      for (size_t i = at.size(); i > 0; --i) {
+        if (++at[i - 1] < block.idxs[i - 1].range) break;
+        at[i - 1] = 0;
+      }
+    }
+    for (size_t p = count > depth ? count - depth : 0; p < count; ++p)
+      if (ends[p] != kNoTask) out.exits.push_back(ends[p]);
+    return out;
+  }
+
+  static bool uses_any(const stripe::Location& location, const std::set<std::string>& names) {
+    for (const stripe::LocationUnit& unit : location.path)
+      for (const Affine& form : unit.units)
+        for (const auto& [name, coefficient] : form.terms())
+          if (names.count(name)) return true;
+    return false;
+  }
+  // Does something inside, or a refinement of the block, lie or run where the indices say?
+  static bool location_uses(const Block& block, const std::set<std::string>& names) {
+    for (const Refinement& ref : block.refs)
+      if (uses_any(ref.location, names)) return true;
+    for (const Statement& stmt : block.stmts) {
+      const Block* inner = stmt.block();
+      if (!inner) continue;
+      std::set<std::string> seen;
+      for (const stripe::Index& index : inner->idxs)
+        if (index.affine)
+          for (const auto& [name, coefficient] : index.affine->terms())
+            if (names.count(name)) seen.insert(index.name);
+      if (!seen.empty() && (uses_any(inner->location, seen) || location_uses(*inner, seen)))
+        return true;
+    }
+    return false;
+  }
+  // Several points add to the same elements.
+  static bool sums_over_points(const Block& block, const std::set<std::string>& names) {
+    for (const Refinement& ref : block.refs) {
+      if (!ref.agg || ref.dir == RefDir::in) continue;
+      for (const std::string& name : names) {
+        bool moves = false;
+        for (const Affine& form : ref.access) moves = moves || form.uses(name);
+        if (!moves) return true;
+      }
+    }
+    return false;
+  }
+
+  // --- operations
+
+  Result<Fragment> lower_operation(const Block& block,
+                                   const std::map<std::string, UnitInstance>& memories, Point point,
+                                   const std::string& unit) {
+    if (unit.empty()) return unsupported("it runs nowhere: it has no unit");
+    STRIA_ASSIGN(const uint32_t group, machine_.execution_group(unit));
+    // Indices that say which instance a point runs on.
+    std::set<std::string> spread;
+    double parts = 1;
+    const std::vector<Affine>* units = nullptr;
+    if (!block.location.empty()) units = &block.location.path.back().units;
+    if (units && units->size() == 1)
+      for (const auto& [name, coefficient] : (*units)[0].terms())
+        if (const stripe::Index* index = block.find_index(name); index && index->range > 1) {
+          spread.insert(name);
+          parts *= static_cast<double>(index->range);
+        }
+    if (parts > 1e6) return unsupported("{:.0f} parts on instances of '{}'", parts, unit);
+    Fragment out;
+    std::vector<int64_t> at(spread.size(), 0);
+    for (;;) {
+      size_t s = 0;
+      Point here = point;
+      for (const std::string& name : spread) here[name] += at[s++];
+      int64_t instance = -1;
+      if (units && units->size() == 1) instance = value_at((*units)[0], here);
+      if (instance >= static_cast<int64_t>(machine_.groups()[group].count))
+        return make_error(StatusCode::out_of_range, "it runs on '{}[{}]', but there are {}", unit,
+                          instance, machine_.groups()[group].count);
+      STRIA_ASSIGN(const uint32_t kind,
+                   operation_kind(block, memories, here, group, instance, spread));
+      out.exits.push_back(out.graph.add(kind, {}));
+      size_t i = 0;
+      for (const std::string& name : spread) {
+        if (++at[i] < block.find_index(name)->range) break;
+        at[i++] = 0;
+      }
+      if (i == spread.size()) return out;
+    }
+  }
+
+  Result<uint32_t> operation_kind(const Block& block,
+                                  const std::map<std::string, UnitInstance>& memories,
+                                  const Point& point, uint32_t group, int64_t instance,
+                                  const std::set<std::string>& fixed) {
+    const ExecutionUnit& unit = *machine_.model().find_executor(machine_.groups()[group].unit);
+    const BlockWork work = work_of(block, fixed);
+    STRIA_ASSIGN(const double cycles, operation_cycles(unit, work));
+    const auto ticks = static_cast<double>(machine_.groups()[group].ticks_per_cycle);
+    TaskKind kind;
+    kind.work = TaskKind::Work::operation;
+    kind.name = block.name.empty() ? out_.statements[statement_] : block.name;
+    kind.group = group;
+    kind.instance = static_cast<int32_t>(instance);
+    kind.compute_ticks = static_cast<uint64_t>(std::ceil(cycles - 1e-9) * ticks);
+    kind.overhead_ticks = static_cast<uint64_t>(std::ceil(unit.overhead_cycles * ticks - 1e-9));
+    KindCounts counts;
+    counts.operations = work.operations;
+    for (const auto& [operation, times] : work.operations) {
+      const double pj = operation_pj(unit, operation);
+      if (pj >= 0)
+        counts.pj_operations += pj * times;
+      else
+        out_.unpriced[operation] += times;
+    }
+    std::map<uint32_t, double> beside;                  // bytes by port
+    std::map<std::vector<uint32_t>, double> from_afar;  // bytes by lanes
+    for (const Refinement& ref : block.refs) {
+      if (ref.dir == RefDir::none) continue;
+      const UnitInstance memory = memory_of(ref, point, &memories);
+      if (memory.name.empty()) continue;
+      const auto accesses = work.accesses.find(ref.into);
+      const double loads = accesses == work.accesses.end() ? 0 : accesses->second.loads;
+      const double stores = accesses == work.accesses.end() ? 0 : accesses->second.stores;
+      const bool far = is_far(memory, unit.name);
+      for (const bool writes : {false, true}) {
+        if ((writes ? stores : loads) <= 0) continue;
+        Footprint bytes = footprint_of(block, ref, fixed);
+        if (far) {
+          // Each access on its own.
+          bytes.run_bytes = static_cast<double>(byte_size(ref.shape.type));
+          bytes.bytes = (writes ? stores : loads) * bytes.run_bytes;
+          double moved = bytes.bytes;
+          access(memory, bytes, writes, counts, &moved);
+          STRIA_ASSIGN(std::vector<uint32_t> lanes, machine_.far_lanes(memory, writes));
+          for (uint32_t lane : lanes)
+            counts.pj_moving += moved * machine_.lanes()[lane].pj_per_byte;
+          from_afar[std::move(lanes)] += moved;
+          continue;
+        }
+        // The unit keeps what it needs of an operand: each element is moved once. A sum starts from
+        // nothing where it is written alone.
+        if (!writes && ref.dir == RefDir::out) continue;
+        access(memory, bytes, writes, counts, nullptr);
+        const Machine::Ports ports = machine_.ports(memory);
+        const int32_t port = writes ? ports.write : ports.read;
+        if (port >= 0)
+          beside[static_cast<uint32_t>(port)] += bytes.bytes * bank_conflicts(block, ref, memory);
+      }
+    }
+    for (const auto& [port, bytes] : beside)
+      kind.flows.push_back({{port}, static_cast<uint64_t>(std::ceil(bytes))});
+    for (const auto& [lanes, bytes] : from_afar)
+      kind.flows.push_back({lanes, static_cast<uint64_t>(std::ceil(bytes))});
+    return add_kind(std::move(kind), std::move(counts));
+  }
+
+  // A unit on buses is beside the memories that a bus joins it to. One on none is beside all that
+  // are not the largest, where programs' tensors are.
+  bool is_far(const UnitInstance& memory, const std::string& unit) const {
+    const HardwareModel& model = machine_.model();
+    if (model.buses.empty()) return false;
+    const auto has = [&](const std::vector<UnitInstance>& ends, auto is) {
+      return std::any_of(ends.begin(), ends.end(), is);
+    };
+    const auto is_unit = [&](const UnitInstance& end) { return end.name == unit; };
+    const auto is_memory = [&](const UnitInstance& end) { return end == memory; };
+    if (machine_.on_buses(unit))
+      return std::none_of(model.buses.begin(), model.buses.end(), [&](const Bus& bus) {
+        return (has(bus.sources, is_unit) && has(bus.sinks, is_memory)) ||
+               (has(bus.sources, is_memory) && has(bus.sinks, is_unit));
+      });
+    const auto main = std::max_element(
+        model.memories.begin(), model.memories.end(),
+        [](const MemoryUnit& a, const MemoryUnit& b) { return a.size_bytes < b.size_bytes; });
+    return model.memories.size() > 1 && main->name == memory.name;
+  }
+
+  // How many times as long the banks take because elements that are needed together share one.
+  double bank_conflicts(const Block& block, const Refinement& ref, const UnitInstance& at) const {
+    const MemoryUnit* memory = machine_.model().find_memory(at.name);
+    if (!memory || memory->banks <= 1 || memory->bank_bytes <= 0) return 1;
+    const int64_t stride = inner_stride_bytes(block, ref.into);
+    if (stride <= memory->bank_bytes || stride % memory->bank_bytes != 0) return 1;
+    return static_cast<double>(std::gcd(stride / memory->bank_bytes, memory->banks));
+  }
+
+  Machine& machine_;
+  LoweredPart& out_;
+  uint32_t statement_ = 0;
+  uint32_t join_ = kNoTask;
+};
+
+}  // namespace
+
+Result<LoweredPart> lower_part(Machine& machine, const Block& part) {
+  LoweredPart out;
+  STRIA_RETURN_IF_ERROR(Lowering(machine, out).run(part));
+  return out;
+}
+
+}  // namespace stria::sim

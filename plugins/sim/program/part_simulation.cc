@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program/part_simulation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "engine/cycle_oracle.h"
+
+namespace stria::sim {
+namespace {
+
+// The cycle model is for small cases; at this many ticks it has taken minutes.
+constexpr uint64_t kMostOracleTicks = 10'000'000;
+
+}  // namespace
+
+uint64_t least_ticks(const Machine& machine, const TaskGraph& graph) {
+  std::vector<double> bytes(machine.lanes().size()), work(machine.groups().size());
+  std::vector<uint64_t> chain(graph.size()), alone(graph.kinds.size());
+  for (size_t k = 0; k < graph.kinds.size(); ++k) {
+    const TaskKind& kind = graph.kinds[k];
+    if (kind.work == TaskKind::Work::join) continue;
+    const Group& group = machine.groups()[kind.group];
+    uint64_t least = UINT64_MAX;  // of the ways that it may go
+    for (uint32_t i = 0; i < group.count; ++i) {
+      if (kind.instance >= 0 && static_cast<uint32_t>(kind.instance) != i) continue;
+      least = std::min(least, ticks_alone(machine, kind, group.first + i));
+    }
+    alone[k] = least;
+  }
+  uint64_t longest = 0;
+  for (size_t t = 0; t < graph.size(); ++t) {
+    const TaskKind& kind = graph.kinds[graph.kind[t]];
+    for (uint32_t w = graph.first_wait[t]; w < graph.first_wait[t + 1]; ++w)
+      chain[t] = std::max(chain[t], chain[graph.waits[w]]);
+    chain[t] += alone[graph.kind[t]];
+    longest = std::max(longest, chain[t]);
+    if (kind.work == TaskKind::Work::join) continue;
+    work[kind.group] += static_cast<double>(alone[graph.kind[t]]);
+    // Where it may go several ways, none of their lanes is sure.
+    if (kind.work == TaskKind::Work::transfer &&
+        (kind.instance >= 0 || machine.groups()[kind.group].count == 1))
+      for (uint32_t lane : kind.route.ways[static_cast<size_t>(std::max(0, kind.instance))].lanes)
+        bytes[lane] += static_cast<double>(kind.bytes);
+    for (const Flowing& flow : kind.flows)
+      for (uint32_t lane : flow.lanes) bytes[lane] += static_cast<double>(flow.bytes);
+  }
+  auto least = static_cast<double>(longest);
+  for (size_t lane = 0; lane < bytes.size(); ++lane)
+    if (bytes[lane] > 0)
+      least = std::max(least, std::ceil(bytes[lane] / machine.lanes()[lane].bytes_per_tick - 1e-5));
+  for (size_t g = 0; g < work.size(); ++g)
+    least = std::max(least, std::ceil(work[g] / machine.groups()[g].count - 1e-5));
+  return static_cast<uint64_t>(least);
+}
+
+std::vector<size_t> PartSimulation::order() const {
+  std::vector<size_t> out(spans.size());
+  std::iota(out.begin(), out.end(), size_t{0});
+  std::stable_sort(out.begin(), out.end(),
+                   [&](size_t a, size_t b) { return spans[a].start < spans[b].start; });
+  return out;
+}
+
+Result<PartSimulation> simulate_part(const stripe::Program& program, const stripe::Block& part,
+                                     const HardwareModel& model, const PartOptions& options) {
+  STRIA_RETURN_IF_ERROR(check_capacity(program, model));
+  STRIA_ASSIGN(Machine machine, Machine::make(model));
+  STRIA_ASSIGN(LoweredPart lowered, lower_part(machine, part));
+  PartSimulation out{std::move(machine), std::move(lowered), {}, {}, {}};
+  const TaskGraph& graph = out.lowered.graph;
+  if (options.fidelity == Fidelity::roofline) {
+    out.timeline.ticks = least_ticks(out.machine, graph);
+    return out;
+  }
+  if (options.fidelity == Fidelity::cycle) {
+    STRIA_ASSIGN(out.timeline, simulate_by_cycles(out.machine, graph, kMostOracleTicks));
+  } else {
+    STRIA_ASSIGN(out.timeline, simulate(out.machine, graph, options.events));
+  }
+  STRIA_RETURN_IF_ERROR(check_timeline(out.machine, graph, out.timeline));
+  out.spans.assign(part.stmts.size(), {UINT64_MAX, 0});
+  for (size_t t = 0; t < graph.size(); ++t) {
+    const TaskKind& kind = graph.kinds[graph.kind[t]];
+    if (kind.work == TaskKind::Work::join) continue;
+    StatementSpan& span = out.spans[kind.statement];
+    span.start = std::min(span.start, out.timeline.start[t]);
+    span.end = std::max(span.end, out.timeline.end[t]);
+  }
+  // A statement that takes no time is where those before it have ended.
+  for (size_t s = 0; s < out.spans.size(); ++s)
+    if (out.spans[s].start == UINT64_MAX)
+      out.spans[s].start = out.spans[s].end = s > 0 ? out.spans[s - 1].end : 0;
+  STRIA_RETURN_IF_ERROR(check_order(program, part, out.spans));
+  out.times = unit_times(out.machine, graph, out.timeline);
+  return out;
+}
+
+}  // namespace stria::sim

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+// From device Stripe to tasks: what operations, transfers and loops take, on programs of a few
+// lines and on the convolution that the slides print.
+#include "program/lower_part.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "program/part_simulation.h"
+#include "program/unit_operation.h"
+#include "small_machine.h"
+#include "stria/base/file.h"
+#include "stria/stripe/parser.h"
+
+namespace stria::sim {
+namespace {
+
+using testing::HasSubstr;
+
+stripe::Program parsed(const std::string& text) {
+  auto program = stripe::parse({"test", text});
+  STRIA_CHECK(program.ok(), "{}", program.status().to_string());
+  return std::move(program).value();
+}
+
+PartSimulation run(const stripe::Program& program, const HardwareModel& model,
+                   const PartOptions& options = {}) {
+  auto out = simulate_part(program, *program.main(), model, options);
+  STRIA_CHECK(out.ok(), "{}", out.status().to_string());
+  return std::move(out).value();
+}
+
+std::string why_not(const std::string& text, const HardwareModel& model) {
+  const stripe::Program program = parsed(text);
+  return simulate_part(program, *program.main(), model).status().to_string();
+}
+
+// A main of tensors A i8[rows, 64] to B i32[rows] with the statements.
+std::string with(const std::string& near, const std::string& statements, int rows = 16,
+                 const std::string& tags = "#deps ") {
+  return fmt::format(R"(stripe 1.0
+0: #program #placed block [] ( // p
+    none new@0x0<DRAM[0]> A[0, 0] i8({0}:64, 64:1)
+    none new@0x8000<DRAM[0]> B[0] i32({0}:1)
+) {{
+  0: #main {3}block [] ( // main
+      in<DRAM[0]> A[0, 0] i8({0}:64, 64:1)
+      out<DRAM[0]> B[0] i32({0}:1)
+{1}  ) {{
+{2}  }}
+}}
+)",
+                     rows, near, statements, tags);
+}
+
+constexpr const char* kNear =
+    "      none new@0x0<SRAM[0]> An[0, 0] i8(16:64, 64:1)\n"
+    "      none new@0x0<SRAM[1]> Bn[0] i32(16:1)\n";
+
+std::string bring(const std::string& waits = "") {
+  return "    0" + waits + R"(: #swap_in block<DMA> [i:16, k:64] (
+        in<DRAM[0]> A[i, k] i8(1:64, 1:1)
+        out<SRAM[0]> An[i, k] i8(1:64, 1:1)
+    ) {
+      0: $a = load(A)
+      1: An = store($a)
+    }
+)";
+}
+std::string sums(const std::string& unit, const std::string& from = "SRAM[0]> A = An") {
+  return "    1[0]: block<" + unit + R"(> [i:16, k:64] ( // sums
+        in<)" +
+         from + R"([i, k] i8(1:64, 1:1)
+        out<SRAM[1]> B = Bn[i]:add.i32 i32(1:1)
+    ) {
+      0: $a = load(A)
+      1: B = store($a)
+    }
+)";
+}
+constexpr const char* kTakeAway = R"(    2[1]: #swap_out block<DMA> [i:16] (
+        in<SRAM[1]> Bn[i] i32(1:1)
+        out<DRAM[0]> B[i] i32(1:1)
+    ) {
+      0: $b = load(Bn)
+      1: B = store($b)
+    }
+)";
+
+TEST(LowerPart, TransfersAndOperations) {
+  const PartSimulation made =
+      run(parsed(with(kNear, bring() + sums("DSP") + kTakeAway)), small_model(64, 32));
+  // 1024 bytes at 32, 1024 additions at 4, 64 bytes at 32.
+  ASSERT_EQ(made.spans.size(), 3u);
+  EXPECT_EQ(made.spans[0].end, 32u);
+  EXPECT_EQ(made.spans[1].start, 32u);
+  EXPECT_EQ(made.spans[1].end, 32u + 256);
+  EXPECT_EQ(made.ticks(), 32u + 256 + 2);
+  EXPECT_THAT(made.lowered.statements, testing::ElementsAre("swap_in A", "sums", "swap_out B"));
+  EXPECT_EQ(made.lowered.counts[1].operations.at("add.i32"), 1024);
+  EXPECT_EQ(made.lowered.counts[0].memories.at("DRAM[0]").read_bytes, 1024);
+  EXPECT_EQ(made.lowered.counts[0].memories.at("SRAM[0]").written_bytes, 1024);
+}
+
+TEST(LowerPart, EveryFidelityStaysAboveTheBound) {
+  const stripe::Program program = parsed(with(kNear, bring() + sums("DSP") + kTakeAway));
+  const HardwareModel model = small_model(64, 32);
+  const uint64_t bound = run(program, model, {Fidelity::roofline, {}}).ticks();
+  EXPECT_EQ(bound, 290u);  // a chain
+  EXPECT_EQ(run(program, model, {Fidelity::cycle, {}}).ticks(), 290u);
+  EXPECT_EQ(run(program, model).ticks(), 290u);
+}
+
+// (C8) On what lies in the main memory each access crosses its bus.
+TEST(LowerPart, FarOperandsCrossTheBusWithEachAccess) {
+  const std::string near = "      none new@0x0<SRAM[1]> Bn[0] i32(16:1)\n";
+  std::string statements = sums("DSP", "DRAM[0]> A") + kTakeAway;
+  statements.replace(statements.find("1[0]"), 4, "0");
+  statements.replace(statements.find("2[1]"), 4, "1[0]");
+  const stripe::Program program = parsed(with(near, statements));
+  // 1024 additions at 4 take 256, 1024 bytes at 64 take 16, at 2 they take 512.
+  EXPECT_EQ(run(program, small_model(64, 32)).spans[0].end, 256u);
+  EXPECT_EQ(run(program, small_model(2, 32)).spans[0].end, 512u);
+  const PartSimulation slow = run(program, small_model(2, 32));
+  EXPECT_EQ(slow.times[slow.machine.groups()[1].first][Spent::memory], 256u);
+}
+
+TEST(LowerPart, AnIndexOfTheLocationIsATaskForEachInstance) {
+  std::string spread = sums("DSP");
+  spread.replace(spread.find("block<DSP>"), 10, "block<DSP[i]>");
+  spread.replace(spread.find("[i:16, k:64]"), 12, "[i:2, k:64]");
+  const PartSimulation made = run(parsed(with(kNear, bring() + spread + kTakeAway)), small_model());
+  EXPECT_EQ(made.spans[1].end - made.spans[1].start, 16u);  // 64 additions at 4, on each of two
+  spread.replace(spread.find("[i:2, k:64]"), 11, "[i:3, k:64]");
+  EXPECT_THAT(why_not(with(kNear, bring() + spread + kTakeAway), small_model()),
+              HasSubstr("'DSP[2]', but there are 2"));
+}
+
+// (C3)
+TEST(LowerPart, OverheadIsOfEachOperation) {
+  HardwareModel model = small_model(64, 32);
+  for (ExecutionUnit& unit : model.executors) unit.overhead_cycles = 9;
+  EXPECT_EQ(run(parsed(with(kNear, bring() + sums("DSP") + kTakeAway)), model).ticks(), 290u + 9);
+}
+
+TEST(PartChecks, SayWhatDoesNotFitOrIsNotOrdered) {
+  const HardwareModel model = small_model();
+  std::string near = kNear;
+  near.replace(near.find("new@0x0<SRAM[1]>"), 16, "new@0xffe0<SRAM[1]>");
+  EXPECT_THAT(
+      why_not(with(near, bring() + sums("DSP") + kTakeAway), model),
+      HasSubstr("'Bn' (64 bytes at 65504) does not fit into 'SRAM' of 65536 bytes: 32 too many"));
+  std::string early = sums("DSP");
+  early.replace(early.find("1[0]"), 4, "1");
+  EXPECT_THAT(why_not(with(kNear, bring() + early + kTakeAway), model),
+              HasSubstr("'sums' reads 'An' before anything is written to it"));
+  // Bn where An is: the result is written while what it is made of is still read by nobody else,
+  // but taken away while the next one comes in.
+  near = kNear;
+  near.replace(near.find("<SRAM[1]>"), 9, "<SRAM[0]>");
+  std::string again = bring() + sums("DSP") + kTakeAway;
+  again = again + R"(    3[0]: #swap_in block<DMA> [i:16, k:64] (
+        in<DRAM[0]> A[i, k] i8(1:64, 1:1)
+        out<SRAM[0]> An[i, k] i8(1:64, 1:1)
+    ) {
+      0: $a = load(A)
+      1: An = store($a)
+    }
+)";
+  EXPECT_THAT(
+      why_not(with(near, again), model),
+      testing::AllOf(HasSubstr("run at the same time"), HasSubstr("no dependency orders them")));
+  HardwareModel without = model;
+  std::erase_if(without.executors, [](const ExecutionUnit& unit) { return unit.name == "DSP"; });
+  EXPECT_THAT(why_not(with(kNear, bring() + sums("DSP") + kTakeAway), without),
+              HasSubstr("no execution unit 'DSP'"));
+  without = model;
+  for (ExecutionUnit& unit : without.executors) unit.ops_per_cycle = 0;
+  EXPECT_THAT(why_not(with(kNear, bring() + sums("DSP") + kTakeAway), without),
+              HasSubstr("no rate of 'DSP'"));
+}
+
+// --- the convolution of the slides: 1024 x 1024, 3 x 3, 32 to 64 channels, i8
+
+HardwareModel slides(int64_t convs, const std::string& duplex = "") {
+  const std::string path = STRIA_SOURCE_DIR "/hwmodels/templates/stripe_slides.json";
+  std::string text = read_file(path).value();
+  if (!duplex.empty()) {
+    const std::string unit = "\"DMA\": {\"count\": 1,";
+    text.replace(text.find(unit), unit.size(), unit + " \"duplex\": \"" + duplex + "\",");
+  }
+  auto model = load_hardware_model(
+      {path, text}, {{"NUM_CONV", std::to_string(convs)}, {"SRAM_SIZE_KIB", "65536"}});
+  STRIA_CHECK(model.ok(), "{}", model.status().to_string());
+  return std::move(model).value();
+}
+
+constexpr const char* kSlidesConvolution = R"(stripe 1.0
+0: #program #placed block [] ( // layer_test7
+    none new@0x0<DRAM[0]> I[0, 0, 0] i8(1024:32768, 1024:32, 32:1)
+    none new@0x2000000<DRAM[0]> K1[0, 0, 0, 0] i8(3:6144, 3:2048, 32:64, 64:1)
+    none new@0x2004800<DRAM[0]> O1[0, 0, 0] i8(1024:65536, 1024:64, 64:1)
+) {
+  0: #main #deps block [] ( // main
+      in<DRAM[0]> I[0, 0, 0] i8(1024:32768, 1024:32, 32:1)
+      in<DRAM[0]> K1[0, 0, 0, 0] i8(3:6144, 3:2048, 32:64, 64:1)
+      out<DRAM[0]> O1[0, 0, 0] i8(1024:65536, 1024:64, 64:1)
+      none new@0x0<SRAM[0]> In[0, 0, 0] i8(1024:32768, 1024:32, 32:1)
+      none new@0x0<SRAM[1]> Kn[0, 0, 0, 0] i8(3:6144, 3:2048, 32:64, 64:1)
+  ) {
+    0: #swap_in block<DMA> [x:1024, y:1024, c:32] (
+        in<DRAM[0]> I[x, y, c] i8(1:32768, 1:32, 1:1)
+        out<SRAM[0]> In[x, y, c] i8(1:32768, 1:32, 1:1)
+    ) {
+      0: $i = load(I)
+      1: In = store($i)
+    }
+    1: #swap_in block<DMA> [kx:3, ky:3, ci:32, co:64] (
+        in<DRAM[0]> K1[kx, ky, ci, co] i8(1:6144, 1:2048, 1:64, 1:1)
+        out<SRAM[1]> Kn[kx, ky, ci, co] i8(1:6144, 1:2048, 1:64, 1:1)
+    ) {
+      0: $k = load(K1)
+      1: Kn = store($k)
+    }
+    2[0, 1]: #kernel #pipeline=1024 block [x:1024] ( // conv
+        in<SRAM[0]> I = In[-1 + x, 0, 0] i8(3:32768, 1024:32, 32:1)
+        in<SRAM[1]> K1 = Kn[0, 0, 0, 0] i8(3:6144, 3:2048, 32:64, 64:1)
+        out<DRAM[0]> O1[x, 0, 0] i8(1:65536, 1024:64, 64:1)
+        none new@0x0<SRAM[2]> On[0, 0] i8(1024:64, 64:1)
+    ) {
+      0: block<CONV> [ci:32, co:64, kx:3, ky:3, y:1024, x = x] (
+          -1 + kx + x >= 0
+          1024 - kx - x >= 0
+          -1 + ky + y >= 0
+          1024 - ky - y >= 0
+          in<SRAM[0]> I[kx, -1 + ky + y, ci] i8(1:32768, 1:32, 1:1)
+          in<SRAM[1]> K1[kx, ky, ci, co] i8(1:6144, 1:2048, 1:64, 1:1)
+          out<SRAM[2]> On[y, co]:add.i32 i8(1:64, 1:1)
+      ) {
+        0: $i = load(I)
+        1: $k = load(K1)
+        2: $o = mul.i32($i, $k)
+        3: On = store($o)
+      }
+      1: #swap_out block<DMA> [y:1024, co:64] (
+          in<SRAM[2]> On[y, co] i8(1:64, 1:1)
+          out<DRAM[0]> O1[0, y, co] i8(1:65536, 1:64, 1:1)
+      ) {
+        0: $o = load(On)
+        1: O1 = store($o)
+      }
+    }
+  }
+}
+)";
+
+TEST(SlidesConvolution, TakesWhatItsBytesAndProductsTake) {
+  const stripe::Program program = parsed(kSlidesConvolution);
+  const auto bound = [&](int64_t convs) {
+    return run(program, slides(convs), {Fidelity::roofline, {}}).ticks();
+  };
+  constexpr uint64_t kMacs = 19'327'352'832, kWrite = 1'048'576, kRead = 524'576;
+  EXPECT_EQ(bound(1), kMacs / 512);
+  EXPECT_EQ(bound(35), (kMacs / 512 + 34) / 35);
+  EXPECT_EQ(bound(36), kWrite);  // break-even: 37,748,736 / 36
+  EXPECT_EQ(bound(37), kWrite);
+  const PartSimulation one = run(program, slides(1));
+  // All of the image first, then row by row, the last row's result last.
+  EXPECT_EQ(one.ticks(), kRead + kMacs / 512 + kWrite / 1024);
+  // With one array the way out is idle for nearly all of the time.
+  for (const Group& group : one.machine.groups())
+    if (group.name == "DMA from SRAM") {
+      EXPECT_EQ(one.times[group.first].busy(), kWrite);
+    }
+  // 48 arrays: the bus to DRAM is the limit.
+  EXPECT_LE(run(program, slides(48)).ticks(), kRead + kMacs / 512 / 1024 + kWrite);
+  EXPECT_EQ(run(program, slides(48, "half"), {Fidelity::roofline, {}}).ticks(), kRead + kWrite);
+}
+
+// --- systolic arrays
+
+// An array of R by C multiply-adds, cycle by cycle: operand values move right and down.
+double cycles_of_output_stationary_array(int rows, int columns, int k) {
+  // a[i][j]: which step of the sum is at the element; the elements at the edge are fed skewed.
+  std::vector<std::vector<int>> left(static_cast<size_t>(rows),
+                                     std::vector<int>(static_cast<size_t>(columns), -1));
+  auto up = left;
+  std::vector<std::vector<int>> done(static_cast<size_t>(rows),
+                                     std::vector<int>(static_cast<size_t>(columns), 0));
+  for (int cycle = 0;; ++cycle) {
+    for (int i = rows - 1; i >= 0; --i)
+      for (int j = columns - 1; j >= 0; --j) {
+        const auto r = static_cast<size_t>(i), c = static_cast<size_t>(j);
+        const auto fed = [&](int skew) {
+          return cycle - skew >= 0 && cycle - skew < k ? cycle - skew : -1;
+        };
+        left[r][c] = j > 0 ? left[r][c - 1] : fed(i);
+        up[r][c] = i > 0 ? up[r - 1][c] : fed(j);
+        STRIA_CHECK(left[r][c] == up[r][c], "operands of one sum meet");
+        done[r][c] += left[r][c] >= 0;
+      }
+    bool all = true;
+    for (const auto& row : done)
+      for (int sums : row) all = all && sums == k;
+    if (all) return cycle + 1;
+  }
+}
+
+// (C4)
+TEST(SystolicArray, FormulasMeetPublishedAndSteppedCycles) {
+  using Dataflow = SystolicArray::Dataflow;
+  const auto cycles = [](int64_t rows, int64_t columns, Dataflow dataflow, double m, double n,
+                         double k) {
+    return systolic_cycles({rows, columns, dataflow}, {m, n, k, 1});
+  };
+  // 3N - 2 for N x N by N x N (validated against hardware by SCALE-Sim's authors).
+  for (int n : {4, 8, 16, 20, 32, 40, 50, 64, 70, 80, 90})
+    EXPECT_EQ(cycles(n, n, Dataflow::output_stationary, n, n, n), 3 * n - 2);
+  // SCALE-Sim: 256 x 128 x 256 on 32 x 32; 100 x 70 x 50 on 16 x 16.
+  EXPECT_EQ(cycles(32, 32, Dataflow::output_stationary, 256, 128, 256), 10'176);
+  EXPECT_EQ(cycles(16, 16, Dataflow::output_stationary, 100, 70, 50), 2'800);
+  EXPECT_EQ(cycles(16, 16, Dataflow::weight_stationary, 100, 70, 50), 2'920);
+  EXPECT_EQ(cycles(16, 16, Dataflow::input_stationary, 100, 70, 50), 3'248);
+  // Step by step, 1,000 shapes.
+  std::mt19937 random(1);
+  for (int n = 0; n < 1000; ++n) {
+    const int rows = 1 + static_cast<int>(random() % 12),
+              columns = 1 + static_cast<int>(random() % 12);
+    const int k = 1 + static_cast<int>(random() % 40);
+    const int folds_m = 1 + static_cast<int>(random() % 3),
+              folds_n = 1 + static_cast<int>(random() % 3);
+    const double once = cycles_of_output_stationary_array(rows, columns, k);
+    EXPECT_EQ(
+        cycles(rows, columns, Dataflow::output_stationary, rows * folds_m, columns * folds_n, k),
+        once * folds_m * folds_n);
+  }
+}
+
+TEST(BlockWork, FindsTheProductInABlock) {
+  const stripe::Program program = parsed(kSlidesConvolution);
+  const stripe::Block& loop = *program.main()->stmts[2].block();
+  const BlockWork work = work_of(*loop.stmts[0].block());
+  ASSERT_EQ(work.products.size(), 1u);
+  EXPECT_EQ(work.products[0].m, 1024);
+  EXPECT_EQ(work.products[0].n, 64);
+  EXPECT_EQ(work.products[0].k, 288);
+  EXPECT_EQ(work.operations.at("mac.i8"), 1024.0 * 64 * 288);
+  EXPECT_EQ(work.accesses.at("I").loads, 1024.0 * 64 * 288);
+  const Footprint image =
+      footprint_of(*loop.stmts[0].block(), *loop.stmts[0].block()->find_ref("I"));
+  EXPECT_EQ(image.bytes, 3 * 1026 * 32);
+  EXPECT_EQ(image.run_bytes, 1026 * 32 + 2 * 32768);  // its rows reach into each other
+}
+
+// --- energy
+
+// (C10)
+TEST(UnitOperation, PricesOfOperations) {
+  ExecutionUnit unit;
+  unit.energy_pj = {{"add.i8", 0.03}, {"add.i32", 0.1}, {"mul.i8", 0.2}, {"add.fp32", 0.9}};
+  EXPECT_DOUBLE_EQ(operation_pj(unit, "mac.i8"), 0.3);
+  EXPECT_DOUBLE_EQ(operation_pj(unit, "add.u8"), 0.03);
+  EXPECT_DOUBLE_EQ(operation_pj(unit, "other.fp32"), 0.9);
+  EXPECT_DOUBLE_EQ(operation_pj(unit, "move"), 0);
+  EXPECT_LT(operation_pj(unit, "mul.fp64"), 0);
+  unit.energy_pj["mac.i8"] = 0.25;
+  EXPECT_DOUBLE_EQ(operation_pj(unit, "mac.i8"), 0.25);
+}
+
+}  // namespace
+}  // namespace stria::sim
