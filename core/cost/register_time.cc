@@ -7,6 +7,7 @@
 #include <set>
 
 #include "stria/base/text.h"
+#include "stria/cost/panels.h"
 
 namespace stria::cost {
 namespace {
@@ -24,6 +25,8 @@ constexpr double kEdge = 1.4, kMasked = 1.6;
 constexpr double kNextMemory = 1.0 / 6;
 // Of the shorter ones of two times that run side by side.
 constexpr double kHidden = 0.8;
+// A copy has to promise so much less time than none.
+constexpr double kWorthCopying = 0.97;
 
 double as_double(int64_t value) { return static_cast<double>(value); }
 
@@ -143,10 +146,13 @@ std::vector<std::pair<size_t, int64_t>> loops_of(const TiledBlock& block,
   return out;
 }
 
+// By view of the block: read from a copy in panels, if at all.
+using Packed = std::vector<std::optional<PanelView>>;
+
 // Bytes that come into a cache while the loops run once. It keeps what the innermost of them touch
 // as long as that fits; the loop around these finds what its last round shares with the next one.
 double bytes_into(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
-                  const std::vector<std::pair<size_t, int64_t>>& loops,
+                  const std::vector<std::pair<size_t, int64_t>>& loops, const Packed& packed,
                   const CoreRates::Level& cache) {
   Tile inside = tile;
   for (size_t i = 0; i < tile.size(); ++i) {
@@ -154,17 +160,25 @@ double bytes_into(const TiledBlock& block, const RegisterTiling& tiling, const T
     if (tiling.roles[i] == RegisterRole::lanes && tiling.lanes_are_sums)
       inside[i] = std::min(tiling.lanes, inside[i]);
   }
-  const auto bytes_of = [&](const TiledView& view, const Tile& box) {
-    return lines_of(view, box, cache.line_bytes) * as_double(cache.line_bytes);
+  const auto bytes_of = [&](size_t v, const Tile& box) {
+    const double lines = packed[v]
+                             ? lines_of(packed[v]->view(), packed[v]->box(box), cache.line_bytes)
+                             : lines_of(block.views[v], box, cache.line_bytes);
+    return lines * as_double(cache.line_bytes);
+  };
+  const auto places = [&](size_t v) {
+    return packed[v]
+               ? places_of(packed[v]->view(), packed[v]->box(inside), cache.line_bytes, cache.sets)
+               : places_of(block.views[v], inside, cache.line_bytes, cache.sets);
   };
   const auto stays = [&] {
-    double bytes = 0, places = 0;
-    for (const TiledView& view : block.views) {
-      if (view.dir != stripe::RefDir::in) continue;  // in registers meanwhile
-      bytes += bytes_of(view, inside);
-      if (cache.ways > 0) places += places_of(view, inside, cache.line_bytes, cache.sets);
+    double bytes = 0, ways = 0;
+    for (size_t v = 0; v < block.views.size(); ++v) {
+      if (block.views[v].dir != stripe::RefDir::in) continue;  // in registers meanwhile
+      bytes += bytes_of(v, inside);
+      if (cache.ways > 0) ways += places(v);
     }
-    return bytes <= cache.bytes && (cache.ways == 0 || places <= as_double(cache.ways));
+    return bytes <= cache.bytes && (cache.ways == 0 || ways <= as_double(cache.ways));
   };
   size_t depth = 0;
   for (; depth < loops.size(); ++depth) {
@@ -177,14 +191,36 @@ double bytes_into(const TiledBlock& block, const RegisterTiling& tiling, const T
     runs *= as_double(ceil_div(range, inside[index]));
   }
   double out = 0;
-  for (const TiledView& view : block.views) {
-    if (view.dir == stripe::RefDir::in) {
-      out += runs * bytes_of(view, inside);
+  for (size_t v = 0; v < block.views.size(); ++v) {
+    if (block.views[v].dir == stripe::RefDir::in) {
+      out += runs * bytes_of(v, inside);
     } else {
-      out += 2 * tiles_of(block, tile) * bytes_of(view, tile);
+      out += 2 * tiles_of(block, tile) * bytes_of(v, tile);
     }
   }
   return out;
+}
+
+// The times of caches, and what they make of the time for computing.
+void add_caches(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
+                const CoreRates& rates, const std::vector<std::pair<size_t, int64_t>>& loops,
+                const Packed& packed, RegisterTime& out) {
+  double longest = out.compute_cycles, sum = out.compute_cycles;
+  for (const CoreRates::Level& cache : rates.caches) {
+    const double cycles = bytes_into(block, tiling, tile, loops, packed, cache) /
+                          std::max(cache.bytes_per_cycle, 0.1);
+    out.cache_cycles.push_back(cycles);
+    longest = std::max(longest, cycles);
+    sum += cycles;
+  }
+  out.cycles = longest + (1 - kHidden) * (sum - longest) + out.copy_cycles;
+}
+
+// The index that lanes of outputs walk along, if there is one.
+std::optional<size_t> lane_index(const RegisterTiling& tiling) {
+  for (size_t i = 0; i < tiling.roles.size(); ++i)
+    if (tiling.roles[i] == RegisterRole::lanes && !tiling.lanes_are_sums) return i;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -301,15 +337,24 @@ RegisterTime register_time(const TiledBlock& block, const RegisterTiling& tiling
     if (at_end > 0) out.edge_cycles += all;
   }
   const auto loops = loops_of(block, tiling, tile);
-  double longest = out.compute_cycles, sum = out.compute_cycles;
-  for (const CoreRates::Level& cache : rates.caches) {
-    const double cycles =
-        bytes_into(block, tiling, tile, loops, cache) / std::max(cache.bytes_per_cycle, 0.1);
-    out.cache_cycles.push_back(cycles);
-    longest = std::max(longest, cycles);
-    sum += cycles;
+  Packed packed(block.views.size());
+  add_caches(block, tiling, tile, rates, loops, packed, out);
+  const std::optional<size_t> lanes = lane_index(tiling);
+  for (size_t v = 0; lanes && v < tiling.panels.size(); ++v) {
+    const PanelRule& rule = tiling.panels[v];
+    if (!rule.possible || rule.multiple % tile[*lanes] != 0) continue;
+    packed[v].emplace(block, block.views[v], *lanes, tile);
+    RegisterTime other = out;
+    other.cache_cycles.clear();
+    other.panels.push_back(v);
+    if (!rule.free)
+      other.copy_cycles += copy_cycles(block, block.views[v], *lanes, tiling.lanes, rates);
+    add_caches(block, tiling, tile, rates, loops, packed, other);
+    if (other.cycles < kWorthCopying * out.cycles)
+      out = std::move(other);
+    else
+      packed[v].reset();
   }
-  out.cycles = longest + (1 - kHidden) * (sum - longest);
   return out;
 }
 
@@ -359,6 +404,9 @@ std::string to_string(const RegisterTime& time, const CoreRates& rates) {
   for (size_t i = 0; i < time.cache_cycles.size(); ++i)
     out += fmt::format(" {}<-{}_cycles={:.5g}", rates.caches[i].name, rates.caches[i].behind,
                        time.cache_cycles[i]);
+  if (!time.panels.empty())
+    out += fmt::format(" copies in panels={} copy_cycles={:.5g}", time.panels.size(),
+                       time.copy_cycles);
   return out + fmt::format("\ncycles={:.6g}", time.cycles);
 }
 

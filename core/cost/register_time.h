@@ -23,17 +23,28 @@ enum class RegisterRole {
   steps,   // summed up over, or a tile has all of it
 };
 
+// Can a view of a block be read from a copy in panels as wide as a tile's lanes?
+struct PanelRule {
+  bool possible = false;
+  bool free = false;  // the copy is made once for many runs
+  int64_t multiple =
+      0;  // the view begins at multiples of it; panels divide it. 0: at the beginning
+  bool operator==(const PanelRule&) const = default;
+};
+
 struct RegisterTiling {
   std::vector<RegisterRole> roles;  // of the block's indices
   std::vector<size_t> rows;         // those that are rows, the one of the smallest stride first
   int64_t lanes = 1;                // of a vector
   bool lanes_are_sums = false;      // lanes are partial sums of one output
+  std::vector<PanelRule> panels;    // of the block's views; none: no copies
 
   // Is the index summed up over?
   bool summed(size_t index) const {
     return roles[index] == RegisterRole::steps ||
            (roles[index] == RegisterRole::lanes && lanes_are_sums);
   }
+  bool operator==(const RegisterTiling&) const = default;
 };
 
 // Of one core.
@@ -70,6 +81,8 @@ struct RegisterTime {
   double tile_cycles = 0;            // besides its steps
   double compute_cycles = 0;         // of all tiles
   double edge_cycles = 0;            // of these, of tiles that reach beyond the end
+  std::vector<size_t> panels;        // views to be read from copies in panels: that is shorter
+  double copy_cycles = 0;            // of these copies
   std::vector<double> cache_cycles;  // of CoreRates::caches
   double cycles = 0;                 // all; infinite: the tile does not fit
 };

@@ -22,6 +22,7 @@
 #include "stria/passes/order_indices.h"
 #include "stria/passes/own_rows.h"
 #include "stria/passes/pack_inputs.h"
+#include "stria/passes/pack_panels.h"
 #include "stria/passes/pad.h"
 #include "stria/passes/partition_compute.h"
 #include "stria/passes/partition_memory.h"

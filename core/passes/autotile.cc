@@ -10,6 +10,7 @@
 #include "stria/base/text.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/index_role.h"
+#include "stria/passes/panel_chain.h"
 #include "stria/passes/split_block.h"
 
 namespace stria::passes {
@@ -160,16 +161,17 @@ class Tiler {
   Status tile(Block& block, const TensorNames& around) {
     context_.matched();
     std::string reason = why_left_alone(block, around);
-    std::map<std::string, int64_t> sizes;
+    TileChoice choice;
     if (reason.empty()) {
-      STRIA_ASSIGN(const bool fits, choose(block, sizes, reason));
-      if (!fits) return leave_whole(block, reason);
+      STRIA_ASSIGN(choice, choose(block));
+      reason = choice.reason;
+      if (!choice.fits) return leave_whole(block, reason);
     }
     if (!reason.empty()) {
       context_.skipped(block.name, reason);
       return {};
     }
-    const bool cuts = cut(block, sizes);
+    const bool cuts = cut(block, choice);
     // One tile is the whole block: it gets both sets of tags and no outer block is made.
     if (!cuts && options_.inner_set.empty() && options_.outer_set.empty()) {
       context_.skipped(block.name, "one tile is the whole block");
@@ -190,7 +192,9 @@ class Tiler {
   }
 
   // Cuts the block and tags both parts; says whether there is more than one tile.
-  bool cut(Block& block, const std::map<std::string, int64_t>& sizes) const {
+  bool cut(Block& block, const TileChoice& choice) const {
+    const std::map<std::string, int64_t>& sizes = choice.sizes;
+    const std::vector<std::pair<std::string, int64_t>> panels = panels_of(block, choice.panels);
     bool cuts = false;
     for (const Index& index : block.idxs) {
       auto size = sizes.find(index.name);
@@ -201,6 +205,7 @@ class Tiler {
       if (options_.order != "keep") order_indices(block, options_.order);
     }
     Block& inner = cuts ? *block.stmts[0].block() : block;
+    for (const auto& [name, dim] : panels) inner.find_ref(name)->tags.set("panels", dim);
     if (cuts && options_.copy_tags) copy_tags(block, inner);
     if (cuts && options_.clear_location) inner.location = std::exchange(block.location, {});
     set_tags(inner, options_.inner_set);
@@ -220,9 +225,40 @@ class Tiler {
     return {};
   }
 
-  // Sizes of a tile, or the reason why there are none; false if none fits.
-  Result<bool> choose(const Block& block, std::map<std::string, int64_t>& sizes,
-                      std::string& reason) {
+  // Of the views at these positions the name, and the dimension that is cut.
+  std::vector<std::pair<std::string, int64_t>> panels_of(const Block& block,
+                                                         const std::vector<size_t>& views) const {
+    std::vector<std::pair<std::string, int64_t>> out;
+    if (views.empty()) return out;
+    const std::string index = choose_vector(block, context_.model(), options_.min_range).index;
+    size_t position = 0;
+    for (const Refinement& ref : block.refs) {
+      if (ref.dir == RefDir::none) continue;
+      if (std::find(views.begin(), views.end(), position++) == views.end()) continue;
+      for (size_t d = 0; d < ref.access.size(); ++d)
+        if (ref.access[d].uses(index)) out.emplace_back(ref.into, static_cast<int64_t>(d));
+    }
+    return out;
+  }
+
+  // Which views may be copied, for lanes along `index`.
+  std::vector<cost::PanelRule> panel_rules(const Block& block, const std::string& index) const {
+    std::vector<cost::PanelRule> out;
+    const std::vector<const Block*> path = path_to(program_, block);
+    for (const Refinement& ref : block.refs) {
+      if (ref.dir == RefDir::none) continue;
+      cost::PanelRule& rule = out.emplace_back();
+      if (ref.dir != RefDir::in || program_.entry.tags.has("placed")) continue;
+      const std::optional<PanelChain> chain = panel_chain(path, ref.into, index);
+      if (chain) rule = {true, chain->is_const, chain->multiple};
+    }
+    return out;
+  }
+
+  // Sizes of a tile, or the reason why there are none.
+  Result<TileChoice> choose(const Block& block) {
+    TileChoice out;
+    std::map<std::string, int64_t>& sizes = out.sizes;
     if (!options_.tile_sizes.empty()) {
       bool known = false;
       for (const auto& [name, size] : options_.tile_sizes) {
@@ -231,42 +267,41 @@ class Tiler {
         known = true;
         sizes[name] = size_or_whole(size, index->range);
       }
-      if (!known) reason = "it has none of the indices in tile_sizes";
-      return true;
+      if (!known) out.reason = "it has none of the indices in tile_sizes";
+      return out;
     }
     if (!roles_given(options_)) {
       std::optional<RegisterBlock> registers;
       if (options_.choice.cost == "registers") {
         // Without lanes a tile is the whole block.
         const VectorChoice vector = choose_vector(block, context_.model(), options_.min_range);
-        if (vector.index.empty()) return true;
+        if (vector.index.empty()) return out;
         const DataType type = cost::tiled_block(block).type;
         std::optional<cost::CoreRates> rates =
             cost::core_rates(context_.model(), options_.choice.unit, type, vector.lanes);
         if (!rates) {
-          reason = "the model does not say how many vector registers there are";
-          return true;
+          out.reason = "the model does not say how many vector registers there are";
+          return out;
         }
         registers = RegisterBlock{register_tiling(block, vector), *std::move(rates)};
+        if (options_.panels && !vector.reduction)
+          registers->tiling.panels = panel_rules(block, vector.index);
       }
-      STRIA_ASSIGN(TileChoice choice, choose_tile(
-                                          program_, block, options_.choice, context_, memo_,
-                                          [&](const std::map<std::string, int64_t>& candidate) {
-                                            Block copy = block;
-                                            cut(copy, candidate);
-                                            return copy;
-                                          },
-                                          registers));
-      sizes = std::move(choice.sizes);
-      reason = std::move(choice.reason);
-      return choice.fits;
+      return choose_tile(
+          program_, block, options_.choice, context_, memo_,
+          [&](const TileChoice& candidate) {
+            Block copy = block;
+            cut(copy, candidate);
+            return copy;
+          },
+          registers);
     }
     VectorChoice vector = choose_vector(block, context_.model(), options_.min_range);
     const RoleSizes& roles = vector.index.empty() ? options_.scalar
                              : vector.reduction   ? options_.reduction_vector
                                                   : options_.output_vector;
     sizes = sizes_by_role(block, vector, roles, options_.balance);
-    return true;
+    return out;
   }
 
   const stripe::Program& program_;
@@ -327,6 +362,8 @@ void describe(AutotileOptions& options, OptionFields& fields) {
   fields.add("order", options.order, "order of the outer indices",
              std::vector<std::string>{"keep", "stride", "reuse"});
   fields.add("min_range", options.min_range, "shortest vector index, in points", {2});
+  fields.add("panels", options.panels,
+             "registers: tag views that are read faster from a copy, for pack_panels");
   describe_choice(options.choice, fields);
 }
 

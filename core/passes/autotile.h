@@ -71,7 +71,10 @@ struct AutotileOptions {
   // Order of the outer indices: "keep"; "stride": by falling stride in the tensors read; "reuse":
   // output indices first, and the one that needs the fewest new bytes per step innermost.
   std::string order = "keep";
-  int64_t min_range = 4;     // shortest vector index, as for vectorize
+  int64_t min_range = 4;  // shortest vector index, as for vectorize
+  // With the cost "registers": views that are read faster from a copy get the tag `panels`, whose
+  // value is the dimension to be cut, for pack_panels.
+  bool panels = false;
   TileChoiceOptions choice;  // where no sizes are given
 };
 

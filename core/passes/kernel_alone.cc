@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/passes/kernel_alone.h"
 
+#include <algorithm>
 #include <vector>
+
+#include "stria/passes/written_nest.h"
 
 namespace stria::passes {
 namespace {
@@ -30,7 +33,7 @@ Block around(const Block& block) {
   return out;
 }
 
-// In a program of its own nothing is kept from run to run, what the prologue writes neither.
+// Nothing is kept from run to run.
 void forget_constants(Block& block) {
   for (Refinement& ref : block.refs) ref.is_const = false;
   for (stripe::Statement& statement : block.stmts)
@@ -82,12 +85,19 @@ Result<stripe::Program> kernel_alone(const stripe::Program& program, const Block
         view.dir = used.dir;
         view.offset_bytes = 0;
         view.swizzle.reset();
+        view.is_const = whole.is_const;
         main.refs.push_back(std::move(view));
         if (!out.entry.find_ref(whole.into)) out.entry.refs.push_back(std::move(whole));
       }
       main.stmts.emplace_back(std::move(copy));
       out.entry.stmts.emplace_back(std::move(main));
-      forget_constants(out.entry);
+      // What depends on constants alone would not run at all.
+      const std::vector<Refinement>& tensors = out.entry.refs;
+      const bool varies = std::any_of(tensors.begin(), tensors.end(), [&](const Refinement& ref) {
+        const Refinement* used = find_view(*out.main(), ref.into);
+        return !ref.is_const && used && used->dir != RefDir::out;
+      });
+      if (section == program.prologue() || !varies) forget_constants(out.entry);
       return out;
     }
   }

@@ -156,6 +156,7 @@ class Packer {
       }
       ref->agg.reset();
       ref->is_const = false;
+      ref->swizzle.reset();
       ref->offset_bytes = 0;
       ref->tags = {};
     }

@@ -38,6 +38,7 @@ class Costing {
   // What `ascend` climbs; over 0 where the tile fits.
   virtual double score(const Tile& tile) const = 0;
   virtual std::string terms(const Tile& tile) const = 0;
+  virtual std::vector<size_t> panels(const Tile&) const { return {}; }
 };
 
 class TrafficCosting final : public Costing {
@@ -122,6 +123,7 @@ class RegisterCosting final : public Costing {
   }
   double score(const Tile& tile) const override { return 1 / of(tile); }
   std::string terms(const Tile& tile) const override { return cost::to_string(time(tile), rates_); }
+  std::vector<size_t> panels(const Tile& tile) const override { return time(tile).panels; }
 
  private:
   cost::RegisterTime time(const Tile& tile) const {
@@ -182,7 +184,8 @@ class Chooser {
 
   Result<TileChoice> choose(const stripe::Program& program, TileMemo& memo,
                             const ApplyTile& apply) {
-    TileMemo::Entry entry = {without_names(tiled_), std::nullopt, name_, {}};
+    TileMemo::Entry entry = {without_names(tiled_), std::nullopt, std::nullopt, name_, {}};
+    if (registers_) entry.tiling = registers_->tiling;
     std::optional<cost::FlatKernel> table;
     if (options_.cost == "roofline_occupancy") {
       Result<cost::FlatKernel> kernel = table_of(program, block_);
@@ -193,7 +196,7 @@ class Chooser {
       table = *std::move(kernel);
       entry.kernel = without_names(*table);
     }
-    if (const TileMemo::Entry* known = memo.find(entry.block, entry.kernel)) {
+    if (const TileMemo::Entry* known = memo.find(entry)) {
       context_.count("choices_shared");
       if (context_.explaining())
         context_.note(fmt::format("{}: as {}, which differs in names alone", name_, known->name));
@@ -247,13 +250,19 @@ class Chooser {
     if (options_.measure_top > 0) {
       STRIA_ASSIGN(chosen, fastest(program, best, apply));
     }
-    out.sizes = sizes_of(best[chosen].tile);
-    return out;
+    return choice_of(best[chosen].tile);
   }
 
   size_t kept() const {
     return static_cast<size_t>(std::max<int64_t>(
         {1, options_.measure_top, context_.explaining() ? options_.explain_top : 0}));
+  }
+
+  TileChoice choice_of(const Tile& tile) const {
+    TileChoice out;
+    out.sizes = sizes_of(tile);
+    out.panels = costing_->panels(tile);
+    return out;
   }
 
   std::map<std::string, int64_t> sizes_of(const Tile& tile) const {
@@ -363,7 +372,7 @@ class Chooser {
     double least = kNone;
     for (size_t i = 0; i < best.size() && i < static_cast<size_t>(options_.measure_top); ++i) {
       const std::string candidate = cost::to_string(tiled_, best[i].tile);
-      Result<MeasuredTime> time = timed(program, apply(sizes_of(best[i].tile)));
+      Result<MeasuredTime> time = timed(program, apply(choice_of(best[i].tile)));
       if (!time.ok()) {
         if (!failure)
           failure =
@@ -491,10 +500,10 @@ Result<TileChoice> choose_tile(const stripe::Program& program, const Block& bloc
   return Chooser(block, options, context, registers).choose(program, memo, apply);
 }
 
-const TileMemo::Entry* TileMemo::find(const TiledBlock& block,
-                                      const std::optional<cost::FlatKernel>& kernel) {
+const TileMemo::Entry* TileMemo::find(const Entry& like) const {
   for (const Entry& entry : entries_)
-    if (entry.block == block && entry.kernel == kernel) return &entry;
+    if (entry.block == like.block && entry.kernel == like.kernel && entry.tiling == like.tiling)
+      return &entry;
   return nullptr;
 }
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "stria/cost/flat_kernel.h"
 #include "stria/cost/register_time.h"
@@ -55,6 +56,9 @@ Status check_choice(const TileChoiceOptions& options, const PassContext& context
 struct TileChoice {
   // By index name; empty: `reason` says why the block is left alone, or that nothing fits.
   std::map<std::string, int64_t> sizes;
+  // With the cost "registers", positions among the block's views (refinements that are no
+  // allocations): to be read from copies in panels (stria/passes/pack_panels.h).
+  std::vector<size_t> panels;
   std::string reason;
   bool fits = true;  // false: no tile does, and `reason` says which limit the smallest is over
 };
@@ -66,11 +70,12 @@ class TileMemo {
   struct Entry {
     cost::TiledBlock block;  // without names of its own and of tensors
     std::optional<cost::FlatKernel> kernel;
+    std::optional<cost::RegisterTiling> tiling;
     std::string name;  // of the first such block
     TileChoice choice;
   };
   // Null if there is none.
-  const Entry* find(const cost::TiledBlock& block, const std::optional<cost::FlatKernel>& kernel);
+  const Entry* find(const Entry& like) const;
   void keep(Entry entry) { entries_.push_back(std::move(entry)); }
 
  private:
@@ -78,7 +83,7 @@ class TileMemo {
 };
 
 // Cuts a copy of a block, for timing it.
-using ApplyTile = std::function<stripe::Block(const std::map<std::string, int64_t>& sizes)>;
+using ApplyTile = std::function<stripe::Block(const TileChoice& choice)>;
 
 // What a choice with the cost "registers" needs to know besides.
 struct RegisterBlock {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "maker.h"
+#include "stria/stripe/walk.h"
 
 namespace stria::trust {
 
@@ -172,8 +173,20 @@ stripe::Program Maker::program() {
   return {std::move(entry.block)};
 }
 
+// Tags that say what a pass is to do with a view and mean nothing else.
+void ask_for_panels(stripe::Program& program, uint64_t seed) {
+  Dice dice(~seed);
+  stripe::visit_blocks(program.entry, [&](stripe::Block& block, const stripe::Place&) {
+    for (stripe::Refinement& ref : block.refs)
+      if (ref.dir == RefDir::in && !ref.access.empty() && dice.once_in(3))
+        ref.tags.set("panels", static_cast<int64_t>(dice.below(ref.access.size())));
+  });
+}
+
 stripe::Program legal_program(uint64_t seed, const LegalOptions& options) {
-  return Maker(seed, options).program();
+  stripe::Program out = Maker(seed, options).program();
+  ask_for_panels(out, seed);
+  return out;
 }
 
 HardwareModel small_machine() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Regret: for 40 matrix products and convolutions, the tile that llvm_cpu's pipeline chooses by
 // cost beside the best of all tiles that it chooses from, each compiled and timed on one core as
-// `measure_top` does. The model's tile and the best few are then timed again in turns.
+// `measure_top` does; weights are constants, as in the layers of a network. The model's tile and the best few are then timed again in turns.
 //   stria_regret_bench [--rounds N] [--only TEXT] [--candidates FILE] [--times FILE [--hw FILE]]
 // --only: shapes whose name contains it. --candidates: every candidate with its terms and its time.
 // --times: nothing is timed; times are those of an earlier run's candidates, of this or of another
@@ -106,7 +106,9 @@ class Sweep {
   // A row for each step that had a choice.
   std::vector<Row> run(const RegretShape& shape, std::FILE* terms) {
     const Program program = must(Program::from_tile({shape.name, shape.text}));
-    stripe::Program stripe = must(lower_program(program, shape.inputs)).generic;
+    CompileOptions weights;
+    weights.constants = {shape.weights};
+    stripe::Program stripe = must(lower_program(program, shape.inputs, weights)).generic;
     CandidateTimer timer(device_, steps_, options_);
     std::vector<Candidate> candidates;
     // The pass is told the same time for all, so that it goes on with the model's choice.

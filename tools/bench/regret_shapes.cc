@@ -18,6 +18,7 @@ RegretShape product(int64_t m, int64_t n, int64_t k, bool transposed = false) {
                           "  C[i, j : M, N] = +(A[i, k] * B[k, j]);\n}\n";
   out.inputs = {{"A", fp32({m, k})}, {"B", transposed ? fp32({n, k}) : fp32({k, n})}};
   out.operations = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  out.weights = "B";
   return out;
 }
 
@@ -41,6 +42,7 @@ RegretShape convolution(const Convolution& c) {
   out.inputs = {{"I", fp32({1, c.size, c.size, c.channels})},
                 {"F", c.depthwise ? fp32({c.kernel, c.kernel, c.channels})
                                   : fp32({c.kernel, c.kernel, c.channels, c.outputs})}};
+  out.weights = "F";
   out.operations = 2.0 * static_cast<double>(out_size * out_size * c.outputs) *
                    static_cast<double>(c.kernel * c.kernel * (c.depthwise ? 1 : c.channels));
   return out;

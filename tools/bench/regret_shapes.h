@@ -15,6 +15,7 @@ struct RegretShape {
   std::string name;       // "gemm 128x3072x768", "conv 14x14x256 3x3 256"
   std::string text;       // Tile
   InputTypes inputs;      // fp32
+  std::string weights;    // the input that is constant, as in the layers of a network
   double operations = 0;  // a multiply-add is two
 };
 

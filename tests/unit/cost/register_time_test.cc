@@ -10,6 +10,7 @@
 
 #include <cmath>
 
+#include "stria/cost/panels.h"
 #include "stria/cost/tile_search.h"
 #include "stria/stripe/parser.h"
 
@@ -32,7 +33,7 @@ TiledBlock product(int64_t i, int64_t j, int64_t k) {
 }
 
 RegisterTiling by_lanes(int64_t lanes) {
-  return {{RegisterRole::row, RegisterRole::lanes, RegisterRole::steps}, {0}, lanes, false};
+  return {{RegisterRole::row, RegisterRole::lanes, RegisterRole::steps}, {0}, lanes, false, {}};
 }
 
 CoreRates rates(int64_t registers) {
@@ -85,6 +86,43 @@ TEST(RegisterTime, RowsThatFallIntoOneSetOfACacheAreFetchedAtEachStep) {
   };
   EXPECT_GT(fetched(1024, 14), 2 * fetched(1024 + 16, 14));
   EXPECT_LT(fetched(1024, 7), 2 * fetched(1024 + 16, 7));
+}
+
+TEST(RegisterTime, PanelsAreRunsOfMemory) {
+  const TiledBlock block = product(512, 1024, 1024);
+  const Tile tile = {6, 64, 1024};
+  const PanelView panels(block, block.views[1], 1, tile);
+  // A panel is 1024 rows of 64 elements, 4 lines each; in memory they are 4 KiB apart.
+  EXPECT_EQ(lines_of(panels.view(), panels.box(tile), 64), 4096);
+  EXPECT_EQ(places_of(panels.view(), panels.box(tile), 64, 2048), 2);
+  EXPECT_EQ(places_of(block.views[1], tile, 64, 2048), 32);
+  // Two panels and a half are three.
+  EXPECT_EQ(panels.box({6, 160, 1024}), (Tile{6, 64, 1024, 3}));
+}
+
+TEST(RegisterTime, CopiesInPanelsPayWhereRowsFallIntoFewSets) {
+  CoreRates of = rates(32);
+  of.caches[1].ways = 16;
+  of.caches[1].sets = 2048;
+  const Tile tile = {6, 64, 1024};
+  const auto time = [&](int64_t rows, const PanelRule& rule) {
+    RegisterTiling tiling = by_lanes(16);
+    tiling.panels = {{}, rule, {}};
+    return register_time(product(rows, 1024, 1024), tiling, tile, of);
+  };
+  const double without = time(1020, {}).cycles;
+  EXPECT_THAT(time(1020, {}).panels, testing::IsEmpty());
+  const RegisterTime copied = time(1020, {true, false, 0}), free = time(1020, {true, true, 0});
+  EXPECT_THAT(copied.panels, testing::ElementsAre(1));
+  EXPECT_LT(2 * copied.cycles, without);
+  EXPECT_GT(copied.copy_cycles, 0);
+  EXPECT_EQ(free.copy_cycles, 0);
+  EXPECT_EQ(free.cycles + copied.copy_cycles, copied.cycles);
+  // A copy that is read once does not pay, one that is made once for many runs does.
+  EXPECT_THAT(time(6, {true, false, 0}).panels, testing::IsEmpty());
+  // Views begin within a panel.
+  EXPECT_THAT(time(1020, {true, true, 96}).panels, testing::IsEmpty());
+  EXPECT_THAT(time(1020, {true, true, 128}).panels, testing::ElementsAre(1));
 }
 
 TEST(RegisterTime, TheOrderOfViewsSaysNothing) {
