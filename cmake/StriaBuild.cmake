@@ -155,3 +155,21 @@ function(stria_full_test name)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${FULL_TIMEOUT} LABELS full
     ENVIRONMENT "${FULL_ENVIRONMENT}")
 endfunction()
+
+# stria_lesser_processor_tests(test [ALWAYS VAR=value…] [SAMPLE VAR=value…])
+# The binary of stria_test(test) with llvm_cpu's code made for AVX2 and for SSE2 alone, under these
+# variables; those of SAMPLE shorten it for all runs but the full sweep.
+function(stria_lesser_processor_tests test)
+  cmake_parse_arguments(LESSER "" "" "ALWAYS;SAMPLE" ${ARGN})
+  foreach(pair "avx2=haswell" "sse2=x86-64")
+    string(REPLACE "=" ";" pair ${pair})
+    list(GET pair 0 name)
+    list(GET pair 1 processor)
+    set(environment STRIA_LLVM_CPU_PROCESSOR=${processor} ${LESSER_ALWAYS})
+    add_test(NAME ${test}_${name} COMMAND ${test})
+    set_tests_properties(${test}_${name} PROPERTIES TIMEOUT 300 LABELS end_to_end
+      ENVIRONMENT "${environment};${LESSER_SAMPLE}")
+    stria_test_environment(${test}_${name})
+    stria_full_test(${test}_${name}_full TEST ${test} ENVIRONMENT ${environment} TIMEOUT 1800)
+  endforeach()
+endfunction()

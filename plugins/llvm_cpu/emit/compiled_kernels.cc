@@ -69,6 +69,7 @@ void compile(Jit& jit, const CompileOptions& options, Job& job) {
   if (symbol.ok()) job.symbol = *std::move(symbol);
   out.ir = std::move(dump.ir);
   out.assembly = std::move(dump.assembly);
+  out.inner_spills = std::move(dump.inner_spills);
 }
 
 JitOptions jit_options(const CompileOptions& options) {
@@ -76,6 +77,7 @@ JitOptions jit_options(const CompileOptions& options) {
   out.fast_math = options.fast_math;
   out.dump_ir = options.dump_ir;
   out.dump_assembly = options.dump_assembly;
+  out.report_spills = options.report_spills;
   out.assembly_for = options.assembly_for;
   out.keep_objects = options.keep_image;
   return out;

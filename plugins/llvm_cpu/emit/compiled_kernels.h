@@ -36,6 +36,9 @@ struct CompiledKernel {
   std::string semtree;
   std::string ir;
   std::string assembly;
+  // Innermost loops without calls in which registers did not suffice, a line each: "2 spills 3
+  // reloads …".
+  std::vector<std::string> inner_spills;
 };
 
 struct CompileOptions {
@@ -43,8 +46,10 @@ struct CompileOptions {
   bool dump_semtree = false;
   bool dump_ir = false;        // after optimisation
   bool dump_assembly = false;
-  // A processor by its name ("sapphirerapids"): `assembly` is what it would get, and need not run
-  // here. "": this one. invalid_argument if the code generator does not know it.
+  bool report_spills = false;  // CompiledKernel::inner_spills
+  // A processor by its name ("sapphirerapids"): `assembly` and `inner_spills` are those of what it
+  // would get, which need not run here. "": this one. invalid_argument if the code generator does
+  // not know it.
   std::string assembly_for;
   // Calls job(0) to job(count - 1), each once and on any threads, and returns when all are done; a
   // job throws nothing. Empty: one after the other on the calling thread.

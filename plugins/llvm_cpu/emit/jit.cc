@@ -5,8 +5,13 @@
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Analysis/CGSCCPassManager.h>
 #include <llvm/Analysis/LoopAnalysisManager.h>
+#include <llvm/CodeGen/MachineDominators.h>
+#include <llvm/CodeGen/MachineLoopInfo.h>
+#include <llvm/CodeGen/MachineOptimizationRemarkEmitter.h>
 #include <llvm/Config/llvm-config.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/IR/DiagnosticHandler.h>
+#include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
@@ -174,6 +179,38 @@ bool generate(llvm::Module& from, llvm::TargetMachine& target, llvm::CodeGenFile
   return true;
 }
 
+// Hears what the register allocator remarks on innermost loops.
+class SpillListener final : public llvm::DiagnosticHandler {
+ public:
+  explicit SpillListener(std::vector<std::string>& lines) : lines_(lines) {}
+  bool isMissedOptRemarkEnabled(llvm::StringRef pass) const override { return pass == kAllocator; }
+  bool isAnyRemarkEnabled() const override { return true; }
+  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    const auto* remark = llvm::dyn_cast<llvm::DiagnosticInfoMIROptimization>(&info);
+    if (!remark || remark->getPassName() != kAllocator) return false;
+    // Said of every loop and then of the function, with what is inside.
+    const llvm::MachineBasicBlock* head = remark->getBlock();
+    llvm::MachineDominatorTree dominators(*const_cast<llvm::MachineFunction*>(head->getParent()));
+    const llvm::MachineLoopInfo loops(dominators);
+    const llvm::MachineLoop* loop = loops.getLoopFor(head);
+    if (!loop || loop->getHeader() != head || !loop->isInnermost()) return true;
+    if (remark->getRemarkName() != "LoopSpillReloadCopies") return true;
+    // No vector register outlives a call.
+    for (const llvm::MachineBasicBlock* block : loop->blocks())
+      for (const llvm::MachineInstr& instruction : *block)
+        if (instruction.isCall()) return true;
+    // A copy is none: it stays in registers.
+    const std::string text = remark->getMsg();
+    if (text.find("spill") != std::string::npos || text.find("reload") != std::string::npos)
+      lines_.push_back(text);
+    return true;
+  }
+
+ private:
+  static constexpr const char* kAllocator = "regalloc";
+  std::vector<std::string>& lines_;
+};
+
 Result<std::string> assembly_of(llvm::Module& module, llvm::TargetMachine& target) {
   llvm::SmallVector<char, 0> text;
   if (!generate(module, target, llvm::CodeGenFileType::AssemblyFile, text))
@@ -283,7 +320,8 @@ Result<std::string> Jit::add(const semtree::Function& function, JitDump* dump) {
 Result<std::string> Jit::compile(const semtree::Function& function, llvm::TargetMachine& target,
                                  JitDump* dump) {
   const JitOptions& options = state_->options;
-  const bool dumps = options.dump_ir || options.dump_assembly;
+  const bool dumps = options.dump_ir || options.dump_assembly || options.report_spills;
+  const bool here = options.assembly_for.empty();
   llvm::LLVMContext context;
   context.setDiscardValueNames(!dumps);  // they are for people
   llvm::Module module("", context);
@@ -296,14 +334,13 @@ Result<std::string> Jit::compile(const semtree::Function& function, llvm::Target
     llvm::raw_string_ostream text(dump->ir);
     module.print(text, nullptr);
   }
-  if (dump && options.dump_assembly) {
-    if (!options.assembly_for.empty()) {
-      STRIA_ASSIGN(dump->assembly, other_assembly(function, target));
-    } else {
-      // Code generation changes the module it works on.
-      STRIA_ASSIGN(dump->assembly, assembly_of(*llvm::CloneModule(module), target));
-    }
+  if (dump && !here) STRIA_RETURN_IF_ERROR(other_assembly(function, target, *dump));
+  // Code generation changes the module it works on.
+  if (dump && here && options.dump_assembly) {
+    STRIA_ASSIGN(dump->assembly, assembly_of(*llvm::CloneModule(module), target));
   }
+  if (dump && here && options.report_spills)
+    context.setDiagnosticHandler(std::make_unique<SpillListener>(dump->inner_spills));
   llvm::SmallVector<char, 0> object;
   if (!generate(module, target, llvm::CodeGenFileType::ObjectFile, object))
     return internal_error("no object code for this target");
@@ -326,8 +363,8 @@ Status Jit::add_object(const std::string& symbol, std::string_view object) {
 
 std::map<std::string, std::string> Jit::take_objects() { return std::move(state_->objects); }
 
-Result<std::string> Jit::other_assembly(const semtree::Function& function,
-                                        const llvm::TargetMachine& host) {
+Status Jit::other_assembly(const semtree::Function& function, const llvm::TargetMachine& host,
+                           JitDump& dump) {
   const std::string& name = state_->options.assembly_for;
   if (!host.getMCSubtargetInfo()->isCPUStringValid(name))
     return invalid_argument("the code generator knows no processor '{}' of this kind", name);
@@ -343,7 +380,11 @@ Result<std::string> Jit::other_assembly(const semtree::Function& function,
   llvm::Module module("", context);
   STRIA_RETURN_IF_ERROR(make_module(function, emit, **machine, module));
   optimize(module, **machine);
-  return assembly_of(module, **machine);
+  if (state_->options.report_spills)
+    context.setDiagnosticHandler(std::make_unique<SpillListener>(dump.inner_spills));
+  STRIA_ASSIGN(dump.assembly, assembly_of(module, **machine));
+  if (!state_->options.dump_assembly) dump.assembly.clear();
+  return {};
 }
 
 Result<void*> Jit::address(const std::string& symbol) {

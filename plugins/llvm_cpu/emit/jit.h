@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "stria/base/status.h"
 #include "stria/semtree/tree.h"
@@ -21,6 +22,7 @@ struct JitOptions {
   bool fast_math = false;
   bool dump_ir = false;
   bool dump_assembly = false;
+  bool report_spills = false;
   std::string assembly_for;  // see CompileOptions
   bool keep_objects = false;
 };
@@ -28,6 +30,7 @@ struct JitOptions {
 struct JitDump {
   std::string ir;
   std::string assembly;
+  std::vector<std::string> inner_spills;
 };
 
 class Jit {
@@ -53,8 +56,8 @@ class Jit {
   Result<std::string> compile(const semtree::Function& function, llvm::TargetMachine& target,
                               JitDump* dump);
   // What `function` becomes on the processor that the options name, of the kind of `host`.
-  Result<std::string> other_assembly(const semtree::Function& function,
-                                     const llvm::TargetMachine& host);
+  Status other_assembly(const semtree::Function& function, const llvm::TargetMachine& host,
+                        JitDump& dump);
   std::unique_ptr<State> state_;
 };
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -235,12 +236,28 @@ TEST(Interface, RefusesByName) {
 // The variable of host_cpu_name, for the time of a test.
 class Processor {
  public:
-  explicit Processor(const char* name) { setenv("STRIA_LLVM_CPU_PROCESSOR", name, 1); }
-  ~Processor() { unsetenv("STRIA_LLVM_CPU_PROCESSOR"); }
+  explicit Processor(const char* name) {
+    if (const char* before = getenv(kName)) before_ = before;
+    setenv(kName, name, 1);
+  }
+  ~Processor() {
+    if (before_) {
+      setenv(kName, before_->c_str(), 1);
+    } else {
+      unsetenv(kName);
+    }
+  }
+
+ private:
+  static constexpr const char* kName = "STRIA_LLVM_CPU_PROCESSOR";
+  std::optional<std::string> before_;
 };
 
 TEST(Interface, MakesCodeForALesserProcessorIfAsked) {
-  const std::string key = code_key({});
+  const std::string key = [] {
+    const Processor other("x86-64-v2");
+    return code_key({});
+  }();
   const Processor processor("x86-64");
   EXPECT_EQ(host_cpu_name(), "x86-64");
   EXPECT_EQ(host_vector_lanes(), 4);
