@@ -303,6 +303,44 @@ void define(CLI::App* app, ReduceOptions& options) {
       "  stria reduce refused.stripe --test \"stria opt\" --says 'is no name' --invalid");
 }
 
+void define(CLI::App* app, SimOptions& options) {
+  app->add_option("PROG", options.program, "program, a .tile file")->required();
+  add_repeated(app, "--shape", options.shapes, "sizes and type (default fp32) of an input",
+               "NAME=2,3[:TYPE]");
+  add_repeated(app, "--input", options.inputs,
+               "an input tensor; without one random numbers of its --shape; see Tensors below",
+               "NAME=TENSOR");
+  app->add_option("--hw", options.hw, "hardware model, a JSON file (default: the plugin sim's)")
+      ->type_name("H.json");
+  app->add_option("--pipeline", options.pipeline, "passes, a JSON file (default: the plugin sim's)")
+      ->type_name("P.json");
+  add_repeated(app, "--set", options.settings, "parameter of model and pipeline", "NAME=VALUE");
+  app->add_option("--report", options.report,
+                  "write report.json, kernels.csv and trace.json into this folder")
+      ->type_name("DIR");
+  app->add_option("--fidelity", options.fidelity,
+                  "roofline: bounds alone; event: discrete events; cycle: tick by tick, slow")
+      ->check(CLI::IsMember({"roofline", "event", "cycle"}))
+      ->capture_default_str();
+  app->add_option("--buses", options.buses,
+                  "how transfers share a bus: fair rates, or turns of 256 bytes")
+      ->check(CLI::IsMember({"fluid", "burst"}))
+      ->capture_default_str();
+  CLI::Option* timing = app->add_flag("--timing-only", options.timing_only, "compute no values");
+  app->add_flag("--functional-only", options.functional_only,
+                "compute values alone, and compare them with the interpreter's")
+      ->excludes(timing);
+  app->add_option("--function", options.function, "function to run, if the file has several")
+      ->type_name("NAME");
+  add_constants(app, options.constants);
+  app->footer(
+      std::string(kTensors) +
+      "\n\nExamples:\n"
+      "  stria sim matmul.tile --shape A=64,32:i8 --shape B=32,48:i8 --report sim\n"
+      "  stria sim conv.tile --shape I=224,224,3:i8 --shape K=7,7,3,64:i8 --timing-only \\\n"
+      "      --hw accelerator.json --set NUM_CONV=8");
+}
+
 // The first word that looks like an option of `app` and is none, said with the nearest one; "" if
 // there is no such word. CLI11 complains of what is missing before it looks at what is wrong.
 std::string unknown_option(const CLI::App& app, int count, const char* const* arguments) {
@@ -336,6 +374,7 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   FmtOptions fmt_options;
   GradOptions grad_options;
   ReduceOptions reduce_options;
+  SimOptions sim_options;
   CLI::App* devices_app = app.add_subcommand("devices", "list the devices of all plugins");
   CLI::App* doctor_app = app.add_subcommand("doctor", "say what is wrong with each plugin");
   CLI::App* run_app = app.add_subcommand("run", "run a program on a device");
@@ -355,6 +394,9 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   CLI::App* reduce_app =
       app.add_subcommand("reduce", "make a failing Stripe program small and keep the failure");
   define(reduce_app, reduce_options);
+  CLI::App* sim_app =
+      app.add_subcommand("sim", "run a program on a simulated accelerator: cycles and energy");
+  define(sim_app, sim_options);
 
   CommandLine out;
   try {
@@ -370,7 +412,7 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   } catch (const CLI::ParseError& error) {
     if (app.get_subcommands().empty() && count > 1 && arguments[1][0] != '-') {
       const std::vector<std::string> verbs = {"devices", "doctor", "run",  "compile", "opt",
-                                              "hw",      "fmt",    "grad", "reduce"};
+                                              "hw",      "fmt",    "grad", "reduce",  "sim"};
       out.text = fmt::format("stria: there is no verb '{}'{} (the verbs: {})\n", arguments[1],
                              did_you_mean(arguments[1], verbs), join(verbs, ", "));
       out.code = ExitCode::usage;
@@ -393,6 +435,7 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   if (fmt_app->parsed()) out.verb = fmt_options;
   if (grad_app->parsed()) out.verb = grad_options;
   if (reduce_app->parsed()) out.verb = reduce_options;
+  if (sim_app->parsed()) out.verb = sim_options;
   if (!out.verb) {
     out.text = app.help();
     out.code = ExitCode::usage;

@@ -15,11 +15,12 @@
 #include "opt.h"
 #include "reduce.h"
 #include "run.h"
+#include "sim.h"
 
 namespace stria::command {
 
 using Verb = std::variant<DevicesOptions, DoctorOptions, RunOptions, CompileOptionsText, OptOptions,
-                          HwOptions, FmtOptions, GradOptions, ReduceOptions>;
+                          HwOptions, FmtOptions, GradOptions, ReduceOptions, SimOptions>;
 
 struct CommandLine {
   std::optional<Verb> verb;

@@ -27,6 +27,7 @@ Outcome dispatch(const Verb& verb) {
     Outcome operator()(const FmtOptions& options) const { return fmt_files(options); }
     Outcome operator()(const GradOptions& options) const { return grad(options); }
     Outcome operator()(const ReduceOptions& options) const { return reduce(options); }
+    Outcome operator()(const SimOptions& options) const { return sim(options); }
   };
   return std::visit(Dispatch{}, verb);
 }

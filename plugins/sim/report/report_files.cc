@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "report/simulation_report.h"
+
+namespace stria::sim {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json units_json(const PartSimulation& run) {
+  ordered_json out = ordered_json::array();
+  if (run.times.empty()) return out;
+  for (const Group& group : run.machine.groups())
+    for (uint32_t i = 0; i < group.count; ++i) {
+      const InstanceTimes& times = run.times[group.first + i];
+      ordered_json unit = {
+          {"name", fmt::format("{}[{}]", group.name, i)},
+          {"unit", group.unit},
+          {"tasks", times.tasks},
+          {"utilisation", run.ticks() == 0 ? 0.0
+                                           : static_cast<double>(times.busy()) /
+                                                 static_cast<double>(run.ticks())}};
+      ordered_json& ticks = unit["ticks"];
+      for (size_t s = 0; s < kSpentKinds; ++s)
+        ticks[std::string(name_of(static_cast<Spent>(s)))] = times.ticks[s];
+      out.push_back(std::move(unit));
+    }
+  return out;
+}
+
+ordered_json lanes_json(const ReportedPart& part) {
+  ordered_json out = ordered_json::array();
+  const PartSimulation& run = part.run;
+  const std::vector<double> bytes = bytes_of_lanes(part);
+  const auto ticks = static_cast<double>(std::max<uint64_t>(1, run.ticks()));
+  const auto cycle = static_cast<double>(run.machine.ticks_per_cycle());
+  for (size_t l = 0; l < bytes.size(); ++l) {
+    const Lane& lane = run.machine.lanes()[l];
+    out.push_back(
+        {{"name", lane.name},
+         {"kind", lane.kind == Lane::Kind::bus ? "bus" : "port"},
+         {"bytes", bytes[l]},
+         {"bytes_per_cycle", bytes[l] / ticks * cycle},
+         {"peak_bytes_per_cycle", lane.bytes_per_tick * cycle},
+         {"utilisation", lane.bytes_per_tick > 0 ? bytes[l] / ticks / lane.bytes_per_tick : 0.0},
+         {"energy_pJ", bytes[l] * lane.pj_per_byte}});
+  }
+  return out;
+}
+
+ordered_json memories_json(const PartSimulation& run) {
+  std::map<std::string, KindCounts::Memory> sums;
+  std::vector<double> times(run.lowered.graph.kinds.size());
+  for (uint32_t kind : run.lowered.graph.kind) ++times[kind];
+  for (size_t k = 0; k < times.size(); ++k)
+    for (const auto& [name, memory] : run.lowered.counts[k].memories) {
+      KindCounts::Memory& sum = sums[name];
+      sum.read_bytes += times[k] * memory.read_bytes;
+      sum.written_bytes += times[k] * memory.written_bytes;
+      sum.reads += times[k] * memory.reads;
+      sum.writes += times[k] * memory.writes;
+    }
+  ordered_json out = ordered_json::array();
+  for (const auto& [name, sum] : sums) {
+    const MemoryUnit& memory = *run.machine.model().find_memory(name.substr(0, name.find('[')));
+    out.push_back({{"name", name},
+                   {"read_bytes", sum.read_bytes},
+                   {"written_bytes", sum.written_bytes},
+                   {"reads", sum.reads},
+                   {"writes", sum.writes},
+                   {"energy_pJ", sum.read_bytes * memory.read_pj_per_byte +
+                                     sum.written_bytes * memory.write_pj_per_byte}});
+  }
+  return out;
+}
+
+ordered_json energy_json(const Energy& energy) {
+  return {{"total", energy.total()},
+          {"operations", energy.operations},
+          {"memories", energy.memories},
+          {"moving", energy.moving},
+          {"leakage", energy.leakage}};
+}
+
+ordered_json part_json(const ReportedPart& part) {
+  const PartSimulation& run = part.run;
+  const Machine& machine = run.machine;
+  const double seconds = machine.seconds(run.ticks());
+  const Energy energy = energy_of(part);
+  ordered_json out = {{"name", part.name},
+                      {"cycles", machine.cycles(run.ticks())},
+                      {"ticks", run.ticks()},
+                      {"latency_us", seconds * 1e6},
+                      {"at_least_cycles", machine.cycles(least_ticks(machine, run.lowered.graph))},
+                      {"tasks", run.lowered.graph.size()},
+                      {"events", run.timeline.events},
+                      {"energy_pJ", energy_json(energy)},
+                      {"average_mW", seconds > 0 ? energy.total() / seconds / 1e9 : 0.0},
+                      {"peak_mW", peak_milliwatts(part)}};
+  for (const KernelReport& kernel : kernels_of(part)) {
+    ordered_json operations = ordered_json::object();
+    for (const auto& [name, count] : kernel.operations) operations[name] = count;
+    out["kernels"].push_back({{"name", kernel.name},
+                              {"unit", kernel.unit},
+                              {"start_tick", kernel.start},
+                              {"end_tick", kernel.end},
+                              {"busy_ticks", kernel.busy},
+                              {"tasks", kernel.tasks},
+                              {"bytes_moved", kernel.bytes_moved},
+                              {"operations", std::move(operations)},
+                              {"energy_pJ", kernel.pj}});
+  }
+  out["units"] = units_json(run);
+  out["lanes"] = lanes_json(part);
+  out["memories"] = memories_json(run);
+  out["operations_without_energy"] = ordered_json::object();
+  for (const auto& [name, count] : run.lowered.unpriced)
+    out["operations_without_energy"][name] = count;
+  return out;
+}
+
+// A name as a field of a CSV file.
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + "\"";
+}
+
+}  // namespace
+
+std::string report_json(const SimulationReport& report) {
+  ordered_json out = {{"schema", 1},
+                      {"program", report.program},
+                      {"fidelity", report.fidelity},
+                      {"buses", report.buses}};
+  out["inputs"] = ordered_json::object();
+  for (const auto& [name, hash] : report.hashes) out["inputs"][name] = hash;
+  out["settings"] = ordered_json::object();
+  for (const auto& [name, value] : report.settings) out["settings"][name] = value;
+  if (!report.parts.empty()) {
+    const Machine& machine = report.parts[0].run.machine;
+    out["model"] = machine.model().name;
+    out["clock_mhz"] = machine.model().clock_mhz;
+    out["ticks_per_cycle"] = machine.ticks_per_cycle();
+    out["area_mm2"] = area_of(machine.model());
+  }
+  out["parts"] = ordered_json::array();
+  for (const ReportedPart& part : report.parts) out["parts"].push_back(part_json(part));
+  return out.dump(1) + "\n";
+}
+
+std::string kernels_csv(const SimulationReport& report) {
+  std::string out =
+      "part,kernel,unit,start_cycle,end_cycle,cycles,busy_cycles,tasks,bytes_moved,operations,"
+      "energy_pJ\n";
+  for (const ReportedPart& part : report.parts) {
+    const Machine& machine = part.run.machine;
+    for (const KernelReport& kernel : kernels_of(part)) {
+      double operations = 0;
+      for (const auto& [name, count] : kernel.operations) operations += count;
+      out += fmt::format("{},{},{},{},{},{},{},{},{:.0f},{:.0f},{:.6g}\n", part.name,
+                         quoted(kernel.name), kernel.unit, machine.cycles(kernel.start),
+                         machine.cycles(kernel.end), machine.cycles(kernel.end - kernel.start),
+                         machine.cycles(kernel.busy), kernel.tasks, kernel.bytes_moved, operations,
+                         kernel.pj);
+    }
+  }
+  return out;
+}
+
+std::string trace_json(const SimulationReport& report) {
+  std::string out =
+      "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"unit\":\"a microsecond is a tick\"},"
+      "\"traceEvents\":[\n";
+  const auto text = [](const std::string& name) { return nlohmann::json(name).dump(); };
+  bool first = true;
+  const auto add = [&](const std::string& event) {
+    out += first ? "" : ",\n";
+    out += event;
+    first = false;
+  };
+  if (!report.parts.empty()) {
+    // Groups are the same in all parts but for those that only some use; names tell them apart.
+    std::map<std::string, size_t> processes;
+    for (const ReportedPart& part : report.parts)
+      for (const Group& group : part.run.machine.groups())
+        if (processes.emplace(group.name, processes.size() + 1).second) {
+          const size_t pid = processes.at(group.name);
+          add(fmt::format(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})",
+                          pid, text(group.name)));
+          for (uint32_t i = 0; i < group.count; ++i)
+            add(fmt::format(
+                R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}})", pid,
+                i + 1, text(fmt::format("{}[{}]", group.name, i))));
+        }
+    uint64_t begin = 0;
+    for (const ReportedPart& part : report.parts) {
+      const PartSimulation& run = part.run;
+      const TaskGraph& graph = run.lowered.graph;
+      for (size_t t = 0; t < graph.size() && !run.spans.empty(); ++t) {
+        const TaskKind& kind = graph.kinds[graph.kind[t]];
+        if (kind.work == TaskKind::Work::join) continue;
+        const Group& group = run.machine.groups()[kind.group];
+        add(fmt::format(R"({{"ph":"X","name":{},"cat":{},"pid":{},"tid":{},"ts":{},"dur":{}}})",
+                        text(kind.name), text(part.name), processes.at(group.name),
+                        run.timeline.instance[t] - group.first + 1, begin + run.timeline.start[t],
+                        run.timeline.end[t] - run.timeline.start[t]));
+      }
+      begin += run.ticks();
+    }
+  }
+  return out + "\n]}\n";
+}
+
+}  // namespace stria::sim

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a simulation found, for programs (report.json, kernels.csv, trace.json) and for people. All
+// texts are the same for the same simulation: no clocks, no addresses, no hash order.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "program/part_simulation.h"
+
+namespace stria::sim {
+
+// Picojoules.
+struct Energy {
+  double operations = 0, memories = 0, moving = 0, leakage = 0;
+  double total() const { return operations + memories + moving + leakage; }
+};
+
+struct ReportedPart {
+  std::string name;  // "main"
+  PartSimulation run;
+};
+
+struct SimulationReport {
+  std::string program;
+  std::string fidelity;                       // as on the command line
+  std::string buses;                          // likewise
+  std::map<std::string, std::string> hashes;  // of every input, by what it is
+  std::map<std::string, std::string> settings;
+  std::vector<ReportedPart> parts;  // #prologue, if there is one, and #main
+};
+
+// Of a kernel: a statement of a part.
+struct KernelReport {
+  std::string name, unit;
+  uint64_t start = 0, end = 0, busy = 0;  // ticks; busy: the sum of its tasks
+  uint64_t tasks = 0;
+  double pj = 0;  // without leakage
+  double bytes_moved = 0;
+  std::map<std::string, double> operations;
+};
+std::vector<KernelReport> kernels_of(const ReportedPart& part);
+
+Energy energy_of(const ReportedPart& part);
+// Of all units of the model, mm2; 0: the model says of none.
+double area_of(const HardwareModel& model);
+// The most milliwatts over a microsecond (or all of a shorter run), leakage included; 0 without a
+// clock or events.
+double peak_milliwatts(const ReportedPart& part);
+// Bytes that each lane of the machine carried.
+std::vector<double> bytes_of_lanes(const ReportedPart& part);
+
+// One JSON object, indented, with "schema": 1.
+std::string report_json(const SimulationReport& report);
+// A line for each kernel of each part, with a head.
+std::string kernels_csv(const SimulationReport& report);
+// For trace viewers (Chrome's format): a process for each unit, a track for each instance, a slice
+// for each task; a tick is a microsecond there. Parts follow one another.
+std::string trace_json(const SimulationReport& report);
+// For people: latency, kernels, units with what they waited for, energy.
+std::string summary(const SimulationReport& report);
+
+}  // namespace stria::sim

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// `stria sim` as users run it: values, files, knobs, and what it says to mistakes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "command.h"
+
+namespace stria::end_to_end {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+const std::string kModel = STRIA_SOURCE_DIR "/hwmodels/templates/stripe_slides.json";
+
+std::string text_of(const std::string& path) {
+  std::ifstream in(path);
+  std::stringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+class Sim : public testing::Test {
+ protected:
+  Sim() {
+    folder_.write("product.tile",
+                  "function (A[M, K], B[K, N], D[N]) -> (C) {\n"
+                  "  S[i, j: M, N] = +(A[i, k] * B[k, j]);\n  C = max(S + D, 0);\n}\n");
+  }
+  Ended run(const std::string& more) {
+    return folder_.stria(
+        words("sim product.tile --shape A=64,32:i8 --shape B=32,48:i8 --shape D=48:i32 " + more));
+  }
+  // Cycles of #main.
+  uint64_t cycles(const std::string& more) {
+    const Ended ended = run("--timing-only --report r " + more);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return json::parse(folder_.read("r/report.json"))["parts"].back()["cycles"];
+  }
+  // A model that is the slides' with a piece replaced.
+  std::string model(const std::string& from, const std::string& to) {
+    std::string text = text_of(kModel);
+    const size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    text.replace(at, from.size(), to);
+    const std::string table = "../energy/";
+    text.replace(text.find(table), table.size(), STRIA_SOURCE_DIR "/hwmodels/energy/");
+    folder_.write("m.json", text);
+    return "--hw m.json ";
+  }
+  Folder folder_;
+};
+
+TEST_F(Sim, ComputesValuesAndSaysWhatTheyTake) {
+  const Ended ended = run("--report r");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out,
+              AllOf(HasSubstr("check C: 3072 elements"), HasSubstr(": ok"), HasSubstr("cycles"),
+                    HasSubstr("lost most to"), HasSubstr("energy")));
+  EXPECT_THAT(folder_.files(), testing::ElementsAre("product.tile", "r/kernels.csv",
+                                                    "r/report.json", "r/trace.json"));
+  const json report = json::parse(folder_.read("r/report.json"));
+  EXPECT_EQ(report["model"], "stripe_slides");
+  for (const char* input : {"program", "generic_stripe", "device_stripe", "hw", "pipeline"})
+    EXPECT_EQ(report["inputs"][input].get<std::string>().size(), 64u) << input;
+  EXPECT_NO_THROW(json::parse(folder_.read("r/trace.json")));
+}
+
+TEST_F(Sim, TwoRunsWriteTheSameBytes) {
+  ASSERT_EQ(run("--report a").code, 0);
+  ASSERT_EQ(run("--report b").code, 0);
+  for (const char* file : {"report.json", "kernels.csv", "trace.json"})
+    EXPECT_EQ(folder_.read(std::string("a/") + file), folder_.read(std::string("b/") + file));
+}
+
+TEST_F(Sim, OneNumberOfTheModelChangesTheTime) {
+  const uint64_t before = cycles("");
+  EXPECT_LT(cycles("--set DRAM_BYTES=128"), before);
+  EXPECT_GT(cycles("--set DRAM_BYTES=16"), before);
+  EXPECT_EQ(cycles("--set CLOCK_MHZ=500"), before);
+  EXPECT_GT(cycles(model("\"ops_per_cycle\": 512", "\"ops_per_cycle\": 64")), before);
+  EXPECT_GT(cycles(model("\"op\": \"mac\",", "\"op\": \"mac\", \"overhead_cycles\": 100,")),
+            before);
+}
+
+TEST_F(Sim, FidelitiesAndBusModels) {
+  const uint64_t event = cycles("");
+  EXPECT_LE(cycles("--fidelity roofline"), event);
+  EXPECT_EQ(cycles("--fidelity cycle"), event);
+  EXPECT_EQ(cycles("--buses burst"), event);
+  const Ended values = run("--functional-only");
+  EXPECT_EQ(values.code, 0) << values.err;
+  EXPECT_THAT(values.out, AllOf(HasSubstr("check C"), testing::Not(HasSubstr("cycles"))));
+  EXPECT_THAT(run("--timing-only").out, testing::Not(HasSubstr("check C")));
+}
+
+TEST_F(Sim, SaysWhatIsWrongWithAModel) {
+  const auto message = [&](const std::string& options, int code = 1) {
+    const Ended ended = run(options);
+    EXPECT_EQ(ended.code, code) << ended.err;
+    return ended.err;
+  };
+  EXPECT_THAT(message(model("\"ops_per_cycle\": 64", "\"ops_per_cycle\": -1")),
+              HasSubstr("m.json:"));
+  EXPECT_THAT(message(model("\"CONV\": {", "\"CONVX\": {")), HasSubstr("CONV"));
+  EXPECT_THAT(message(model("{\"sources\": [\"DRAM[0]\"], \"sinks\": [\"DMA[0]\"]",
+                            "{\"sources\": [\"DRAM[0]\"], \"sinks\": [\"NOC[0]\"]")),
+              AllOf(HasSubstr("DRAM"), HasSubstr("DMA")));
+  EXPECT_THAT(message(model("\"DRAM\": {", "\"DRAM\": {\"siez_KiB\": 1,")),
+              HasSubstr("did you mean 'size_KiB'"));
+  EXPECT_THAT(message(model("\"clock_mhz\"", "\u201cclock_mhz\"")), HasSubstr("m.json:"));
+  EXPECT_THAT(message("--set NUM_SRM=4", 2), HasSubstr("did you mean 'NUM_SRAM'"));
+  EXPECT_THAT(message("--fidelity exact", 2), HasSubstr("roofline"));
+  EXPECT_THAT(message("--timing-only --functional-only", 2), HasSubstr("excludes"));
+  EXPECT_THAT(folder_.stria(words("sim product.tile --shape A=64,32:i8")).err, HasSubstr("needs"));
+}
+
+}  // namespace
+}  // namespace stria::end_to_end

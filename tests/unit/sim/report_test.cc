@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports of simulations: sums that agree with each other, traces without overlaps, the same bytes
+// for the same run, and energies by hand.
+#include "report/simulation_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "small_machine.h"
+#include "stria/base/text.h"
+#include "stria/stripe/parser.h"
+
+namespace stria::sim {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+// Tiles of A come in, are doubled on DSP, and go out, two at once.
+constexpr const char* kTiles = R"(stripe 1.0
+0: #program #placed block [] ( // p
+    none new@0x0<DRAM[0]> A[0, 0] i8(8:64, 64:1)
+    none new@0x200<DRAM[0]> B[0, 0] i8(8:64, 64:1)
+) {
+  0: #main #deps block [] ( // main
+      in<DRAM[0]> A[0, 0] i8(8:64, 64:1)
+      out<DRAM[0]> B[0, 0] i8(8:64, 64:1)
+  ) {
+    0: #kernel #pipeline=2 block [t:8] ( // doubled
+        in<DRAM[0]> A[t, 0] i8(1:64, 64:1)
+        out<DRAM[0]> B[t, 0] i8(1:64, 64:1)
+        none new@0x0<SRAM[0]> An[0] i8(64:1)
+        none new@0x80<SRAM[1]> Bn[0] i8(64:1)
+    ) {
+      0: #swap_in block<DMA> [k:64] (
+          in<DRAM[0]> A[0, k] i8(1:64, 1:1)
+          out<SRAM[0]> An[k] i8(1:1)
+      ) {
+        0: $a = load(A)
+        1: An = store($a)
+      }
+      1: block<DSP> [k:64] (
+          in<SRAM[0]> An[k] i8(1:1)
+          out<SRAM[1]> Bn[k] i8(1:1)
+      ) {
+        0: $a = load(An)
+        1: $b = add.i8($a, $a)
+        2: Bn = store($b)
+      }
+      2: #swap_out block<DMA> [k:64] (
+          in<SRAM[1]> Bn[k] i8(1:1)
+          out<DRAM[0]> B[0, k] i8(1:64, 1:1)
+      ) {
+        0: $b = load(Bn)
+        1: B = store($b)
+      }
+    }
+  }
+}
+)";
+
+HardwareModel priced_model() {
+  HardwareModel model = small_model(64, 32);
+  for (ExecutionUnit& unit : model.executors) {
+    unit.energy_pj = {{"add.i8", 0.5}};
+    unit.leakage_mw = 2;
+    unit.area_mm2 = 0.25;
+  }
+  for (MemoryUnit& unit : model.memories) {
+    unit.read_pj_per_byte = unit.name == "DRAM" ? 100 : 1;
+    unit.write_pj_per_byte = unit.name == "DRAM" ? 200 : 3;
+    if (unit.name == "SRAM") unit.bank_bytes = 48, unit.banks = 4;  // 64 bytes are two accesses
+  }
+  model.transfers[0].pj_per_byte = 5;
+  model.buses[0].pj_per_byte = 7;
+  return model;
+}
+
+SimulationReport simulated(const HardwareModel& model, Fidelity fidelity = Fidelity::event) {
+  auto program = stripe::parse({"test", kTiles});
+  STRIA_CHECK(program.ok(), "{}", program.status().to_string());
+  auto run = simulate_part(*program, *program->main(), model, {fidelity, {}});
+  STRIA_CHECK(run.ok(), "{}", run.status().to_string());
+  SimulationReport report;
+  report.program = "p";
+  report.fidelity = "event";
+  report.buses = "fluid";
+  report.parts.push_back({"main", std::move(run).value()});
+  return report;
+}
+
+// (C10) 8 tiles of 64 bytes, by hand.
+TEST(Report, EnergyIsCountsTimesPricesPlusLeakage) {
+  const SimulationReport report = simulated(priced_model());
+  const Energy energy = energy_of(report.parts[0]);
+  EXPECT_DOUBLE_EQ(energy.operations, 8 * 64 * 0.5);
+  // In: DRAM 64 read, SRAM 96 written; operation: 96 read, 96 written; out: 96 read, DRAM 64
+  // written.
+  EXPECT_DOUBLE_EQ(energy.memories,
+                   8 * (64 * 100 + 96 * 3 + 96 * 1 + 96 * 3 + 96 * 1 + 64 * 200.0));
+  EXPECT_DOUBLE_EQ(energy.moving, 8 * (64 * 5 + 64 * 7 + 64 * 5.0));
+  // Two CONVs and two DSPs at 2 mW.
+  const double seconds = static_cast<double>(report.parts[0].run.ticks()) * 1e-9;
+  EXPECT_DOUBLE_EQ(energy.leakage, 8 * seconds * 1e9);
+  EXPECT_DOUBLE_EQ(area_of(priced_model()), 1);
+  double kernels = 0;
+  for (const KernelReport& kernel : kernels_of(report.parts[0])) kernels += kernel.pj;
+  EXPECT_DOUBLE_EQ(kernels, energy.total() - energy.leakage);
+}
+
+TEST(Report, PeakPowerIsAboveTheAverageAndNotAboveAllAtOnce) {
+  const SimulationReport report = simulated(priced_model());
+  const double average = energy_of(report.parts[0]).total() /
+                         (static_cast<double>(report.parts[0].run.ticks()) * 1e-9) / 1e9;
+  EXPECT_NEAR(peak_milliwatts(report.parts[0]), average, 1e-6 * average);  // shorter than a window
+  EXPECT_EQ(peak_milliwatts(simulated(priced_model(), Fidelity::roofline).parts[0]), 0);
+}
+
+TEST(Report, SumsAgreeWithEachOtherAndWithTheTrace) {
+  const SimulationReport report = simulated(priced_model());
+  const json parsed = json::parse(report_json(report));
+  EXPECT_EQ(parsed["schema"], 1);
+  const json& part = parsed["parts"][0];
+  const uint64_t ticks = part["ticks"];
+  EXPECT_LE(part["at_least_cycles"], part["cycles"]);
+  std::map<std::string, uint64_t> busy;
+  for (const json& unit : part["units"]) {
+    uint64_t sum = 0;
+    for (const auto& [name, spent] : unit["ticks"].items()) {
+      sum += spent.get<uint64_t>();
+      if (name != "data" && name != "dependency" && name != "slot" && name != "no_work")
+        busy[unit["name"]] += spent.get<uint64_t>();
+    }
+    EXPECT_EQ(sum, ticks) << unit["name"];
+    EXPECT_LE(unit["utilisation"], 1.0);
+  }
+  for (const json& lane : part["lanes"]) EXPECT_LE(lane["utilisation"], 1.0) << lane["name"];
+  // What leaves DRAM arrives, and what was computed leaves.
+  EXPECT_EQ(part["lanes"][0]["bytes"], 512);
+  EXPECT_EQ(part["lanes"][1]["bytes"], 512);
+  EXPECT_EQ(part["lanes"][2]["bytes"], 512);
+  EXPECT_EQ(part["lanes"][3]["bytes"], 512);
+
+  const json trace = json::parse(trace_json(report));
+  std::map<std::pair<int, int>, std::string> tracks;
+  std::map<std::pair<int, int>, std::vector<std::pair<uint64_t, uint64_t>>> slices;
+  for (const json& event : trace["traceEvents"]) {
+    if (event["name"] == "thread_name")
+      tracks[{event["pid"], event["tid"]}] = event["args"]["name"];
+    if (event["ph"] == "X")
+      slices[{event["pid"], event["tid"]}].emplace_back(
+          event["ts"], event["ts"].get<uint64_t>() + event["dur"].get<uint64_t>());
+  }
+  std::map<std::string, uint64_t> shown;
+  for (auto& [track, all] : slices) {
+    std::sort(all.begin(), all.end());
+    for (size_t n = 0; n < all.size(); ++n) {
+      EXPECT_GE(all[n].first, n > 0 ? all[n - 1].second : 0) << tracks[track];
+      EXPECT_LE(all[n].second, ticks);
+      shown[tracks[track]] += all[n].second - all[n].first;
+    }
+  }
+  EXPECT_EQ(shown.size(), 6u);  // both DSPs, and both DMAs each way
+  for (const auto& [track, sum] : shown) EXPECT_EQ(sum, busy[track]) << track;
+}
+
+TEST(Report, TheSameRunGivesTheSameBytes) {
+  const SimulationReport a = simulated(priced_model()), b = simulated(priced_model());
+  EXPECT_EQ(report_json(a), report_json(b));
+  EXPECT_EQ(kernels_csv(a), kernels_csv(b));
+  EXPECT_EQ(trace_json(a), trace_json(b));
+  EXPECT_EQ(summary(a), summary(b));
+}
+
+TEST(Report, TablesForPeopleAndPrograms) {
+  const SimulationReport report = simulated(priced_model());
+  const std::vector<std::string> lines = split(kernels_csv(report), '\n');
+  EXPECT_EQ(lines[0],
+            "part,kernel,unit,start_cycle,end_cycle,cycles,busy_cycles,tasks,bytes_moved,"
+            "operations,energy_pJ");
+  EXPECT_THAT(lines[1], HasSubstr("main,doubled,DSP,0,"));
+  EXPECT_THAT(summary(report), testing::AllOf(HasSubstr("doubled"), HasSubstr("lost most to: "),
+                                              HasSubstr("mW on average"), HasSubstr("100.0%")));
+  HardwareModel unpriced = priced_model();
+  for (ExecutionUnit& unit : unpriced.executors) unit.energy_pj.clear();
+  EXPECT_THAT(summary(simulated(unpriced)),
+              HasSubstr("the model has no energy of add.i8: 64 operations are not counted"));
+}
+
+}  // namespace
+}  // namespace stria::sim

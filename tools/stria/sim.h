@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// `stria sim`: runs a program on a machine that is a hardware model: values, time and energy.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "failure.h"
+
+namespace stria::command {
+
+// As spelled on the command line.
+struct SimOptions {
+  std::string program;
+  std::string function;
+  std::vector<std::string> inputs;     // NAME=SOURCE
+  std::vector<std::string> shapes;     // NAME=2,3[:TYPE]
+  std::vector<std::string> constants;  // NAME
+  std::string hw;                      // a JSON file; empty: the plugin's
+  std::string pipeline;                // likewise
+  std::vector<std::string> settings;   // NAME=VALUE
+  std::string report;                  // folder; empty: none
+  std::string fidelity = "event";      // roofline, event or cycle
+  std::string buses = "fluid";         // or burst
+  bool timing_only = false;
+  bool functional_only = false;
+};
+Outcome sim(const SimOptions& options);
+
+}  // namespace stria::command
