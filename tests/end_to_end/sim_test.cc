@@ -99,6 +99,18 @@ TEST_F(Sim, FidelitiesAndBusModels) {
   EXPECT_THAT(run("--timing-only").out, testing::Not(HasSubstr("check C")));
 }
 
+TEST_F(Sim, ValidatesAndReadsLayerTables) {
+  const Ended cases = folder_.stria(words("sim --validate"));
+  EXPECT_EQ(cases.code, 0) << cases.err;
+  EXPECT_THAT(cases.out, AllOf(HasSubstr("expected"), HasSubstr("the largest error is 0.00%")));
+  folder_.write("t.csv", "Layer, M, N, K,\nA, 256, 128, 256,\nB, 100, 70, 50,\n");
+  const Ended table = folder_.stria(words("sim --scalesim-topology t.csv --array 32x32"));
+  EXPECT_EQ(table.code, 0) << table.err;
+  EXPECT_THAT(table.out, AllOf(HasSubstr("10176"), HasSubstr("all")));
+  EXPECT_EQ(folder_.stria(words("sim --scalesim-topology t.csv")).code, 2);
+  EXPECT_EQ(folder_.stria(words("sim --scalesim-topology t.csv --array 3")).code, 2);
+}
+
 TEST_F(Sim, SaysWhatIsWrongWithAModel) {
   const auto message = [&](const std::string& options, int code = 1) {
     const Ended ended = run(options);

@@ -304,7 +304,8 @@ void define(CLI::App* app, ReduceOptions& options) {
 }
 
 void define(CLI::App* app, SimOptions& options) {
-  app->add_option("PROG", options.program, "program, a .tile file")->required();
+  CLI::Option* program =
+      app->add_option("PROG", options.program, "program, a .tile file")->required();
   add_repeated(app, "--shape", options.shapes, "sizes and type (default fp32) of an input",
                "NAME=2,3[:TYPE]");
   add_repeated(app, "--input", options.inputs,
@@ -330,6 +331,27 @@ void define(CLI::App* app, SimOptions& options) {
   app->add_flag("--functional-only", options.functional_only,
                 "compute values alone, and compare them with the interpreter's")
       ->excludes(timing);
+  // Option callbacks run before CLI11 looks for what is required.
+  app->add_flag_function(
+      "--validate",
+      [&options, program](int64_t) {
+        options.validate = true;
+        program->required(false);
+      },
+      "print published and closed-form cases, expected and ours, and nothing else");
+  CLI::Option* array = app->add_option("--array", options.array, "systolic array for the table")
+                           ->type_name("ROWSxCOLUMNS");
+  app->add_option_function<std::string>(
+         "--scalesim-topology",
+         [&options, program](const std::string& path) {
+           options.topology = path;
+           program->required(false);
+         },
+         "a layer table of SCALE-Sim instead of a program: cycles of each layer on --array")
+      ->type_name("FILE.csv")
+      ->needs(array);
+  app->add_option("--dataflow", options.dataflow, "what stays in the array: os, ws or is")
+      ->capture_default_str();
   app->add_option("--function", options.function, "function to run, if the file has several")
       ->type_name("NAME");
   add_constants(app, options.constants);
@@ -338,7 +360,9 @@ void define(CLI::App* app, SimOptions& options) {
       "\n\nExamples:\n"
       "  stria sim matmul.tile --shape A=64,32:i8 --shape B=32,48:i8 --report sim\n"
       "  stria sim conv.tile --shape I=224,224,3:i8 --shape K=7,7,3,64:i8 --timing-only \\\n"
-      "      --hw accelerator.json --set NUM_CONV=8");
+      "      --hw accelerator.json --set NUM_CONV=8\n"
+      "  stria sim --validate\n"
+      "  stria sim --scalesim-topology alexnet.csv --array 32x32 --dataflow ws");
 }
 
 // The first word that looks like an option of `app` and is none, said with the nearest one; "" if

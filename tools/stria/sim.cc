@@ -18,6 +18,8 @@
 #include "stria/runtime/intrinsics.h"
 #include "stria/stripe/printer.h"
 #include "template_settings.h"
+#include "validate/scalesim_topology.h"
+#include "validate/validation.h"
 #include "values/program_run.h"
 
 namespace stria::command {
@@ -176,9 +178,34 @@ Outcome write_report(const SimOptions& options, const sim::SimulationReport& rep
   return Outcome();
 }
 
+Outcome print_validation(const SimOptions& options) {
+  Target target;
+  STRIA_FAIL_IF(find_files(options, target));
+  STRIA_OR_FAIL(const std::vector<sim::ValidationCase> cases, ExitCode::program,
+                sim::validate(target.hw));
+  std::fputs(sim::validation_table(cases).c_str(), stdout);
+  for (const sim::ValidationCase& one : cases)
+    if (one.ours != one.expected)
+      return Outcome(ExitCode::device,
+                     make_error(StatusCode::data_loss, "'{}' is not what is expected", one.name));
+  return Outcome();
+}
+
+Outcome print_topology(const SimOptions& options) {
+  STRIA_OR_FAIL(const SystolicArray array, ExitCode::usage,
+                sim::parse_array(options.array, options.dataflow));
+  STRIA_OR_FAIL(const SourceText file, ExitCode::program, read_source(options.topology));
+  STRIA_OR_FAIL(const std::vector<sim::TopologyLayer> layers, ExitCode::program,
+                sim::read_topology(file));
+  std::fputs(sim::topology_table(layers, array).c_str(), stdout);
+  return Outcome();
+}
+
 }  // namespace
 
 Outcome sim(const SimOptions& options) {
+  if (options.validate) return print_validation(options);
+  if (!options.topology.empty()) return print_topology(options);
   Target target;
   STRIA_FAIL_IF(read_target(options, target));
   STRIA_OR_FAIL(Program program, ExitCode::program,

@@ -22,6 +22,10 @@ struct SimOptions {
   std::string report;                  // folder; empty: none
   std::string fidelity = "event";      // roofline, event or cycle
   std::string buses = "fluid";         // or burst
+  bool validate = false;               // print the validation cases, and nothing else
+  std::string topology;                // a layer table of SCALE-Sim instead of a program
+  std::string array;                   // "32x32", for the table
+  std::string dataflow = "os";
   bool timing_only = false;
   bool functional_only = false;
 };

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Published and closed-form cases with what is expected and what the simulator says.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stria/base/diagnostic.h"
+#include "stria/base/status.h"
+
+namespace stria::sim {
+
+struct ValidationCase {
+  std::string name;
+  std::string source;  // who says so
+  double expected = 0, ours = 0;
+  double error_percent() const;
+};
+
+// `slides_template`: the model of the Stripe slides. All cases are computed anew. Fails where a
+// case does not run at all.
+Result<std::vector<ValidationCase>> validate(const SourceText& slides_template);
+
+// A table of the cases and how many are exact; each case within 0 is exact.
+std::string validation_table(const std::vector<ValidationCase>& cases);
+
+}  // namespace stria::sim
