@@ -2,6 +2,7 @@
 #include "stria/hal/thread_pool.h"
 
 #include <algorithm>
+#include <cfenv>
 #include <chrono>
 #include <new>
 #include <system_error>
@@ -42,6 +43,8 @@ constexpr unsigned kLeastWorkers = 2;
 
 // The pool whose tasks this thread runs for want of workers.
 thread_local const ThreadPool* run_here = nullptr;
+// The pool whose worker this thread is.
+thread_local const ThreadPool* works_for = nullptr;
 
 }  // namespace
 
@@ -73,6 +76,8 @@ void ThreadPool::start() {
     // A thread begins where the one that starts it may run, which can be one core of many. If the
     // cores were taken away meanwhile, that stays.
     if (cores_known_) (void)sched_setaffinity(0, sizeof cores_, &cores_);
+    // It also begins with the rounding and the treatment of denormal numbers of that thread.
+    (void)std::fesetenv(FE_DFL_ENV);
     const SignalStack stack;
     work();
   };
@@ -160,10 +165,12 @@ void ThreadPool::parallel_for(uint64_t count, uint64_t grain,
     run_pieces(loop, nullptr);
     return;
   }
+  const bool outside = works_for != this;
   unsigned sleepers;
   {
     std::lock_guard lock(mutex_);
     start();
+    outside_ += outside ? 1 : 0;
     try {
       loops_.push_back(&loop);
       // One piece per helper at least, besides the caller's first.
@@ -174,10 +181,15 @@ void ThreadPool::parallel_for(uint64_t count, uint64_t grain,
   }
   wake(sleepers);
   run_pieces(loop, nullptr);
+  sleepers = 0;
   {
     std::lock_guard lock(mutex_);
     std::erase(loops_, &loop);
+    outside_ -= outside ? 1 : 0;
+    // A worker that was one too many is so no more.
+    if (outside && loop_to_join()) sleepers = announce(1);
   }
+  wake(sleepers);
   // Nobody joins any more; helpers that did are on their last piece.
   auto alone = [&] { return loop.helpers.load(std::memory_order_acquire) == 0; };
   if (spin_until(alone)) {
@@ -190,6 +202,7 @@ void ThreadPool::parallel_for(uint64_t count, uint64_t grain,
 }
 
 ThreadPool::Loop* ThreadPool::loop_to_join() {
+  if (running_tasks_ + helping_ + outside_ >= concurrency_) return nullptr;
   Loop* best = nullptr;
   unsigned fewest = concurrency_ - 1;
   for (Loop* loop : loops_) {
@@ -202,6 +215,7 @@ ThreadPool::Loop* ThreadPool::loop_to_join() {
 }
 
 void ThreadPool::work() {
+  works_for = this;
   std::unique_lock lock(mutex_);
   while (true) {
     uint64_t seen = news_.load(std::memory_order_relaxed);
@@ -211,9 +225,11 @@ void ThreadPool::work() {
     }
     if (Loop* loop = loop_to_join()) {
       loop->helpers.fetch_add(1, std::memory_order_relaxed);
+      ++helping_;
       lock.unlock();
       run_pieces(*loop, &seen);
       lock.lock();
+      --helping_;
       loop->helpers.fetch_sub(1, std::memory_order_release);
       finished_.notify_all();
       continue;

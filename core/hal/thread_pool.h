@@ -4,8 +4,9 @@
 // never waits for a worker to wake, and a queued task goes before a share of a running loop, so
 // that independent tasks overlap. Loops that run at once share the workers evenly.
 //
-// No more threads work than were asked for, however many an application brings: its tasks run on
-// the workers. Those run where the pool was made: an application that keeps one of its threads to
+// However many threads an application brings, no more work than were asked for: its tasks run on
+// workers, and workers join the loops of its threads only as far as those are too few. Workers run
+// where the pool was made: an application that keeps one of its threads to
 // a core does not keep the workers there.
 //
 // A system that refuses threads or memory ends nothing: what the workers that there are cannot take
@@ -79,7 +80,8 @@ class ThreadPool {
   // Takes pieces until there are none. A helper, which joined after `seen` announcements, also
   // leaves at the next one: a task goes first, and a new loop gets its share.
   void run_pieces(Loop& loop, const uint64_t* seen);
-  // The one with the fewest threads of those that want more; with mutex_ held.
+  // The one with the fewest threads of those that want more, if one more thread may work; with
+  // mutex_ held.
   Loop* loop_to_join();
   // Announces new work: the queued tasks and a loop that wants `helpers`; with mutex_ held. Gives
   // how many sleeping workers to wake.
@@ -98,6 +100,8 @@ class ThreadPool {
   std::vector<std::thread> workers_;
   std::atomic<uint64_t> news_{0};  // counts announcements
   unsigned running_tasks_ = 0;
+  unsigned helping_ = 0;  // workers in loops of others
+  unsigned outside_ = 0;  // threads that are no workers, in loops of their own
   unsigned looking_ = 0;  // workers that spin
   unsigned sleeping_ = 0;
   bool stop_ = false;

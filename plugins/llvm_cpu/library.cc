@@ -1,11 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "library.h"
 
+#include <xmmintrin.h>
+
 #include <algorithm>
 
 #include "code_generator.h"
 
 namespace stria::llvm_cpu {
+namespace {
+
+// Numbers are rounded to the nearest and denormal ones stay what they are while this lives: a
+// kernel may run on a thread of the application's that waits for it, and that has set otherwise.
+class UsualArithmetic {
+ public:
+  UsualArithmetic() : before_(_mm_getcsr()) {
+    if (unusual()) _mm_setcsr(before_ & ~kControl);
+  }
+  ~UsualArithmetic() {
+    if (unusual()) _mm_setcsr(before_);
+  }
+  UsualArithmetic(const UsualArithmetic&) = delete;
+  UsualArithmetic& operator=(const UsualArithmetic&) = delete;
+
+ private:
+  // Of the register: rounding, flush to zero, denormals are zero.
+  static constexpr unsigned kControl = 0x6000 | 0x8000 | 0x0040;
+  bool unusual() const { return (before_ & kControl) != 0; }
+  const unsigned before_;
+};
+
+}  // namespace
 
 CpuLibrary::CpuLibrary(const sdk::Host& host, std::shared_ptr<const CompiledKernels> code)
     : host_(host), code_(std::move(code)) {
@@ -40,6 +65,7 @@ void CpuKernel::run(const stria_memory* arguments, uint64_t count) const {
   for (uint64_t i = 0; i < count; ++i) pointers[i] = arguments[i].data;
   const int64_t trips = kernel_.trip_count;
   if (trips <= 1) {
+    const UsualArithmetic usual;
     kernel_.entry(pointers, 0, trips);
     return;
   }
@@ -47,6 +73,7 @@ void CpuKernel::run(const stria_memory* arguments, uint64_t count) const {
   const auto pieces = 8 * static_cast<int64_t>(host_.concurrency());
   const auto grain = static_cast<uint64_t>(std::max<int64_t>(1, trips / pieces));
   host_.parallel_for(static_cast<uint64_t>(trips), grain, [&](uint64_t begin, uint64_t end) {
+    const UsualArithmetic usual;
     kernel_.entry(pointers, static_cast<int64_t>(begin), static_cast<int64_t>(end));
   });
 }

@@ -135,6 +135,39 @@ TEST(ThreadPool, NoMoreThreadsWorkThanWereAskedFor) {
   EXPECT_LE(count.most, 2);
 }
 
+// Its threads run loops of their own: as many as there are cores, so that no worker is needed.
+TEST(ThreadPool, WorkersComeOnlyWhereAThreadIsMissing) {
+  for (int callers : {1, 3, 5}) {
+    ThreadPool pool(3);
+    std::atomic<int> inside{0}, now{0}, most{0};
+    const auto piece = [&] {
+      // A worker that joined before the last caller came may be at a piece still, not at a second.
+      static thread_local int pieces_with_all = 0;
+      const bool counts = inside == callers && ++pieces_with_all > 1;
+      while (inside < callers) std::this_thread::yield();
+      if (!counts) return;
+      const int working = ++now;
+      int seen = most;
+      while (working > seen && !most.compare_exchange_weak(seen, working)) {
+      }
+      std::this_thread::yield();
+      --now;
+    };
+    std::vector<std::thread> threads;
+    for (int t = 0; t < callers; ++t)
+      threads.emplace_back([&] {
+        std::atomic<bool> first{true};
+        parallel_for(pool, 2000, 1, [&](uint64_t, uint64_t) {
+          if (first.exchange(false)) ++inside;
+          piece();
+        });
+      });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_GE(most, 1);
+    EXPECT_LE(most, std::max(callers, 3)) << callers;
+  }
+}
+
 // Two programs: a long one that has every worker, and one that comes later.
 TEST(ThreadPool, ProgramsThatRunAtOnceBothGetOn) {
   for (unsigned concurrency : {1u, 2u, 4u}) {
