@@ -41,6 +41,12 @@ int run_process(const std::vector<std::string>& command, std::string* output) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+double clock_seconds(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
 }  // namespace
 
 Timing summarize(std::vector<double> seconds) {
@@ -55,11 +61,9 @@ double seconds_of(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-double thread_seconds() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
+double thread_seconds() { return clock_seconds(CLOCK_THREAD_CPUTIME_ID); }
+
+double process_seconds() { return clock_seconds(CLOCK_PROCESS_CPUTIME_ID); }
 
 std::vector<Timing> interleave(const std::vector<std::function<void()>>& works, int rounds, int warmups) {
   std::vector<std::vector<double>> seconds(works.size());

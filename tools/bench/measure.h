@@ -18,6 +18,7 @@ Timing summarize(std::vector<double> seconds);
 double seconds_of(const std::function<void()>& work);
 // Processor time of the calling thread: what others take of its core in between does not count.
 double thread_seconds();
+double process_seconds();  // of all threads
 
 // Runs each of `works` once per round, in order, `rounds` times, after `warmups` rounds that do not
 // count. What slows the machine for a while slows all of them alike.
