@@ -15,9 +15,9 @@
 namespace stria::hal {
 namespace {
 
-// Before the value: what tells a whole entry from a damaged one.
-std::string head_of(std::string_view key, std::string_view value) {
-  return fmt::format("stria cache 1\n{}\n{} bytes, {:016x}\n", sha256(key), value.size(),
+// Before the value: what tells a whole entry from a damaged one. `digest`: of the key.
+std::string head_of(const std::string& digest, std::string_view value) {
+  return fmt::format("stria cache 1\n{}\n{} bytes, {:016x}\n", digest, value.size(),
                      stable_hash(value));
 }
 
@@ -28,8 +28,8 @@ constexpr size_t kMaxHead = 256;
 DiskCache::DiskCache(std::filesystem::path folder, uint64_t limit)
     : folder_(std::move(folder)), limit_(limit) {}
 
-std::filesystem::path DiskCache::file_of(std::string_view key) const {
-  return folder_ / (sha256(key) + ".bin");
+std::filesystem::path DiskCache::file_of(const std::string& digest) const {
+  return folder_ / (digest + ".bin");
 }
 
 bool DiskCache::trusted() const {
@@ -40,7 +40,8 @@ bool DiskCache::trusted() const {
 
 std::optional<std::string> DiskCache::get(std::string_view key) const {
   if (!trusted()) return std::nullopt;
-  const std::filesystem::path file = file_of(key);
+  const std::string digest = sha256(key);
+  const std::filesystem::path file = file_of(digest);
   Result<std::string> text = read_file(file, limit_ / 4 + kMaxHead);
   if (!text.ok()) return std::nullopt;
   // The third line ends the head.
@@ -51,7 +52,7 @@ std::optional<std::string> DiskCache::get(std::string_view key) const {
   }
   if (at == std::string::npos) return std::nullopt;
   std::string value = text->substr(at);
-  if (text->compare(0, at, head_of(key, value)) != 0) return std::nullopt;
+  if (text->compare(0, at, head_of(digest, value)) != 0) return std::nullopt;
   // When it was used last decides what goes.
   (void)utimensat(AT_FDCWD, file.c_str(), nullptr, 0);
   return value;
@@ -65,8 +66,8 @@ void DiskCache::put(std::string_view key, std::string_view value) {
     (void)mkdir(folder_.c_str(), S_IRWXU);  // if another process was first: good
   }
   if (!trusted()) return;
-  const std::string head = head_of(key, value);
-  if (!write_file(file_of(key), head + std::string(value)).ok()) return;
+  const std::string digest = sha256(key), head = head_of(digest, value);
+  if (!write_file(file_of(digest), head + std::string(value)).ok()) return;
   std::lock_guard lock(mutex_);
   if (bytes_) *bytes_ += head.size() + value.size();
   if (!bytes_ || *bytes_ > limit_) trim();

@@ -30,7 +30,7 @@ class DiskCache {
   void put(std::string_view key, std::string_view value);
 
  private:
-  std::filesystem::path file_of(std::string_view key) const;
+  std::filesystem::path file_of(const std::string& digest) const;
   bool trusted() const;
   void trim();
 
