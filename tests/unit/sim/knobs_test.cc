@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every number of a model matters: each leaf is changed, alone, and some output of some network on
+// it must change, or the leaf stands in the list of those that a simulation does not look at.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "report/simulation_report.h"
+#include "stria/base/file.h"
+#include "stria/builtins/evaluate.h"
+#include "stria/lower/lower.h"
+#include "stria/passes/all_passes.h"
+#include "stria/tile/bind.h"
+#include "stria/tile/parser.h"
+
+namespace stria::sim {
+namespace {
+
+using nlohmann::json;
+
+// Leaves without an effect, and why.
+const std::pair<const char*, const char*> kInert[] = {
+    {"/launch_us", "of the host's calls, of which a part is one"},
+    {"/mem_units/DRAM/size_KiB", "only whether tensors fit, which PartChecks tests"},
+    {"/mem_units/[A-Z]+/ways", "of caches"},
+    {"/exec_units/[A-Z]+/(vector_bytes|vector_registers|fma_latency_cycles|max_threads)",
+     "of code for processors"},
+    {"/tx_units/NOC/(clock_mhz|latency_cycles|pJ_per_byte)",
+     "the slides' pipeline moves nothing over it"},
+    {"/buses/[35]/.*", "of the NOC"},
+};
+
+bool is_inert(const std::string& pointer) {
+  for (const auto& [pattern, why] : kInert)
+    if (std::regex_match(pointer, std::regex(pattern))) return true;
+  return false;
+}
+
+// A convolution with what follows it, a reduction that does not fit near, rows of a large table.
+struct Network {
+  const char* text;
+  std::map<std::string, tile::TensorType> inputs;
+};
+const Network kNetworks[] = {
+    {"function (I[X, Y, C], K[A, B, C, M], D[M]) -> (R) {\n"
+     "  S[x, y, o : X, Y, M] = +(I[x + i - 1, y + j - 1, c] * K[i, j, c, o]);\n"
+     "  T = max(S + D, 0);\n"
+     "  R[x, y, c : X / 2, Y / 2, M] = >(T[2*x + i, 2*y + j, c]), i < 2, j < 2;\n}",
+     {{"I", {DataType::i8, {96, 96, 8}}},
+      {"K", {DataType::i8, {3, 3, 8, 16}}},
+      {"D", {DataType::i32, {16}}}}},
+    {"function (A[N, M]) -> (R) { R[m: M] = +(A[n, m]); }", {{"A", {DataType::fp32, {200, 500}}}}},
+    {"function (D[N, M], I[K]) -> (R) { R = gather(D, I) + 1; }",
+     {{"D", {DataType::i8, {20000, 16}}}, {"I", {DataType::i32, {50}}}}},
+};
+
+// The model of the slides as numbers, with all that a simulation reads.
+json full_model(bool banks) {
+  const std::string path = STRIA_SOURCE_DIR "/hwmodels/templates/stripe_slides.json";
+  auto model = load_hardware_model({path, read_file(path).value()},
+                                   {{"NUM_SRAM", "4"}, {"SRAM_SIZE_KIB", "256"}});
+  json out = model->merged();
+  const std::function<void(json&)> strip = [&](json& value) {
+    if (value.is_object()) value.erase("source");
+    if (value.is_structured())
+      for (json& child : value) strip(child);
+  };
+  strip(out);
+  out["launch_us"] = 3;
+  for (json& unit : out["mem_units"]) {
+    unit["latency_cycles"] = 5;
+    unit["leakage_mW"] = 1;
+    unit["area_mm2"] = 2;
+    unit["ways"] = 4;
+    unit["clock_mhz"] = 500;
+  }
+  out["mem_units"]["DRAM"]["line_bytes"] = 24;
+  json& sram = out["mem_units"]["SRAM"];
+  if (banks) {
+    sram["banks"] = 6;
+    sram["bank_bytes"] = 4;
+  } else {
+    sram["read_bytes_per_cycle"] = 8;
+    sram["write_bytes_per_cycle"] = 8;
+  }
+  for (json& unit : out["exec_units"]) {
+    unit["overhead_cycles"] = 3;
+    unit["leakage_mW"] = 1;
+    unit["area_mm2"] = 2;
+    unit["clock_mhz"] = 500;
+    for (const char* key :
+         {"vector_bytes", "vector_registers", "fma_latency_cycles", "max_threads"})
+      unit[key] = 8;
+  }
+  for (json& unit : out["tx_units"]) {
+    unit["latency_cycles"] = 3;
+    unit["pJ_per_byte"] = 1;
+    unit["leakage_mW"] = 1;
+    unit["area_mm2"] = 2;
+    unit["clock_mhz"] = 500;
+  }
+  for (json& bus : out["buses"]) {
+    bus["latency_cycles"] = 3;
+    bus["pJ_per_byte"] = 1;
+    bus["clock_mhz"] = 500;
+  }
+  // Operations that the networks have.
+  for (const char* unit : {"CONV", "DSP"}) out["exec_units"][unit]["energy_pJ"] = json::object();
+  out["exec_units"]["CONV"]["energy_pJ"] = {{"mac.i8", 1}, {"add.i32", 1}};
+  out["exec_units"]["DSP"]["energy_pJ"] = {{"add.i32", 1}, {"add.fp32", 1}, {"add.i8", 1}};
+  return out;
+}
+
+// All that a simulation says of the networks on a model.
+std::string said(const json& model_json) {
+  static const std::string pipeline =
+      read_file(STRIA_SOURCE_DIR "/plugins/sim/passes/slides.json").value();
+  static const EvaluateIntrinsic evaluator = evaluate;
+  auto model = load_hardware_model({"model.json", model_json.dump()});
+  if (!model.ok()) return model.status().to_string();
+  auto steps = parse_pipeline({"slides.json", pipeline}, {}, *model, passes::all_passes());
+  if (!steps.ok()) return steps.status().to_string();
+  std::string out;
+  for (const Network& network : kNetworks) {
+    auto parsed = tile::parse({"network", network.text});
+    auto bound = tile::bind_program(*parsed, "", network.inputs);
+    auto program = lower(*bound);
+    PipelineOptions how;
+    how.evaluate = &evaluator;
+    auto reports = run_pipeline(*program, *steps, *model, how);
+    if (!reports.ok()) {
+      out += reports.status().to_string();
+      continue;
+    }
+    auto run = simulate_part(*program, *program->main(), *model);
+    if (!run.ok()) {
+      out += run.status().to_string();
+      continue;
+    }
+    SimulationReport report;
+    report.parts.push_back({"main", std::move(run).value()});
+    // What the report repeats of the model is no effect.
+    json seen = json::parse(report_json(report));
+    seen.erase("clock_mhz");
+    for (json& part : seen["parts"])
+      for (json& lane : part["lanes"]) lane.erase("peak_bytes_per_cycle");
+    out += seen.dump();
+  }
+  return out;
+}
+
+TEST(Knobs, EachLeafOfTheModelMattersOrIsDeclaredInert) {
+  std::map<std::string, bool> matters;
+  for (bool banks : {false, true}) {
+    const json model = full_model(banks);
+    const std::string before = said(model);
+    ASSERT_THAT(before, testing::HasSubstr("\"cycles\"")) << before;
+    const json leaves = model.flatten();
+    for (const auto& [pointer, value] : leaves.items()) {
+      if (!value.is_number() || matters[pointer]) continue;
+      json changed = model;
+      json& leaf = changed[json::json_pointer(pointer)];
+      if (value.is_number_integer() && value.get<int64_t>() < 3)
+        leaf = value.get<int64_t>() + 1;
+      else
+        leaf = value.get<double>() / 2;
+      matters[pointer] = said(changed) != before;
+    }
+  }
+  EXPECT_GE(matters.size(), 80u);
+  for (const auto& [pointer, effect] : matters)
+    EXPECT_NE(effect, is_inert(pointer))
+        << pointer << (effect ? " is declared inert, but matters" : " has no effect");
+}
+
+}  // namespace
+}  // namespace stria::sim
