@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "code_generator.h"
 #include "compiler.h"
 #include "executor.h"
@@ -8,19 +11,38 @@
 
 namespace stria::sim {
 
+namespace {
+
+// The kinds of the manifest, the one that `--device sim` takes first. A device's id is its kind.
+struct Machine {
+  const char* kind;
+  const char* name;
+  const char* model;  // the file that the manifest names; the host reads the same one
+};
+constexpr Machine kMachines[] = {
+    {"slides", "simulated accelerator of the Stripe slides", "hw/stripe_slides.json"},
+    {"slides_systolic", "simulated accelerator with a systolic array", "hw/slides_systolic.json"},
+};
+
+}  // namespace
+
 std::vector<sdk::DeviceInfo> SimDriver::enumerate() {
-  sdk::DeviceInfo slides;
-  slides.id = "slides";
-  slides.name = "simulated accelerator of the Stripe slides";
-  slides.kind = "slides";
-  slides.vendor = "stria";
-  slides.properties = R"({"simulated": true})";
-  return {slides};
+  std::vector<sdk::DeviceInfo> out;
+  for (const Machine& machine : kMachines) {
+    sdk::DeviceInfo info;
+    info.id = info.kind = machine.kind;
+    info.name = machine.name;
+    info.vendor = "stria";
+    info.properties = R"({"simulated": true})";
+    out.push_back(std::move(info));
+  }
+  return out;
 }
 
 sdk::Ref<sdk::Device> SimDriver::open(const sdk::DeviceInfo& info, std::string_view) {
-  // The file that the manifest names for the kind; the host reads the same one.
-  const std::string path = options().directory + "/hw/stripe_slides.json";
+  const auto* machine = std::find_if(std::begin(kMachines), std::end(kMachines),
+                                     [&](const Machine& known) { return info.kind == known.kind; });
+  const std::string path = options().directory + "/" + machine->model;
   const std::string text = code_generator::require(read_file(path));
   HardwareModel model =
       code_generator::require(load_hardware_model({path, text}, {}, info.properties));

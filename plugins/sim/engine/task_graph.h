@@ -20,7 +20,7 @@ struct Flowing {
 
 // What all tasks of one kind have in common: those of a loop are one kind.
 struct TaskKind {
-  enum class Work : uint8_t { operation, transfer, join } work = Work::join;  // join: takes no time
+  enum class Work : uint8_t { operation, transfer, join } work = Work::join;  // join: needs no unit
   std::string name;        // "kernel_0", "swap_in I"
   uint32_t statement = 0;  // of the part, that it belongs to
   uint32_t group = 0;
@@ -40,6 +40,11 @@ struct TaskGraph {
   std::vector<uint32_t> waits;       // tasks
   // What makes room for the task's point in a pipeline, kNoTask if there was room.
   std::vector<uint32_t> slot;
+  // Of a graph that has one point of each loop: how many tasks each stands for, else empty. Then
+  // a join's compute_ticks are what the chain of the points that are left out takes; such a graph
+  // has bounds, and no schedule.
+  std::vector<double> times;
+  double times_of(size_t task) const { return times.empty() ? 1 : times[task]; }
 
   TaskGraph() : first_wait{0} {}
   size_t size() const { return kind.size(); }

@@ -79,6 +79,17 @@ uint64_t ticks_alone(const Machine& machine, const TaskKind& kind, uint32_t inst
   return std::max(kind.overhead_ticks + kind.compute_ticks, ticks_of_flows(machine, kind));
 }
 
+uint64_t least_ticks_alone(const Machine& machine, const TaskKind& kind) {
+  if (kind.work == TaskKind::Work::join) return kind.compute_ticks;
+  const Group& group = machine.groups()[kind.group];
+  if (kind.work == TaskKind::Work::operation) return ticks_alone(machine, kind, group.first);
+  uint64_t least = UINT64_MAX;
+  for (uint32_t i = 0; i < group.count; ++i)
+    if (kind.instance < 0 || static_cast<uint32_t>(kind.instance) == i)
+      least = std::min(least, ticks_alone(machine, kind, group.first + i));
+  return least;
+}
+
 std::vector<InstanceTimes> unit_times(const Machine& machine, const TaskGraph& graph,
                                       const Timeline& timeline) {
   std::vector<InstanceTimes> out(machine.instances());

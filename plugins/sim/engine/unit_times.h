@@ -44,6 +44,9 @@ std::vector<InstanceTimes> unit_times(const Machine& machine, const TaskGraph& g
 // Ticks that a task takes with nothing else on its lanes.
 uint64_t ticks_alone(const Machine& machine, const TaskKind& kind, uint32_t instance);
 
+// The same on the instance where it takes least; of a join its compute_ticks.
+uint64_t least_ticks_alone(const Machine& machine, const TaskKind& kind);
+
 // internal: the timeline breaks a rule that every schedule has to keep: a task before what it waits
 // for, two at once on one instance, more than all of the time, less time than the busiest lane or
 // the longest chain needs, or more than all tasks one after another.

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "engine/unit_times.h"
 #include "program/unit_operation.h"
 #include "stria/base/text.h"
 
@@ -29,7 +30,8 @@ constexpr size_t kMostTasks = 100'000'000;
 
 class Lowering {
  public:
-  Lowering(Machine& machine, LoweredPart& out) : machine_(machine), out_(out) {}
+  Lowering(Machine& machine, LoweredPart& out, bool bounds_only)
+      : machine_(machine), out_(out), bounds_only_(bounds_only) {}
 
   Status run(const Block& part) {
     std::vector<uint32_t> exit;  // of each statement
@@ -53,6 +55,7 @@ class Lowering {
         return make_error(StatusCode::out_of_range, "{}: more than {} operations and transfers",
                           out_.statements.back(), kMostTasks);
     }
+    if (bounds_only_) out_.graph.times.resize(out_.graph.size(), 1);
     return {};
   }
 
@@ -133,6 +136,10 @@ class Lowering {
              own != kNoTask ? first + own
              : enters       ? slot
                             : kNoTask);
+      if (!from.graph.times.empty()) {
+        to.times.resize(to.size(), 1);
+        to.times.back() = from.graph.times[t];
+      }
     }
     if (from.graph.size() == 0) return before;
     std::vector<uint32_t> exits;
@@ -315,6 +322,8 @@ class Lowering {
     if (block.tags.has("parallel") && !allocates) depth = count;
     const bool in_order = sums_over_points(block, names);
     const bool by_deps = block.tags.has("deps");
+    if (bounds_only_ && !moves && count > 1)
+      return lower_one_point(block, memories, point, unit, points, depth, in_order);
     Fragment out;
     std::vector<Fragment> steps;
     std::vector<uint32_t> ends, last_of_step(block.stmts.size(), kNoTask);
@@ -370,6 +379,63 @@ class Lowering {
     for (size_t p = count > depth ? count - depth : 0; p < count; ++p)
       if (ends[p] != kNoTask) out.exits.push_back(ends[p]);
     return out;
+  }
+
+  // One point for all of them, and behind it what the chain through the others takes at the least:
+  // those that wait for the point which makes room, or sums that are added in order.
+  Result<Fragment> lower_one_point(const Block& block,
+                                   const std::map<std::string, UnitInstance>& memories,
+                                   const Point& point, const std::string& unit, double points,
+                                   size_t depth, bool in_order) {
+    std::map<std::string, UnitInstance> own;
+    for (const Refinement& ref : block.refs) own[ref.into] = memory_of(ref, point, &memories);
+    Fragment out;
+    std::vector<std::vector<uint32_t>> exits;
+    std::vector<bool> waited(block.stmts.size(), false);
+    uint64_t in_order_ticks = 0;
+    for (size_t s = 0; s < block.stmts.size(); ++s) {
+      STRIA_ASSIGN(const Fragment step, lower(block, block.stmts[s], own, point, unit));
+      std::vector<uint32_t> before;
+      const auto wait_for = [&](size_t of) {
+        waited[of] = true;
+        before.insert(before.end(), exits[of].begin(), exits[of].end());
+      };
+      if (block.tags.has("deps"))
+        for (int64_t dep : block.stmts[s].deps) wait_for(static_cast<size_t>(dep));
+      else if (s > 0)
+        wait_for(s - 1);
+      const Block* of = block.stmts[s].block();
+      if (in_order && of && !is_transfer(*of))
+        in_order_ticks = std::max(in_order_ticks, chain_of(step.graph));
+      exits.push_back(append(out.graph, step, before, kNoTask));
+    }
+    std::vector<uint32_t> end;
+    for (size_t s = 0; s < exits.size(); ++s)
+      if (!waited[s]) end.insert(end.end(), exits[s].begin(), exits[s].end());
+    const uint64_t once = chain_of(out.graph);
+    out.graph.times.resize(out.graph.size(), 1);
+    for (double& times : out.graph.times) times *= points;
+    const double rounds = std::ceil(points / static_cast<double>(depth)) - 1;
+    const double rest = std::max(rounds * static_cast<double>(once),
+                                 (points - 1) * static_cast<double>(in_order_ticks));
+    TaskKind kind;
+    kind.compute_ticks = static_cast<uint64_t>(rest);
+    out.exits = {out.graph.add(add_kind(std::move(kind), {}), end)};
+    out.graph.times.push_back(1);
+    return out;
+  }
+
+  // Ticks of the longest chain of tasks.
+  uint64_t chain_of(const TaskGraph& graph) const {
+    std::vector<uint64_t> chain(graph.size());
+    uint64_t longest = 0;
+    for (size_t t = 0; t < graph.size(); ++t) {
+      for (uint32_t w = graph.first_wait[t]; w < graph.first_wait[t + 1]; ++w)
+        chain[t] = std::max(chain[t], chain[graph.waits[w]]);
+      chain[t] += least_ticks_alone(machine_, out_.graph.kinds[graph.kind[t]]);
+      longest = std::max(longest, chain[t]);
+    }
+    return longest;
   }
 
   static bool uses_any(const stripe::Location& location, const std::set<std::string>& names) {
@@ -473,7 +539,7 @@ class Lowering {
       if (pj >= 0)
         counts.pj_operations += pj * times;
       else
-        out_.unpriced[operation] += times;
+        counts.unpriced[operation] += times;
     }
     std::map<uint32_t, double> beside;                  // bytes by port
     std::map<std::vector<uint32_t>, double> from_afar;  // bytes by lanes
@@ -549,15 +615,19 @@ class Lowering {
 
   Machine& machine_;
   LoweredPart& out_;
+  const bool bounds_only_;
   uint32_t statement_ = 0;
   uint32_t join_ = kNoTask;
 };
 
 }  // namespace
 
-Result<LoweredPart> lower_part(Machine& machine, const Block& part) {
+Result<LoweredPart> lower_part(Machine& machine, const Block& part, bool bounds_only) {
   LoweredPart out;
-  STRIA_RETURN_IF_ERROR(Lowering(machine, out).run(part));
+  STRIA_RETURN_IF_ERROR(Lowering(machine, out, bounds_only).run(part));
+  for (size_t t = 0; t < out.graph.size(); ++t)
+    for (const auto& [operation, count] : out.counts[out.graph.kind[t]].unpriced)
+      out.unpriced[operation] += out.graph.times_of(t) * count;
   return out;
 }
 

@@ -33,6 +33,7 @@ struct KindCounts {
     double reads = 0, writes = 0;              // accesses
   };
   std::map<std::string, Memory> memories;  // "SRAM[0]"
+  std::map<std::string, double> unpriced;  // operations that the model has no energy of
   double pj_operations = 0, pj_memories = 0, pj_moving = 0;
 };
 
@@ -46,6 +47,8 @@ struct LoweredPart {
 
 // Adds to the machine the groups that its transfers need. not_found, unsupported, invalid_argument,
 // out_of_range: what the machine has not, with the block's name.
-Result<LoweredPart> lower_part(Machine& machine, const stripe::Block& part);
+// `bounds_only`: one point of each loop stands for all (TaskGraph::times), where they are alike.
+Result<LoweredPart> lower_part(Machine& machine, const stripe::Block& part,
+                               bool bounds_only = false);
 
 }  // namespace stria::sim

@@ -17,18 +17,8 @@ constexpr uint64_t kMostOracleTicks = 10'000'000;
 
 uint64_t least_ticks(const Machine& machine, const TaskGraph& graph) {
   std::vector<double> bytes(machine.lanes().size()), work(machine.groups().size());
-  std::vector<uint64_t> chain(graph.size()), alone(graph.kinds.size());
-  for (size_t k = 0; k < graph.kinds.size(); ++k) {
-    const TaskKind& kind = graph.kinds[k];
-    if (kind.work == TaskKind::Work::join) continue;
-    const Group& group = machine.groups()[kind.group];
-    uint64_t least = UINT64_MAX;  // of the ways that it may go
-    for (uint32_t i = 0; i < group.count; ++i) {
-      if (kind.instance >= 0 && static_cast<uint32_t>(kind.instance) != i) continue;
-      least = std::min(least, ticks_alone(machine, kind, group.first + i));
-    }
-    alone[k] = least;
-  }
+  std::vector<uint64_t> chain(graph.size()), alone;
+  for (const TaskKind& kind : graph.kinds) alone.push_back(least_ticks_alone(machine, kind));
   uint64_t longest = 0;
   for (size_t t = 0; t < graph.size(); ++t) {
     const TaskKind& kind = graph.kinds[graph.kind[t]];
@@ -37,14 +27,15 @@ uint64_t least_ticks(const Machine& machine, const TaskGraph& graph) {
     chain[t] += alone[graph.kind[t]];
     longest = std::max(longest, chain[t]);
     if (kind.work == TaskKind::Work::join) continue;
-    work[kind.group] += static_cast<double>(alone[graph.kind[t]]);
+    const double times = graph.times_of(t);
+    work[kind.group] += times * static_cast<double>(alone[graph.kind[t]]);
     // Where it may go several ways, none of their lanes is sure.
     if (kind.work == TaskKind::Work::transfer &&
         (kind.instance >= 0 || machine.groups()[kind.group].count == 1))
       for (uint32_t lane : kind.route.ways[static_cast<size_t>(std::max(0, kind.instance))].lanes)
-        bytes[lane] += static_cast<double>(kind.bytes);
+        bytes[lane] += times * static_cast<double>(kind.bytes);
     for (const Flowing& flow : kind.flows)
-      for (uint32_t lane : flow.lanes) bytes[lane] += static_cast<double>(flow.bytes);
+      for (uint32_t lane : flow.lanes) bytes[lane] += times * static_cast<double>(flow.bytes);
   }
   auto least = static_cast<double>(longest);
   for (size_t lane = 0; lane < bytes.size(); ++lane)
@@ -53,6 +44,11 @@ uint64_t least_ticks(const Machine& machine, const TaskGraph& graph) {
   for (size_t g = 0; g < work.size(); ++g)
     least = std::max(least, std::ceil(work[g] / machine.groups()[g].count - 1e-5));
   return static_cast<uint64_t>(least);
+}
+
+Result<uint64_t> estimate_part(Machine& machine, const stripe::Block& part) {
+  STRIA_ASSIGN(const LoweredPart lowered, lower_part(machine, part, true));
+  return least_ticks(machine, lowered.graph);
 }
 
 std::vector<size_t> PartSimulation::order() const {
@@ -67,10 +63,11 @@ Result<PartSimulation> simulate_part(const stripe::Program& program, const strip
                                      const HardwareModel& model, const PartOptions& options) {
   STRIA_RETURN_IF_ERROR(check_capacity(program, model));
   STRIA_ASSIGN(Machine machine, Machine::make(model));
-  STRIA_ASSIGN(LoweredPart lowered, lower_part(machine, part));
+  const bool bounds_only = options.fidelity == Fidelity::roofline;
+  STRIA_ASSIGN(LoweredPart lowered, lower_part(machine, part, bounds_only));
   PartSimulation out{std::move(machine), std::move(lowered), {}, {}, {}};
   const TaskGraph& graph = out.lowered.graph;
-  if (options.fidelity == Fidelity::roofline) {
+  if (bounds_only) {
     out.timeline.ticks = least_ticks(out.machine, graph);
     return out;
   }

@@ -39,6 +39,9 @@ struct PartSimulation {
 // The least time that the busiest lane or unit, and the longest chain of dependencies, allow.
 uint64_t least_ticks(const Machine& machine, const TaskGraph& graph);
 
+// That bound alone, for sweeps: nothing is checked or kept.
+Result<uint64_t> estimate_part(Machine& machine, const stripe::Block& part);
+
 // Errors as of lower_part, check_capacity and check_order; internal: a check of the timeline
 // failed.
 Result<PartSimulation> simulate_part(const stripe::Program& program, const stripe::Block& part,

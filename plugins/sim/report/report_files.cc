@@ -53,7 +53,8 @@ ordered_json lanes_json(const ReportedPart& part) {
 ordered_json memories_json(const PartSimulation& run) {
   std::map<std::string, KindCounts::Memory> sums;
   std::vector<double> times(run.lowered.graph.kinds.size());
-  for (uint32_t kind : run.lowered.graph.kind) ++times[kind];
+  const TaskGraph& graph = run.lowered.graph;
+  for (size_t t = 0; t < graph.size(); ++t) times[graph.kind[t]] += graph.times_of(t);
   for (size_t k = 0; k < times.size(); ++k)
     for (const auto& [name, memory] : run.lowered.counts[k].memories) {
       KindCounts::Memory& sum = sums[name];

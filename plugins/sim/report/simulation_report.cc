@@ -35,16 +35,18 @@ std::vector<KernelReport> kernels_of(const ReportedPart& part) {
       out[s].end = run.spans[s].end;
     }
   }
-  std::vector<uint64_t> times(graph.kinds.size()), busy(graph.kinds.size());
+  std::vector<double> times(graph.kinds.size());
+  std::vector<uint64_t> busy(graph.kinds.size());
   for (size_t t = 0; t < graph.size(); ++t) {
     const TaskKind& kind = graph.kinds[graph.kind[t]];
     if (is_join(kind)) continue;
-    ++times[graph.kind[t]];
+    const double count = graph.times_of(t);
+    times[graph.kind[t]] += count;
     KernelReport& kernel = out[kind.statement];
-    ++kernel.tasks;
-    kernel.pj += kind.pj;
+    kernel.tasks += static_cast<uint64_t>(count);
+    kernel.pj += count * kind.pj;
     if (kind.work == TaskKind::Work::transfer)
-      kernel.bytes_moved += static_cast<double>(kind.bytes);
+      kernel.bytes_moved += count * static_cast<double>(kind.bytes);
     if (run.spans.empty()) continue;
     const uint64_t ticks = run.timeline.end[t] - run.timeline.start[t];
     kernel.busy += ticks;
@@ -56,7 +58,7 @@ std::vector<KernelReport> kernels_of(const ReportedPart& part) {
     const TaskKind& kind = graph.kinds[k];
     KernelReport& kernel = out[kind.statement];
     for (const auto& [operation, count] : run.lowered.counts[k].operations)
-      kernel.operations[operation] += count * static_cast<double>(times[k]);
+      kernel.operations[operation] += count * times[k];
     const Group& group = run.machine.groups()[kind.group];
     if (kernel.unit.empty()) kernel.unit = group.unit;
     if (!group.transfers) by_unit[kind.statement][group.unit] += busy[k] + 1;
@@ -76,7 +78,7 @@ std::vector<KernelReport> kernels_of(const ReportedPart& part) {
 Energy energy_of(const ReportedPart& part) {
   const TaskGraph& graph = part.run.lowered.graph;
   std::vector<double> times(graph.kinds.size());
-  for (uint32_t kind : graph.kind) ++times[kind];
+  for (size_t t = 0; t < graph.size(); ++t) times[graph.kind[t]] += graph.times_of(t);
   Energy out;
   for (size_t k = 0; k < times.size(); ++k) {
     const KindCounts& counts = part.run.lowered.counts[k];
@@ -138,10 +140,12 @@ std::vector<double> bytes_of_lanes(const ReportedPart& part) {
       const uint32_t first = run.machine.groups()[kind.group].first;
       const size_t way = run.spans.empty() ? static_cast<size_t>(std::max(0, kind.instance))
                                            : run.timeline.instance[t] - first;
-      for (uint32_t lane : kind.route.ways[way].lanes) out[lane] += static_cast<double>(kind.bytes);
+      for (uint32_t lane : kind.route.ways[way].lanes)
+        out[lane] += graph.times_of(t) * static_cast<double>(kind.bytes);
     }
     for (const Flowing& flow : kind.flows)
-      for (uint32_t lane : flow.lanes) out[lane] += static_cast<double>(flow.bytes);
+      for (uint32_t lane : flow.lanes)
+        out[lane] += graph.times_of(t) * static_cast<double>(flow.bytes);
   }
   return out;
 }

@@ -58,6 +58,27 @@ TEST(SimDevice, HasOneKernelForEachPart) {
   EXPECT_THAT(names, testing::ElementsAre("prologue", "main"));
 }
 
+// Each device has a model of its own, and so times of its own.
+TEST(SimDevice, SeveralModelsAtOnce) {
+  const Runtime runtime = with({"sim"});
+  auto program = Program::from_tile({"product", kProduct});
+  std::vector<std::string> programs;
+  for (const char* name : {"sim:0", "sim:1"}) {
+    auto device = runtime.open(name);
+    ASSERT_TRUE(device.ok()) << device.status().to_string();
+    auto executable = device->compile(*program, types(64));
+    ASSERT_TRUE(executable.ok()) << executable.status().to_string();
+    std::vector<Tensor> inputs, outputs;
+    for (const TensorInfo& info : executable->inputs())
+      inputs.push_back(device->create_tensor(info).value());
+    outputs.push_back(device->create_tensor(executable->outputs()[0]).value());
+    auto run = executable->run(inputs, outputs);
+    ASSERT_TRUE(run.ok() && run->wait().ok());
+    programs.push_back(fmt::format("{}", run->kernel_times().value()[0].nanoseconds));
+  }
+  EXPECT_NE(programs[0], programs[1]);
+}
+
 // What neither fits into the near memory nor comes in parts is worked on where it is.
 TEST(SimDevice, RunsWhatDoesNotFitNear) {
   auto device = with({"sim"}).open("sim");

@@ -166,6 +166,21 @@ TEST(Report, SumsAgreeWithEachOtherAndWithTheTrace) {
   for (const auto& [track, sum] : shown) EXPECT_EQ(sum, busy[track]) << track;
 }
 
+// One point of a loop stands for all of them.
+TEST(Report, BoundsAloneHaveTheSameCounts) {
+  const SimulationReport bounds = simulated(priced_model(), Fidelity::roofline);
+  const SimulationReport events = simulated(priced_model());
+  const Energy a = energy_of(bounds.parts[0]), b = energy_of(events.parts[0]);
+  EXPECT_DOUBLE_EQ(a.operations, b.operations);
+  EXPECT_DOUBLE_EQ(a.memories, b.memories);
+  EXPECT_DOUBLE_EQ(a.moving, b.moving);
+  EXPECT_EQ(kernels_of(bounds.parts[0])[0].tasks, kernels_of(events.parts[0])[0].tasks);
+  EXPECT_EQ(bytes_of_lanes(bounds.parts[0])[0], bytes_of_lanes(events.parts[0])[0]);
+  EXPECT_LT(bounds.parts[0].run.lowered.graph.size(), events.parts[0].run.lowered.graph.size());
+  EXPECT_EQ(bounds.parts[0].run.ticks(),
+            least_ticks(events.parts[0].run.machine, events.parts[0].run.lowered.graph));
+}
+
 TEST(Report, TheSameRunGivesTheSameBytes) {
   const SimulationReport a = simulated(priced_model()), b = simulated(priced_model());
   EXPECT_EQ(report_json(a), report_json(b));
@@ -186,7 +201,7 @@ TEST(Report, TablesForPeopleAndPrograms) {
   HardwareModel unpriced = priced_model();
   for (ExecutionUnit& unit : unpriced.executors) unit.energy_pj.clear();
   EXPECT_THAT(summary(simulated(unpriced)),
-              HasSubstr("the model has no energy of add.i8: 64 operations are not counted"));
+              HasSubstr("the model has no energy of add.i8: 512 operations are not counted"));
 }
 
 }  // namespace

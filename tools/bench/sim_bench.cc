@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fast the simulated accelerator is: events of the clock, a network of the shape of ResNet-50
+// in 8-bit integers (passes, time alone, values), estimates of layers at roofline fidelity, memory.
+//   stria_sim_bench [--values]      --values also computes the network's values, which takes a
+//   minute
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <regex>
+
+#include "program/part_simulation.h"
+#include "resnet50.h"
+#include "stria/base/file.h"
+#include "stria/builtins/evaluate.h"
+#include "stria/lower/lower.h"
+#include "stria/pass/pipeline.h"
+#include "stria/passes/all_passes.h"
+#include "stria/tile/parser.h"
+#include "values/program_run.h"
+
+namespace {
+
+using namespace stria;
+
+template <typename T>
+T require(Result<T> result) {
+  if (result.ok()) return std::move(result).value();
+  std::fprintf(stderr, "stria_sim_bench: %s\n", result.status().to_string().c_str());
+  std::exit(3);
+}
+
+// The shortest of so many runs, seconds.
+template <typename Work>
+double best_of(int runs, const Work& work) {
+  double best = 1e30;
+  for (int r = 0; r < runs; ++r) {
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    best = std::min(
+        best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+  return best;
+}
+
+bool all_met = true;
+void row(const char* what, double value, const char* unit, const char* goal, bool met) {
+  std::printf("%-58s %12.4g %-12s %-14s %s\n", what, value, unit, goal,
+              *goal == 0 ? ""
+              : met      ? "met"
+                         : "MISSED");
+  all_met = all_met && met;
+}
+
+HardwareModel slides_model() {
+  const std::string path = STRIA_SOURCE_DIR "/hwmodels/templates/stripe_slides.json";
+  return require(load_hardware_model({path, require(read_file(path))}));
+}
+
+struct Compiled {
+  stripe::Program device;
+  double pass_seconds = 0;
+};
+
+Compiled compiled(const std::string& text, const std::map<std::string, tile::TensorType>& inputs,
+                  const HardwareModel& model) {
+  const std::string path = STRIA_SOURCE_DIR "/plugins/sim/passes/slides.json";
+  const Pipeline steps =
+      require(parse_pipeline({path, require(read_file(path))}, {}, model, passes::all_passes()));
+  const tile::Program parsed = require(tile::parse({"network", text}));
+  const tile::BoundProgram bound = require(tile::bind_program(parsed, "", inputs));
+  Compiled out;
+  out.device = require(lower(bound));
+  const EvaluateIntrinsic evaluator = evaluate;
+  PipelineOptions how;
+  how.evaluate = &evaluator;
+  out.pass_seconds = best_of(1, [&] { require(run_pipeline(out.device, steps, model, how)); });
+  return out;
+}
+
+// Activations and weights of 8 bits, sums and biases of 32.
+bench::ResNet50 network() {
+  bench::ResNet50 out = bench::resnet50();
+  out.text = std::regex_replace(out.text, std::regex(R"(max\((\w+), 0\.0\))"),
+                                "as_int(max($1, 0) / 256, 8)");
+  for (auto& [name, type] : out.inputs) type.type = name[0] == 'B' ? DataType::i32 : DataType::i8;
+  return out;
+}
+
+double events_per_second(sim::BusModel buses) {
+  sim::Machine machine = require(sim::Machine::make(slides_model()));
+  const auto transfer = [&](const UnitInstance& from, const UnitInstance& to) {
+    sim::TaskKind kind;
+    kind.work = sim::TaskKind::Work::transfer;
+    kind.route = require(machine.route(from, "DMA", -1, {to}));
+    kind.group = kind.route.group;
+    kind.instance = kind.route.instance;
+    kind.bytes = 6400;
+    return kind;
+  };
+  sim::TaskKind compute;
+  compute.work = sim::TaskKind::Work::operation;
+  compute.group = require(machine.execution_group("CONV"));
+  compute.compute_ticks = 150;
+  sim::TaskGraph graph;
+  graph.kinds = {transfer({"DRAM", 0}, {"SRAM", 0}), compute, transfer({"SRAM", 1}, {"DRAM", 0})};
+  std::vector<uint32_t> ends;
+  for (size_t tile = 0; tile < 400'000; ++tile) {
+    std::vector<uint32_t> before;
+    if (tile >= 4) before.push_back(ends[tile - 4]);
+    uint32_t task = graph.add(0, before);
+    task = graph.add(1, {task});
+    ends.push_back(graph.add(2, {task}));
+  }
+  uint64_t events = 0;
+  const double seconds =
+      best_of(3, [&] { events = require(sim::simulate(machine, graph, {buses, 6400})).events; });
+  return static_cast<double>(events) / seconds;
+}
+
+double roofline_estimates_per_second(const HardwareModel& model) {
+  const Compiled layer = compiled(
+      "function (I[X, Y, C], K[A, B, C, M]) -> (S) {\n"
+      "  S[x, y, o : X, Y, M] = +(I[x + i - 1, y + j - 1, c] * K[i, j, c, o]);\n}",
+      {{"I", {DataType::i8, {56, 56, 64}}}, {"K", {DataType::i8, {3, 3, 64, 64}}}}, model);
+  constexpr int kEstimates = 20'000;
+  sim::Machine machine = require(sim::Machine::make(model));
+  const double seconds = best_of(3, [&] {
+    for (int n = 0; n < kEstimates; ++n) require(sim::estimate_part(machine, *layer.device.main()));
+  });
+  return kEstimates / seconds;
+}
+
+double values_seconds(const stripe::Program& device) {
+  std::map<std::string, std::vector<char>> memory;
+  std::map<std::string, void*> tensors;
+  uint32_t state = 1;
+  for (const stripe::Refinement& ref : device.entry.refs) {
+    std::vector<char>& bytes = memory[ref.into];
+    bytes.resize(static_cast<size_t>(ref.shape.span_bytes()));
+    for (char& byte : bytes) byte = static_cast<char>((state = state * 1664525 + 1013904223) >> 29);
+    tensors[ref.into] = bytes.data();
+  }
+  return best_of(1, [&] {
+    if (const Status status = sim::run_program(device, {}, tensors); !status.ok()) {
+      std::fprintf(stderr, "stria_sim_bench: %s\n", status.to_string().c_str());
+      std::exit(3);
+    }
+  });
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const bool values = count > 1 && std::strcmp(arguments[1], "--values") == 0;
+  std::printf("%-58s %12s %-12s %-14s\n", "one core, best of runs", "value", "unit", "goal");
+  for (const sim::BusModel buses : {sim::BusModel::fluid, sim::BusModel::burst}) {
+    const double events = events_per_second(buses) / 1e6;
+    const bool fluid = buses == sim::BusModel::fluid;
+    row(fluid ? "events, fluid buses" : "events, a burst a transfer", events, "million/s",
+        fluid ? ">= 3" : "", !fluid || events >= 3);
+  }
+  const HardwareModel model = slides_model();
+  const double estimates = roofline_estimates_per_second(model);
+  row("estimates of a layer, roofline", estimates, "1/s", ">= 20000", estimates >= 20'000);
+  const bench::ResNet50 resnet = network();
+  const Compiled made = compiled(resnet.text, resnet.inputs, model);
+  row("ResNet-50 in i8: passes", made.pass_seconds, "s", "", true);
+  size_t tasks = 0;
+  uint64_t cycles = 0;
+  const double timing = best_of(5, [&] {
+    const sim::PartSimulation run =
+        require(sim::simulate_part(made.device, *made.device.main(), model));
+    tasks = run.lowered.graph.size();
+    cycles = run.ticks();
+  });
+  row("ResNet-50 in i8: time alone", timing, "s", "< 0.5", timing < 0.5);
+  row("  tasks", static_cast<double>(tasks), "", "", true);
+  row("  simulated milliseconds at 1 GHz", static_cast<double>(cycles) / 1e6, "ms", "", true);
+  if (values) {
+    const double seconds = values_seconds(made.device);
+    row("ResNet-50 in i8: values, one core", seconds, "s", "< 120", seconds < 120);
+  }
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const double mebibytes = static_cast<double>(usage.ru_maxrss) / 1024;
+  row("most memory", mebibytes, "MiB", "< 1024", mebibytes < 1024);
+  return all_met ? 0 : 1;
+}
