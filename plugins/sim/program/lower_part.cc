@@ -25,8 +25,8 @@ struct Fragment {
   std::vector<uint32_t> exits;  // tasks that end it
 };
 
-// More tasks than this are a mistake, or need a coarser schedule: 10 GB of them.
-constexpr size_t kMostTasks = 100'000'000;
+// A gigabyte of them; more need a coarser schedule, or bounds alone.
+constexpr size_t kMostTasks = 12'000'000;
 
 class Lowering {
  public:
@@ -312,8 +312,6 @@ class Lowering {
       if (index.range > 1) names.insert(index.name);
     }
     moves = location_uses(block, names);
-    if (points > static_cast<double>(kMostTasks))
-      return make_error(StatusCode::out_of_range, "a loop of {:.0f} points", points);
     const auto count = static_cast<size_t>(points);
     const bool allocates = std::any_of(block.refs.begin(), block.refs.end(),
                                        [](const Refinement& r) { return r.dir == RefDir::none; });
@@ -324,6 +322,10 @@ class Lowering {
     const bool by_deps = block.tags.has("deps");
     if (bounds_only_ && !moves && count > 1)
       return lower_one_point(block, memories, point, unit, points, depth, in_order);
+    if (count > kMostTasks)
+      return make_error(StatusCode::out_of_range,
+                        "a loop of {} points, the limit is {}; bounds alone have none", count,
+                        kMostTasks);
     Fragment out;
     std::vector<Fragment> steps;
     std::vector<uint32_t> ends, last_of_step(block.stmts.size(), kNoTask);
