@@ -43,7 +43,7 @@ class Lowering {
       const Statement& stmt = part.stmts[s];
       out_.statements.push_back(name_of_statement(stmt, s));
       out_.is_transfer.push_back(stmt.block() && is_transfer(*stmt.block()));
-      Result<Fragment> fragment = lower(part, stmt, memories, {}, "");
+      Result<Fragment> fragment = lower(part, stmt, memories, {}, general_unit());
       if (!fragment.ok()) return fragment.status().with_context(out_.statements.back());
       std::vector<uint32_t> before;
       if (by_deps)
@@ -83,6 +83,18 @@ class Lowering {
   }
   std::string unit_of(const Block& block, const std::string& around) const {
     return block.location.empty() ? around : block.location.path.back().name;
+  }
+  // Where blocks without a unit run: the slowest that is no systolic array, if there is one.
+  std::string general_unit() const {
+    const auto rank = [](const ExecutionUnit& unit) {
+      const bool by_macs = unit.operation == ExecutionUnit::Operation::mac;
+      return std::pair(unit.systolic.has_value(), unit.ops_per_cycle * (by_macs ? 2 : 1));
+    };
+    const auto& units = machine_.model().executors;
+    const auto found = std::min_element(
+        units.begin(), units.end(),
+        [&](const ExecutionUnit& a, const ExecutionUnit& b) { return rank(a) < rank(b); });
+    return found == units.end() ? "" : found->name;
   }
   // Transfers inside, or blocks of another unit.
   bool holds_steps(const Block& block, const std::string& unit) const {
@@ -482,7 +494,8 @@ class Lowering {
   Result<Fragment> lower_operation(const Block& block,
                                    const std::map<std::string, UnitInstance>& memories, Point point,
                                    const std::string& unit) {
-    if (unit.empty()) return unsupported("it runs nowhere: it has no unit");
+    if (unit.empty())
+      return unsupported("it runs nowhere: the hardware model has no execution unit");
     STRIA_ASSIGN(const uint32_t group, machine_.execution_group(unit));
     // Indices that say which instance a point runs on.
     std::set<std::string> spread;

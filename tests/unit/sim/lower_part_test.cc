@@ -139,6 +139,23 @@ TEST(LowerPart, AnIndexOfTheLocationIsATaskForEachInstance) {
               HasSubstr("'DSP[2]', but there are 2"));
 }
 
+// (C3) One without a unit runs on the slowest one that is no systolic array.
+TEST(LowerPart, WhatHasNoUnitRunsOnTheGeneralOne) {
+  std::string nowhere = sums("DSP");
+  nowhere.replace(nowhere.find("block<DSP>"), 10, "block");
+  const stripe::Program program = parsed(with(kNear, bring() + nowhere + kTakeAway));
+  EXPECT_EQ(run(program, small_model(64, 32)).spans[1].end, 32u + 256);
+  HardwareModel model = small_model(64, 32);
+  for (ExecutionUnit& unit : model.executors) {
+    if (unit.name == "DSP") unit.ops_per_cycle = 1000;
+    if (unit.name == "CONV") unit.systolic.emplace();
+  }
+  EXPECT_EQ(run(program, model).spans[1].end, 32u + 2);
+  model.executors.clear();
+  EXPECT_THAT(why_not(with(kNear, bring() + nowhere + kTakeAway), model),
+              HasSubstr("the hardware model has no execution unit"));
+}
+
 // (C3)
 TEST(LowerPart, OverheadIsOfEachOperation) {
   HardwareModel model = small_model(64, 32);
