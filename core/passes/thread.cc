@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "stria/pass/select_blocks.h"
+#include "stria/passes/core_parts.h"
 #include "stria/passes/index_role.h"
 #include "stria/passes/located_unit.h"
 #include "stria/passes/split_block.h"
@@ -16,35 +17,6 @@ namespace {
 using stripe::Block;
 using stripe::Index;
 
-// Whether so many equal parts keep all cores busy but for a twentieth of the time.
-bool loads_evenly(int64_t parts, int64_t cores) {
-  return 20 * ceil_div(parts, cores) * cores <= 21 * parts;
-}
-
-// Points of each index in one part: outermost in the output first, until there are parts enough for
-// an even load, or `parts_per_core` for each core.
-std::map<std::string, int64_t> choose_parts(const Block& kernel, int64_t cores,
-                                            int64_t parts_per_core) {
-  const int64_t parts = cores * parts_per_core;
-  std::vector<IndexRole> roles = index_roles(kernel);
-  std::stable_sort(roles.begin(), roles.end(), [](const IndexRole& a, const IndexRole& b) {
-    return a.output_stride > b.output_stride;
-  });
-  std::map<std::string, int64_t> tile;
-  int64_t made = 1;
-  for (const IndexRole& role : roles) {
-    if (role.kind != IndexKind::output || made >= parts) continue;
-    if (made >= 2 * cores && loads_evenly(made, cores)) continue;
-    int64_t wanted = ceil_div(parts, made);
-    int64_t size =
-        role.range <= 2 * wanted ? 1 : even_size(ceil_div(role.range, wanted), role.range);
-    tile[role.name] = size;
-    made *= ceil_div(role.range, size);
-  }
-  if (made < 2) tile.clear();
-  return tile;
-}
-
 // A located block in another one is a block of lanes.
 bool holds_located(const Block& block) {
   return std::any_of(block.stmts.begin(), block.stmts.end(), [](const stripe::Statement& stmt) {
@@ -53,7 +25,7 @@ bool holds_located(const Block& block) {
 }
 
 void thread_kernel(Block& kernel, const TensorNames& around, const ThreadOptions& options,
-                   int64_t cores, PassContext& context) {
+                   PassContext& context) {
   if (kernel.tags.has("parallel")) return context.skipped(kernel.name, "it is parallel already");
   if (holds_located(kernel)) return context.skipped(kernel.name, "blocks inside have their units");
   if (kernel.tags.has("vector")) return context.skipped(kernel.name, "its points are lanes");
@@ -61,7 +33,8 @@ void thread_kernel(Block& kernel, const TensorNames& around, const ThreadOptions
     return context.skipped(kernel.name, reason);
   if (work_of(kernel) < static_cast<double>(options.min_work))
     return context.skipped(kernel.name, "it has too little work");
-  std::map<std::string, int64_t> tile = choose_parts(kernel, cores, options.points_per_core);
+  const std::map<std::string, int64_t> tile =
+      core_parts(kernel, context.model(), {options.unit, options.points_per_core});
   if (tile.empty()) return context.skipped(kernel.name, "it has no output index to spread");
   // Indices that are not chosen stay inside whole. The outer block is made even if none is left
   // inside: the inner one is one core's loop, which later passes may change without making a second
@@ -123,11 +96,9 @@ void describe(ThreadOptions& options, OptionFields& fields) {
 Status thread(stripe::Program& program, const ThreadOptions& options, PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/unit", options.unit));
   if (options.threads > 0) return thread_groups(program, options, context);
-  const ExecutionUnit* unit = context.model().find_executor(options.unit);
-  int64_t cores = unit ? std::max<int64_t>(unit->count, 1) : 1;
   return for_each_kernel(program, options.reqs, [&](Block& kernel, const TensorNames& around) {
     context.matched();
-    thread_kernel(kernel, around, options, cores, context);
+    thread_kernel(kernel, around, options, context);
     return Status();
   });
 }
