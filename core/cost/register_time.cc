@@ -81,7 +81,7 @@ struct Step {
   const char* waits_for = "";
 };
 Step step_of(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
-             const CoreRates& rates) {
+             const CoreRates& rates, bool tested = true) {
   Step out;
   out.accumulators = as_double(vectors_of(tiling, tile)) * rows_of(tiling, tile);
   out.registers = out.accumulators;
@@ -97,7 +97,7 @@ Step step_of(const TiledBlock& block, const RegisterTiling& tiling, const Tile& 
   out.waits_for = longest == multiply ? "multiply_adds" : longest == load ? "loads" : "latency";
   out.cycles = longest + kLoopCycles;
   for (size_t i = 0; i < tile.size(); ++i)
-    if (tiling.roles[i] == RegisterRole::lanes && !tiling.lanes_are_sums &&
+    if (tested && tiling.roles[i] == RegisterRole::lanes && !tiling.lanes_are_sums &&
         tile[i] % tiling.lanes != 0)
       out.cycles *= kMasked;
   return out;
@@ -216,6 +216,54 @@ void add_caches(const TiledBlock& block, const RegisterTiling& tiling, const Til
   out.cycles = longest + (1 - kHidden) * (sum - longest) + out.copy_cycles;
 }
 
+// The times of all steps and tiles. `tested`: lanes beyond the end are left out, by masks; else
+// they run like the others.
+void add_compute(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
+                 const CoreRates& rates, bool tested, RegisterTime& out) {
+  const Step step = step_of(block, tiling, tile, rates, tested);
+  out.step_cycles = step.cycles;
+  out.compute_cycles = out.edge_cycles = 0;
+  out.steps = out.tiles = 1;
+  double parts = 1, uncut = 1;
+  std::vector<size_t> cut;  // indices with a shorter tile at the end
+  for (size_t i = 0; i < tile.size(); ++i) {
+    const int64_t range = block.indices[i].range, size = tile[i];
+    if (tiling.summed(i)) {
+      out.steps *=
+          as_double(tiling.roles[i] == RegisterRole::lanes ? ceil_div(size, tiling.lanes) : size);
+      parts *= as_double(ceil_div(range, size));
+      continue;
+    }
+    out.tiles *= as_double(ceil_div(range, size));
+    if (range % size != 0 && (tested || tiling.roles[i] != RegisterRole::lanes))
+      cut.push_back(i);
+    else
+      uncut *= as_double(ceil_div(range, size));
+  }
+  out.tile_cycles = kTileCycles + out.accumulators * (parts > 1 ? 2 : 1);
+  if (tiling.lanes_are_sums) out.tile_cycles += out.accumulators * kLaneSumCycles;
+  // A class of tiles for each set of indices at whose end they are.
+  for (size_t at_end = 0; at_end < (size_t{1} << cut.size()); ++at_end) {
+    Tile sizes = tile;
+    double count = uncut;
+    for (size_t c = 0; c < cut.size(); ++c) {
+      const int64_t range = block.indices[cut[c]].range, size = tile[cut[c]];
+      if (at_end >> c & 1)
+        // Of lanes that are not all there none is left out.
+        sizes[cut[c]] = tiling.roles[cut[c]] == RegisterRole::lanes && range % tiling.lanes != 0
+                            ? size - tiling.lanes + range % tiling.lanes
+                            : range % size;
+      else
+        count *= as_double(range / size);
+    }
+    const double cycles =
+        at_end == 0 ? step.cycles : kEdge * step_of(block, tiling, sizes, rates, tested).cycles;
+    const double all = parts * count * (out.steps * cycles + out.tile_cycles);
+    out.compute_cycles += all;
+    if (at_end > 0) out.edge_cycles += all;
+  }
+}
+
 // The index that lanes of outputs walk along, if there is one.
 std::optional<size_t> lane_index(const RegisterTiling& tiling) {
   for (size_t i = 0; i < tiling.roles.size(); ++i)
@@ -285,7 +333,6 @@ RegisterTime register_time(const TiledBlock& block, const RegisterTiling& tiling
   out.registers = step.registers;
   out.multiply_adds = step.accumulators;
   out.loads = step.loads;
-  out.step_cycles = step.cycles;
   out.waits_for = step.waits_for;
   for (size_t r = 1; r < tiling.rows.size(); ++r) {
     const size_t inner = tiling.rows[r - 1];
@@ -297,45 +344,7 @@ RegisterTime register_time(const TiledBlock& block, const RegisterTiling& tiling
     out.cycles = std::numeric_limits<double>::infinity();
     return out;
   }
-  out.steps = out.tiles = 1;
-  double parts = 1, uncut = 1;
-  std::vector<size_t> cut;  // indices with a shorter tile at the end
-  for (size_t i = 0; i < tile.size(); ++i) {
-    const int64_t range = block.indices[i].range, size = tile[i];
-    if (tiling.summed(i)) {
-      out.steps *=
-          as_double(tiling.roles[i] == RegisterRole::lanes ? ceil_div(size, tiling.lanes) : size);
-      parts *= as_double(ceil_div(range, size));
-      continue;
-    }
-    out.tiles *= as_double(ceil_div(range, size));
-    if (range % size != 0)
-      cut.push_back(i);
-    else
-      uncut *= as_double(range / size);
-  }
-  out.tile_cycles = kTileCycles + out.accumulators * (parts > 1 ? 2 : 1);
-  if (tiling.lanes_are_sums) out.tile_cycles += out.accumulators * kLaneSumCycles;
-  // A class of tiles for each set of indices at whose end they are.
-  for (size_t at_end = 0; at_end < (size_t{1} << cut.size()); ++at_end) {
-    Tile sizes = tile;
-    double count = uncut;
-    for (size_t c = 0; c < cut.size(); ++c) {
-      const int64_t range = block.indices[cut[c]].range, size = tile[cut[c]];
-      if (at_end >> c & 1)
-        // Of lanes that are not all there none is left out.
-        sizes[cut[c]] = tiling.roles[cut[c]] == RegisterRole::lanes && range % tiling.lanes != 0
-                            ? size - tiling.lanes + range % tiling.lanes
-                            : range % size;
-      else
-        count *= as_double(range / size);
-    }
-    const double cycles =
-        at_end == 0 ? step.cycles : kEdge * step_of(block, tiling, sizes, rates).cycles;
-    const double all = parts * count * (out.steps * cycles + out.tile_cycles);
-    out.compute_cycles += all;
-    if (at_end > 0) out.edge_cycles += all;
-  }
+  add_compute(block, tiling, tile, rates, true, out);
   const auto loops = loops_of(block, tiling, tile);
   Packed packed(block.views.size());
   add_caches(block, tiling, tile, rates, loops, packed, out);
@@ -347,6 +356,15 @@ RegisterTime register_time(const TiledBlock& block, const RegisterTiling& tiling
     RegisterTime other = out;
     other.cache_cycles.clear();
     other.panels.push_back(v);
+    // Panels are there for all lanes: only the end of a tile tests them (free_lanes).
+    const auto moves = [&](size_t w) {
+      const TiledView& view = block.views[w];
+      return view.dir == stripe::RefDir::in &&
+             std::find(view.still.begin(), view.still.end(), *lanes) == view.still.end();
+    };
+    bool tested = false;
+    for (size_t w = 0; w < block.views.size(); ++w) tested = tested || (moves(w) && !packed[w]);
+    add_compute(block, tiling, tile, rates, tested, other);
     if (!rule.free)
       other.copy_cycles += copy_cycles(block, block.views[v], *lanes, tiling.lanes, rates);
     add_caches(block, tiling, tile, rates, loops, packed, other);

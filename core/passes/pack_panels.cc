@@ -8,6 +8,7 @@
 
 #include "stria/passes/buffer_views.h"
 #include "stria/passes/panel_chain.h"
+#include "stria/stripe/aggregation.h"
 
 namespace stria::passes {
 namespace {
@@ -85,15 +86,21 @@ class PanelPacker {
     if (chain->multiple % part != 0)
       return fmt::format("views of '{}' begin within parts of {}", view.into, part);
     const Refinement tensor = *chain->tensor;
+    const int64_t least =
+        std::max<int64_t>(1, options_.multiple_bytes / byte_size(tensor.shape.type));
+    const int64_t width =
+        part >= tensor.shape.dims[chain->dim].size ? ceil_div(part, least) * least : part;
     Refinement packed;
     packed.into = section_.fresh_name(tensor.into + "_panels");
     packed.access.resize(tensor.access.size() + 1);
     packed.shape.type = tensor.shape.type;
-    packed.shape.dims = panel_dims(tensor, chain->dim, part);
+    packed.shape.dims = panel_dims(tensor, chain->dim, width);
     packed.location = tensor.location;
     const std::string copied = path_[2]->find_ref(chain->views[0]->into)->from;
-    move_views(view.into, chain->dim, part, packed);
-    add_copy(copied, tensor, chain->dim, part, packed);
+    move_views(view.into, chain->dim, width, packed);
+    add_copy(copied, tensor, chain->dim, width, packed);
+    if (tensor.shape.dims[chain->dim].size % width != 0)
+      add_end(copied, tensor.shape.dims[chain->dim].size % width, chain->dim, packed);
     section_.refs.push_back(std::move(packed));
     context_.count("inputs_packed");
     return "";
@@ -160,6 +167,32 @@ class PanelPacker {
     section_.stmts.emplace_back(std::move(block));
   }
 
+  // What is beyond the tensor in the last panel becomes 0, so that lanes may work on it: what
+  // memory happens to hold may be denormal, which takes many times as long.
+  void add_end(const std::string& copied, int64_t begin, size_t dim, const Refinement& packed) {
+    Block block;
+    block.name = path_[2]->name + "_panels_" + copied + "_end";
+    block.tags = {"kernel"};
+    Refinement to = packed;
+    to.dir = RefDir::out;
+    to.from = packed.into;
+    to.access[0] = Affine(packed.shape.dims[0].size - 1);
+    for (size_t d = 1; d < to.access.size(); ++d) {
+      const int64_t range = packed.shape.dims[d].size - (d == dim + 1 ? begin : 0);
+      const std::string name = fmt::format("i{}", d - 1);
+      to.access[d] = Affine(d == dim + 1 ? begin : 0);
+      if (range <= 1) continue;
+      to.access[d] += Affine::of(name);
+      block.idxs.push_back({name, range, {}, {}});
+    }
+    for (Dim& d : to.shape.dims) d.size = 1;
+    block.stmts.emplace_back(
+        stripe::Constant{"zero", stripe::identity_of({stripe::AggOp::add, packed.shape.type})});
+    block.stmts.emplace_back(stripe::Store{"zero", to.into});
+    block.refs = {std::move(to)};
+    section_.stmts.emplace_back(std::move(block));
+  }
+
   Block& entry_;
   Block& section_;
   const PackPanelsOptions& options_;
@@ -171,6 +204,9 @@ class PanelPacker {
 
 void describe(PackPanelsOptions& options, OptionFields& fields) {
   fields.add("reqs", options.reqs, "tags that a kernel must have");
+  fields.add("multiple_bytes", options.multiple_bytes,
+             "a part that is the whole dimension is made longer, to a multiple of it",
+             {1, 1 << 20});
 }
 
 Status pack_panels(stripe::Program& program, const PackPanelsOptions& options,

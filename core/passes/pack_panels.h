@@ -32,6 +32,9 @@ namespace stria::passes {
 
 struct PackPanelsOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags that a kernel must have
+  // A part that is the whole dimension is made longer, to a multiple of so many bytes: whole
+  // vectors.
+  int64_t multiple_bytes = 1;
 };
 
 void describe(PackPanelsOptions& options, OptionFields& fields);
