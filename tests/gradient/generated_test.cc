@@ -111,7 +111,7 @@ TEST_P(Generated, GradientsAreThoseOfDifferences) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, Generated, testing::Values("reference", "llvm_cpu"),
+INSTANTIATE_TEST_SUITE_P(Devices, Generated, testing::Values("reference", "llvm_cpu", "sim"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

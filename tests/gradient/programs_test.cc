@@ -324,7 +324,7 @@ TEST_P(Programs, SecondDerivatives) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, Programs, testing::Values("reference", "llvm_cpu"),
+INSTANTIATE_TEST_SUITE_P(Devices, Programs, testing::Values("reference", "llvm_cpu", "sim"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -286,7 +286,7 @@ TEST_P(Records, ReversedGradientIsTurnedRoundAndScaled) {
           << composite->name << " has a derivative of its own and no case here";
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, Records, testing::Values("reference", "llvm_cpu"),
+INSTANTIATE_TEST_SUITE_P(Devices, Records, testing::Values("reference", "llvm_cpu", "sim"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
