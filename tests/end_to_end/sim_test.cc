@@ -83,6 +83,13 @@ TEST_F(Sim, OneNumberOfTheModelChangesTheTime) {
   EXPECT_LT(cycles("--set DRAM_BYTES=128"), before);
   EXPECT_GT(cycles("--set DRAM_BYTES=16"), before);
   EXPECT_EQ(cycles("--set CLOCK_MHZ=500"), before);
+  // A share of a bank that is no whole number of KiB, and one that nothing fits into.
+  EXPECT_GT(cycles("--set NUM_SRAM=3"), 0u);
+  // In parts, whose transfers run beside the products; another schedule may well be faster.
+  EXPECT_NE(cycles("--set SRAM_SIZE_KIB=36"), before);
+  const Ended none = run("--set SRAM_SIZE_KIB=1");
+  EXPECT_EQ(none.code, 1);
+  EXPECT_THAT(none.err, AllOf(HasSubstr("does not fit into 'SRAM'"), HasSubstr("too many")));
   EXPECT_GT(cycles(model("\"ops_per_cycle\": 512", "\"ops_per_cycle\": 64")), before);
   EXPECT_GT(cycles(model("\"op\": \"mac\",", "\"op\": \"mac\", \"overhead_cycles\": 100,")),
             before);

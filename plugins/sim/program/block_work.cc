@@ -19,17 +19,6 @@ std::string kind_of(std::string_view intrinsic) {
   return intrinsic == "mul" ? "mul" : "other";
 }
 
-// A loop around a leaf, or of it: which of the leaf's three tensors move with it.
-struct Loop {
-  double range = 1;
-  bool moves[3] = {false, false, false};  // result, first operand, second operand
-};
-
-// The leaf's three tensors by the names that they have in a block around it.
-struct ProductNames {
-  std::string names[3];
-};
-
 class Counter {
  public:
   BlockWork run(const Block& block, const std::set<std::string>& fixed) {
@@ -191,35 +180,28 @@ class Counter {
       names[i + 1] = ref->into;
     }
     Product out;
+    // What is made inside is another one for each point around it.
+    bool made[3] = {false, false, false};
     for (size_t l = levels_.size(); l > 0; --l) {
       const Level& level = levels_[l - 1];
-      Loop loop;
-      const Refinement* refs[3];
+      const Refinement* refs[3] = {nullptr, nullptr, nullptr};
       for (int i = 0; i < 3; ++i) {
+        if (made[i]) continue;
         refs[i] = level.block->find_ref(names[i]);
         if (!refs[i]) return std::nullopt;
+        made[i] = refs[i]->dir == RefDir::none;
       }
       for (const stripe::Index& index : level.block->idxs) {
         const double range = range_of(index, level.fixed);
         if (range <= 1) continue;
-        bool moves[3];
-        for (int i = 0; i < 3; ++i) {
-          moves[i] = false;
-          for (size_t d = 0; d < refs[i]->access.size(); ++d)
-            moves[i] = moves[i] || refs[i]->access[d].coefficient(index.name) != 0;
-        }
+        bool moves[3] = {made[0], made[1], made[2]};
+        for (int i = 0; i < 3; ++i)
+          for (size_t d = 0; !moves[i] && d < refs[i]->access.size(); ++d)
+            moves[i] = refs[i]->access[d].coefficient(index.name) != 0;
         (!moves[0] ? out.k : moves[1] == moves[2] ? out.batch : moves[1] ? out.m : out.n) *= range;
       }
-      // An operand that is made inside ends here: the loops around it repeat the product.
-      for (int i = 0; i < 3; ++i) {
-        if (refs[i]->dir == RefDir::none && l > 1) {
-          for (size_t outer = l - 1; outer > 0; --outer)
-            for (const stripe::Index& index : levels_[outer - 1].block->idxs)
-              out.batch *= range_of(index, levels_[outer - 1].fixed);
-          return out;
-        }
-        names[i] = refs[i]->from;
-      }
+      for (int i = 0; i < 3; ++i)
+        if (refs[i] && !made[i]) names[i] = refs[i]->from;
     }
     return out;
   }

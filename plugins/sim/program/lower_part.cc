@@ -28,6 +28,9 @@ struct Fragment {
 // A gigabyte of them; more need a coarser schedule, or bounds alone.
 constexpr size_t kMostTasks = 12'000'000;
 
+// As many as the clock counts.
+constexpr double kMostTicks = 9007199254740992;
+
 class Lowering {
  public:
   Lowering(Machine& machine, LoweredPart& out, bool bounds_only)
@@ -540,6 +543,9 @@ class Lowering {
     const BlockWork work = work_of(block, fixed);
     STRIA_ASSIGN(const double cycles, operation_cycles(unit, work));
     const auto ticks = static_cast<double>(machine_.groups()[group].ticks_per_cycle);
+    if (cycles * ticks + unit.overhead_cycles * ticks > kMostTicks)
+      return make_error(StatusCode::out_of_range, "an operation on '{}' takes more than 2^53 ticks",
+                        unit.name);
     TaskKind kind;
     kind.work = TaskKind::Work::operation;
     kind.name = block.name.empty() ? out_.statements[statement_] : block.name;

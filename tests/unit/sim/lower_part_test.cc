@@ -315,6 +315,72 @@ TEST(BlockWork, FindsTheProductInABlock) {
 
 // --- energy
 
+// What is fused behind a sum makes it element by element; the array still sees one product.
+TEST(BlockWork, FindsTheProductAroundASumThatIsMadeInside) {
+  const stripe::Program program = parsed(R"(stripe 1.0
+0: #program block [] ( // p
+    none new@0x0 A[0, 0] i8(8:16, 16:1)
+    none new@0x0 B[0, 0] i8(16:4, 4:1)
+    none new@0x0 C[0, 0] i32(8:4, 4:1)
+) {
+  0: #main block [] ( // main
+      in A[0, 0] i8(8:16, 16:1)
+      in B[0, 0] i8(16:4, 4:1)
+      out C[0, 0] i32(8:4, 4:1)
+  ) {
+    0: block<CONV> [j:4] (
+        in A[0, 0] i8(8:16, 16:1)
+        in B[0, j] i8(16:4, 1:1)
+        out C[0, j] i32(8:4, 1:1)
+    ) {
+      0: block [i:8] (
+          none new@0x0 S[0] i32(1:1)
+          in A[i, 0] i8(1:16, 16:1)
+          in B[0, 0] i8(16:4, 1:1)
+          out C[i, 0] i32(1:4, 1:1)
+      ) {
+        0: block [k:16] (
+            in A[0, k] i8(1:16, 1:1)
+            in B[k, 0] i8(1:4, 1:1)
+            out S[0]:add.i32 i32(1:1)
+        ) {
+          0: $a = load(A)
+          1: $b = load(B)
+          2: $s = mul.i32($a, $b)
+          3: S = store($s)
+        }
+        1: block [] (
+            in S[0] i32(1:1)
+            out C[0, 0] i32(1:4, 1:1)
+        ) {
+          0: $s = load(S)
+          1: $c = neg.i32($s)
+          2: C = store($c)
+        }
+      }
+    }
+  }
+}
+)");
+  const BlockWork work = work_of(*program.main()->stmts[0].block());
+  ASSERT_EQ(work.products.size(), 1u);
+  EXPECT_EQ(work.products[0].m, 8);
+  EXPECT_EQ(work.products[0].n, 4);
+  EXPECT_EQ(work.products[0].k, 16);
+  EXPECT_EQ(work.products[0].batch, 1);
+  EXPECT_EQ(work.others, 32);
+}
+
+// Times beyond all clocks are refused, not wrapped.
+TEST(LowerPart, RatesThatAreNextToNothing) {
+  HardwareModel model = small_model(64, 32);
+  for (ExecutionUnit& unit : model.executors) unit.ops_per_cycle = 1e-300;
+  EXPECT_THAT(why_not(with(kNear, bring() + sums("DSP") + kTakeAway), model),
+              HasSubstr("on 'DSP' takes more than 2^53 ticks"));
+  EXPECT_THAT(why_not(with(kNear, bring() + sums("DSP") + kTakeAway), small_model(1e-300, 32)),
+              HasSubstr("more than 2^53 ticks"));
+}
+
 // (C10)
 TEST(UnitOperation, PricesOfOperations) {
   ExecutionUnit unit;
