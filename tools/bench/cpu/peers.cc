@@ -102,7 +102,9 @@ std::unique_ptr<PeerLibrary> open_blis(const std::string& folder) {
   const auto sgemm = function_of<Sgemm>(library, "sgemm_");
   const auto query = function_of<int (*)()>(library, "bli_arch_query_id");
   const auto text = function_of<const char* (*)(int)>(library, "bli_arch_string");
-  if (!sgemm || !query || !text) return nullptr;
+  const auto init = function_of<void (*)()>(library, "bli_init");
+  if (!sgemm || !query || !text || !init) return nullptr;
+  init();  // it asks whether it has the kernels that are forced
   return std::make_unique<Blas>(std::string("BLIS ") + text(query()), sgemm);
 }
 
