@@ -14,8 +14,9 @@ namespace {
 
 // As compiled kernels show them, fitted to 40 products and convolutions on one core with vectors of
 // 64 bytes (tools/bench/regret_bench.cc). Cycles: of a step, its counters and its branch; of a
-// tile, the start and the end of its loop; of adding up the lanes of a vector.
-constexpr double kLoopCycles = 0.15, kTileCycles = 60, kLaneSumCycles = 8;
+// load, beside what waits for it; of a tile, the start and the end of its loop; of adding up the
+// lanes of a vector.
+constexpr double kLoopCycles = 0.15, kLoadCycles = 0.06, kTileCycles = 60, kLaneSumCycles = 8;
 // Of the best, for what waits all the same: multiply-adds, loads.
 constexpr double kBusy = 1.02, kLoadBusy = 1.6;
 // Steps of a tile that reaches beyond the end test their points; lanes that are not all there cost
@@ -95,7 +96,7 @@ Step step_of(const TiledBlock& block, const RegisterTiling& tiling, const Tile& 
   const auto latency = as_double(rates.latency_cycles);
   const double longest = std::max({multiply, load, latency});
   out.waits_for = longest == multiply ? "multiply_adds" : longest == load ? "loads" : "latency";
-  out.cycles = longest + kLoopCycles;
+  out.cycles = longest + kLoopCycles + kLoadCycles * out.loads;
   for (size_t i = 0; i < tile.size(); ++i)
     if (tested && tiling.roles[i] == RegisterRole::lanes && !tiling.lanes_are_sums &&
         tile[i] % tiling.lanes != 0)
