@@ -15,17 +15,11 @@ int64_t elements_of_transaction(const GroupSettings& settings, DataType type) {
   return std::max<int64_t>(1, settings.mem_width / byte_size(type));
 }
 
-// The indices with a stride of `tensor`, by its size; `later_first`: those of equal stride in
-// reverse order.
-std::vector<size_t> by_stride(const FlatTensor& tensor, bool later_first) {
-  std::vector<size_t> out;
-  for (size_t i = 0; i < tensor.strides.size(); ++i)
-    if (tensor.strides[i] != 0) out.push_back(i);
-  if (later_first) std::reverse(out.begin(), out.end());
-  std::stable_sort(out.begin(), out.end(), [&](size_t a, size_t b) {
-    return magnitude(tensor.strides[a]) < magnitude(tensor.strides[b]);
-  });
-  return out;
+// Stable, for the few indices of a kernel: nothing is allocated.
+template <typename T, typename Less>
+void sort_few(std::vector<T>& list, const Less& less) {
+  for (size_t i = 1; i < list.size(); ++i)
+    for (size_t k = i; k > 0 && less(list[k], list[k - 1]); --k) std::swap(list[k], list[k - 1]);
 }
 
 }  // namespace
@@ -39,24 +33,28 @@ int64_t power_of_two_above(int64_t n) {
   return n <= 1 ? 1 : static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(n)));
 }
 
-StagePlan plan_stage(const FlatKernel& kernel, const FlatTensor& input, const Tile& tile,
-                     const GroupSettings& settings) {
-  StagePlan out;
-  for (size_t i : by_stride(input, false)) {
+void plan_stage(const FlatTensor& input, const Tile& tile, const GroupSettings& settings,
+                StagePlan& out) {
+  out.indices.clear();
+  out.merged.clear();
+  for (size_t i = 0; i < input.strides.size(); ++i)
+    if (input.strides[i] != 0) out.merged.emplace_back(i, i);
+  sort_few(out.merged, [&](const auto& a, const auto& b) {
+    return magnitude(input.strides[a.first]) < magnitude(input.strides[b.first]);
+  });
+  for (auto& [i, first] : out.merged) {
     const int64_t stride = magnitude(input.strides[i]);
     // An index that steps over no more than what another one reaches walks through the same
     // elements.
-    auto merged =
-        std::find_if(out.indices.begin(), out.indices.end(), [&](const StagedIndex& other) {
-          return stride % other.global_stride == 0 && other.range >= stride / other.global_stride;
-        });
-    if (merged == out.indices.end()) {
-      out.indices.push_back({kernel.indices[i].name, tile[i], stride, 0, {i}});
+    auto into = std::find_if(out.indices.begin(), out.indices.end(), [&](const StagedIndex& other) {
+      return stride % other.global_stride == 0 && other.range >= stride / other.global_stride;
+    });
+    if (into == out.indices.end()) {
+      out.indices.push_back({i, tile[i], stride, 0});
       continue;
     }
-    merged->range += stride / merged->global_stride * (tile[i] - 1);
-    merged->name += "_" + kernel.indices[i].name;
-    merged->members.push_back(i);
+    into->range += stride / into->global_stride * (tile[i] - 1);
+    first = into->first;
   }
   const int64_t width = elements_of_transaction(settings, input.type);
   int64_t all = 1, together = 1;
@@ -68,11 +66,10 @@ StagePlan plan_stage(const FlatKernel& kernel, const FlatTensor& input, const Ti
   }
   out.transactions = all / together;
   // Odd ranges first, for they need no padding to be odd strides for what follows.
-  std::stable_sort(out.indices.begin(), out.indices.end(),
-                   [](const StagedIndex& a, const StagedIndex& b) {
-                     if (a.range % 2 != b.range % 2) return a.range % 2 == 1;
-                     return a.range > b.range;
-                   });
+  sort_few(out.indices, [](const StagedIndex& a, const StagedIndex& b) {
+    if (a.range % 2 != b.range % 2) return a.range % 2 == 1;
+    return a.range > b.range;
+  });
   out.elements = 1;
   bool padded = false;
   for (StagedIndex& index : out.indices) {
@@ -83,6 +80,11 @@ StagePlan plan_stage(const FlatKernel& kernel, const FlatTensor& input, const Ti
     padded = true;
   }
   if (padded) --out.elements;
+}
+
+StagePlan plan_stage(const FlatTensor& input, const Tile& tile, const GroupSettings& settings) {
+  StagePlan out;
+  plan_stage(input, tile, settings, out);
   return out;
 }
 
@@ -110,18 +112,45 @@ CopyLanes plan_copy(const std::vector<int64_t>& ranges, const std::vector<int64_
   return out;
 }
 
+std::vector<size_t> StagePlan::members(const StagedIndex& index) const {
+  std::vector<size_t> out;
+  for (const auto& [i, first] : merged)
+    if (first == index.first) out.push_back(i);
+  return out;
+}
+
+std::string StagePlan::name(const FlatKernel& kernel, const StagedIndex& index) const {
+  std::string out;
+  for (size_t i : members(index)) out += (out.empty() ? "" : "_") + kernel.indices[i].name;
+  return out;
+}
+
 std::vector<int64_t> StagePlan::local_strides(const FlatTensor& input) const {
   std::vector<int64_t> out(input.strides.size(), 0);
   for (const StagedIndex& index : indices)
-    for (size_t i : index.members)
+    for (size_t i : members(index))
       out[i] = index.local_stride * (magnitude(input.strides[i]) / index.global_stride);
   return out;
 }
 
 LanePlan plan_lanes(const FlatKernel& kernel, const Tile& tile, const GroupSettings& settings) {
   LanePlan out;
+  plan_lanes(kernel, tile, settings, out);
+  return out;
+}
+
+void plan_lanes(const FlatKernel& kernel, const Tile& tile, const GroupSettings& settings,
+                LanePlan& out) {
+  const std::vector<int64_t>& strides = kernel.output.strides;
   const int64_t width = elements_of_transaction(settings, kernel.output.type);
-  for (size_t i : by_stride(kernel.output, true)) out.indices.push_back({i, 1, tile[i]});
+  out.indices.clear();
+  out.lanes = out.accumulators = out.registers = out.transactions = 1;
+  // By stride; of equal ones the last first.
+  for (size_t i = strides.size(); i-- > 0;)
+    if (strides[i] != 0) out.indices.push_back({i, 1, tile[i]});
+  sort_few(out.indices, [&](const LanePlan::Index& a, const LanePlan::Index& b) {
+    return magnitude(strides[a.index]) < magnitude(strides[b.index]);
+  });
   if (!out.indices.empty()) {
     LanePlan::Index& first = out.indices[0];
     first.lanes = power_of_two_above(std::min({width, settings.threads, tile[first.index]}));
@@ -151,15 +180,19 @@ LanePlan plan_lanes(const FlatKernel& kernel, const Tile& tile, const GroupSetti
         out.transactions, contiguous ? ceil_div(tile[index.index], width) : tile[index.index]);
   }
   out.registers = saturating_product(settings.threads, out.accumulators);
-  return out;
 }
 
 GridPlan plan_grid(const FlatKernel& kernel, const Tile& tile) {
   GridPlan out;
-  for (size_t i : by_stride(kernel.output, true)) {
+  const std::vector<int64_t>& strides = kernel.output.strides;
+  // By stride; of equal ones the last first.
+  for (size_t i = strides.size(); i-- > 0;) {
     const int64_t groups = ceil_div(kernel.indices[i].range, tile[i]);
-    if (groups > 1) out.indices.push_back({i, groups});
+    if (strides[i] != 0 && groups > 1) out.indices.push_back({i, groups});
   }
+  sort_few(out.indices, [&](const GridPlan::Index& a, const GridPlan::Index& b) {
+    return magnitude(strides[a.index]) < magnitude(strides[b.index]);
+  });
   // Numbers that are no powers of two first: they are best decoded from a dimension of their own.
   std::stable_sort(out.indices.begin(), out.indices.end(),
                    [](const GridPlan::Index& a, const GridPlan::Index& b) {

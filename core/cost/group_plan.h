@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <utility>
 
 #include "stria/cost/flat_kernel.h"
 #include "stria/hwmodel/hardware_model.h"
@@ -17,21 +18,27 @@ using Tile = std::vector<int64_t>;
 
 // Indices of an operand that walk through the same memory, merged into one.
 struct StagedIndex {
-  std::string name;  // of the indices, joined: "j_y"
+  size_t first = 0;  // the one of the smallest stride, of the table
   int64_t range = 1;
-  int64_t global_stride = 0;    // elements
-  int64_t local_stride = 0;     // elements; odd where it can be, so that lanes meet different banks
-  std::vector<size_t> members;  // the indices merged, of the table
+  int64_t global_stride = 0;  // elements
+  int64_t local_stride = 0;   // elements; odd where it can be, so that lanes meet different banks
 };
 
 // An operand's tile in local memory.
 struct StagePlan {
   std::vector<StagedIndex> indices;  // by local stride
-  int64_t elements = 0;              // of local memory
-  int64_t transactions = 0;          // of mem_width bytes that fetch it
+  // Of each of the table's indices that move the operand, by stride, the `first` of what it is
+  // merged into.
+  std::vector<std::pair<size_t, size_t>> merged;
+  int64_t elements = 0;      // of local memory
+  int64_t transactions = 0;  // of mem_width bytes that fetch it
 
   // Elements of local memory per step of each of the table's indices; 0 where it does not move.
   std::vector<int64_t> local_strides(const FlatTensor& input) const;
+  // The table's indices merged into this one.
+  std::vector<size_t> members(const StagedIndex& index) const;
+  // Their names, joined: "j_y".
+  std::string name(const FlatKernel& kernel, const StagedIndex& index) const;
 };
 
 struct LanePlan {
@@ -73,9 +80,13 @@ struct CopyLanes {
 CopyLanes plan_copy(const std::vector<int64_t>& ranges, const std::vector<int64_t>& strides,
                     int64_t threads, int64_t elements);
 
-StagePlan plan_stage(const FlatKernel& kernel, const FlatTensor& input, const Tile& tile,
-                     const GroupSettings& settings);
+StagePlan plan_stage(const FlatTensor& input, const Tile& tile, const GroupSettings& settings);
 LanePlan plan_lanes(const FlatKernel& kernel, const Tile& tile, const GroupSettings& settings);
+// The same into what is there already, for searches that make many: memory is taken once.
+void plan_stage(const FlatTensor& input, const Tile& tile, const GroupSettings& settings,
+                StagePlan& out);
+void plan_lanes(const FlatKernel& kernel, const Tile& tile, const GroupSettings& settings,
+                LanePlan& out);
 GridPlan plan_grid(const FlatKernel& kernel, const Tile& tile);
 
 // Product, the largest number if it is beyond.

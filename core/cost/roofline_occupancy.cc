@@ -18,7 +18,8 @@ struct Elements {
   bool apart = true;
 };
 Elements elements_of(const FlatTensor& tensor, const Tile& tile) {
-  std::vector<std::pair<int64_t, int64_t>> steps;  // stride, size
+  thread_local std::vector<std::pair<int64_t, int64_t>> steps;  // stride, size
+  steps.clear();
   for (size_t i = 0; i < tile.size(); ++i)
     if (tensor.strides[i] != 0) steps.emplace_back(magnitude(tensor.strides[i]), tile[i]);
   std::sort(steps.begin(), steps.end());
@@ -97,11 +98,14 @@ GroupScore score_of(const FlatKernel& kernel, const Tile& tile, const GroupSetti
   // A product and a sum for each point.
   out.operations =
       saturating_product(saturating_product(points, kernel.post_operations + 2), settings.vec_size);
-  const LanePlan lanes = plan_lanes(kernel, tile, settings);
+  // Searches ask for thousands of tiles: memory is taken once.
+  thread_local LanePlan lanes;
+  thread_local StagePlan stage;
+  plan_lanes(kernel, tile, settings, lanes);
   const int64_t bytes = byte_size(kernel.output.type);
   out.threads_at_work = std::min(settings.threads, all);
   for (const FlatTensor& input : kernel.inputs) {
-    const StagePlan stage = plan_stage(kernel, input, tile, settings);
+    plan_stage(input, tile, settings, stage);
     if (!settings.use_global)
       out.shared_bytes += saturating_product(stage.elements, byte_size(input.type));
     out.read_bytes += saturating_product(stage.transactions, settings.mem_width);

@@ -190,23 +190,21 @@ class Cacher {
   // Each dimension with a stride that is odd where it can be; dimensions behind one another in the
   // tensor stay so.
   void lay_out_oddly(const Refinement& ref, TensorShape& shape) const {
-    cost::FlatKernel kernel;
     cost::FlatTensor tensor;
     cost::Tile tile;
     tensor.type = ref.shape.type;
     for (size_t d = 0; d < ref.shape.dims.size(); ++d) {
       const bool moves = shape.dims[d].size > 1;
       if (moves && ref.shape.dims[d].stride <= 0) return;  // it has no order to keep
-      kernel.indices.push_back({fmt::format("i{}", d), shape.dims[d].size});
       tensor.strides.push_back(moves ? ref.shape.dims[d].stride : 0);
       tile.push_back(shape.dims[d].size);
     }
     GroupSettings settings;
     settings.mem_width = byte_size(tensor.type);
-    const cost::StagePlan plan = cost::plan_stage(kernel, tensor, tile, settings);
+    const cost::StagePlan plan = cost::plan_stage(tensor, tile, settings);
     for (const cost::StagedIndex& index : plan.indices) {
       int64_t members = 1;
-      for (size_t d : index.members) members = cost::saturating_product(members, tile[d]);
+      for (size_t d : plan.members(index)) members = cost::saturating_product(members, tile[d]);
       if (members != index.range) return;  // dimensions that overlap in the tensor
     }
     const std::vector<int64_t> strides = plan.local_strides(tensor);

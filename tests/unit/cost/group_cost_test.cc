@@ -157,11 +157,11 @@ TEST(KernelGeneration, LayoutsLanesAndGrid) {
   const GroupSettings of = settings("kernel_generation.json");
   const Tile tile = {8, 32, 2, 3, 16, 2, 2};
   const auto layout = [&](const FlatTensor& input) {
-    const StagePlan plan = plan_stage(kernel, input, tile, of);
+    const StagePlan plan = plan_stage(input, tile, of);
     std::string text;
     for (const StagedIndex& index : plan.indices)
-      text += fmt::format("{} {} {} {}, ", index.name, index.range, index.global_stride,
-                          index.local_stride);
+      text += fmt::format("{} {} {} {}, ", plan.name(kernel, index), index.range,
+                          index.global_stride, index.local_stride);
     return text + fmt::format("{} elements, {} transactions", plan.elements, plan.transactions);
   };
   EXPECT_EQ(
