@@ -7,6 +7,7 @@
 #include "stria/passes/buffer_views.h"
 #include "stria/passes/index_role.h"
 #include "stria/passes/located_unit.h"
+#include "stria/passes/whole_copy.h"
 
 namespace stria::passes {
 namespace {
@@ -139,33 +140,15 @@ class Packer {
     // The dimension of the lanes innermost, the others in their order.
     packed.shape.dims = dense_with_inner(whole.shape.dims, packing.dim);
 
-    Block block;
-    block.name = kernel.name + "_pack_" + tensor;
-    block.tags = {"copy", "kernel"};
-    Refinement from = whole, to = packed;
-    from.dir = RefDir::in;
-    to.dir = RefDir::out;
-    from.from = tensor;
-    to.from = packed.into;
-    from.into = tensor;
-    for (Refinement* ref : {&from, &to}) {
-      for (size_t d = 0; d < ref->access.size(); ++d) {
-        ref->access[d] = Affine();
-        if (whole.shape.dims[d].size != 1) ref->access[d] = Affine::of(fmt::format("i{}", d));
-        ref->shape.dims[d].size = 1;
-      }
-      ref->agg.reset();
-      ref->is_const = false;
-      ref->swizzle.reset();
-      ref->offset_bytes = 0;
-      ref->tags = {};
+    Refinement from = element_view(whole, RefDir::in), to = element_view(packed, RefDir::out);
+    std::vector<stripe::Index> indices;
+    for (size_t d = 0; d < whole.shape.dims.size(); ++d) {
+      if (whole.shape.dims[d].size == 1) continue;
+      indices.push_back({fmt::format("i{}", d), whole.shape.dims[d].size, {}, {}});
+      from.access[d] = to.access[d] = Affine::of(indices.back().name);
     }
-    for (size_t d = 0; d < whole.shape.dims.size(); ++d)
-      if (whole.shape.dims[d].size != 1)
-        block.idxs.push_back({fmt::format("i{}", d), whole.shape.dims[d].size, {}, {}});
-    block.stmts.emplace_back(stripe::Load{tensor, "value"});
-    block.stmts.emplace_back(stripe::Store{"value", packed.into});
-    block.refs = {std::move(from), std::move(to)};
+    Block block = copy_kernel(kernel.name + "_pack_" + tensor, std::move(from), std::move(to));
+    block.idxs = std::move(indices);
 
     view.from = packed.into;
     view.is_const = false;

@@ -8,6 +8,7 @@
 
 #include "stria/passes/buffer_views.h"
 #include "stria/passes/panel_chain.h"
+#include "stria/passes/whole_copy.h"
 #include "stria/stripe/aggregation.h"
 
 namespace stria::passes {
@@ -96,11 +97,10 @@ class PanelPacker {
     packed.shape.type = tensor.shape.type;
     packed.shape.dims = panel_dims(tensor, chain->dim, width);
     packed.location = tensor.location;
-    const std::string copied = path_[2]->find_ref(chain->views[0]->into)->from;
     move_views(view.into, chain->dim, width, packed);
-    add_copy(copied, tensor, chain->dim, width, packed);
+    add_copy(tensor, chain->dim, width, packed);
     if (tensor.shape.dims[chain->dim].size % width != 0)
-      add_end(copied, tensor.shape.dims[chain->dim].size % width, chain->dim, packed);
+      add_end(tensor.into, tensor.shape.dims[chain->dim].size % width, chain->dim, packed);
     section_.refs.push_back(std::move(packed));
     context_.count("inputs_packed");
     return "";
@@ -128,21 +128,8 @@ class PanelPacker {
     }
   }
 
-  void add_copy(const std::string& copied, const Refinement& tensor, size_t dim, int64_t part,
-                const Refinement& packed) {
-    Block block;
-    block.name = path_[2]->name + "_panels_" + copied;
-    block.tags = {"copy", "kernel"};
-    Refinement from = tensor, to = packed;
-    from.dir = RefDir::in;
-    to.dir = RefDir::out;
-    from.from = from.into = copied;
-    to.from = packed.into;
-    from.agg.reset();
-    from.is_const = false;
-    from.swizzle.reset();
-    from.offset_bytes = 0;
-    from.tags = {};
+  void add_copy(const Refinement& tensor, size_t dim, int64_t part, const Refinement& packed) {
+    Refinement from = element_view(tensor, RefDir::in), to = element_view(packed, RefDir::out);
     const Affine panel = Affine::of("p");
     to.access[0] = panel;
     for (size_t d = 0; d < from.access.size(); ++d) {
@@ -151,31 +138,28 @@ class PanelPacker {
       to.access[d + 1] = along;
       from.access[d] = d == dim ? panel * part + along : along;
     }
+    const int64_t size = tensor.shape.dims[dim].size;
+    std::vector<Affine> tests;
+    if (size % part != 0) tests.push_back(Affine(size - 1) - from.access[dim]);
+    Block block =
+        copy_kernel(path_[2]->name + "_panels_" + tensor.into, std::move(from), std::move(to));
+    block.constraints = std::move(tests);
     // Along the memory of the source.
     for (size_t d : order_by_stride(tensor.shape.dims)) {
       if (d == dim) block.idxs.push_back({"p", packed.shape.dims[0].size, {}, {}});
       if (packed.shape.dims[d + 1].size > 1)
         block.idxs.push_back({fmt::format("i{}", d), packed.shape.dims[d + 1].size, {}, {}});
     }
-    const int64_t size = tensor.shape.dims[dim].size;
-    if (size % part != 0) block.constraints.push_back(Affine(size - 1) - from.access[dim]);
-    for (Refinement* ref : {&from, &to})
-      for (Dim& d : ref->shape.dims) d.size = 1;
-    block.stmts.emplace_back(stripe::Load{from.into, "value"});
-    block.stmts.emplace_back(stripe::Store{"value", to.into});
-    block.refs = {std::move(from), std::move(to)};
     section_.stmts.emplace_back(std::move(block));
   }
 
   // What is beyond the tensor in the last panel becomes 0, so that lanes may work on it: what
   // memory happens to hold may be denormal, which takes many times as long.
-  void add_end(const std::string& copied, int64_t begin, size_t dim, const Refinement& packed) {
+  void add_end(const std::string& tensor, int64_t begin, size_t dim, const Refinement& packed) {
     Block block;
-    block.name = path_[2]->name + "_panels_" + copied + "_end";
+    block.name = path_[2]->name + "_panels_" + tensor + "_end";
     block.tags = {"kernel"};
-    Refinement to = packed;
-    to.dir = RefDir::out;
-    to.from = packed.into;
+    Refinement to = element_view(packed, RefDir::out);
     to.access[0] = Affine(packed.shape.dims[0].size - 1);
     for (size_t d = 1; d < to.access.size(); ++d) {
       const int64_t range = packed.shape.dims[d].size - (d == dim + 1 ? begin : 0);
@@ -185,7 +169,6 @@ class PanelPacker {
       to.access[d] += Affine::of(name);
       block.idxs.push_back({name, range, {}, {}});
     }
-    for (Dim& d : to.shape.dims) d.size = 1;
     block.stmts.emplace_back(
         stripe::Constant{"zero", stripe::identity_of({stripe::AggOp::add, packed.shape.type})});
     block.stmts.emplace_back(stripe::Store{"zero", to.into});

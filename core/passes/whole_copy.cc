@@ -152,4 +152,25 @@ void view_target(Block& block, const WholeCopy& copy, const TensorShape& target)
                 std::vector<int64_t>(target.dims.size()));
 }
 
+stripe::Refinement element_view(const stripe::Refinement& tensor, stripe::RefDir dir) {
+  stripe::Refinement out;
+  out.dir = dir;
+  out.from = out.into = tensor.into;
+  out.access.resize(tensor.access.size());
+  out.shape = tensor.shape;
+  for (Dim& dim : out.shape.dims) dim.size = 1;
+  out.location = tensor.location;
+  return out;
+}
+
+stripe::Block copy_kernel(std::string name, stripe::Refinement from, stripe::Refinement to) {
+  stripe::Block out;
+  out.name = std::move(name);
+  out.tags = {"copy", "kernel"};
+  out.stmts.emplace_back(stripe::Load{from.into, "value"});
+  out.stmts.emplace_back(stripe::Store{"value", to.into});
+  out.refs = {std::move(from), std::move(to)};
+  return out;
+}
+
 }  // namespace stria::passes

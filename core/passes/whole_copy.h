@@ -34,4 +34,12 @@ void view_source(stripe::Block& block, const WholeCopy& copy, const TensorShape&
 // the target, whose strides are `target`.
 void view_target(stripe::Block& block, const WholeCopy& copy, const TensorShape& target);
 
+// One element of a tensor at a time, for a kernel in the block that has it as `tensor.into`: a
+// plain view of that name whose access is to be set.
+stripe::Refinement element_view(const stripe::Refinement& tensor, stripe::RefDir dir);
+
+// A kernel without indices that stores what it loads: `from` and `to` are views of one element
+// each.
+stripe::Block copy_kernel(std::string name, stripe::Refinement from, stripe::Refinement to);
+
 }  // namespace stria::passes

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "must.h"
 #include "resnet50.h"
 #include "stria/base/text.h"
 #include "stria/lower/lower.h"
@@ -30,12 +31,6 @@ const char kModel[] = R"({
   "settings": {"threads": 256, "mem_width": 32, "max_mem": 49152, "max_regs": 65536, "goal_groups": 128,
                "goal_flops_per_byte": 30, "source": "round numbers of a large GPU"}
 })";
-
-template <typename T>
-T must(Result<T> result) {
-  STRIA_CHECK(result.ok(), "{}", result.status().to_string());
-  return std::move(result).value();
-}
 
 // One program for each contraction that differs from those before it in more than names.
 std::vector<stripe::Program> contractions() {

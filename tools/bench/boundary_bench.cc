@@ -11,11 +11,14 @@
 #include <string>
 #include <vector>
 
+#include "must.h"
 #include "stria/hal/plugin_set.h"
 #include "stria/runtime/runtime.h"
 
 namespace stria::hal {
 namespace {
+
+using bench::must;
 
 double now_us() {
   return std::chrono::duration<double, std::micro>(
@@ -80,13 +83,6 @@ std::string elementwise(int64_t count) {
 )",
                      count);
 }
-
-template <typename T>
-T must(Result<T> result) {
-  STRIA_CHECK(result.ok(), "{}", result.status().to_string());
-  return std::move(result).value();
-}
-void must(const Status& status) { STRIA_CHECK(status.ok(), "{}", status.to_string()); }
 
 void measure_dispatch(const std::string& id, const Device& device, const std::string& stripe,
                       const std::vector<Argument>& arguments, const char* what,

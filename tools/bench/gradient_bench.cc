@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "must.h"
 #include "measure.h"
 #include "stria/base/file.h"
 #include "stria/runtime/inside.h"
@@ -12,13 +13,6 @@
 
 namespace stria::bench {
 namespace {
-
-template <typename T>
-T must(Result<T> result) {
-  STRIA_CHECK(result.ok(), "{}", result.status().to_string());
-  return std::move(result).value();
-}
-void must(const Status& status) { STRIA_CHECK(status.ok(), "{}", status.to_string()); }
 
 // A program with tensors of its own: inputs with small numbers, outputs.
 struct Loaded {

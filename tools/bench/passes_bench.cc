@@ -13,6 +13,7 @@
 #include <map>
 #include <string>
 
+#include "must.h"
 #include "autotile_rows.h"
 #include "layers.h"
 #include "measure.h"
@@ -28,13 +29,7 @@
 namespace {
 
 using namespace stria;
-
-template <typename T>
-T require(Result<T> result) {
-  if (result.ok()) return std::move(result).value();
-  std::fprintf(stderr, "stria_passes_bench: %s\n", result.status().to_string().c_str());
-  std::exit(3);
-}
+using bench::must;
 
 const char kModel[] = R"({
   "name": "cpu", "clock_mhz": 2000,
@@ -76,8 +71,8 @@ int main(int argc, char** argv) {
   TemplateSettings settings;
   bool by_layers = false;
   if (argc > 3) {
-    pipeline_text = {argv[2], require(read_file(argv[2]))};
-    model_text = {argv[3], require(read_file(argv[3]))};
+    pipeline_text = {argv[2], must(read_file(argv[2]))};
+    model_text = {argv[3], must(read_file(argv[3]))};
     for (int i = 4; i < argc; ++i) {
       const std::string text = argv[i];
       if (text == "layers") {
@@ -87,9 +82,9 @@ int main(int argc, char** argv) {
       settings[text.substr(0, text.find('='))] = text.substr(text.find('=') + 1);
     }
   }
-  const HardwareModel model = require(load_hardware_model(model_text, settings));
+  const HardwareModel model = must(load_hardware_model(model_text, settings));
   const Pipeline pipeline =
-      require(parse_pipeline(pipeline_text, settings, model, passes::all_passes()));
+      must(parse_pipeline(pipeline_text, settings, model, passes::all_passes()));
   const EvaluateIntrinsic evaluator = evaluate;
   PipelineOptions options;
   options.evaluate = &evaluator;
@@ -102,18 +97,18 @@ int main(int argc, char** argv) {
   for (size_t i = 0; i < repeats.size(); ++i) {
     if (by_layers) {
       const bench::LayerNetwork net = bench::layers(blocks[i], 56, 32);
-      const tile::Program parsed = require(tile::parse({"layers.tile", net.text}));
-      programs.push_back(require(lower(require(tile::bind_program(parsed, "", net.inputs)))));
+      const tile::Program parsed = must(tile::parse({"layers.tile", net.text}));
+      programs.push_back(must(lower(must(tile::bind_program(parsed, "", net.inputs)))));
       continue;
     }
     const bench::ResNet50 net = bench::resnet50({.folded = false, .repeat = repeats[i]});
-    const tile::Program parsed = require(tile::parse({"resnet50.tile", net.text}));
-    programs.push_back(require(lower(require(tile::bind_program(parsed, "", net.inputs)))));
+    const tile::Program parsed = must(tile::parse({"resnet50.tile", net.text}));
+    programs.push_back(must(lower(must(tile::bind_program(parsed, "", net.inputs)))));
   }
   for (size_t i = 0; i < repeats.size(); ++i)
     works.push_back([&, i] {
       stripe::Program program = programs[i];
-      for (const StepReport& report : require(run_pipeline(program, pipeline, model, options)))
+      for (const StepReport& report : must(run_pipeline(program, pipeline, model, options)))
         times[i][report.step].push_back(report.milliseconds);
     });
   bench::interleave(works, rounds, 1);

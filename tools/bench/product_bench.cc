@@ -15,6 +15,7 @@
 #include <random>
 #include <vector>
 
+#include "must.h"
 #include "emit/compiled_kernels.h"
 #include "fma_peak.h"
 #include "measure.h"
@@ -27,12 +28,6 @@ namespace {
 
 constexpr int64_t kSize = 1024;
 constexpr double kGoal = 0.8;  // of the multiply-add limit
-
-template <typename T>
-T must(Result<T> result) {
-  STRIA_CHECK(result.ok(), "{}", result.status().to_string());
-  return std::move(result).value();
-}
 
 struct FreeMemory {
   void operator()(float* memory) const { std::free(memory); }

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "must.h"
 #include "measure.h"
 #include "regret_shapes.h"
 #include "stria/base/file.h"
@@ -32,12 +33,6 @@ namespace {
 
 constexpr double kGeomeanGoal = 0.97, kWorstGoal = 0.90;
 constexpr size_t kFinalists = 8;
-
-template <typename T>
-T must(Result<T> result) {
-  STRIA_CHECK(result.ok(), "{}", result.status().to_string());
-  return std::move(result).value();
-}
 
 // A candidate of one step, in the order of its cost.
 struct Candidate {

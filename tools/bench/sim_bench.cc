@@ -10,6 +10,7 @@
 #include <cstring>
 #include <regex>
 
+#include "must.h"
 #include "program/part_simulation.h"
 #include "resnet50.h"
 #include "stria/base/file.h"
@@ -23,13 +24,7 @@
 namespace {
 
 using namespace stria;
-
-template <typename T>
-T require(Result<T> result) {
-  if (result.ok()) return std::move(result).value();
-  std::fprintf(stderr, "stria_sim_bench: %s\n", result.status().to_string().c_str());
-  std::exit(3);
-}
+using bench::must;
 
 // The shortest of so many runs, seconds.
 template <typename Work>
@@ -55,7 +50,7 @@ void row(const char* what, double value, const char* unit, const char* goal, boo
 
 HardwareModel slides_model() {
   const std::string path = STRIA_SOURCE_DIR "/hwmodels/templates/stripe_slides.json";
-  return require(load_hardware_model({path, require(read_file(path))}));
+  return must(load_hardware_model({path, must(read_file(path))}));
 }
 
 struct Compiled {
@@ -67,15 +62,15 @@ Compiled compiled(const std::string& text, const std::map<std::string, tile::Ten
                   const HardwareModel& model) {
   const std::string path = STRIA_SOURCE_DIR "/plugins/sim/passes/slides.json";
   const Pipeline steps =
-      require(parse_pipeline({path, require(read_file(path))}, {}, model, passes::all_passes()));
-  const tile::Program parsed = require(tile::parse({"network", text}));
-  const tile::BoundProgram bound = require(tile::bind_program(parsed, "", inputs));
+      must(parse_pipeline({path, must(read_file(path))}, {}, model, passes::all_passes()));
+  const tile::Program parsed = must(tile::parse({"network", text}));
+  const tile::BoundProgram bound = must(tile::bind_program(parsed, "", inputs));
   Compiled out;
-  out.device = require(lower(bound));
+  out.device = must(lower(bound));
   const EvaluateIntrinsic evaluator = evaluate;
   PipelineOptions how;
   how.evaluate = &evaluator;
-  out.pass_seconds = best_of(1, [&] { require(run_pipeline(out.device, steps, model, how)); });
+  out.pass_seconds = best_of(1, [&] { must(run_pipeline(out.device, steps, model, how)); });
   return out;
 }
 
@@ -89,11 +84,11 @@ bench::ResNet50 network() {
 }
 
 double events_per_second(sim::BusModel buses) {
-  sim::Machine machine = require(sim::Machine::make(slides_model()));
+  sim::Machine machine = must(sim::Machine::make(slides_model()));
   const auto transfer = [&](const UnitInstance& from, const UnitInstance& to) {
     sim::TaskKind kind;
     kind.work = sim::TaskKind::Work::transfer;
-    kind.route = require(machine.route(from, "DMA", -1, {to}));
+    kind.route = must(machine.route(from, "DMA", -1, {to}));
     kind.group = kind.route.group;
     kind.instance = kind.route.instance;
     kind.bytes = 6400;
@@ -101,7 +96,7 @@ double events_per_second(sim::BusModel buses) {
   };
   sim::TaskKind compute;
   compute.work = sim::TaskKind::Work::operation;
-  compute.group = require(machine.execution_group("CONV"));
+  compute.group = must(machine.execution_group("CONV"));
   compute.compute_ticks = 150;
   sim::TaskGraph graph;
   graph.kinds = {transfer({"DRAM", 0}, {"SRAM", 0}), compute, transfer({"SRAM", 1}, {"DRAM", 0})};
@@ -115,7 +110,7 @@ double events_per_second(sim::BusModel buses) {
   }
   uint64_t events = 0;
   const double seconds =
-      best_of(3, [&] { events = require(sim::simulate(machine, graph, {buses, 6400})).events; });
+      best_of(3, [&] { events = must(sim::simulate(machine, graph, {buses, 6400})).events; });
   return static_cast<double>(events) / seconds;
 }
 
@@ -125,9 +120,9 @@ double roofline_estimates_per_second(const HardwareModel& model) {
       "  S[x, y, o : X, Y, M] = +(I[x + i - 1, y + j - 1, c] * K[i, j, c, o]);\n}",
       {{"I", {DataType::i8, {56, 56, 64}}}, {"K", {DataType::i8, {3, 3, 64, 64}}}}, model);
   constexpr int kEstimates = 20'000;
-  sim::Machine machine = require(sim::Machine::make(model));
+  sim::Machine machine = must(sim::Machine::make(model));
   const double seconds = best_of(3, [&] {
-    for (int n = 0; n < kEstimates; ++n) require(sim::estimate_part(machine, *layer.device.main()));
+    for (int n = 0; n < kEstimates; ++n) must(sim::estimate_part(machine, *layer.device.main()));
   });
   return kEstimates / seconds;
 }
@@ -171,7 +166,7 @@ int main(int count, char** arguments) {
   uint64_t cycles = 0;
   const double timing = best_of(5, [&] {
     const sim::PartSimulation run =
-        require(sim::simulate_part(made.device, *made.device.main(), model));
+        must(sim::simulate_part(made.device, *made.device.main(), model));
     tasks = run.lowered.graph.size();
     cycles = run.ticks();
   });

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "must.h"
 #include "measure.h"
 #include "resnet50.h"
 #include "stria/base/file.h"
@@ -21,13 +22,7 @@
 namespace {
 
 using namespace stria;
-
-template <typename T>
-T require(Result<T> result) {
-  if (result.ok()) return std::move(result).value();
-  std::fprintf(stderr, "stria_verifier_bench: %s\n", result.status().to_string().c_str());
-  std::exit(3);
-}
+using bench::must;
 
 // Two cores with vectors of 64 bytes.
 const char kModel[] = R"({
@@ -45,17 +40,17 @@ struct Sample {
 
 Sample make(bool folded, int repeat, bool after_pipeline, const HardwareModel& model) {
   const bench::ResNet50 net = bench::resnet50({.folded = folded, .repeat = repeat});
-  const tile::Program parsed = require(tile::parse({"resnet50.tile", net.text}));
+  const tile::Program parsed = must(tile::parse({"resnet50.tile", net.text}));
   Sample sample;
-  sample.program = require(lower(require(tile::bind_program(parsed, "", net.inputs))));
+  sample.program = must(lower(must(tile::bind_program(parsed, "", net.inputs))));
   sample.name = fmt::format("{}{}, {}", repeat == 1 ? "" : fmt::format("{} x ", repeat),
                             folded ? "folded" : "normalised",
                             after_pipeline ? "after llvm_cpu's passes" : "generic");
   if (!after_pipeline) return sample;
   const std::string path = STRIA_SOURCE_DIR "/plugins/llvm_cpu/passes/cpu.json";
   const Pipeline pipeline =
-      require(parse_pipeline({path, require(read_file(path))}, {}, model, passes::all_passes()));
-  require(run_pipeline(sample.program, pipeline, model, {}));
+      must(parse_pipeline({path, must(read_file(path))}, {}, model, passes::all_passes()));
+  must(run_pipeline(sample.program, pipeline, model, {}));
   return sample;
 }
 
@@ -67,8 +62,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: stria_verifier_bench [ROUNDS]\n");
     return 2;
   }
-  const HardwareModel model = require(load_hardware_model({"cpu.json", kModel}));
-  const ModelRules rules = require(ModelRules::of(model));
+  const HardwareModel model = must(load_hardware_model({"cpu.json", kModel}));
+  const ModelRules rules = must(ModelRules::of(model));
   const stripe::VerifyOptions options = rules.options(nullptr);
   std::vector<Sample> samples;
   for (bool after_pipeline : {false, true}) {

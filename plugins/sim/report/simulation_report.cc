@@ -9,15 +9,21 @@ namespace {
 
 bool is_join(const TaskKind& kind) { return kind.work == TaskKind::Work::join; }
 
-double leakage_milliwatts(const HardwareModel& model) {
+// Of all instances of all units together.
+template <typename Number>
+double sum_of_units(const HardwareModel& model, const Number& of_one) {
   double out = 0;
-  for (const MemoryUnit& unit : model.memories)
-    out += static_cast<double>(unit.count) * unit.leakage_mw;
-  for (const ExecutionUnit& unit : model.executors)
-    out += static_cast<double>(unit.count) * unit.leakage_mw;
-  for (const TransferUnit& unit : model.transfers)
-    out += static_cast<double>(unit.count) * unit.leakage_mw;
+  const auto add = [&](const auto& units) {
+    for (const auto& unit : units) out += static_cast<double>(unit.count) * of_one(unit);
+  };
+  add(model.memories);
+  add(model.executors);
+  add(model.transfers);
   return out;
+}
+
+double leakage_milliwatts(const HardwareModel& model) {
+  return sum_of_units(model, [](const auto& unit) { return unit.leakage_mw; });
 }
 
 constexpr double kPicojoulesPerMilliwattSecond = 1e9;
@@ -92,14 +98,7 @@ Energy energy_of(const ReportedPart& part) {
 }
 
 double area_of(const HardwareModel& model) {
-  double out = 0;
-  for (const MemoryUnit& unit : model.memories)
-    out += static_cast<double>(unit.count) * unit.area_mm2;
-  for (const ExecutionUnit& unit : model.executors)
-    out += static_cast<double>(unit.count) * unit.area_mm2;
-  for (const TransferUnit& unit : model.transfers)
-    out += static_cast<double>(unit.count) * unit.area_mm2;
-  return out;
+  return sum_of_units(model, [](const auto& unit) { return unit.area_mm2; });
 }
 
 double peak_milliwatts(const ReportedPart& part) {

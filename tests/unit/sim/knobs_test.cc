@@ -63,6 +63,12 @@ void strip_sources(json& value) {
     for (json& child : value) strip_sources(child);
 }
 
+// To the operations that the networks have.
+void give_energy(json& model) {
+  model["exec_units"]["CONV"]["energy_pJ"] = {{"mac.i8", 1}, {"add.i32", 1}};
+  model["exec_units"]["DSP"]["energy_pJ"] = {{"add.i32", 1}, {"add.fp32", 1}, {"add.i8", 1}};
+}
+
 // The model of the slides as numbers, with all that a simulation reads.
 json full_model(bool banks) {
   const std::string path = STRIA_SOURCE_DIR "/hwmodels/templates/stripe_slides.json";
@@ -108,10 +114,7 @@ json full_model(bool banks) {
     bus["pJ_per_byte"] = 1;
     bus["clock_mhz"] = 500;
   }
-  // Operations that the networks have.
-  for (const char* unit : {"CONV", "DSP"}) out["exec_units"][unit]["energy_pJ"] = json::object();
-  out["exec_units"]["CONV"]["energy_pJ"] = {{"mac.i8", 1}, {"add.i32", 1}};
-  out["exec_units"]["DSP"]["energy_pJ"] = {{"add.i32", 1}, {"add.fp32", 1}, {"add.i8", 1}};
+  give_energy(out);
   return out;
 }
 
@@ -121,8 +124,7 @@ json systolic_model() {
   auto model = load_hardware_model({path, read_file(path).value()}, {{"SRAM_SIZE_KIB", "256"}});
   json out = model->merged();
   strip_sources(out);
-  out["exec_units"]["CONV"]["energy_pJ"] = {{"mac.i8", 1}, {"add.i32", 1}};
-  out["exec_units"]["DSP"]["energy_pJ"] = {{"add.i32", 1}, {"add.fp32", 1}, {"add.i8", 1}};
+  give_energy(out);
   return out;
 }
 

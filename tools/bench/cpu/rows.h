@@ -8,18 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "must.h"
 #include "cases.h"
 #include "ours.h"
 #include "peer.h"
 #include "stria/runtime/runtime.h"
 
 namespace stria::bench {
-
-template <typename T>
-T must(Result<T> result) {
-  STRIA_CHECK(result.ok(), "{}", result.status().to_string());
-  return std::move(result).value();
-}
 
 struct Asked {
   std::string set, only, pipeline, dump, sets;
