@@ -327,6 +327,8 @@ void define(CLI::App* app, SimOptions& options) {
                   "how transfers share a bus: fair rates, or turns of 256 bytes")
       ->check(CLI::IsMember({"fluid", "burst"}))
       ->capture_default_str();
+  app->add_flag("--no-skip-ahead", options.no_skip_ahead,
+                "look at every point of steady loops; the same times, and each task in the trace");
   CLI::Option* timing = app->add_flag("--timing-only", options.timing_only, "compute no values");
   app->add_flag("--functional-only", options.functional_only,
                 "compute values alone, and compare them with the interpreter's")

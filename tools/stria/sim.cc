@@ -232,6 +232,7 @@ Outcome sim(const SimOptions& options) {
                    : options.fidelity == "cycle"  ? sim::Fidelity::cycle
                                                   : sim::Fidelity::event;
     how.events.buses = options.buses == "burst" ? sim::BusModel::burst : sim::BusModel::fluid;
+    how.events.skip_ahead = !options.no_skip_ahead;
     const std::pair<const char*, const stripe::Block*> parts[] = {
         {"prologue", compilation.device.prologue()}, {"main", compilation.device.main()}};
     for (const auto& [name, part] : parts) {

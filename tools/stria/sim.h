@@ -26,6 +26,7 @@ struct SimOptions {
   std::string topology;                // a layer table of SCALE-Sim instead of a program
   std::string array;                   // "32x32", for the table
   std::string dataflow = "os";
+  bool no_skip_ahead = false;
   bool timing_only = false;
   bool functional_only = false;
 };

@@ -8,6 +8,7 @@ namespace stria::sim {
 namespace {
 
 constexpr double kNothing = 1e-6;  // bytes that are none
+constexpr uint64_t kMostTasks = 1'000'000;
 
 struct Moving {
   const std::vector<uint32_t>* lanes;
@@ -23,15 +24,19 @@ struct Running {
 
 class ByCycles {
  public:
-  ByCycles(const Machine& machine, const TaskGraph& graph) : machine_(machine), graph_(graph) {}
+  ByCycles(const Machine& machine, const Unrolled& unrolled)
+      : machine_(machine), graph_(unrolled.graph), number_(unrolled.number) {}
 
   Result<Timeline> run(uint64_t most_ticks) {
     const size_t count = graph_.size();
-    out_.start.assign(count, 0);
-    out_.end.assign(count, 0);
-    out_.instance.assign(count, 0);
+    start_.assign(count, 0);
+    end_.assign(count, 0);
+    instance_.assign(count, 0);
+    ended_.assign(count, 0);
     state_.assign(count, State::waits);
     busy_.assign(machine_.instances(), false);
+    idle_since_.assign(machine_.instances(), 0);
+    waited_.assign(count, Spent::no_work);
     for (uint64_t now = 0; !all_done(); ++now) {
       if (now > most_ticks)
         return make_error(StatusCode::out_of_range, "not done after {} ticks", most_ticks);
@@ -58,9 +63,31 @@ class ByCycles {
 
   void finish(size_t task, uint64_t now) {
     state_[task] = State::done;
-    out_.end[task] = now;
+    end_[task] = now;
     out_.ticks = std::max(out_.ticks, now);
-    if (kind(task).work != TaskKind::Work::join) busy_[out_.instance[task]] = false;
+    if (kind(task).work == TaskKind::Work::join) {
+      ended_[task] = ended_for(task);
+      return;
+    }
+    ended_[task] = kind(task).work == TaskKind::Work::transfer ? kEndedTransfer : kEndedOperation;
+    busy_[instance_[task]] = false;
+    idle_since_[instance_[task]] = now;
+    out_.tasks.push_back(
+        {number_[task], start_[task], now, graph_.kind[task], instance_[task], waited_[task]});
+  }
+
+  // What ended last of the things that the task waits for.
+  uint8_t ended_for(size_t task) const {
+    uint64_t last = 0;
+    uint8_t out = 0;
+    for (uint32_t w = graph_.first_wait[task]; w < graph_.first_wait[task + 1]; ++w) {
+      const uint32_t before = graph_.waits[w];
+      if (end_[before] > last) out = 0;
+      last = std::max(last, end_[before]);
+      if (end_[before] == last)
+        out |= ended_[before] | (graph_.slot[task] == before ? kEndedSlot : 0);
+    }
+    return out;
   }
 
   // True if something happened that may let more happen at the same tick.
@@ -88,7 +115,6 @@ class ByCycles {
     }
     for (size_t task = 0; task < graph_.size(); ++task)
       if (kind(task).work == TaskKind::Work::join && ready(task)) {
-        out_.start[task] = now;
         finish(task, now);
         happened = true;
       }
@@ -113,15 +139,17 @@ class ByCycles {
 
   const Route::Way& way(size_t task) const {
     const Group& group = machine_.groups()[kind(task).group];
-    return kind(task).route.ways[out_.instance[task] - group.first];
+    return kind(task).route.ways[instance_[task] - group.first];
   }
 
   void start(size_t task, uint32_t instance, uint32_t number, uint64_t now) {
     const TaskKind& of = kind(task);
     state_[task] = State::runs;
     busy_[instance] = true;
-    out_.start[task] = now;
-    out_.instance[task] = instance;
+    start_[task] = now;
+    instance_[task] = instance;
+    if (idle_since_[instance] < now) waited_[task] = waited_for(ended_for(task));
+    out_.events += 2;
     Running running{task, now, false, {}};
     if (of.work == TaskKind::Work::transfer) {
       running.until = now + of.route.ways[number].latency_ticks;
@@ -165,9 +193,15 @@ class ByCycles {
 
   const Machine& machine_;
   const TaskGraph& graph_;
+  const std::vector<uint64_t>& number_;
   Timeline out_;
   std::vector<State> state_;
+  std::vector<uint64_t> start_, end_;  // of each node
+  std::vector<uint32_t> instance_;     // likewise
+  std::vector<uint8_t> ended_;         // what the end of each node is the end of
+  std::vector<Spent> waited_;
   std::vector<bool> busy_;
+  std::vector<uint64_t> idle_since_;  // of each instance
   std::vector<Running> running_;
 };
 
@@ -175,7 +209,8 @@ class ByCycles {
 
 Result<Timeline> simulate_by_cycles(const Machine& machine, const TaskGraph& graph,
                                     uint64_t most_ticks) {
-  return ByCycles(machine, graph).run(most_ticks);
+  STRIA_ASSIGN(const Unrolled unrolled, unroll(graph, kMostTasks));
+  return ByCycles(machine, unrolled).run(most_ticks);
 }
 
 }  // namespace stria::sim

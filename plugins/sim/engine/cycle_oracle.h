@@ -8,7 +8,7 @@
 
 namespace stria::sim {
 
-// out_of_range: not done after `most_ticks`.
+// Loops are unrolled. out_of_range: not done after `most_ticks`, or too many tasks.
 Result<Timeline> simulate_by_cycles(const Machine& machine, const TaskGraph& graph,
                                     uint64_t most_ticks = 100'000);
 

@@ -2,6 +2,7 @@
 #include "engine/flow_network.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -11,23 +12,16 @@ namespace {
 // What rounding of doubles may add to a time, in ticks; far below a tick, far above their error.
 constexpr double kSlack = 1e-5;
 
-// Of "never" a tick that none reaches.
-uint64_t tick_of(double time) {
+// So many whole ticks after `origin`; of "never" a tick that none reaches.
+uint64_t tick_after(uint64_t origin, double time) {
   constexpr double kNever = 1e18;
-  return time < kNever ? static_cast<uint64_t>(std::ceil(time - kSlack)) : UINT64_MAX;
+  if (!(time < kNever)) return UINT64_MAX;
+  return origin + static_cast<uint64_t>(std::max(0.0, std::ceil(time - kSlack)));
 }
 
-struct Flow {
-  uint32_t owner = 0;
-  const uint32_t* lanes = nullptr;
-  uint32_t count = 0;
-  double left = 0;      // bytes
-  double rate = 0;      // fluid: bytes per tick; burst: of the narrowest lane
-  double time = 0;      // fluid: of `left`; burst: when its next burst may start
-  double end = 0;       // fluid
-  uint64_t served = 0;  // burst: turn of its last burst
-};
+uint64_t bits(double value) { return std::bit_cast<uint64_t>(value); }
 
+// Times are counted from ticks that move with the clock, so that they are as exact late as early.
 class FluidNetwork final : public FlowNetwork {
  public:
   explicit FluidNetwork(std::vector<double> widths)
@@ -38,14 +32,14 @@ class FluidNetwork final : public FlowNetwork {
 
   void add(uint32_t owner, const uint32_t* lanes, uint32_t count, uint64_t bytes,
            uint64_t now) override {
-    Flow flow{owner, lanes, count, static_cast<double>(bytes), 0, static_cast<double>(now), 0, 0};
+    Flow flow{owner, lanes, count, static_cast<double>(bytes), 0, now, 0};
     bool alone = true;
     flow.rate = std::numeric_limits<double>::infinity();
     for (uint32_t l = 0; l < count; ++l) {
       alone = users_[lanes[l]]++ == 0 && alone;
       flow.rate = std::min(flow.rate, widths_[lanes[l]]);
     }
-    flow.end = flow.time + flow.left / flow.rate;
+    flow.end = tick_after(now, flow.left / flow.rate);
     flows_.push_back(flow);
     stale_ = stale_ || !alone;
     now_ = now;
@@ -53,14 +47,13 @@ class FluidNetwork final : public FlowNetwork {
 
   uint64_t advance(uint64_t limit, std::vector<uint32_t>& done) override {
     if (stale_) share();
-    double first = std::numeric_limits<double>::infinity();
+    uint64_t first = UINT64_MAX;
     for (const Flow& flow : flows_) first = std::min(first, flow.end);
-    if (flows_.empty() || tick_of(first) > limit) return now_ = limit;
-    now_ = std::max(now_, tick_of(first));
-    const auto now = static_cast<double>(now_);
+    if (flows_.empty() || first > limit) return now_ = limit;
+    now_ = std::max(now_, first);
     size_t kept = 0;
     for (Flow& flow : flows_) {
-      if (flow.end <= now + kSlack) {
+      if (flow.end <= now_) {
         done.push_back(flow.owner);
         for (uint32_t l = 0; l < flow.count; ++l) stale_ = --users_[flow.lanes[l]] > 0 || stale_;
       } else {
@@ -72,15 +65,42 @@ class FluidNetwork final : public FlowNetwork {
   }
   bool idle() const override { return flows_.empty(); }
 
+  void write_state(uint64_t now, const std::vector<uint32_t>& names,
+                   std::vector<uint64_t>& out) override {
+    out.push_back(flows_.size());
+    out.push_back(stale_);
+    for (const Flow& flow : flows_) {
+      out.insert(out.end(), {names[flow.owner], flow.count, bits(flow.left), bits(flow.rate),
+                             now - flow.since, flow.end - now});
+      out.insert(out.end(), flow.lanes, flow.lanes + flow.count);
+    }
+  }
+  void shift(uint64_t ticks) override {
+    now_ += ticks;
+    for (Flow& flow : flows_) {
+      flow.since += ticks;
+      if (flow.end != UINT64_MAX) flow.end += ticks;
+    }
+  }
+
  private:
+  struct Flow {
+    uint32_t owner;
+    const uint32_t* lanes;
+    uint32_t count;
+    double left;     // bytes, at `since`
+    double rate;     // bytes per tick
+    uint64_t since;  // when it got its rate
+    uint64_t end;
+  };
+
   // Fills all rates up alike; a lane that is full fixes those of its flows.
   void share() {
     stale_ = false;
-    const auto now = static_cast<double>(now_);
     lanes_.clear();
     for (Flow& flow : flows_) {
-      flow.left = std::max(0.0, flow.left - flow.rate * (now - flow.time));
-      flow.time = now;
+      flow.left = std::max(0.0, flow.left - flow.rate * static_cast<double>(now_ - flow.since));
+      flow.since = now_;
       flow.rate = -1;
       for (uint32_t l = 0; l < flow.count; ++l) {
         const uint32_t lane = flow.lanes[l];
@@ -105,7 +125,7 @@ class FluidNetwork final : public FlowNetwork {
             std::find(flow.lanes, flow.lanes + flow.count, tightest) == flow.lanes + flow.count)
           continue;
         flow.rate = least;
-        flow.end = now + flow.left / least;
+        flow.end = tick_after(now_, flow.left / least);
         for (uint32_t l = 0; l < flow.count; ++l) {
           free_[flow.lanes[l]] = std::max(0.0, free_[flow.lanes[l]] - least);
           --open_[flow.lanes[l]];
@@ -125,6 +145,7 @@ class FluidNetwork final : public FlowNetwork {
   bool stale_ = false;
 };
 
+// Times are doubles, in ticks from `origin_`, the tick that the network was last asked about.
 class BurstNetwork final : public FlowNetwork {
  public:
   BurstNetwork(std::vector<double> widths, uint64_t burst_bytes)
@@ -134,16 +155,17 @@ class BurstNetwork final : public FlowNetwork {
 
   void add(uint32_t owner, const uint32_t* lanes, uint32_t count, uint64_t bytes,
            uint64_t now) override {
-    Flow flow{owner, lanes, count, static_cast<double>(bytes), 0, static_cast<double>(now), 0, 0};
-    flow.rate = std::numeric_limits<double>::infinity();
+    count_from(now);
+    Flow flow{
+        owner, lanes,  count, static_cast<double>(bytes), std::numeric_limits<double>::infinity(),
+        0,     turn_++};
     for (uint32_t l = 0; l < count; ++l) flow.rate = std::min(flow.rate, widths_[lanes[l]]);
-    flow.served = turn_++;
     flows_.push_back(flow);
-    time_ = std::max(time_, flow.time);
+    time_ = std::max(time_, 0.0);
   }
 
   uint64_t advance(uint64_t limit, std::vector<uint32_t>& done) override {
-    const auto most = static_cast<double>(limit);
+    const auto most = static_cast<double>(limit - origin_);
     for (;;) {
       double next = std::numeric_limits<double>::infinity();  // something can happen
       double end = std::numeric_limits<double>::infinity();
@@ -152,19 +174,67 @@ class BurstNetwork final : public FlowNetwork {
           end = std::min(end, flow.time);
           continue;
         }
-        double start = flow.time;
-        for (uint32_t l = 0; l < flow.count; ++l) start = std::max(start, free_at_[flow.lanes[l]]);
-        next = std::min(next, start);
+        next = std::min(next, start_of(flow));
       }
-      if (tick_of(end) <= limit && tick_of(end) <= tick_of(next)) return finish(tick_of(end), done);
-      if (next > most) return limit;
+      const uint64_t end_tick = tick_after(origin_, end);
+      if (end_tick <= limit && end_tick <= tick_after(origin_, next)) return finish(end_tick, done);
+      if (next > most) {
+        count_from(limit);
+        return limit;
+      }
       time_ = std::max(time_, next);
       grant();
     }
   }
   bool idle() const override { return flows_.empty(); }
 
+  void write_state(uint64_t now, const std::vector<uint32_t>& names,
+                   std::vector<uint64_t>& out) override {
+    count_from(now);
+    std::vector<uint64_t> turns;
+    for (const Flow& flow : flows_) turns.push_back(flow.served);
+    std::sort(turns.begin(), turns.end());
+    out.push_back(flows_.size());
+    out.push_back(bits(time_));
+    for (double free_at : free_at_) out.push_back(bits(free_at));
+    for (const Flow& flow : flows_) {
+      const auto turn = std::lower_bound(turns.begin(), turns.end(), flow.served) - turns.begin();
+      out.insert(out.end(), {names[flow.owner], flow.count, bits(flow.left), bits(flow.time),
+                             static_cast<uint64_t>(turn)});
+      out.insert(out.end(), flow.lanes, flow.lanes + flow.count);
+    }
+  }
+  void shift(uint64_t ticks) override { origin_ += ticks; }
+
  private:
+  struct Flow {
+    uint32_t owner;
+    const uint32_t* lanes;
+    uint32_t count;
+    double left;      // bytes
+    double rate;      // of the narrowest lane
+    double time;      // when its next burst may start, or the last has ended
+    uint64_t served;  // turn of its last burst
+  };
+
+  double start_of(const Flow& flow) const {
+    double start = flow.time;
+    for (uint32_t l = 0; l < flow.count; ++l) start = std::max(start, free_at_[flow.lanes[l]]);
+    return start;
+  }
+
+  // Exact: differences of doubles and smaller whole numbers are doubles. What was free a tick ago
+  // has been free for long enough: no burst starts as late as a tick after it could.
+  void count_from(uint64_t now) {
+    if (now == origin_) return;
+    const auto passed = static_cast<double>(now - origin_);
+    const auto move = [&](double& time) { time = std::max(-1.0, time - passed); };
+    for (double& free_at : free_at_) move(free_at);
+    for (Flow& flow : flows_) move(flow.time);
+    move(time_);
+    origin_ = now;
+  }
+
   // A burst to each flow that can have one now, those first that have waited longest.
   void grant() {
     waiting_.clear();
@@ -177,9 +247,7 @@ class BurstNetwork final : public FlowNetwork {
       for (uint32_t l = 0; l < flow->count; ++l)
         free = free && free_at_[flow->lanes[l]] <= time_ + kSlack;
       if (!free) continue;
-      double start = flow->time;
-      for (uint32_t l = 0; l < flow->count; ++l) start = std::max(start, free_at_[flow->lanes[l]]);
-      const double bytes = std::min(burst_, flow->left);
+      const double start = start_of(*flow), bytes = std::min(burst_, flow->left);
       for (uint32_t l = 0; l < flow->count; ++l)
         free_at_[flow->lanes[l]] = start + bytes / widths_[flow->lanes[l]];
       flow->left -= bytes;
@@ -191,12 +259,13 @@ class BurstNetwork final : public FlowNetwork {
   uint64_t finish(uint64_t tick, std::vector<uint32_t>& done) {
     size_t kept = 0;
     for (Flow& flow : flows_) {
-      if (flow.left <= 0 && tick_of(flow.time) <= tick)
+      if (flow.left <= 0 && tick_after(origin_, flow.time) <= tick)
         done.push_back(flow.owner);
       else
         flows_[kept++] = flow;
     }
     flows_.resize(kept);
+    count_from(tick);
     return tick;
   }
 
@@ -205,6 +274,7 @@ class BurstNetwork final : public FlowNetwork {
   const double burst_;
   std::vector<Flow> flows_;
   std::vector<Flow*> waiting_;
+  uint64_t origin_ = 0;
   double time_ = 0;
   uint64_t turn_ = 0;
 };

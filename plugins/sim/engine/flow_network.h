@@ -7,7 +7,8 @@
 //
 // Alone, b bytes over lanes of w1, w2 bytes per tick take ceil(b / min(w1, w2)) ticks in both.
 // Deterministic: of equals the one that was added first goes first. Rates are doubles; ends are
-// ticks, rounded up.
+// ticks, rounded up. Nothing depends on the tick at which all began: the same flows, so much later,
+// have the same times, so much later, to the last bit.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +30,13 @@ class FlowNetwork {
   // appended to `done`, in the order in which they were added. Returns the tick it got to.
   virtual uint64_t advance(uint64_t limit, std::vector<uint32_t>& done) = 0;
   virtual bool idle() const = 0;
+
+  // All that matters of the flows under way for what comes, counted from `now`: two networks with
+  // the same do the same. `names[owner]` stands for the owner.
+  virtual void write_state(uint64_t now, const std::vector<uint32_t>& names,
+                           std::vector<uint64_t>& out) = 0;
+  // As if all had happened so many ticks later.
+  virtual void shift(uint64_t ticks) = 0;
 };
 
 // `widths`: bytes per tick of each lane, above 0 where flows use it. `burst_bytes` of model burst.

@@ -5,6 +5,8 @@
 #include <functional>
 #include <queue>
 
+#include "engine/progress.h"
+
 namespace stria::sim {
 namespace {
 
@@ -16,79 +18,96 @@ using MinHeap = std::priority_queue<T, std::vector<T>, std::greater<T>>;
 class Simulation {
  public:
   Simulation(const Machine& machine, const TaskGraph& graph, const SimulateOptions& options)
-      : machine_(machine), graph_(graph) {
+      : machine_(machine), graph_(graph), options_(options), progress_(graph) {
     std::vector<double> widths;
     for (const Lane& lane : machine.lanes()) widths.push_back(lane.bytes_per_tick);
     network_ = make_flow_network(options.buses, std::move(widths), options.burst_bytes);
-    const size_t count = graph.size();
-    out_.start.resize(count);
-    out_.end.resize(count);
-    out_.instance.resize(count);
-    open_.resize(count);
-    parts_.resize(count);
-    // Who waits for each task, as one list.
-    first_.assign(count + 1, 0);
-    for (uint32_t before : graph.waits) ++first_[before + 1];
-    for (size_t t = 0; t < count; ++t) first_[t + 1] += first_[t];
-    after_.resize(graph.waits.size());
-    std::vector<uint32_t> at(first_.begin(), first_.end() - 1);
-    for (size_t t = 0; t < count; ++t) {
-      open_[t] = graph.first_wait[t + 1] - graph.first_wait[t];
-      for (uint32_t w = graph.first_wait[t]; w < graph.first_wait[t + 1]; ++w)
-        after_[at[graph.waits[w]]++] = static_cast<uint32_t>(t);
+    const size_t groups = machine.groups().size();
+    any_.resize(groups);
+    free_.resize(groups);
+    idle_.resize(groups);
+    for (size_t g = 0; g < groups; ++g) {
+      idle_[g] = machine.groups()[g].count;
+      free_[g].assign(idle_[g], true);
     }
-    any_.resize(machine.groups().size());
-    free_.resize(machine.groups().size());
-    for (size_t g = 0; g < machine.groups().size(); ++g)
-      for (uint32_t i = 0; i < machine.groups()[g].count; ++i) free_[g].push_back(true);
-    idle_.resize(machine.groups().size());
-    for (size_t g = 0; g < idle_.size(); ++g) idle_[g] = machine.groups()[g].count;
     own_.resize(machine.instances());
-    fixed_.assign(machine.groups().size(), 0);
-    touched_.assign(machine.groups().size(), false);
+    idle_since_.resize(machine.instances());
+    fixed_.assign(groups, 0);
+    touched_.assign(groups, false);
   }
 
   Result<Timeline> run() {
-    for (size_t t = 0; t < graph_.size(); ++t)
-      if (open_[t] == 0) make_ready(static_cast<uint32_t>(t));
+    progress_.begin();
     settle();
-    while (left_ > 0) {
-      const uint64_t limit = timers_.empty() ? kLastTick : timers_.top().first;
+    while (!progress_.done()) {
+      const uint64_t limit = timers_.empty() ? kLastTick : timers_.top().at;
       done_.clear();
       now_ = network_->idle() ? limit : network_->advance(limit, done_);
-      if (now_ >= kLastTick)
-        return make_error(StatusCode::out_of_range,
-                          "the simulation takes more than 2^53 ticks of time");
+      if (now_ >= kLastTick) return too_long();
       for (uint32_t task : done_) part_done(task);
-      while (!timers_.empty() && timers_.top().first == now_) {
-        const uint32_t task = timers_.top().second;
+      while (!timers_.empty() && timers_.top().at == now_) {
+        const uint32_t task = timers_.top().task;
         timers_.pop();
         timer(task);
       }
       settle();
+      if (out_.tasks.size() > kMostRecords)
+        return make_error(StatusCode::out_of_range,
+                          "more than {} operations and transfers that do not repeat themselves",
+                          kMostRecords);
+      if (options_.skip_ahead) look_for_steady_loops();
+      if (now_ >= kLastTick) return too_long();
     }
     return std::move(out_);
   }
 
  private:
-  const TaskKind& kind_of(uint32_t task) const { return graph_.kinds[graph_.kind[task]]; }
-
-  void make_ready(uint32_t task) {
-    const TaskKind& kind = kind_of(task);
-    if (kind.work == TaskKind::Work::join) {
-      ended_.push_back(task);
-      ++left_;
-      out_.start[task] = now_;
-      return;
+  // A task under way.
+  struct Task {
+    Progress::Node node;
+    uint64_t serial = 0, start = 0;
+    uint64_t timer = 0;  // when its timer ends, 0: it has none
+    uint64_t idle = 0;   // ticks that its instance did nothing before
+    uint32_t kind = 0, instance = 0;
+    uint32_t parts = 0;  // timers and flows that have not ended
+    Spent waited = Spent::no_work;
+    bool moves = false;
+  };
+  // At one tick the lowest number comes first: who moves first has the first turn.
+  struct Timer {
+    uint64_t at, number;
+    uint32_t task;
+    bool operator>(const Timer& other) const {
+      return std::pair(at, number) > std::pair(other.at, other.number);
     }
-    ++left_;
+  };
+  // Of what is ready that which has the lowest number goes first.
+  struct Ready {
+    uint64_t number;
+    Progress::Node node;
+    bool operator>(const Ready& other) const { return number > other.number; }
+  };
+
+  static Status too_long() {
+    return make_error(StatusCode::out_of_range,
+                      "the simulation takes more than 2^53 ticks of time");
+  }
+  const TaskKind& kind_of(uint32_t task) const { return graph_.kinds[tasks_[task].kind]; }
+
+  void push_ready(Progress::Node node) {
+    const TaskKind& kind = graph_.kinds[Progress::kind(node)];
+    const Ready ready{Progress::number(node), node};
     if (kind.instance < 0) {
-      any_[kind.group].push(task);
+      any_[kind.group].push(ready);
     } else {
-      own_[machine_.groups()[kind.group].first + static_cast<uint32_t>(kind.instance)].push(task);
+      own_[machine_.groups()[kind.group].first + static_cast<uint32_t>(kind.instance)].push(ready);
       ++fixed_[kind.group];
     }
     touch(kind.group);
+  }
+  void take_ready() {
+    for (const Progress::Node& node : progress_.ready()) push_ready(node);
+    progress_.ready().clear();
   }
 
   void touch(uint32_t group) {
@@ -100,8 +119,9 @@ class Simulation {
   // All ends at this tick, then all starts; what takes no time ends at once.
   void settle() {
     for (;;) {
-      for (size_t e = 0; e < ended_.size(); ++e) end(ended_[e]);
+      for (uint32_t task : ended_) end(task);
       ended_.clear();
+      take_ready();
       if (touched_list_.empty()) return;
       std::sort(touched_list_.begin(), touched_list_.end());
       starting_.swap(touched_list_);
@@ -112,19 +132,21 @@ class Simulation {
   }
 
   void end(uint32_t task) {
-    out_.end[task] = now_;
+    const Task& of = tasks_[task];
     out_.ticks = std::max(out_.ticks, now_);
-    --left_;
+    ++out_.events;
     const TaskKind& kind = kind_of(task);
-    if (kind.work != TaskKind::Work::join) {
-      ++out_.events;
-      const Group& group = machine_.groups()[kind.group];
-      free_[kind.group][out_.instance[task] - group.first] = true;
-      ++idle_[kind.group];
-      touch(kind.group);
-    }
-    for (uint32_t a = first_[task]; a < first_[task + 1]; ++a)
-      if (--open_[after_[a]] == 0) make_ready(after_[a]);
+    const Group& group = machine_.groups()[kind.group];
+    out_.tasks.push_back(
+        {Progress::number(of.node), of.start, now_, of.kind, of.instance, of.waited});
+    loop_of_.push_back(Progress::loop_of(of.node));
+    free_[kind.group][of.instance - group.first] = true;
+    idle_since_[of.instance] = now_;
+    ++idle_[kind.group];
+    touch(kind.group);
+    spare_.push_back(task);
+    progress_.ended(of.node,
+                    kind.work == TaskKind::Work::transfer ? kEndedTransfer : kEndedOperation, now_);
   }
 
   void start_group(uint32_t g) {
@@ -132,51 +154,80 @@ class Simulation {
     for (uint32_t i = 0; i < group.count && idle_[g] > 0; ++i) {
       if (any_[g].empty() && fixed_[g] == 0) return;
       if (!free_[g][i]) continue;
-      MinHeap<uint32_t>& own = own_[group.first + i];
-      const bool take_own = !own.empty() && (any_[g].empty() || own.top() < any_[g].top());
+      MinHeap<Ready>& own = own_[group.first + i];
+      const bool take_own = !own.empty() && (any_[g].empty() || any_[g].top() > own.top());
       if (!take_own && any_[g].empty()) continue;
-      MinHeap<uint32_t>& from = take_own ? own : any_[g];
-      const uint32_t task = from.top();
+      MinHeap<Ready>& from = take_own ? own : any_[g];
+      const Progress::Node node = from.top().node;
       from.pop();
       if (take_own) --fixed_[g];
       free_[g][i] = false;
       --idle_[g];
-      out_.instance[task] = group.first + i;
-      start(task, i);
+      start(node, group.first + i, i);
     }
   }
 
-  void start(uint32_t task, uint32_t instance) {
+  void start(Progress::Node node, uint32_t instance, uint32_t number) {
     ++out_.events;
-    out_.start[task] = now_;
-    const TaskKind& kind = kind_of(task);
+    uint32_t task;
+    if (spare_.empty()) {
+      task = static_cast<uint32_t>(tasks_.size());
+      tasks_.emplace_back();
+    } else {
+      task = spare_.back();
+      spare_.pop_back();
+    }
+    Task& of = tasks_[task];
+    of = {};
+    of.node = node;
+    of.serial = ++serial_;
+    of.start = now_;
+    of.kind = Progress::kind(node);
+    of.instance = instance;
+    of.parts = 1;
+    of.idle = now_ - idle_since_[instance];
+    if (of.idle > 0) of.waited = waited_for(Progress::why(node));
+    idle_since_[instance] = 0;
+    const TaskKind& kind = graph_.kinds[of.kind];
     if (kind.work == TaskKind::Work::transfer) {
-      const Route::Way& way = kind.route.ways[instance];
-      parts_[task] = 1;
+      const Route::Way& way = kind.route.ways[number];
       if (way.latency_ticks > 0)
-        timers_.push({now_ + way.latency_ticks, task});
+        set_timer(task, way.latency_ticks);
       else
         move(task, way);
-      return;
+    } else {
+      for (const Flowing& flow : kind.flows) {
+        if (flow.bytes == 0) continue;
+        ++of.parts;
+        of.moves = true;
+        network_->add(task, flow.lanes.data(), static_cast<uint32_t>(flow.lanes.size()), flow.bytes,
+                      now_);
+      }
+      const uint64_t ticks = kind.overhead_ticks + kind.compute_ticks;
+      if (ticks > 0)
+        set_timer(task, ticks);
+      else
+        part_done(task);
     }
-    parts_[task] = 1;
-    for (const Flowing& flow : kind.flows) {
-      if (flow.bytes == 0) continue;
-      ++parts_[task];
-      network_->add(task, flow.lanes.data(), static_cast<uint32_t>(flow.lanes.size()), flow.bytes,
-                    now_);
-    }
-    const uint64_t ticks = kind.overhead_ticks + kind.compute_ticks;
-    if (ticks > 0)
-      timers_.push({now_ + ticks, task});
-    else
-      part_done(task);
+    // Points that begin because this one has are there for the next instance.
+    progress_.started(node, now_);
+    take_ready();
+  }
+
+  void set_timer(uint32_t task, uint64_t ticks) {
+    tasks_[task].timer = now_ + ticks;
+    push_timer(task);
+  }
+
+  void push_timer(uint32_t task) {
+    timers_.push({tasks_[task].timer, Progress::number(tasks_[task].node), task});
   }
 
   void timer(uint32_t task) {
+    tasks_[task].timer = 0;
     const TaskKind& kind = kind_of(task);
     if (kind.work == TaskKind::Work::transfer)
-      move(task, kind.route.ways[out_.instance[task] - machine_.groups()[kind.group].first]);
+      move(task, kind.route.ways[tasks_[task].instance - machine_.groups()[kind.group].first]);
     else
       part_done(task);
   }
@@ -184,36 +235,147 @@ class Simulation {
   void move(uint32_t task, const Route::Way& way) {
     const uint64_t bytes = kind_of(task).bytes;
     if (bytes == 0) return part_done(task);
+    tasks_[task].moves = true;
     network_->add(task, way.lanes.data(), static_cast<uint32_t>(way.lanes.size()), bytes, now_);
   }
 
   void part_done(uint32_t task) {
-    if (--parts_[task] == 0) ended_.push_back(task);
+    if (--tasks_[task].parts == 0) ended_.push_back(task);
+  }
+
+  // --- skipping ahead
+
+  // Each loop keeps the moment after its first, second, fourth, eighth, … point and compares those
+  // that follow with it, so that any period is found within three times its length.
+  void look_for_steady_loops() {
+    for (Progress::Watched* loop : progress_.advanced()) {
+      ++loop->points;
+      const uint64_t sketch = this->sketch();
+      if (!loop->saved.form.empty() && loop->sketch == sketch) {
+        const Moment now = moment();
+        if (const auto steady = steady_between(loop->saved, now)) {
+          skip(loop->saved, now, *steady);
+          loop->saved = {};
+          loop->save_at = loop->points + 1;
+          return;
+        }
+      }
+      if (loop->points < loop->save_at) continue;
+      loop->saved = moment();
+      loop->sketch = sketch;
+      loop->save_at = 2 * loop->points;
+    }
+  }
+
+  // The same for moments that are alike, and soon made.
+  uint64_t sketch() {
+    uint64_t out = progress_.frames();
+    const auto add = [&](uint64_t value) { out = (out ^ value) * 0x9e37'79b9'7f4a'7c15 + value; };
+    for (size_t g = 0; g < free_.size(); ++g) {
+      add(any_[g].size());
+      add(fixed_[g] << 16 | idle_[g]);
+    }
+    names_.assign(tasks_.size(), 0);
+    flowing_.clear();
+    network_->write_state(now_, names_, flowing_);
+    for (uint64_t value : flowing_) add(value);
+    return out;
+  }
+
+  Moment moment() {
+    Moment out;
+    out.now = now_;
+    out.events = out_.events;
+    out.records = out_.tasks.size();
+    out.idle_since = idle_since_;
+    running_.clear();
+    for (uint32_t i = 0; i < tasks_.size(); ++i)
+      if (tasks_[i].parts > 0) running_.push_back(i);
+    // Those of a node are few: as many as run.
+    names_.assign(tasks_.size(), 0);
+    order_.clear();
+    progress_.write_state(out, [&](Progress::Node node) {
+      const auto at = std::find_if(running_.begin(), running_.end(), [&](uint32_t task) {
+        return tasks_[task].node.frame == node.frame && tasks_[task].node.node == node.node;
+      });
+      const Task& task = tasks_[*at];
+      names_[*at] = static_cast<uint32_t>(out.tasks.size());
+      order_.push_back(*at);
+      out.tasks.push_back({task.serial, task.start, task.timer, task.moves});
+      out.form.insert(out.form.end(), {task.instance, task.parts, task.moves, task.timer != 0,
+                                       task.idle, static_cast<uint64_t>(task.waited)});
+    });
+    network_->write_state(now_, names_, out.form);
+    return out;
+  }
+
+  void skip(const Moment& before, const Moment& now, const Steady& steady) {
+    const uint64_t ticks = now.now - before.now;
+    if (steady.times > (kLastTick - now_) / ticks) {
+      now_ = kLastTick;
+      return;
+    }
+    const uint64_t by = ticks * steady.times;
+    progress_.skip(steady.steps, steady.times);
+    Repeat repeat{before.records, out_.tasks.size(), steady.times, ticks, {}};
+    for (size_t r = repeat.first; r < repeat.last; ++r)
+      repeat.steps.push_back(progress_.step_of(loop_of_[r]));
+    progress_.forget_after(repeat.first);
+    out_.repeats.push_back(std::move(repeat));
+    out_.events += (now.events - before.events) * steady.times;
+    out_.ticks += by;
+    now_ += by;
+    network_->shift(by);
+    timers_ = {};
+    for (size_t t = 0; t < order_.size(); ++t) {
+      Task& task = tasks_[order_[t]];
+      if (!steady.task_lasts[t]) {
+        task.start += by;
+        if (task.timer != 0) task.timer += by;
+      }
+      if (task.timer != 0) push_timer(order_[t]);
+    }
+    for (size_t i = 0; i < idle_since_.size(); ++i)
+      if (!steady.instance_lasts[i]) idle_since_[i] += by;
+    // Numbers have grown.
+    for (auto& heap : any_) heap = {};
+    for (auto& heap : own_) heap = {};
+    std::fill(fixed_.begin(), fixed_.end(), 0);
+    progress_.visit_ready([&](Progress::Node node) { push_ready(node); });
+    for (uint32_t group : touched_list_) touched_[group] = false;
+    touched_list_.clear();
   }
 
   const Machine& machine_;
   const TaskGraph& graph_;
+  const SimulateOptions options_;
+  Progress progress_;
   Timeline out_;
+  std::vector<uint32_t> loop_of_;  // of each record
   std::unique_ptr<FlowNetwork> network_;
   uint64_t now_ = 0;
-  size_t left_ = 0;              // tasks that are ready or under way
-  std::vector<uint32_t> open_;   // of each task: what it still waits for
-  std::vector<uint32_t> parts_;  // of each task under way: timers and flows that have not ended
-  std::vector<uint32_t> first_, after_;
-  MinHeap<std::pair<uint64_t, uint32_t>> timers_;
+  uint64_t serial_ = 0;
+  std::vector<Task> tasks_;  // those of spare_ have ended
+  std::vector<uint32_t> spare_;
+  MinHeap<Timer> timers_;
   std::vector<uint32_t> done_, ended_;
-  std::vector<MinHeap<uint32_t>> any_;   // by group: ready for any instance
-  std::vector<MinHeap<uint32_t>> own_;   // by instance: ready for it alone
+  std::vector<MinHeap<Ready>> any_;      // by group: ready for any instance
+  std::vector<MinHeap<Ready>> own_;      // by instance: ready for it alone
   std::vector<uint32_t> fixed_, idle_;   // by group: tasks in own_, free instances
   std::vector<std::vector<bool>> free_;  // by group and instance
+  std::vector<uint64_t> idle_since_;     // by instance; 0 while it works
   std::vector<bool> touched_;            // by group: something may start
   std::vector<uint32_t> touched_list_, starting_;
+  // Of the last moment: tasks under way in its order, the place of each task in that.
+  std::vector<uint32_t> order_, names_, running_;
+  std::vector<uint64_t> flowing_;
 };
 
 }  // namespace
 
 Result<Timeline> simulate(const Machine& machine, const TaskGraph& graph,
                           const SimulateOptions& options) {
+  STRIA_RETURN_IF_ERROR(numbers_of(graph).status());
   return Simulation(machine, graph, options).run();
 }
 

@@ -8,14 +8,16 @@
 //   over shared lanes meanwhile.
 // * A transfer takes the latency of its way, then as long as its bytes take.
 // * At one tick all ends come first, then starts, groups in their order.
+// * Loops that have become steady are skipped ahead: the timeline says what repeats itself how
+//   often. All tasks have the times that they have without.
 // The same input gives the same times, on every machine.
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "engine/flow_network.h"
 #include "engine/task_graph.h"
+#include "engine/timeline.h"
 #include "stria/base/status.h"
 
 namespace stria::sim {
@@ -23,16 +25,14 @@ namespace stria::sim {
 struct SimulateOptions {
   BusModel buses = BusModel::fluid;
   uint64_t burst_bytes = 256;
+  bool skip_ahead = true;
 };
 
-struct Timeline {
-  std::vector<uint64_t> start, end;  // of each task, ticks
-  std::vector<uint32_t> instance;    // of each task, among all groups' instances; joins: 0
-  uint64_t ticks = 0;                // the last end
-  uint64_t events = 0;               // starts and ends of what takes time
-};
+// Tasks that are looked at one by one; 400 megabytes of them.
+inline constexpr uint64_t kMostRecords = 10'000'000;
 
-// out_of_range: more ticks than 2^53, beyond which rates would lose whole ticks.
+// out_of_range: more ticks than 2^53, beyond which rates would lose whole ticks; more than
+// kMostRecords tasks that do not repeat themselves.
 Result<Timeline> simulate(const Machine& machine, const TaskGraph& graph,
                           const SimulateOptions& options = {});
 

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a machine has to do: unit operations and transfers with what each waits for. Tasks are
-// numbered in program order, and each waits only for earlier ones, so that nothing can block.
+// What a machine has to do: unit operations and transfers with what each waits for, and loops of
+// them. Nodes stand in program order, and each waits only for earlier ones, so that nothing can
+// block.
+//
+// A loop is one node, however many points it has. Its tasks are numbered as if all points stood one
+// after another in its place: a number says who comes first, and which task of a graph is meant.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -33,21 +38,36 @@ struct TaskKind {
   double pj = 0;               // of one such task
 };
 
+struct TaskGraph;
+
+// Points that are alike, in order: one begins when the one before has begun and the `depth`-th one
+// before has ended. What waits for nothing in the body begins with its point.
+struct Loop {
+  // A node of each point but the first waits for one of the point before.
+  struct Carried {
+    uint32_t node = 0, before = 0;
+  };
+  std::shared_ptr<const TaskGraph> body;  // with a task at least; its kinds are those of the root
+  uint64_t points = 1;
+  uint64_t depth = 1;
+  std::vector<Carried> carried;
+};
+
 struct TaskGraph {
-  std::vector<TaskKind> kinds;
-  std::vector<uint32_t> kind;        // of each task
-  std::vector<uint32_t> first_wait;  // of each task, into waits; one more at the end
-  std::vector<uint32_t> waits;       // tasks
-  // What makes room for the task's point in a pipeline, kNoTask if there was room.
+  static constexpr uint32_t kLoop = 0x8000'0000;
+
+  std::vector<TaskKind> kinds;       // of the root; empty in bodies of loops
+  std::vector<uint32_t> kind;        // of each node; of a loop its position in `loops` with kLoop
+  std::vector<uint32_t> first_wait;  // of each node, into waits; one more at the end
+  std::vector<uint32_t> waits;       // nodes
+  // What makes room for the node's point in a pipeline, kNoTask if there was room.
   std::vector<uint32_t> slot;
-  // Of a graph that has one point of each loop: how many tasks each stands for, else empty. Then
-  // a join's compute_ticks are what the chain of the points that are left out takes; such a graph
-  // has bounds, and no schedule.
-  std::vector<double> times;
-  double times_of(size_t task) const { return times.empty() ? 1 : times[task]; }
+  std::vector<Loop> loops;
 
   TaskGraph() : first_wait{0} {}
-  size_t size() const { return kind.size(); }
+  size_t size() const { return kind.size(); }  // nodes
+  bool is_loop(size_t node) const { return (kind[node] & kLoop) != 0; }
+  const Loop& loop(size_t node) const { return loops[kind[node] & ~kLoop]; }
   uint32_t add(uint32_t task_kind, const std::vector<uint32_t>& after, uint32_t slot_of = kNoTask) {
     kind.push_back(task_kind);
     waits.insert(waits.end(), after.begin(), after.end());
@@ -55,6 +75,25 @@ struct TaskGraph {
     slot.push_back(slot_of);
     return static_cast<uint32_t>(kind.size()) - 1;
   }
+  uint32_t add_loop(Loop loop, const std::vector<uint32_t>& after, uint32_t slot_of = kNoTask) {
+    loops.push_back(std::move(loop));
+    return add(kLoop | static_cast<uint32_t>(loops.size() - 1), after, slot_of);
+  }
 };
+
+// Numbers that the tasks and joins of a graph take, those of all points of loops together.
+// out_of_range: more than 2^53, as ticks.
+Result<uint64_t> numbers_of(const TaskGraph& graph);
+
+// How many tasks of each kind there are, joins included.
+std::vector<uint64_t> tasks_of_kinds(const TaskGraph& graph);
+
+// The graph with all points of its loops one after another, joins at their ends.
+struct Unrolled {
+  TaskGraph graph;
+  std::vector<uint64_t> number;  // of each node in the graph that has loops; joins': UINT64_MAX
+};
+// out_of_range: more than `most_tasks`.
+Result<Unrolled> unroll(const TaskGraph& graph, uint64_t most_tasks);
 
 }  // namespace stria::sim

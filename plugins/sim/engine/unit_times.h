@@ -5,29 +5,11 @@
 
 #include <array>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "engine/simulate.h"
 
 namespace stria::sim {
-
-enum class Spent : uint8_t {
-  compute,     // operations
-  overhead,    // fill and drain of operations
-  memory,      // beyond that, until the operands' bytes had moved
-  latency,     // of transfers
-  moving,      // bytes of transfers, as long as they take alone
-  contention,  // beyond that: others had the lanes
-  data,        // waited for a transfer
-  dependency,  // waited for an operation
-  slot,        // waited for a point of the pipeline to make room
-  no_work,     // nothing was left to do, or asked for
-};
-inline constexpr size_t kSpentKinds = 10;
-std::string_view name_of(Spent spent);
-// Those during which it worked.
-inline bool is_busy(Spent spent) { return spent <= Spent::contention; }
 
 struct InstanceTimes {
   std::array<uint64_t, kSpentKinds> ticks{};
@@ -41,15 +23,30 @@ struct InstanceTimes {
 std::vector<InstanceTimes> unit_times(const Machine& machine, const TaskGraph& graph,
                                       const Timeline& timeline);
 
+// All tasks of one kind on one instance.
+struct KindTimes {
+  uint32_t kind = 0, instance = 0;
+  uint64_t tasks = 0, ticks = 0;  // ticks: the sum of theirs
+};
+std::vector<KindTimes> kind_times(const Timeline& timeline);
+
 // Ticks that a task takes with nothing else on its lanes.
 uint64_t ticks_alone(const Machine& machine, const TaskKind& kind, uint32_t instance);
 
 // The same on the instance where it takes least; of a join its compute_ticks.
 uint64_t least_ticks_alone(const Machine& machine, const TaskKind& kind);
 
+// The least ticks from the start of a graph to its end: its longest chain, loops included, with
+// nothing else on the lanes.
+double longest_chain(const Machine& machine, const TaskGraph& graph);
+
+// Graphs with more tasks are not looked at task by task for what each waits for.
+inline constexpr uint64_t kMostCheckedTasks = 200'000;
+
 // internal: the timeline breaks a rule that every schedule has to keep: a task before what it waits
-// for, two at once on one instance, more than all of the time, less time than the busiest lane or
-// the longest chain needs, or more than all tasks one after another.
+// for (up to kMostCheckedTasks), two at once on one instance, not all tasks or some twice, more
+// than all of the time, less time than the busiest lane or the longest chain needs, or more than
+// all tasks one after another.
 Status check_timeline(const Machine& machine, const TaskGraph& graph, const Timeline& timeline);
 
 }  // namespace stria::sim

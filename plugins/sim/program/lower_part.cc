@@ -19,22 +19,22 @@ using stripe::Refinement;
 using stripe::Statement;
 using Point = std::map<std::string, int64_t>;  // values of indices
 
-// A part of a graph whose tasks are counted from its own start.
+// A part of a graph whose nodes are counted from its own start.
 struct Fragment {
   TaskGraph graph;              // without kinds
-  std::vector<uint32_t> exits;  // tasks that end it
+  std::vector<uint32_t> exits;  // nodes that end it
 };
 
-// A gigabyte of them; more need a coarser schedule, or bounds alone.
-constexpr size_t kMostTasks = 12'000'000;
+// Of loops whose points differ, and so stand one by one.
+constexpr size_t kMostTasks = 2'000'000;
+constexpr double kMostPoints = 9007199254740992;
 
 // As many as the clock counts.
 constexpr double kMostTicks = 9007199254740992;
 
 class Lowering {
  public:
-  Lowering(Machine& machine, LoweredPart& out, bool bounds_only)
-      : machine_(machine), out_(out), bounds_only_(bounds_only) {}
+  Lowering(Machine& machine, LoweredPart& out) : machine_(machine), out_(out) {}
 
   Status run(const Block& part) {
     std::vector<uint32_t> exit;  // of each statement
@@ -58,7 +58,6 @@ class Lowering {
         return make_error(StatusCode::out_of_range, "{}: more than {} operations and transfers",
                           out_.statements.back(), kMostTasks);
     }
-    if (bounds_only_) out_.graph.times.resize(out_.graph.size(), 1);
     return {};
   }
 
@@ -137,8 +136,10 @@ class Lowering {
 
   // The fragment's tasks at the end of `to`; those that wait for nothing wait for `before`. Its
   // exits, or what it would have waited for if it is empty.
+  // `carried`: what nodes of the fragment wait for besides, nodes of `to`.
   static std::vector<uint32_t> append(TaskGraph& to, const Fragment& from,
-                                      const std::vector<uint32_t>& before, uint32_t slot) {
+                                      const std::vector<uint32_t>& before, uint32_t slot,
+                                      const std::vector<Loop::Carried>& carried = {}) {
     const auto first = static_cast<uint32_t>(to.size());
     std::vector<uint32_t> waits;
     for (size_t t = 0; t < from.graph.size(); ++t) {
@@ -147,14 +148,14 @@ class Lowering {
         waits.push_back(first + from.graph.waits[w]);
       const uint32_t own = from.graph.slot[t];
       const bool enters = waits.empty();
-      to.add(from.graph.kind[t], enters ? before : waits,
-             own != kNoTask ? first + own
-             : enters       ? slot
-                            : kNoTask);
-      if (!from.graph.times.empty()) {
-        to.times.resize(to.size(), 1);
-        to.times.back() = from.graph.times[t];
-      }
+      if (enters) waits = before;
+      for (const Loop::Carried& besides : carried)
+        if (besides.node == t) waits.push_back(besides.before);
+      const uint32_t slot_of = own != kNoTask ? first + own : enters ? slot : kNoTask;
+      if (from.graph.is_loop(t))
+        to.add_loop(from.graph.loop(t), waits, slot_of);
+      else
+        to.add(from.graph.kind[t], waits, slot_of);
     }
     if (from.graph.size() == 0) return before;
     std::vector<uint32_t> exits;
@@ -327,89 +328,43 @@ class Lowering {
       if (index.range > 1) names.insert(index.name);
     }
     moves = location_uses(block, names);
-    const auto count = static_cast<size_t>(points);
+    if (points < 1) return Fragment();
+    if (points > kMostPoints)
+      return make_error(StatusCode::out_of_range, "a loop of {:.0f} points, 2^53 is the most",
+                        points);
+    const auto count = static_cast<uint64_t>(points);
     const bool allocates = std::any_of(block.refs.begin(), block.refs.end(),
                                        [](const Refinement& r) { return r.dir == RefDir::none; });
-    size_t depth =
-        static_cast<size_t>(std::max<int64_t>(1, block.tags.integer("pipeline").value_or(1)));
+    uint64_t depth =
+        static_cast<uint64_t>(std::max<int64_t>(1, block.tags.integer("pipeline").value_or(1)));
     if (block.tags.has("parallel") && !allocates) depth = count;
     const bool in_order = sums_over_points(block, names);
-    const bool by_deps = block.tags.has("deps");
-    if (bounds_only_ && !moves && count > 1)
-      return lower_one_point(block, memories, point, unit, points, depth, in_order);
-    if (count > kMostTasks)
-      return make_error(StatusCode::out_of_range,
-                        "a loop of {} points, the limit is {}; bounds alone have none", count,
-                        kMostTasks);
+    if (moves && count > 1)
+      return lower_points(block, memories, point, unit, count, depth, in_order);
+    STRIA_ASSIGN(Points body, lower_point(block, memories, point, unit, in_order));
+    if (count == 1 || body.fragment.graph.size() == 0) return std::move(body.fragment);
+    Loop loop{std::make_shared<const TaskGraph>(std::move(body.fragment.graph)), count, depth,
+              std::move(body.carried)};
     Fragment out;
-    std::vector<Fragment> steps;
-    std::vector<uint32_t> ends, last_of_step(block.stmts.size(), kNoTask);
-    std::vector<int64_t> at(block.idxs.size(), 0);
-    for (size_t p = 0; p < count; ++p) {
-      if (p == 0 || moves) {
-        steps.clear();
-        own.clear();
-        Point here = point;
-        for (size_t i = 0; i < at.size(); ++i) here[block.idxs[i].name] += at[i];
-        for (const Refinement& ref : block.refs) own[ref.into] = memory_of(ref, here, &memories);
-        for (const Statement& stmt : block.stmts) {
-          STRIA_ASSIGN(Fragment step, lower(block, stmt, own, here, unit));
-          steps.push_back(std::move(step));
-        }
-      }
-      const uint32_t slot = p >= depth ? ends[p - depth] : kNoTask;
-      std::vector<std::vector<uint32_t>> exits;
-      std::vector<bool> waited(block.stmts.size(), false);
-      for (size_t s = 0; s < steps.size(); ++s) {
-        std::vector<uint32_t> before;
-        const auto wait_for = [&](size_t of) {
-          waited[of] = true;
-          before.insert(before.end(), exits[of].begin(), exits[of].end());
-        };
-        if (by_deps)
-          for (int64_t dep : block.stmts[s].deps) wait_for(static_cast<size_t>(dep));
-        else if (s > 0)
-          wait_for(s - 1);
-        const bool enters = before.empty();
-        if (enters && slot != kNoTask) before.push_back(slot);
-        // Sums into one target are added in the order of the points.
-        const Block* step = block.stmts[s].block();
-        if (in_order && p > 0 && step && !is_transfer(*step)) before.push_back(last_of_step[s]);
-        exits.push_back(append(out.graph, steps[s], before, enters ? slot : kNoTask));
-        if (in_order) {
-          exits.back() = {joined(out.graph, exits.back())};
-          last_of_step[s] = exits.back()[0];
-        }
-      }
-      std::vector<uint32_t> end;
-      for (size_t s = 0; s < exits.size(); ++s)
-        if (!waited[s]) end.insert(end.end(), exits[s].begin(), exits[s].end());
-      ends.push_back(end.empty() ? slot : joined(out.graph, end));
-      if (out.graph.size() > kMostTasks)
-        return make_error(StatusCode::out_of_range, "more than {} operations and transfers",
-                          kMostTasks);
-      for (size_t i = at.size(); i > 0; --i) {
-        if (++at[i - 1] < block.idxs[i - 1].range) break;
-        at[i - 1] = 0;
-      }
-    }
-    for (size_t p = count > depth ? count - depth : 0; p < count; ++p)
-      if (ends[p] != kNoTask) out.exits.push_back(ends[p]);
+    out.graph.add_loop(std::move(loop), {});
+    out.exits = {0};
     return out;
   }
 
-  // One point for all of them, and behind it what the chain through the others takes at the least:
-  // those that wait for the point which makes room, or sums that are added in order.
-  Result<Fragment> lower_one_point(const Block& block,
-                                   const std::map<std::string, UnitInstance>& memories,
-                                   const Point& point, const std::string& unit, double points,
-                                   size_t depth, bool in_order) {
+  // A point, and what it waits for of the one before.
+  struct Points {
+    Fragment fragment;
+    std::vector<Loop::Carried> carried;
+  };
+  Result<Points> lower_point(const Block& block,
+                             const std::map<std::string, UnitInstance>& memories,
+                             const Point& point, const std::string& unit, bool in_order) {
     std::map<std::string, UnitInstance> own;
     for (const Refinement& ref : block.refs) own[ref.into] = memory_of(ref, point, &memories);
-    Fragment out;
+    Points out;
+    TaskGraph& graph = out.fragment.graph;
     std::vector<std::vector<uint32_t>> exits;
     std::vector<bool> waited(block.stmts.size(), false);
-    uint64_t in_order_ticks = 0;
     for (size_t s = 0; s < block.stmts.size(); ++s) {
       STRIA_ASSIGN(const Fragment step, lower(block, block.stmts[s], own, point, unit));
       std::vector<uint32_t> before;
@@ -421,38 +376,65 @@ class Lowering {
         for (int64_t dep : block.stmts[s].deps) wait_for(static_cast<size_t>(dep));
       else if (s > 0)
         wait_for(s - 1);
+      const auto first = static_cast<uint32_t>(graph.size());
+      exits.push_back(append(graph, step, before, kNoTask));
+      // Sums into one target are added in the order of the points.
       const Block* of = block.stmts[s].block();
-      if (in_order && of && !is_transfer(*of))
-        in_order_ticks = std::max(in_order_ticks, chain_of(step.graph));
-      exits.push_back(append(out.graph, step, before, kNoTask));
+      if (!in_order || !of || is_transfer(*of) || step.graph.size() == 0) continue;
+      exits.back() = {joined(graph, exits.back())};
+      for (uint32_t node = 0; node < step.graph.size(); ++node)
+        if (step.graph.first_wait[node] == step.graph.first_wait[node + 1])
+          out.carried.push_back({first + node, exits.back()[0]});
     }
-    std::vector<uint32_t> end;
     for (size_t s = 0; s < exits.size(); ++s)
-      if (!waited[s]) end.insert(end.end(), exits[s].begin(), exits[s].end());
-    const uint64_t once = chain_of(out.graph);
-    out.graph.times.resize(out.graph.size(), 1);
-    for (double& times : out.graph.times) times *= points;
-    const double rounds = std::ceil(points / static_cast<double>(depth)) - 1;
-    const double rest = std::max(rounds * static_cast<double>(once),
-                                 (points - 1) * static_cast<double>(in_order_ticks));
-    TaskKind kind;
-    kind.compute_ticks = static_cast<uint64_t>(rest);
-    out.exits = {out.graph.add(add_kind(std::move(kind), {}), end)};
-    out.graph.times.push_back(1);
+      if (!waited[s])
+        out.fragment.exits.insert(out.fragment.exits.end(), exits[s].begin(), exits[s].end());
     return out;
   }
 
-  // Ticks of the longest chain of tasks.
-  uint64_t chain_of(const TaskGraph& graph) const {
-    std::vector<uint64_t> chain(graph.size());
-    uint64_t longest = 0;
-    for (size_t t = 0; t < graph.size(); ++t) {
-      for (uint32_t w = graph.first_wait[t]; w < graph.first_wait[t + 1]; ++w)
-        chain[t] = std::max(chain[t], chain[graph.waits[w]]);
-      chain[t] += least_ticks_alone(machine_, out_.graph.kinds[graph.kind[t]]);
-      longest = std::max(longest, chain[t]);
+  // Points that differ in where they run or what they touch, one after another.
+  Result<Fragment> lower_points(const Block& block,
+                                const std::map<std::string, UnitInstance>& memories,
+                                const Point& point, const std::string& unit, uint64_t count,
+                                uint64_t depth, bool in_order) {
+    Fragment out;
+    std::vector<uint32_t> ends;
+    std::vector<int64_t> at(block.idxs.size(), 0);
+    uint32_t room = kNoTask;
+    uint32_t last = 0;  // the first node of the point before
+    for (uint64_t p = 0; p < count; ++p) {
+      Point here = point;
+      for (size_t i = 0; i < at.size(); ++i) here[block.idxs[i].name] += at[i];
+      STRIA_ASSIGN(Points one, lower_point(block, memories, here, unit, in_order));
+      if (one.fragment.graph.size() == 0) return Fragment();
+      if (p >= depth) {
+        const uint32_t end = ends[p - depth];
+        room = room == kNoTask || room == end ? end : joined(out.graph, {end, room});
+      }
+      const auto first = static_cast<uint32_t>(out.graph.size());
+      // Points are made of the same statements, and so of the same nodes in other places.
+      if (p > 0)
+        for (Loop::Carried& carried : one.carried) carried.before += last;
+      else
+        one.carried.clear();
+      const std::vector<uint32_t> exits =
+          append(out.graph, one.fragment,
+                 room == kNoTask ? std::vector<uint32_t>() : std::vector<uint32_t>{room}, room,
+                 one.carried);
+      last = first;
+      ends.push_back(joined(out.graph, exits));
+      if (out.graph.size() > kMostTasks)
+        return make_error(StatusCode::out_of_range,
+                          "more than {} operations and transfers of points that differ",
+                          kMostTasks);
+      for (size_t i = at.size(); i > 0; --i) {
+        if (++at[i - 1] < block.idxs[i - 1].range) break;
+        at[i - 1] = 0;
+      }
     }
-    return longest;
+    for (uint64_t p = count > depth ? count - depth : 0; p < count; ++p)
+      out.exits.push_back(ends[p]);
+    return out;
   }
 
   static bool uses_any(const stripe::Location& location, const std::set<std::string>& names) {
@@ -636,19 +618,20 @@ class Lowering {
 
   Machine& machine_;
   LoweredPart& out_;
-  const bool bounds_only_;
   uint32_t statement_ = 0;
   uint32_t join_ = kNoTask;
 };
 
 }  // namespace
 
-Result<LoweredPart> lower_part(Machine& machine, const Block& part, bool bounds_only) {
+Result<LoweredPart> lower_part(Machine& machine, const Block& part) {
   LoweredPart out;
-  STRIA_RETURN_IF_ERROR(Lowering(machine, out, bounds_only).run(part));
-  for (size_t t = 0; t < out.graph.size(); ++t)
-    for (const auto& [operation, count] : out.counts[out.graph.kind[t]].unpriced)
-      out.unpriced[operation] += out.graph.times_of(t) * count;
+  STRIA_RETURN_IF_ERROR(Lowering(machine, out).run(part));
+  STRIA_RETURN_IF_ERROR(numbers_of(out.graph).status());
+  for (uint64_t count : tasks_of_kinds(out.graph)) out.tasks.push_back(static_cast<double>(count));
+  for (size_t k = 0; k < out.tasks.size(); ++k)
+    for (const auto& [operation, count] : out.counts[k].unpriced)
+      out.unpriced[operation] += out.tasks[k] * count;
   return out;
 }
 

@@ -39,7 +39,8 @@ struct KindCounts {
 
 struct LoweredPart {
   TaskGraph graph;
-  std::vector<KindCounts> counts;          // of each kind
+  std::vector<KindCounts> counts;          // of a task of each kind
+  std::vector<double> tasks;               // of each kind, how many
   std::vector<std::string> statements;     // names
   std::vector<bool> is_transfer;           // of each statement
   std::map<std::string, double> unpriced;  // operations without an energy, per run of the part
@@ -47,8 +48,7 @@ struct LoweredPart {
 
 // Adds to the machine the groups that its transfers need. not_found, unsupported, invalid_argument,
 // out_of_range: what the machine has not, with the block's name.
-// `bounds_only`: one point of each loop stands for all (TaskGraph::times), where they are alike.
-Result<LoweredPart> lower_part(Machine& machine, const stripe::Block& part,
-                               bool bounds_only = false);
+// Points of a loop that are alike are one body, however many they are.
+Result<LoweredPart> lower_part(Machine& machine, const stripe::Block& part);
 
 }  // namespace stria::sim

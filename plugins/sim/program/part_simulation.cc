@@ -15,20 +15,14 @@ constexpr uint64_t kMostOracleTicks = 10'000'000;
 
 }  // namespace
 
-uint64_t least_ticks(const Machine& machine, const TaskGraph& graph) {
+uint64_t least_ticks(const Machine& machine, const LoweredPart& lowered) {
+  const TaskGraph& graph = lowered.graph;
   std::vector<double> bytes(machine.lanes().size()), work(machine.groups().size());
-  std::vector<uint64_t> chain(graph.size()), alone;
-  for (const TaskKind& kind : graph.kinds) alone.push_back(least_ticks_alone(machine, kind));
-  uint64_t longest = 0;
-  for (size_t t = 0; t < graph.size(); ++t) {
-    const TaskKind& kind = graph.kinds[graph.kind[t]];
-    for (uint32_t w = graph.first_wait[t]; w < graph.first_wait[t + 1]; ++w)
-      chain[t] = std::max(chain[t], chain[graph.waits[w]]);
-    chain[t] += alone[graph.kind[t]];
-    longest = std::max(longest, chain[t]);
+  for (size_t k = 0; k < graph.kinds.size(); ++k) {
+    const TaskKind& kind = graph.kinds[k];
     if (kind.work == TaskKind::Work::join) continue;
-    const double times = graph.times_of(t);
-    work[kind.group] += times * static_cast<double>(alone[graph.kind[t]]);
+    const double times = lowered.tasks[k];
+    work[kind.group] += times * static_cast<double>(least_ticks_alone(machine, kind));
     // Where it may go several ways, none of their lanes is sure.
     if (kind.work == TaskKind::Work::transfer &&
         (kind.instance >= 0 || machine.groups()[kind.group].count == 1))
@@ -37,7 +31,7 @@ uint64_t least_ticks(const Machine& machine, const TaskGraph& graph) {
     for (const Flowing& flow : kind.flows)
       for (uint32_t lane : flow.lanes) bytes[lane] += times * static_cast<double>(flow.bytes);
   }
-  auto least = static_cast<double>(longest);
+  double least = longest_chain(machine, graph);
   for (size_t lane = 0; lane < bytes.size(); ++lane)
     if (bytes[lane] > 0)
       least = std::max(least, std::ceil(bytes[lane] / machine.lanes()[lane].bytes_per_tick - 1e-5));
@@ -47,8 +41,8 @@ uint64_t least_ticks(const Machine& machine, const TaskGraph& graph) {
 }
 
 Result<uint64_t> estimate_part(Machine& machine, const stripe::Block& part) {
-  STRIA_ASSIGN(const LoweredPart lowered, lower_part(machine, part, true));
-  return least_ticks(machine, lowered.graph);
+  STRIA_ASSIGN(const LoweredPart lowered, lower_part(machine, part));
+  return least_ticks(machine, lowered);
 }
 
 std::vector<size_t> PartSimulation::order() const {
@@ -64,11 +58,11 @@ Result<PartSimulation> simulate_part(const stripe::Program& program, const strip
   STRIA_RETURN_IF_ERROR(check_capacity(program, model));
   STRIA_ASSIGN(Machine machine, Machine::make(model));
   const bool bounds_only = options.fidelity == Fidelity::roofline;
-  STRIA_ASSIGN(LoweredPart lowered, lower_part(machine, part, bounds_only));
-  PartSimulation out{std::move(machine), std::move(lowered), {}, {}, {}};
+  STRIA_ASSIGN(LoweredPart lowered, lower_part(machine, part));
+  PartSimulation out{std::move(machine), std::move(lowered), {}, {}, {}, {}};
   const TaskGraph& graph = out.lowered.graph;
   if (bounds_only) {
-    out.timeline.ticks = least_ticks(out.machine, graph);
+    out.timeline.ticks = least_ticks(out.machine, out.lowered);
     return out;
   }
   if (options.fidelity == Fidelity::cycle) {
@@ -78,12 +72,18 @@ Result<PartSimulation> simulate_part(const stripe::Program& program, const strip
   }
   STRIA_RETURN_IF_ERROR(check_timeline(out.machine, graph, out.timeline));
   out.spans.assign(part.stmts.size(), {UINT64_MAX, 0});
-  for (size_t t = 0; t < graph.size(); ++t) {
-    const TaskKind& kind = graph.kinds[graph.kind[t]];
-    if (kind.work == TaskKind::Work::join) continue;
-    StatementSpan& span = out.spans[kind.statement];
-    span.start = std::min(span.start, out.timeline.start[t]);
-    span.end = std::max(span.end, out.timeline.end[t]);
+  const auto span_of = [&](const TaskRecord& task) -> StatementSpan& {
+    return out.spans[graph.kinds[task.kind].statement];
+  };
+  // What is repeated ends last, the last time.
+  std::vector<uint64_t> later(out.timeline.tasks.size());
+  for (const Repeat& repeat : out.timeline.repeats)
+    for (size_t r = repeat.first; r < repeat.last; ++r) later[r] += repeat.times * repeat.shift;
+  for (size_t r = 0; r < later.size(); ++r) {
+    const TaskRecord& task = out.timeline.tasks[r];
+    StatementSpan& span = span_of(task);
+    span.start = std::min(span.start, task.start);
+    span.end = std::max(span.end, task.end + later[r]);
   }
   // A statement that takes no time is where those before it have ended.
   for (size_t s = 0; s < out.spans.size(); ++s)
@@ -91,6 +91,7 @@ Result<PartSimulation> simulate_part(const stripe::Program& program, const strip
       out.spans[s].start = out.spans[s].end = s > 0 ? out.spans[s - 1].end : 0;
   STRIA_RETURN_IF_ERROR(check_order(program, part, out.spans));
   out.times = unit_times(out.machine, graph, out.timeline);
+  out.kinds = kind_times(out.timeline);
   return out;
 }
 

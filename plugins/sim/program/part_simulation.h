@@ -30,6 +30,7 @@ struct PartSimulation {
   Timeline timeline;                 // roofline: only `ticks`
   std::vector<StatementSpan> spans;  // of each statement; roofline: none
   std::vector<InstanceTimes> times;  // roofline: none
+  std::vector<KindTimes> kinds;      // roofline: none
   uint64_t ticks() const { return timeline.ticks; }
 
   // Statements in an order in which they may run one by one: that of their starts.
@@ -37,7 +38,7 @@ struct PartSimulation {
 };
 
 // The least time that the busiest lane or unit, and the longest chain of dependencies, allow.
-uint64_t least_ticks(const Machine& machine, const TaskGraph& graph);
+uint64_t least_ticks(const Machine& machine, const LoweredPart& lowered);
 
 // That bound alone, for sweeps: nothing is checked or kept.
 Result<uint64_t> estimate_part(Machine& machine, const stripe::Block& part);

@@ -52,9 +52,7 @@ ordered_json lanes_json(const ReportedPart& part) {
 
 ordered_json memories_json(const PartSimulation& run) {
   std::map<std::string, KindCounts::Memory> sums;
-  std::vector<double> times(run.lowered.graph.kinds.size());
-  const TaskGraph& graph = run.lowered.graph;
-  for (size_t t = 0; t < graph.size(); ++t) times[graph.kind[t]] += graph.times_of(t);
+  const std::vector<double>& times = run.lowered.tasks;
   for (size_t k = 0; k < times.size(); ++k)
     for (const auto& [name, memory] : run.lowered.counts[k].memories) {
       KindCounts::Memory& sum = sums[name];
@@ -85,6 +83,13 @@ ordered_json energy_json(const Energy& energy) {
           {"leakage", energy.leakage}};
 }
 
+uint64_t tasks_of(const PartSimulation& run) {
+  double out = 0;
+  for (size_t k = 0; k < run.lowered.tasks.size(); ++k)
+    if (run.lowered.graph.kinds[k].work != TaskKind::Work::join) out += run.lowered.tasks[k];
+  return static_cast<uint64_t>(out);
+}
+
 ordered_json part_json(const ReportedPart& part) {
   const PartSimulation& run = part.run;
   const Machine& machine = run.machine;
@@ -94,8 +99,8 @@ ordered_json part_json(const ReportedPart& part) {
                       {"cycles", machine.cycles(run.ticks())},
                       {"ticks", run.ticks()},
                       {"latency_us", seconds * 1e6},
-                      {"at_least_cycles", machine.cycles(least_ticks(machine, run.lowered.graph))},
-                      {"tasks", run.lowered.graph.size()},
+                      {"at_least_cycles", machine.cycles(least_ticks(machine, run.lowered))},
+                      {"tasks", tasks_of(run)},
                       {"events", run.timeline.events},
                       {"energy_pJ", energy_json(energy)},
                       {"average_mW", seconds > 0 ? energy.total() / seconds / 1e9 : 0.0},
@@ -120,6 +125,44 @@ ordered_json part_json(const ReportedPart& part) {
   for (const auto& [name, count] : run.lowered.unpriced)
     out["operations_without_energy"][name] = count;
   return out;
+}
+
+// What an instance does while a repeat comes again, all times together.
+struct RepeatedTrack {
+  uint32_t instance = 0, kind = 0;  // kind: of one of its tasks
+  uint64_t start = 0, end = 0;
+  uint64_t tasks = 0, busy = 0;
+};
+
+std::vector<RepeatedTrack> tracks_of(const Timeline& timeline, const Repeat& repeat) {
+  // Repeats inside are part of what comes again.
+  std::vector<uint64_t> times(repeat.last - repeat.first, 1), later(times.size());
+  for (const Repeat& inner : timeline.repeats) {
+    if (&inner == &repeat) break;
+    for (size_t r = std::max(inner.first, repeat.first); r < std::min(inner.last, repeat.last);
+         ++r) {
+      times[r - repeat.first] *= inner.times + 1;
+      later[r - repeat.first] += inner.times * inner.shift;
+    }
+  }
+  std::map<uint32_t, RepeatedTrack> out;
+  for (size_t r = repeat.first; r < repeat.last; ++r) {
+    const TaskRecord& task = timeline.tasks[r];
+    RepeatedTrack& track = out[task.instance];
+    const uint64_t count = times[r - repeat.first] * repeat.times;
+    if (track.tasks == 0) {
+      track.instance = task.instance;
+      track.kind = task.kind;
+      track.start = task.start + repeat.shift;
+    }
+    track.end =
+        std::max(track.end, task.end + later[r - repeat.first] + repeat.times * repeat.shift);
+    track.tasks += count;
+    track.busy += count * (task.end - task.start);
+  }
+  std::vector<RepeatedTrack> tracks;
+  for (const auto& [instance, track] : out) tracks.push_back(track);
+  return tracks;
 }
 
 // A name as a field of a CSV file.
@@ -203,16 +246,27 @@ std::string trace_json(const SimulationReport& report) {
     uint64_t begin = 0;
     for (const ReportedPart& part : report.parts) {
       const PartSimulation& run = part.run;
-      const TaskGraph& graph = run.lowered.graph;
-      for (size_t t = 0; t < graph.size() && !run.spans.empty(); ++t) {
-        const TaskKind& kind = graph.kinds[graph.kind[t]];
-        if (kind.work == TaskKind::Work::join) continue;
-        const Group& group = run.machine.groups()[kind.group];
-        add(fmt::format(R"({{"ph":"X","name":{},"cat":{},"pid":{},"tid":{},"ts":{},"dur":{}}})",
-                        text(kind.name), text(part.name), processes.at(group.name),
-                        run.timeline.instance[t] - group.first + 1, begin + run.timeline.start[t],
-                        run.timeline.end[t] - run.timeline.start[t]));
-      }
+      const auto slice = [&](const std::string& name, uint32_t kind, uint32_t instance,
+                             uint64_t start, uint64_t end, const std::string& more) {
+        const Group& group = run.machine.groups()[run.lowered.graph.kinds[kind].group];
+        add(fmt::format(R"({{"ph":"X","name":{},"cat":{},"pid":{},"tid":{},"ts":{},"dur":{}{}}})",
+                        text(name), text(part.name), processes.at(group.name),
+                        instance - group.first + 1, begin + start, end - start, more));
+      };
+      // Of a repeat inside another one that one's slice stands for all.
+      run.timeline.visit(
+          [&](const TaskRecord& task) {
+            slice(run.lowered.graph.kinds[task.kind].name, task.kind, task.instance, task.start,
+                  task.end, "");
+          },
+          [&](const Repeat& repeat) {
+            for (const RepeatedTrack& track : tracks_of(run.timeline, repeat))
+              slice(fmt::format("{} tasks, the {} before again {} times", track.tasks,
+                                track.tasks / repeat.times, repeat.times),
+                    track.kind, track.instance, track.start, track.end,
+                    fmt::format(R"(,"args":{{"tasks":{},"busy_ticks":{},"repeats":{}}})",
+                                track.tasks, track.busy, repeat.times));
+          });
       begin += run.ticks();
     }
   }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/peak_energy.h"
+
 namespace stria::sim {
 namespace {
 
@@ -41,27 +43,23 @@ std::vector<KernelReport> kernels_of(const ReportedPart& part) {
       out[s].end = run.spans[s].end;
     }
   }
-  std::vector<double> times(graph.kinds.size());
   std::vector<uint64_t> busy(graph.kinds.size());
-  for (size_t t = 0; t < graph.size(); ++t) {
-    const TaskKind& kind = graph.kinds[graph.kind[t]];
+  for (const KindTimes& kind : run.kinds) busy[kind.kind] += kind.ticks;
+  const std::vector<double>& times = run.lowered.tasks;
+  for (size_t k = 0; k < times.size(); ++k) {
+    const TaskKind& kind = graph.kinds[k];
     if (is_join(kind)) continue;
-    const double count = graph.times_of(t);
-    times[graph.kind[t]] += count;
     KernelReport& kernel = out[kind.statement];
-    kernel.tasks += static_cast<uint64_t>(count);
-    kernel.pj += count * kind.pj;
+    kernel.tasks += static_cast<uint64_t>(times[k]);
+    kernel.pj += times[k] * kind.pj;
+    kernel.busy += busy[k];
     if (kind.work == TaskKind::Work::transfer)
-      kernel.bytes_moved += count * static_cast<double>(kind.bytes);
-    if (run.spans.empty()) continue;
-    const uint64_t ticks = run.timeline.end[t] - run.timeline.start[t];
-    kernel.busy += ticks;
-    busy[graph.kind[t]] += ticks;
+      kernel.bytes_moved += times[k] * static_cast<double>(kind.bytes);
   }
   std::vector<std::map<std::string, uint64_t>> by_unit(out.size());  // ticks of operations
   for (size_t k = 0; k < times.size(); ++k) {
-    if (times[k] == 0) continue;
     const TaskKind& kind = graph.kinds[k];
+    if (times[k] == 0 || is_join(kind)) continue;
     KernelReport& kernel = out[kind.statement];
     for (const auto& [operation, count] : run.lowered.counts[k].operations)
       kernel.operations[operation] += count * times[k];
@@ -82,9 +80,7 @@ std::vector<KernelReport> kernels_of(const ReportedPart& part) {
 }
 
 Energy energy_of(const ReportedPart& part) {
-  const TaskGraph& graph = part.run.lowered.graph;
-  std::vector<double> times(graph.kinds.size());
-  for (size_t t = 0; t < graph.size(); ++t) times[graph.kind[t]] += graph.times_of(t);
+  const std::vector<double>& times = part.run.lowered.tasks;
   Energy out;
   for (size_t k = 0; k < times.size(); ++k) {
     const KindCounts& counts = part.run.lowered.counts[k];
@@ -103,49 +99,36 @@ double area_of(const HardwareModel& model) {
 
 double peak_milliwatts(const ReportedPart& part) {
   const PartSimulation& run = part.run;
-  const double seconds = run.machine.seconds(1'000'000);  // of a million ticks
-  if (seconds <= 0 || run.spans.empty()) return 0;
+  if (run.spans.empty() || run.machine.seconds(1'000'000) <= 0 || run.ticks() == 0) return 0;
+  const double ticks_of_microsecond = 1e-6 * 1e6 / run.machine.seconds(1'000'000);
   // A run that is shorter is one window.
-  const double ticks_per_window =
-      std::max(1.0, std::min(1e-6 / (seconds / 1e6), static_cast<double>(run.ticks())));
-  const auto windows = static_cast<size_t>(static_cast<double>(run.ticks()) / ticks_per_window) + 1;
-  std::vector<double> pj(windows);
-  const TaskGraph& graph = run.lowered.graph;
-  for (size_t t = 0; t < graph.size(); ++t) {
-    const TaskKind& kind = graph.kinds[graph.kind[t]];
-    const auto start = static_cast<double>(run.timeline.start[t]);
-    const auto end = static_cast<double>(run.timeline.end[t]);
-    if (kind.pj <= 0 || end <= start) continue;
-    const double rate = kind.pj / (end - start);
-    for (auto w = static_cast<size_t>(start / ticks_per_window); w < windows; ++w) {
-      const double first = static_cast<double>(w) * ticks_per_window;
-      if (first >= end) break;
-      pj[w] += rate * (std::min(end, first + ticks_per_window) - std::max(start, first));
-    }
-  }
-  // The last window may be cut short; a whole one stands for it.
-  const double most = *std::max_element(pj.begin(), pj.end());
-  const double window = ticks_per_window * seconds / 1e6;
-  return most / window / kPicojoulesPerMilliwattSecond + leakage_milliwatts(run.machine.model());
+  const uint64_t window =
+      std::min(static_cast<uint64_t>(std::max(1.0, std::round(ticks_of_microsecond))), run.ticks());
+  const double most = most_energy(run.lowered.graph, run.timeline, window);
+  const double seconds = run.machine.seconds(1'000'000) / 1e6 * static_cast<double>(window);
+  return most / seconds / kPicojoulesPerMilliwattSecond + leakage_milliwatts(run.machine.model());
 }
 
 std::vector<double> bytes_of_lanes(const ReportedPart& part) {
   const PartSimulation& run = part.run;
   std::vector<double> out(run.machine.lanes().size());
-  const TaskGraph& graph = run.lowered.graph;
-  for (size_t t = 0; t < graph.size(); ++t) {
-    const TaskKind& kind = graph.kinds[graph.kind[t]];
-    if (kind.work == TaskKind::Work::transfer) {
-      const uint32_t first = run.machine.groups()[kind.group].first;
-      const size_t way = run.spans.empty() ? static_cast<size_t>(std::max(0, kind.instance))
-                                           : run.timeline.instance[t] - first;
+  const auto add = [&](const TaskKind& kind, size_t way, double times) {
+    if (kind.work == TaskKind::Work::transfer)
       for (uint32_t lane : kind.route.ways[way].lanes)
-        out[lane] += graph.times_of(t) * static_cast<double>(kind.bytes);
-    }
+        out[lane] += times * static_cast<double>(kind.bytes);
     for (const Flowing& flow : kind.flows)
-      for (uint32_t lane : flow.lanes)
-        out[lane] += graph.times_of(t) * static_cast<double>(flow.bytes);
+      for (uint32_t lane : flow.lanes) out[lane] += times * static_cast<double>(flow.bytes);
+  };
+  const TaskGraph& graph = run.lowered.graph;
+  for (const KindTimes& times : run.kinds) {
+    const TaskKind& kind = graph.kinds[times.kind];
+    add(kind, times.instance - run.machine.groups()[kind.group].first,
+        static_cast<double>(times.tasks));
   }
+  if (run.spans.empty())
+    for (size_t k = 0; k < graph.kinds.size(); ++k)
+      add(graph.kinds[k], static_cast<size_t>(std::max(0, graph.kinds[k].instance)),
+          run.lowered.tasks[k]);
   return out;
 }
 

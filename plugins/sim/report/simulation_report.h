@@ -45,7 +45,7 @@ std::vector<KernelReport> kernels_of(const ReportedPart& part);
 Energy energy_of(const ReportedPart& part);
 // Of all units of the model, mm2; 0: the model says of none.
 double area_of(const HardwareModel& model);
-// The most milliwatts over a microsecond (or all of a shorter run), leakage included; 0 without a
+// The most milliwatts over any microsecond (or all of a shorter run), leakage included; 0 without a
 // clock or events.
 double peak_milliwatts(const ReportedPart& part);
 // Bytes that each lane of the machine carried.
@@ -56,7 +56,8 @@ std::string report_json(const SimulationReport& report);
 // A line for each kernel of each part, with a head.
 std::string kernels_csv(const SimulationReport& report);
 // For trace viewers (Chrome's format): a process for each unit, a track for each instance, a slice
-// for each task; a tick is a microsecond there. Parts follow one another.
+// for each task; a tick is a microsecond there. What repeats itself is one slice, which says how
+// often, how many tasks it stands for and how many ticks they take. Parts follow one another.
 std::string trace_json(const SimulationReport& report);
 // For people: latency, kernels, units with what they waited for, energy.
 std::string summary(const SimulationReport& report);

@@ -101,7 +101,7 @@ std::string summary(const SimulationReport& report) {
   for (const ReportedPart& part : report.parts) {
     const PartSimulation& run = part.run;
     const Machine& machine = run.machine;
-    const uint64_t least = least_ticks(machine, run.lowered.graph);
+    const uint64_t least = least_ticks(machine, run.lowered);
     const double seconds = machine.seconds(run.ticks());
     out += fmt::format(
         "{}: {} cycles, {} on {} ({}); no schedule takes less than {} cycles ({:.1f}%)\n",

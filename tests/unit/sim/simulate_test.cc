@@ -67,9 +67,9 @@ TEST(Simulate, EqualTransfersShareABusFairly) {
     const Timeline timeline = run(machine, graph, {model});
     EXPECT_EQ(timeline.ticks, 2u * 64 * 256 / 32);
     if (model == BusModel::fluid)
-      EXPECT_EQ(timeline.end[0], timeline.end[1]);
+      EXPECT_EQ(timeline.tasks[0].end, timeline.tasks[1].end);
     else
-      EXPECT_EQ(timeline.end[0], timeline.end[1] - 8);  // the last burst is the other's
+      EXPECT_EQ(timeline.tasks[0].end, timeline.tasks[1].end - 8);  // the last burst is the other's
   }
 }
 
@@ -130,9 +130,12 @@ TEST(Simulate, InstancesTakeReadyTasksInOrder) {
   graph.add(any, {});
   graph.add(any, {});
   const Timeline timeline = run(machine, graph);
-  EXPECT_THAT(timeline.start, testing::ElementsAre(0, 0, 10, 20));
-  EXPECT_EQ(timeline.instance[3], timeline.instance[0]);
-  EXPECT_NE(timeline.instance[1], timeline.instance[0]);
+  const std::vector<TaskRecord> all = timeline.all();
+  std::vector<uint64_t> starts;
+  for (const TaskRecord& task : all) starts.push_back(task.start);
+  EXPECT_THAT(starts, testing::ElementsAre(0, 0, 10, 20));
+  EXPECT_EQ(all[3].instance, all[0].instance);
+  EXPECT_NE(all[1].instance, all[0].instance);
   EXPECT_EQ(timeline.events, 8u);
 }
 
@@ -270,7 +273,7 @@ TEST(Simulate, AgreesWithTheCycleOracle) {
     ASSERT_TRUE(slow.ok()) << slow.status().to_string();
     const Status status = check_timeline(made.machine, made.graph, *slow);
     ASSERT_TRUE(status.ok()) << seed << ": " << status.to_string();
-    exact += fast.end == slow->end;
+    exact += fast.all() == slow->all();
     ASSERT_NEAR(static_cast<double>(fast.ticks), static_cast<double>(slow->ticks),
                 static_cast<double>(made.graph.size()) + 0.05 * static_cast<double>(slow->ticks))
         << seed;
@@ -313,7 +316,7 @@ TEST(Simulate, FluidAndBurstBusesMostlyAgreeWithOperationsOnPorts) {
 
 TEST(Simulate, TheSameGraphHasTheSameTimes) {
   const RandomCase made = random_case(5, 0, 5000);
-  EXPECT_EQ(run(made.machine, made.graph).end, run(made.machine, made.graph).end);
+  EXPECT_EQ(run(made.machine, made.graph).all(), run(made.machine, made.graph).all());
 }
 
 // --- where time goes
@@ -353,17 +356,24 @@ TEST(CheckTimeline, FindsWhatIsOneTickTooEarly) {
     return check_timeline(machine, graph, wrong).to_string();
   };
   Timeline wrong = right;
-  --wrong.start[1];
+  --wrong.tasks[1].start;
   EXPECT_THAT(check(wrong), HasSubstr("which it waits for ends at 100"));
   wrong = right;
-  --wrong.end[0];
+  --wrong.tasks[0].end;
   EXPECT_THAT(check(wrong), HasSubstr("takes 99 ticks, 100 is the least"));
   wrong = right;
   --wrong.ticks;
   EXPECT_THAT(check(wrong), HasSubstr("the longest chain takes 630"));
   wrong = right;
-  wrong.ticks = wrong.end[8] = 100'000;
+  wrong.ticks = wrong.tasks[8].end = 100'000;
   EXPECT_THAT(check(wrong), HasSubstr("one after another it is 630"));
+  wrong = right;
+  wrong.tasks.pop_back();
+  EXPECT_THAT(check(wrong), HasSubstr("is there 3 times and runs 2 times"));
+  wrong = right;
+  wrong.tasks[3].start -= 200;
+  wrong.tasks[3].end -= 200;
+  EXPECT_THAT(check(wrong), HasSubstr("before it ends one at 100"));
 }
 
 }  // namespace

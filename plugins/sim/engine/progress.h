@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far a task graph has come: which nodes wait, are ready, run, have ended, of those points of
+// loops that have begun and not ended. Of a loop whose points may all begin at once only those are
+// looked at of which something may start next.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "engine/graph_plan.h"
+#include "engine/steady_state.h"
+#include "engine/timeline.h"
+
+namespace stria::sim {
+
+class Progress {
+ public:
+  struct Activation;
+  struct Frame;
+  // A node of a point, or of the graph itself.
+  struct Node {
+    Frame* frame = nullptr;
+    uint32_t node = 0;
+  };
+
+  // `graph` must outlive it.
+  explicit Progress(const TaskGraph& graph);
+  ~Progress();
+
+  // What waits for nothing is ready.
+  void begin();
+  void started(Node node, uint64_t now);
+  // What it was is `ended`.
+  void ended(Node node, Ended ended, uint64_t now);
+  // Tasks that are ready and have not been taken from here.
+  std::vector<Node>& ready() { return ready_; }
+  bool done() const { return done_; }
+
+  static uint32_t kind(Node node);
+  static uint64_t number(Node node);
+  // What ended when the node became ready.
+  static uint8_t why(Node node);
+  // Of the loop that the node is in; 0: none.
+  static uint32_t loop_of(Node node);
+
+  // --- for skipping ahead
+
+  // Loops under way of which points have ended since they were asked for, and that have more
+  // points.
+  struct Watched {
+    uint64_t points = 0;   // so many times it was asked for
+    uint64_t save_at = 1;  // the next power of two of them
+    Moment saved;          // form is empty: none
+    uint64_t sketch = 0;   // of it
+  };
+  std::vector<Watched*> advanced();
+  // Moments that were saved after the timeline had so many records are forgotten.
+  void forget_after(size_t records);
+  // Adds itself to the moment; `running` is called for each node that runs, in the order of the
+  // form.
+  void write_state(Moment& moment, const std::function<void(Node)>& running) const;
+  size_t frames() const { return frames_under_way_; }
+  // Loops go on by `steps` points (in the order of write_state) so many times.
+  void skip(const std::vector<uint64_t>& steps, uint64_t times);
+  // By how much the number of a task in a loop grows then, each time.
+  uint64_t step_of(uint32_t loop) const;
+  // All tasks that are ready and have not started.
+  void visit_ready(const std::function<void(Node)>& visit) const;
+
+ private:
+  enum class State : uint8_t { waits, ready, runs, done };
+  void make_ready(Node node, uint64_t now);
+  void release(Node node, uint8_t ended, uint64_t now);
+  void settle(uint64_t now);
+  void end_of_point(Frame* frame, uint64_t now);
+  void pump(Activation& loop, uint64_t now);
+  void enter(Activation& loop, uint64_t now);
+  Frame* take(const GraphPlan& plan);
+  void write_frame(const Frame& frame, Moment& moment,
+                   const std::function<void(Node)>& running) const;
+  void visit_loops(Frame& frame, const std::function<void(Activation&)>& visit) const;
+  void renumber(Frame& frame);
+
+  struct Line {
+    uint32_t around = 0;  // the loop that it is in
+    uint64_t size = 0;    // numbers of a point
+    uint64_t step = 0;    // points, of the last skip
+  };
+  struct EndedNode {
+    Node node;
+    uint8_t why = 0;
+  };
+  GraphPlan plan_;
+  std::unique_ptr<Frame> root_;
+  std::vector<Node> ready_;
+  std::vector<EndedNode> queue_;
+  std::vector<Activation*> advanced_;
+  std::vector<Line> lines_;  // by the serial of a loop
+  size_t frames_under_way_ = 0;
+  bool done_ = false;
+};
+
+}  // namespace stria::sim

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/steady_state.h"
+
+#include <algorithm>
+
+namespace stria::sim {
+
+std::optional<Steady> steady_between(const Moment& before, const Moment& now) {
+  if (before.form != now.form || before.now >= now.now) return std::nullopt;
+  const uint64_t passed = now.now - before.now;
+  Steady out;
+  out.times = UINT64_MAX;
+  for (size_t l = 0; l < now.loops.size(); ++l) {
+    const Moment::Progress &a = before.loops[l], &b = now.loops[l];
+    if (a.points != b.points || b.base < a.base) return std::nullopt;
+    const uint64_t step = b.base - a.base;
+    out.steps.push_back(step);
+    if (step == 0) continue;
+    // Another one of the same loop is at another place of it: how it came there is not this.
+    if (a.serial != b.serial) return std::nullopt;
+    out.times = std::min(out.times, (b.points - b.begun) / step);
+  }
+  // Without a loop that goes on there is nothing to repeat.
+  if (out.times == UINT64_MAX || out.times == 0) return std::nullopt;
+  for (size_t t = 0; t < now.tasks.size(); ++t) {
+    const Moment::Task &a = before.tasks[t], &b = now.tasks[t];
+    const bool moved_on =
+        b.start - a.start == passed && (a.timer == 0 ? b.timer == 0 : b.timer - a.timer == passed);
+    const bool lasts = a.serial == b.serial && !b.moves && b.timer != 0;
+    if (!moved_on && !lasts) return std::nullopt;
+    out.task_lasts.push_back(!moved_on);
+    // It ends after all of that.
+    if (!moved_on) out.times = std::min(out.times, (b.timer - 1 - now.now) / passed);
+  }
+  for (size_t i = 0; i < now.idle_since.size(); ++i) {
+    const uint64_t a = before.idle_since[i], b = now.idle_since[i];
+    if (a != b && b - a != passed) return std::nullopt;
+    out.instance_lasts.push_back(a == b);
+  }
+  if (out.times == 0) return std::nullopt;
+  return out;
+}
+
+}  // namespace stria::sim

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops that are skipped ahead against the same loops in full, on generated graphs: every task at
+// the same tick on the same instance, for the same reason. And how much may be skipped.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <random>
+
+#include "engine/cycle_oracle.h"
+#include "engine/unit_times.h"
+#include "report/peak_energy.h"
+#include "small_machine.h"
+
+namespace stria::sim {
+namespace {
+
+class Random {
+ public:
+  explicit Random(uint32_t seed) : random_(seed) {}
+  uint64_t pick(uint64_t low, uint64_t high) { return low + random_() % (high - low + 1); }
+  bool one_in(uint64_t n) { return pick(1, n) == 1; }
+
+ private:
+  std::mt19937 random_;
+};
+
+struct Case {
+  Machine machine;
+  TaskGraph graph;
+};
+
+TaskGraph random_body(Random& random, size_t kinds, int deep, uint64_t most_points);
+
+void add_node(Random& random, TaskGraph& graph, size_t kinds, int deep, uint64_t most_points) {
+  std::vector<uint32_t> waits;
+  const auto size = static_cast<uint32_t>(graph.size());
+  for (uint64_t w = random.pick(0, 2); w > 0 && size > 0; --w) {
+    const auto before = static_cast<uint32_t>(random.pick(0, size - 1));
+    if (std::find(waits.begin(), waits.end(), before) == waits.end()) waits.push_back(before);
+  }
+  if (deep > 0 && random.one_in(3)) {
+    Loop loop;
+    loop.body = std::make_shared<const TaskGraph>(
+        random_body(random, kinds, deep - 1, std::max<uint64_t>(2, most_points / 8)));
+    loop.points = random.pick(1, most_points);
+    loop.depth = random.one_in(4) ? loop.points : random.pick(1, 5);
+    const auto nodes = static_cast<uint32_t>(loop.body->size());
+    if (random.one_in(3)) {
+      const auto node = static_cast<uint32_t>(random.pick(0, nodes - 1));
+      loop.carried.push_back({node, static_cast<uint32_t>(random.pick(node, nodes - 1))});
+    }
+    graph.add_loop(std::move(loop), waits);
+    return;
+  }
+  graph.add(static_cast<uint32_t>(random.pick(0, kinds - 1)), waits);
+}
+
+TaskGraph random_body(Random& random, size_t kinds, int deep, uint64_t most_points) {
+  TaskGraph out;
+  out.add(static_cast<uint32_t>(random.pick(0, kinds - 1)), {});  // a task at least
+  for (uint64_t n = random.pick(0, 3); n > 0; --n) add_node(random, out, kinds, deep, most_points);
+  return out;
+}
+
+Case random_case(uint32_t seed) {
+  Random random(seed);
+  const double widths[] = {8, 16, 24, 32, 64};
+  HardwareModel model = small_model(widths[random.pick(0, 4)], widths[random.pick(0, 4)]);
+  for (MemoryUnit& memory : model.memories)
+    if (memory.name == "SRAM" && random.one_in(2))
+      memory.read_bytes_per_cycle = widths[random.pick(0, 4)];
+  model.transfers[0].latency_cycles = static_cast<double>(random.pick(0, 3));
+  model.transfers[0].half_duplex = random.one_in(4);
+  Case out{Machine::make(model).value(), {}};
+  for (int k = 0; k < 6; ++k) {
+    TaskKind kind;
+    const std::string sram = fmt::format("SRAM[{}]", random.pick(0, 1));
+    const uint64_t bytes = random.pick(1, 9) * (random.one_in(2) ? 128 : 100);
+    switch (random.pick(0, 4)) {
+      case 0:
+        kind = transfer(out.machine, "DRAM[0]", sram, bytes, random.pick(0, 2) ? -1 : 1);
+        break;
+      case 1: kind = transfer(out.machine, sram, "DRAM[0]", bytes); break;
+      case 2: kind = operation(out.machine, "CONV", random.pick(1, 40)); break;
+      case 3: kind = operation(out.machine, "CONV", random.pick(100, 3000), 0); break;
+      default:
+        kind = operation(out.machine, "DSP", random.pick(1, 60),
+                         static_cast<int32_t>(random.pick(0, 1)));
+    }
+    if (kind.work == TaskKind::Work::operation) {
+      kind.overhead_ticks = random.pick(0, 4);
+      const Machine::Ports ports =
+          out.machine.ports({"SRAM", static_cast<int64_t>(random.pick(0, 1))});
+      if (ports.read >= 0 && random.one_in(3))
+        kind.flows.push_back({{static_cast<uint32_t>(ports.read)}, bytes});
+    }
+    kind.pj = static_cast<double>(random.pick(0, 1000)) / 7;
+    out.graph.kinds.push_back(std::move(kind));
+  }
+  TaskGraph root = random_body(random, 6, 2, 150);
+  root.kinds = std::move(out.graph.kinds);
+  Loop loop;  // one at least
+  loop.body = std::make_shared<const TaskGraph>(random_body(random, 6, 1, 40));
+  loop.points = random.pick(2, 300);
+  loop.depth = random.pick(1, 4);
+  root.add_loop(std::move(loop),
+                random.one_in(2) ? std::vector<uint32_t>{0} : std::vector<uint32_t>{});
+  out.graph = std::move(root);
+  return out;
+}
+
+Timeline run(const Case& made, BusModel buses, bool skip_ahead) {
+  auto out = simulate(made.machine, made.graph, {buses, 256, skip_ahead});
+  EXPECT_TRUE(out.ok()) << out.status().to_string();
+  return std::move(out).value();
+}
+
+TEST(SkipAhead, EveryTaskIsWhereItIsInTheFullRun) {
+  size_t skipped = 0, nested = 0, compared = 0;
+  uint64_t records = 0, tasks = 0;
+  for (const BusModel buses : {BusModel::fluid, BusModel::burst})
+    for (uint32_t seed = 1; seed <= 400; ++seed) {
+      const Case made = random_case(seed);
+      const uint64_t count = numbers_of(made.graph).value();
+      if (count > 40'000) continue;
+      const Timeline full = run(made, buses, false), fast = run(made, buses, true);
+      ++compared;
+      skipped += !fast.repeats.empty();
+      for (size_t r = 1; r < fast.repeats.size(); ++r)
+        nested += fast.repeats[r].first <= fast.repeats[r - 1].first;
+      records += fast.tasks.size();
+      tasks += full.tasks.size();
+      ASSERT_TRUE(full.repeats.empty());
+      ASSERT_EQ(fast.ticks, full.ticks) << seed;
+      ASSERT_EQ(fast.events, full.events) << seed;
+      ASSERT_TRUE(fast.all() == full.all()) << seed;
+      // And what reports are made of.
+      for (const Timeline* timeline : {&full, &fast}) {
+        const Status status = check_timeline(made.machine, made.graph, *timeline);
+        ASSERT_TRUE(status.ok()) << seed << ": " << status.to_string();
+      }
+      const auto a = unit_times(made.machine, made.graph, full),
+                 b = unit_times(made.machine, made.graph, fast);
+      for (size_t i = 0; i < a.size(); ++i) {
+        ASSERT_EQ(a[i].ticks, b[i].ticks) << seed;
+        ASSERT_EQ(a[i].tasks, b[i].tasks) << seed;
+      }
+      for (const uint64_t window : {uint64_t{1}, uint64_t{100}, uint64_t{1000}})
+        if (window <= full.ticks) {
+          ASSERT_EQ(most_energy(made.graph, full, window), most_energy(made.graph, fast, window))
+              << seed;
+        }
+    }
+  std::printf(
+      "%zu of %zu graphs were skipped ahead, %zu repeats hold others; %llu records of %llu\n",
+      skipped, compared, nested, static_cast<unsigned long long>(records),
+      static_cast<unsigned long long>(tasks));
+  EXPECT_GE(compared, 600u);
+  EXPECT_GE(skipped, compared / 2);
+  EXPECT_GE(nested, 20u);
+  EXPECT_LT(records, tasks / 2);
+}
+
+// The same graph with its points one after another, as a graph without loops.
+TEST(SkipAhead, LoopsAreWhatTheyAreUnrolled) {
+  size_t compared = 0;
+  for (const BusModel buses : {BusModel::fluid, BusModel::burst})
+    for (uint32_t seed = 1; seed <= 200; ++seed) {
+      const Case made = random_case(seed);
+      auto unrolled = unroll(made.graph, 10'000);
+      if (!unrolled.ok()) continue;
+      ++compared;
+      const std::vector<TaskRecord> loops = run(made, buses, true).all();
+      Case flat{made.machine, std::move(unrolled->graph)};
+      std::vector<TaskRecord> one_by_one = run(flat, buses, true).all();
+      for (TaskRecord& task : one_by_one) task.number = unrolled->number[task.number];
+      ASSERT_EQ(loops.size(), one_by_one.size()) << seed;
+      for (size_t t = 0; t < loops.size(); ++t)
+        ASSERT_TRUE(loops[t] == one_by_one[t])
+            << seed << ": task " << loops[t].number << " at " << loops[t].start << " to "
+            << loops[t].end << ", waited for " << name_of(loops[t].waited) << "; unrolled "
+            << one_by_one[t].start << " to " << one_by_one[t].end << ", "
+            << name_of(one_by_one[t].waited);
+    }
+  EXPECT_GE(compared, 250u);
+}
+
+// Reasons, and times where nothing is shared in part, are also those of the oracle.
+TEST(SkipAhead, TheOracleGivesTheSameReasons) {
+  size_t same = 0;
+  for (uint32_t seed = 1; seed <= 150; ++seed) {
+    const Case made = random_case(seed);
+    if (numbers_of(made.graph).value() > 200) continue;
+    auto slow = simulate_by_cycles(made.machine, made.graph, 1'000'000);
+    ASSERT_TRUE(slow.ok()) << slow.status().to_string();
+    same += slow->all() == run(made, BusModel::fluid, true).all();
+  }
+  std::printf("%zu graphs are the same to the tick\n", same);
+  EXPECT_GE(same, 10u);
+}
+
+// Load, compute and store of a billion tiles: in closed form, and at once.
+TEST(SkipAhead, ABillionPointsTakeNoTime) {
+  for (const BusModel buses : {BusModel::fluid, BusModel::burst})
+    for (const uint64_t depth : {1, 2, 1024}) {
+      Machine machine = small_machine();
+      TaskGraph body;
+      body.add(0, {});
+      body.add(1, {0});
+      body.add(2, {1});
+      TaskGraph graph;
+      graph.kinds = {transfer(machine, "DRAM[0]", "SRAM[0]", 3200, 0),
+                     operation(machine, "CONV", 80, 0),
+                     transfer(machine, "SRAM[0]", "DRAM[0]", 960, 0)};
+      constexpr uint64_t kPoints = 1'000'000'000;
+      graph.add_loop({std::make_shared<const TaskGraph>(body), kPoints, depth, {}}, {});
+      const auto begin = std::chrono::steady_clock::now();
+      auto timeline = simulate(machine, graph, {buses});
+      const double seconds =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      ASSERT_TRUE(timeline.ok()) << timeline.status().to_string();
+      const uint64_t expected = depth == 1   ? kPoints * 210
+                                : depth == 2 ? kPoints / 2 * 210 + 100
+                                             : 210 + (kPoints - 1) * 100;
+      EXPECT_EQ(timeline->ticks, expected);
+      EXPECT_EQ(timeline->events, kPoints * 6);
+      EXPECT_LT(timeline->tasks.size(), 20'000u);
+      const Status status = check_timeline(machine, graph, *timeline);
+      EXPECT_TRUE(status.ok()) << status.to_string();
+      std::printf("a billion points, %llu at once: %.3f ms\n",
+                  static_cast<unsigned long long>(depth), seconds * 1e3);
+    }
+}
+
+// What does not end meanwhile does not keep a loop from being skipped.
+TEST(SkipAhead, ALongOperationBesideALoop) {
+  Machine machine = small_machine();
+  TaskGraph body;
+  body.add(0, {});
+  TaskGraph graph;
+  graph.kinds = {operation(machine, "DSP", 7, 0), operation(machine, "CONV", 1'000'000'003, 1)};
+  graph.add(1, {});
+  graph.add_loop({std::make_shared<const TaskGraph>(body), 1'000'000'000, 1, {}}, {});
+  auto timeline = simulate(machine, graph);
+  ASSERT_TRUE(timeline.ok());
+  EXPECT_EQ(timeline->ticks, 7'000'000'000u);
+  EXPECT_LT(timeline->tasks.size(), 100u);
+}
+
+TEST(SkipAhead, SaysWhatIsBeyondTheClock) {
+  Machine machine = small_machine();
+  TaskGraph body;
+  body.add(0, {});
+  TaskGraph graph;
+  graph.kinds = {operation(machine, "DSP", 1'000'000'000, 0)};
+  graph.add_loop({std::make_shared<const TaskGraph>(body), 1'000'000'000, 1, {}}, {});
+  EXPECT_THAT(simulate(machine, graph).status().to_string(), testing::HasSubstr("2^53 ticks"));
+  graph.loops[0].points = uint64_t{1} << 54;
+  EXPECT_THAT(simulate(machine, graph).status().to_string(),
+              testing::HasSubstr("more than 2^53 operations"));
+}
+
+}  // namespace
+}  // namespace stria::sim
