@@ -57,40 +57,41 @@ class Localizer {
 
   // `box`: the ranges of the block's indices.
   void run(Block& block, const Box& box) {
-    std::vector<std::string> names;
-    for (const Refinement& ref : block.refs)
-      if (ref.dir == RefDir::none && ref.tags.has_all(options_.ref_reqs)) names.push_back(ref.into);
     const StatementUsers users(block);  // a move changes those of the moved buffer only
-    for (const std::string& name : names) move(block, name, users.of(name), box);
+    std::erase_if(block.refs, [&](const Refinement& ref) {
+      return ref.dir == RefDir::none && ref.tags.has_all(options_.ref_reqs) &&
+             move(block, ref, users.of(ref.into), box);
+    });
     for (Statement& stmt : block.stmts)
       if (Block* inner = stmt.block()) run(*inner, inner->index_box(box));
   }
 
  private:
-  void move(Block& block, const std::string& name, const std::vector<size_t>& users,
+  // Whether `buffer`, a refinement of the block, now lies in the block that uses it.
+  bool move(Block& block, const Refinement& buffer, const std::vector<size_t>& users,
             const Box& box) {
     context_.matched();
-    std::string reason = try_move(block, name, users, box);
+    const std::string reason = try_move(block, buffer, users, box);
     if (reason.empty())
       context_.changed();
     else
-      context_.skipped(name, reason);
+      context_.skipped(buffer.into, reason);
+    return reason.empty();
   }
 
-  static std::string try_move(Block& block, const std::string& name,
+  static std::string try_move(Block& block, const Refinement& buffer,
                               const std::vector<size_t>& users, const Box& box) {
     if (users.empty()) return "nothing uses it";
     Block* user = block.stmts[users[0]].block();
     if (users.size() > 1 || !user) return "not exactly one inner block uses it";
     Refinement* view = nullptr;
     for (Refinement& ref : user->refs) {
-      if (ref.from != name) continue;
+      if (ref.from != buffer.into) continue;
       if (view) return "its block views it twice";
       view = &ref;
     }
-    const Refinement* buffer = block.find_ref(name);
-    if (buffer->swizzle || buffer->offset_bytes != 0) return "it has been placed";
-    if (names_index(buffer->location)) return "its location names an index of its block";
+    if (buffer.swizzle || buffer.offset_bytes != 0) return "it has been placed";
+    if (names_index(buffer.location)) return "its location names an index of its block";
     if (!sees_disjoint_parts(*user, *view)) return "its parts at different points overlap";
     if (!keeps_aggregation(*user, *view)) return "the view decides where an aggregation starts";
     for (const Dim& dim : view->shape.dims)
@@ -99,7 +100,7 @@ class Localizer {
     for (size_t d = 0; d < touched.size(); ++d)
       if (touched[d].lower < 0 || touched[d].upper >= view->shape.dims[d].size)
         return "a view inside reaches beyond its part";
-    Refinement moved = *buffer;
+    Refinement moved = buffer;
     moved.into = view->into;
     moved.shape.dims = dense_shape(moved.shape.type, view->shape.sizes()).dims;
     moved.access.assign(view->access.size(), Affine());
@@ -112,7 +113,6 @@ class Localizer {
     }
     restride_views(*user, moved.into, moved.shape.dims);
     *view = std::move(moved);
-    std::erase_if(block.refs, [&](const Refinement& ref) { return ref.into == name; });
     return "";
   }
 

@@ -83,10 +83,13 @@ void AllocationLives::scan(const Block& block, const Node* parent, size_t positi
     const auto at = users.find(ref.into);
     users_.push_back(at == users.end() ? std::vector<size_t>() : at->second);
     Units& units = units_.emplace_back();
+    Steps steps;
     for (const LocationUnit& unit : ref.location.path) {
+      steps.push_back(unit.name);
       units.emplace_back();
       for (const Affine& form : unit.units) units.back().push_back(interval_of(form, box));
     }
+    memory_.push_back(memories_.try_emplace(std::move(steps), memories_.size()).first->second);
   }
   const size_t end_of_own = all_.size();
   std::vector<std::pair<size_t, size_t>> times;  // of each statement
@@ -139,11 +142,10 @@ bool AllocationLives::alive_together(size_t a, size_t b) const {
 }
 
 bool AllocationLives::may_be_one_memory(size_t a, size_t b) const {
+  if (memory_[a] != memory_[b]) return false;
   const auto& path_a = all_[a].ref->location.path;
   const auto& path_b = all_[b].ref->location.path;
-  if (path_a.size() != path_b.size()) return false;
   for (size_t i = 0; i < path_a.size(); ++i) {
-    if (path_a[i].name != path_b[i].name) return false;
     for (size_t n = 0; n < std::min(units_[a][i].size(), units_[b][i].size()); ++n) {
       const Interval &x = units_[a][i][n], &y = units_[b][i][n];
       if (std::max(x.lower, y.lower) > std::min(x.upper, y.upper)) return false;

@@ -48,13 +48,17 @@ class AllocationLives {
   struct Node;  // a block
   // Of each step of a location, the numbers it may have.
   using Units = std::vector<std::vector<Interval>>;
+  // The names of a location's steps: pairs are compared by the number of their memory.
+  using Steps = std::vector<std::string_view>;
 
   void scan(const Block& block, const Node* parent, size_t position,
             const std::map<std::string, Interval>& around);
 
   std::vector<LiveAllocation> all_;
-  std::vector<Units> units_;        // by allocation
-  std::vector<const Node*> nodes_;  // by allocation: its owner's
+  std::map<Steps, size_t> memories_;  // numbered as they are met
+  std::vector<size_t> memory_;        // by allocation
+  std::vector<Units> units_;          // by allocation
+  std::vector<const Node*> nodes_;    // by allocation: its owner's
   // By allocation, the statements of its owner that use it.
   std::vector<std::vector<size_t>> users_;
   std::map<const Block*, std::unique_ptr<Node>> blocks_;
