@@ -141,6 +141,11 @@ void define(CLI::App* app, RunOptions& options) {
           "give up if the device is not done after so long; 0: never. Loading the plugin and "
           "opening the device do not count: each step of that has {:g} s of its own",
           step.count()));
+  app->add_option("--threads", options.threads,
+                  "threads of this machine that the run may take (default: $STRIA_THREADS, or all "
+                  "usable cores)")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 4096U));
   add_run_repro(app, options.run_repro);
   app->footer(
       std::string(kTensors) + kSelectors +

@@ -7,8 +7,9 @@
 
 namespace stria::command {
 
-RuntimeOptions runtime_options(double time_limit_s) {
+RuntimeOptions runtime_options(double time_limit_s, unsigned threads) {
   RuntimeOptions options;
+  options.threads = threads;
   if (time_limit_s > 0) options.wait_limit_ns = static_cast<uint64_t>(time_limit_s * 1e9);
   options.log = [](LogLevel level, std::string_view line) {
     if (level >= LogLevel::warning)
@@ -17,13 +18,14 @@ RuntimeOptions runtime_options(double time_limit_s) {
   return options;
 }
 
-Outcome open_device(const std::string& selector, Device& device, double time_limit_s) {
+Outcome open_device(const std::string& selector, Device& device, double time_limit_s,
+                    unsigned threads) {
   STRIA_OR_FAIL(DeviceSelector parsed, ExitCode::usage, parse_device_selector(selector));
-  RuntimeOptions options = runtime_options(time_limit_s);
+  RuntimeOptions options = runtime_options(time_limit_s, threads);
   if (!parsed.automatic) options.only_plugins = {parsed.plugin};
   const Runtime one(options);
   // Nothing was loaded if the plugin is not there, so all may be loaded now, to say what is.
-  const Runtime runtime = one.plugins().empty() ? Runtime(runtime_options(time_limit_s)) : one;
+  const Runtime runtime = one.plugins().empty() ? Runtime(runtime_options(time_limit_s, threads)) : one;
   STRIA_OR_FAIL(device, ExitCode::device, runtime.open(selector));
   return Outcome();
 }

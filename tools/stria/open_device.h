@@ -10,11 +10,12 @@
 namespace stria::command {
 
 // Options as every verb wants them: plugins' warnings and errors go to stderr. `time_limit_s`
-// bounds each wait for a device; 0: no bound.
-RuntimeOptions runtime_options(double time_limit_s = 0);
+// bounds each wait for a device; 0: no bound. `threads` as in RuntimeOptions.
+RuntimeOptions runtime_options(double time_limit_s = 0, unsigned threads = 0);
 
 // Usage for a malformed selector, device for all else. Loads only the plugin asked for, unless it
 // is not there.
-Outcome open_device(const std::string& selector, Device& device, double time_limit_s = 0);
+Outcome open_device(const std::string& selector, Device& device, double time_limit_s = 0,
+                    unsigned threads = 0);
 
 }  // namespace stria::command

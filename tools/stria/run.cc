@@ -177,7 +177,7 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
   STRIA_FAIL_IF(bind_program(program, request, how, in, generic, lower_seconds));
 
   Device device;
-  STRIA_FAIL_IF(open_device(options.device, device, options.time_limit_s));
+  STRIA_FAIL_IF(open_device(options.device, device, options.time_limit_s, options.threads));
   STRIA_FAIL_IF(check_result_memory(program, generic.bound, device));
   Profile profile;
   const Clock::time_point compile_begin = Clock::now();

@@ -26,6 +26,7 @@ struct RunOptions {
   std::string repro_dir;    // of reproducers; empty: the working directory
   std::string run_repro;    // a reproducer to try again, and nothing else
   double time_limit_s = 0;  // of each wait for the device; 0: none
+  unsigned threads = 0;     // of the host; 0: $STRIA_THREADS, or all usable cores
 };
 Outcome run(const RunOptions& options);
 
