@@ -115,6 +115,7 @@ class Fuser {
   void run() {
     Block a = std::move(*parent_.stmts[first_].block());
     Block b = std::move(*parent_.stmts[first_ + 1].block());
+    const std::vector<Index> first_indices = a.idxs;
     fused_.name = a.name + "+" + b.name;
     fused_.comments = a.comments;
     fused_.comments.insert(fused_.comments.end(), b.comments.begin(), b.comments.end());
@@ -124,6 +125,7 @@ class Fuser {
     cut(a, true);
     cut(b, false);
     fused_.idxs = b.idxs;
+    if (shape_.first_order) order_as(first_indices);
     bring_values(a);
     hand_over(a, b, plan_.tensor, shape_.local);
     for (const SharedTensor& other : plan_.others) hand_over(a, b, other.name, other.local);
@@ -159,6 +161,20 @@ class Fuser {
     for (const std::string& tag : first ? shape_.a_inner_set : shape_.b_inner_set)
       inner.tags.set(tag);
     for (const std::string& tag : shape_.inner_remove_set) inner.tags.remove(tag);
+  }
+
+  // Puts the fused block's indices into the order that the first one's have; others come last.
+  void order_as(const std::vector<Index>& first) {
+    std::map<std::string, size_t> position;
+    for (const FusedIndex& fused : plan_.indices)
+      for (size_t i = 0; i < first.size(); ++i)
+        if (first[i].name == fused.a_index) position[fused.name] = i;
+    const auto rank = [&](const Index& index) {
+      auto at = position.find(index.name);
+      return at == position.end() ? first.size() : at->second;
+    };
+    std::stable_sort(fused_.idxs.begin(), fused_.idxs.end(),
+                     [&](const Index& x, const Index& y) { return rank(x) < rank(y); });
   }
 
   // Outer values that the first block brings in: the fused block has them once.

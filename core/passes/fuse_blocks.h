@@ -16,6 +16,7 @@ struct FusionShape {
   stripe::Location location;
   std::vector<std::string> a_inner_set, b_inner_set;  // tags of what is left of the blocks
   std::vector<std::string> inner_remove_set;          // tags that these lose
+  bool first_order = false;  // the fused block's loops run in the first block's order
 };
 
 // Puts the fused block in the place of both. Without tags but #kernel, if they are kernels.

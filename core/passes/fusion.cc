@@ -78,7 +78,8 @@ class ParentFuser {
     shape.a_inner_set = options_.a_inner_set;
     shape.b_inner_set = options_.b_inner_set;
     shape.inner_remove_set = options_.inner_remove_set;
-    if (const std::string reason = beyond_memory(first, plan, shape); !reason.empty()) {
+    shape.first_order = options_.order == "first";
+    if (const std::string reason = beyond_limits(first, plan, shape); !reason.empty()) {
       context_.skipped(pair, reason);
       return false;
     }
@@ -113,6 +114,8 @@ class ParentFuser {
     if (options_.perfect && (own_indices(a) != plan.indices.size() ||
                              own_indices(b) != plan.indices.size() || plan.recompute > 1))
       return "not every index of both would be one of the fused block";
+    if (options_.perfect_first && own_indices(a) != plan.indices.size())
+      return "not every index of the first one would be one of the fused block";
     if (options_.output_match && !writes_as_it_reads(b, plan.tensor))
       return "the second one does not write as it reads";
     if (plan.recompute <= 1 || options_.recompute == "always") return "";
@@ -132,11 +135,13 @@ class ParentFuser {
         plan.recompute, more, 2 * plan.bytes, worth);
   }
 
-  // "" or why what the fused block would keep in `loc` does not fit there.
-  std::string beyond_memory(size_t first, const FusionPlan& plan, const FusionShape& shape) const {
-    if (shape.location.empty()) return "";
-    const MemoryUnit* memory = context_.model().find_memory(shape.location.path.back().name);
-    if (!memory || memory->size_bytes <= 0) return "";
+  // "" or why what the fused block would keep inside does not fit in `loc` or is over the limit.
+  std::string beyond_limits(size_t first, const FusionPlan& plan, const FusionShape& shape) const {
+    const MemoryUnit* memory =
+        shape.location.empty() ? nullptr
+                               : context_.model().find_memory(shape.location.path.back().name);
+    if (memory && memory->size_bytes <= 0) memory = nullptr;
+    if (!memory && options_.max_local_bytes == 0) return "";
     Block trial;
     trial.stmts = {parent_.stmts[first], parent_.stmts[first + 1]};
     for (const Refinement& ref : parent_.refs)
@@ -144,14 +149,31 @@ class ParentFuser {
           find_view(*trial.stmts[1].block(), ref.into))
         trial.refs.push_back(ref);
     fuse_blocks(trial, 0, plan, shape);
-    int64_t bytes = 0;
+    int64_t bytes = 0, in_memory = 0;
     for (const Refinement& ref : trial.stmts[0].block()->refs)
-      if (ref.dir == RefDir::none && ref.location == shape.location &&
-          __builtin_add_overflow(bytes, ref.shape.span_bytes(), &bytes))
+      if (memory && ref.dir == RefDir::none && ref.location == shape.location &&
+          __builtin_add_overflow(in_memory, ref.shape.span_bytes(), &in_memory))
         return fmt::format("it would keep more than 2^63 bytes in '{}'", memory->name);
-    if (bytes <= memory->size_bytes) return "";
-    return fmt::format("it would keep {} bytes in '{}', which has {}", bytes, memory->name,
-                       memory->size_bytes);
+    if (!add_local_bytes(*trial.stmts[0].block(), bytes))
+      return "it would keep more than 2^63 bytes";
+    if (memory && in_memory > memory->size_bytes)
+      return fmt::format("it would keep {} bytes in '{}', which has {}", in_memory, memory->name,
+                         memory->size_bytes);
+    if (options_.max_local_bytes > 0 && bytes > options_.max_local_bytes)
+      return fmt::format("it would keep {} bytes inside, {} are allowed", bytes,
+                         options_.max_local_bytes);
+    return "";
+  }
+
+  // What the block and those inside allocate; false if that is no number.
+  static bool add_local_bytes(const Block& block, int64_t& bytes) {
+    for (const Refinement& ref : block.refs)
+      if (ref.dir == RefDir::none &&
+          __builtin_add_overflow(bytes, ref.shape.span_bytes(), &bytes))
+        return false;
+    return std::all_of(block.stmts.begin(), block.stmts.end(), [&](const Statement& stmt) {
+      return !stmt.block() || add_local_bytes(*stmt.block(), bytes);
+    });
   }
 
   static bool writes_as_it_reads(const Block& b, const std::string& tensor) {
@@ -180,11 +202,15 @@ void describe(FusionOptions& options, OptionFields& fields) {
   fields.add("inner_remove_set", options.inner_remove_set, "tags that both of these lose");
   fields.add("perfect", options.perfect,
              "only if every index of both becomes one of the fused block");
+  fields.add("perfect_first", options.perfect_first,
+             "only if every index of the first one becomes one of the fused block");
   fields.add("output_match", options.output_match,
              "only if the second one writes with the accesses that it reads with");
   fields.add("no_inner", options.no_inner, "only blocks without blocks inside");
   fields.add("no_constraints", options.no_constraints, "only blocks without constraints");
   fields.add("max_refs", options.max_refs, "refinements of the fused block, at most", {1});
+  fields.add("max_local_bytes", options.max_local_bytes,
+             "bytes that it keeps inside for one of its points, at most; 0 = no limit");
   fields.add("reductions", options.reductions,
              "also over indices that the second one reduces: its results then grow where they are");
   fields.add(
@@ -192,6 +218,8 @@ void describe(FusionOptions& options, OptionFields& fields) {
       "whether the first one may make borders of its parts again: if the `cost` is less than "
       "the tensor's way through memory, `never` or `always`",
       std::vector<std::string>{"cost", "never", "always"});
+  fields.add("order", options.order, "of the fused block's loops: as which block has them",
+             std::vector<std::string>{"first", "second"});
   fields.add("local", options.local,
              "the tensor lives inside wherever it can, not only where it must");
   fields.add("loc", options.loc, "memory unit of a tensor that lives inside; none = where it was");

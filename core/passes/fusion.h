@@ -15,7 +15,8 @@
 // time than the tensor's way through main memory, by the model's operations for each byte. The
 // tensor then lives inside; else it stays where it is, for `localize`, if others may use it.
 // Requires: points of both blocks commute, and nothing else goes between them. Ensures: the same
-// values; nothing is fused that would keep more in `loc` than one instance of it holds. Runs again
+// values; nothing is fused that would keep more in `loc` than one instance of it holds, or more
+// than `max_local_bytes` inside. Runs again
 // until nothing is left to fuse; after autotile or tensorize, so that parts are tiles, or before,
 // so that they are points.
 #pragma once
@@ -41,12 +42,15 @@ struct FusionOptions {
   std::vector<std::string> b_inner_set;             // of the second one
   std::vector<std::string> inner_remove_set;        // tags that both lose
   bool perfect = false;         // only if every index of both becomes one of the fused block
+  bool perfect_first = false;   // only if every index of the first one does
   bool output_match = false;    // only if the second one writes as it reads, with the same indices
   bool no_inner = false;        // only blocks without blocks inside
   bool no_constraints = false;  // only blocks without constraints
   int64_t max_refs = 1024;      // refinements of the fused block, at most
+  int64_t max_local_bytes = 0;  // that it keeps inside for one of its points, at most; 0: no limit
   bool reductions = false;      // also over indices that the second one reduces
   std::string recompute = "cost";  // "cost", "never" or "always": making borders again
+  std::string order = "second";    // of the fused block's loops: the "first" block's or the second's
   bool local = false;              // the tensor lives inside wherever it can
   stripe::Location loc;            // of a tensor that does; none: where it was
 };

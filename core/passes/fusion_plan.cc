@@ -249,40 +249,65 @@ class Planner {
   }
 
   // What else the first block writes: each part of it once, and what the second one reads of it at
-  // the points that write it.
+  // a point of the fused block is what the first one writes there.
   std::string match_others() {
     const auto written = std::count_if(a_.refs.begin(), a_.refs.end(), writes);
     if (written == 1) return "";
     if (plan_.needs_local || plan_.recompute > 1)
       return "the first one writes several tensors, and its parts would overlap";
-    if (shared_.size() == 1) return "";
-    std::map<std::string, std::string> names;  // the first one's indices -> the second one's
-    for (const FusedIndex& index : plan_.indices) {
-      if (index.b_points != 1 || index.a_step != 1 || index.a_points != 1 || index.a_first != 0)
-        return "it hands over several tensors, and not point by point";
-      names[index.a_index] = index.name;
-    }
     for (size_t n = 1; n < shared_.size(); ++n) {
       const Refinement* tensor = parent_.find_ref(shared_[n]);
-      const Refinement& made = *find_view(a_, shared_[n]);
-      std::vector<Affine> access;
-      for (const Affine& form : made.access) {
-        for (const auto& [name, coefficient] : form.terms())
-          if (!names.count(name)) return not_alike(shared_[n]);
-        access.push_back(form.rename([&](const std::string& name) { return names.at(name); }));
-      }
-      for (const Refinement& ref : b_.refs)
-        if (ref.dir != RefDir::none && ref.from == shared_[n] &&
-            (ref.access != access || ref.shape != made.shape))
-          return not_alike(shared_[n]);
       if (!tensor) return "a tensor is not the parent's";
+      for (const FusedIndex& index : plan_.indices)
+        if (!same_parts(shared_[n], index))
+          return fmt::format("they do not walk alike through '{}'", shared_[n]);
       plan_.others.push_back({shared_[n], may_be_local(*tensor)});
     }
     return "";
   }
 
-  static std::string not_alike(const std::string& tensor) {
-    return fmt::format("they do not walk alike through '{}'", tensor);
+  // Which dimension of the view the index walks along, if it is one, forward.
+  static std::optional<size_t> walked(const Refinement& view, const std::string& index) {
+    std::optional<size_t> dim;
+    for (size_t d = 0; d < view.access.size(); ++d) {
+      if (!view.access[d].uses(index)) continue;
+      if (dim || view.access[d].coefficient(index) < 0) return std::nullopt;
+      dim = d;
+    }
+    return dim;
+  }
+
+  // What the points `first` … `first + points - 1` of the index touch of the view's dimension,
+  // whatever the others are.
+  static Interval touched_by(const Block& block, const Refinement& view, size_t d,
+                             const std::string& index, int64_t first, int64_t points) {
+    const std::map<std::string, Interval> ranges = index_ranges(block);
+    const int64_t step = view.access[d].coefficient(index);
+    Affine rest = view.access[d];
+    rest.add_term(index, -step);
+    const Interval others = interval_of(rest, ranges);
+    const Interval touched = stripe::reach_of_view(block, view, ranges)[d];
+    return {others.lower + touched.lower + step * first,
+            others.upper + touched.upper + step * (first + points - 1)};
+  }
+
+  // Does the first block write parts of the tensor along the index that do not overlap, and the
+  // second one read nothing but the part of its point?
+  bool same_parts(const std::string& tensor, const FusedIndex& index) const {
+    const Refinement& made = *find_view(a_, tensor);
+    const std::optional<size_t> d = walked(made, index.a_index);
+    if (!d) return false;
+    const int64_t step = made.access[*d].coefficient(index.a_index) * index.a_step;
+    const Interval part = touched_by(a_, made, *d, index.a_index, index.a_first, index.a_points);
+    if (part.upper - part.lower + 1 > step) return false;
+    return std::all_of(b_.refs.begin(), b_.refs.end(), [&](const Refinement& ref) {
+      if (ref.dir == RefDir::none || ref.from != tensor) return true;
+      if (walked(ref, index.name) != d ||
+          ref.access[*d].coefficient(index.name) * index.b_points != step)
+        return false;
+      const Interval read = touched_by(b_, ref, *d, index.name, 0, index.b_points);
+      return read.lower >= part.lower && read.upper < part.lower + step;
+    });
   }
 
   // How all views that the second block has of the tensor walk along the dimension; false if they
