@@ -37,10 +37,12 @@
 #include "stria/passes/split_interior.h"
 #include "stria/passes/split_prologue.h"
 #include "stria/passes/split_reduction.h"
+#include "stria/passes/stream_stores.h"
 #include "stria/passes/swizzle.h"
 #include "stria/passes/tensorize.h"
 #include "stria/passes/thread.h"
 #include "stria/passes/transpose.h"
+#include "stria/passes/turn_lanes.h"
 #include "stria/passes/unroll.h"
 #include "stria/passes/vectorize.h"
 

@@ -112,7 +112,7 @@ Result<Function> Builder::run() {
   if (!empty) STRIA_RETURN_IF_ERROR(points(frame, outside, kernel_.constraints, body));
   for (Statement& statement : nest_.finish(std::move(body))) decoding.push_back(std::move(statement));
   function_.body = std::move(decoding);
-  STRIA_RETURN_IF_ERROR(place_arrays_in_registers(function_, wants_registers_));
+  STRIA_RETURN_IF_ERROR(place_arrays_in_registers(function_, wants_registers_, options_.loads_across_slots));
   int64_t stack = 0;
   for (const Array& array : function_.arrays)
     if (!array.in_registers && !array.shared) stack += array.count * byte_size(array.type);

@@ -45,6 +45,8 @@ struct BuildOptions {
   int64_t unrolled_statement_limit = 1 << 17;   // statements of the function, unrolled ones counted each
   int max_lanes = 64;                           // wider #vector blocks run as loops
   bool only_powers_of_two_lanes = false;        // so do those of 3, 5, 6, …
+  // The emitter can load one lane of each of several slots of an array in registers (tree.h, Array).
+  bool loads_across_slots = false;
 };
 
 // `main` is the block that holds `kernel` (#main or #prologue). The program must have passed the

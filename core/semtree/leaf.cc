@@ -189,6 +189,10 @@ Status Builder::store(Frame& frame, const stripe::Store& store, Body& out) {
   STRIA_ASSIGN(Place p, place(*view, frame, out));
   if (chosen.empty()) {
     store_element(frame, *view, p, value.expr, out);
+    const stripe::Refinement* ref = frame.block->find_ref(store.into);
+    if (ref && ref->tags.has("stream") && !view->agg && p.lanes == frame.lanes && p.lanes > 1 && p.stride == 1 &&
+        !p.mask && function_.is_param(p.memory))
+      std::get<Store>(out.back().op).stream = true;
     return {};
   }
   // What a scalar puts outside the view is not stored: a condition, or where lanes differ a mask.

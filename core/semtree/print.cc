@@ -90,7 +90,7 @@ class Printer {
       } else if (auto* s = std::get_if<Load>(&statement.op)) {
         out_ += fmt::format("{}{} = {}\n", indent, name(s->var), place(s->place));
       } else if (auto* s = std::get_if<Store>(&statement.op)) {
-        out_ += fmt::format("{}{} = {}\n", indent, place(s->place), expr(s->value));
+        out_ += fmt::format("{}{} ={} {}\n", indent, place(s->place), s->stream ? " stream" : "", expr(s->value));
       } else if (auto* s = std::get_if<For>(&statement.op)) {
         out_ += fmt::format("{}for {} in {} .. {} {{\n", indent, name(s->var), expr(s->lower), expr(s->upper));
         body(s->body, depth + 1);

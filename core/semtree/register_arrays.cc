@@ -11,13 +11,17 @@ namespace {
 
 struct Usage {
   int lanes = 0;  // of all accesses so far; 0: none yet
+  std::vector<Place> across;  // loads of one lane of each of several slots
   std::string obstacle;
 };
 
-void inspect(const Place& place, Usage& usage) {
+void inspect(const Place& place, bool may_be_across, Usage& usage) {
   if (!usage.obstacle.empty()) return;
   if (place.offset) {
     usage.obstacle = "a subscript is not constant";
+  } else if (place.lanes > 1 && place.stride > 1 && may_be_across) {
+    usage.across.push_back(place);
+    return;
   } else if (place.lanes > 1 && place.stride != 1) {
     usage.obstacle = fmt::format("{} lanes are accessed with stride {}", place.lanes, place.stride);
   } else if (usage.lanes != 0 && usage.lanes != place.lanes) {
@@ -26,6 +30,14 @@ void inspect(const Place& place, Usage& usage) {
     usage.obstacle = fmt::format("{} lanes are accessed at element {}", place.lanes, place.constant);
   }
   usage.lanes = place.lanes;
+}
+
+// Loads across slots take the same lane of each.
+void inspect_across(Usage& usage) {
+  for (const Place& place : usage.across)
+    if (usage.obstacle.empty() && (usage.lanes == 0 || place.stride % usage.lanes != 0))
+      usage.obstacle = fmt::format("{} lanes are accessed with stride {}, slots have {}", place.lanes,
+                                   place.stride, usage.lanes);
 }
 
 class MaskRemover {
@@ -63,17 +75,23 @@ class MaskRemover {
 
 }  // namespace
 
-Status place_arrays_in_registers(Function& function, const std::vector<bool>& wanted) {
+Status place_arrays_in_registers(Function& function, const std::vector<bool>& wanted, bool across) {
   std::vector<Usage> usages(function.arrays.size());
   walk(function.body, [&](const Statement& statement) {
     const Place* place = nullptr;
-    if (auto* load = std::get_if<Load>(&statement.op)) place = &load->place;
+    bool may_be_across = false;
+    if (auto* load = std::get_if<Load>(&statement.op)) {
+      place = &load->place;
+      may_be_across = across;
+    }
     if (auto* store = std::get_if<Store>(&statement.op)) place = &store->place;
-    if (place && !function.is_param(place->memory)) inspect(*place, usages[place->memory - function.params.size()]);
+    if (place && !function.is_param(place->memory))
+      inspect(*place, may_be_across, usages[place->memory - function.params.size()]);
   });
   for (size_t i = 0; i < usages.size(); ++i) {
     Array& array = function.arrays[i];
     if (!wanted[i]) continue;
+    inspect_across(usages[i]);
     if (usages[i].obstacle.empty()) {
       array.in_registers = true;
       array.slot_lanes = usages[i].lanes == 0 ? 1 : usages[i].lanes;

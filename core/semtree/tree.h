@@ -108,6 +108,9 @@ struct Load {
 struct Store {
   Place place;
   ExprRef value;  // of the memory's element type
+  // Nothing reads it before the caches have had to let it go. All lanes are stored, in a row, at a multiple
+  // of their number from the parameter's base. A hint.
+  bool stream = false;
 };
 // var = lower, lower + 1, … below upper. Runs nothing if lower >= upper.
 struct For {
@@ -161,7 +164,9 @@ struct Array {
   DataType type = DataType::fp32;
   int64_t count = 0;  // elements of `type`
   // Held in registers: every access is exactly one slot, `slot_lanes` wide, with a constant subscript
-  // that is a multiple of slot_lanes; masks never appear. Otherwise plain memory on the stack.
+  // that is a multiple of slot_lanes; masks never appear. Loads across slots, where the emitter asks
+  // for them, take lane constant % slot_lanes of each of `lanes` slots, from constant / slot_lanes on,
+  // stride / slot_lanes apart. Otherwise plain memory on the stack.
   bool in_registers = false;
   int slot_lanes = 1;
   bool shared = false;  // one for all lanes of a group, instead of one for each
@@ -196,10 +201,11 @@ struct Function {
   }
 };
 
-// Calls visit(const Statement&) on each statement of `body` and of the bodies inside it, outer first.
-template <typename Visitor>
-void walk(Body& body, const Visitor& visit) {
-  for (Statement& statement : body) {
+// Calls visit(statement) on each statement of `body`, const or not, and of the bodies inside it, outer
+// first.
+template <typename AnyBody, typename Visitor>
+void walk(AnyBody& body, const Visitor& visit) {
+  for (auto& statement : body) {
     visit(statement);
     if (auto* loop = std::get_if<For>(&statement.op)) walk(loop->body, visit);
     if (auto* branch = std::get_if<If>(&statement.op)) walk(branch->then, visit);

@@ -183,9 +183,56 @@ void ask_for_panels(stripe::Program& program, uint64_t seed) {
   });
 }
 
+// A kernel that reads what lies across the lanes of what it writes, in some programs.
+void add_turned(stripe::Program& program, uint64_t seed) {
+  Dice dice(seed ^ 0x7475726e);
+  if (!dice.once_in(4)) return;
+  const int64_t rows = dice.between(1, 9), columns = dice.between(1, 9);
+  const DataType type = dice.one_of<DataType>({DataType::fp32, DataType::fp64, DataType::i8});
+  stripe::Block kernel;
+  kernel.name = "turned";
+  kernel.tags = {"kernel"};
+  kernel.idxs = {{"i", rows, {}, {}}, {"j", columns, {}, {}}};
+  if (dice.once_in(2)) std::swap(kernel.idxs[0], kernel.idxs[1]);
+  if (dice.once_in(3))
+    kernel.constraints.push_back(Affine(rows + columns - 3) - Affine::of("i") - Affine::of("j"));
+  const auto add = [&](const std::string& name, RefDir dir, std::vector<Affine> access,
+                       const std::vector<int64_t>& sizes) {
+    stripe::Refinement ref;
+    ref.into = name;
+    ref.access.resize(sizes.size());
+    ref.shape = dense_shape(type, sizes);
+    program.entry.refs.push_back(ref);
+    ref.from = name;
+    ref.dir = dir == RefDir::out ? RefDir::inout : dir;  // constraints leave elements as they were
+    program.main()->refs.push_back(ref);
+    ref.dir = dir;
+    ref.access = std::move(access);
+    for (Dim& dim : ref.shape.dims) dim.size = 1;
+    kernel.refs.push_back(ref);
+  };
+  const Affine i = Affine::of("i"), j = Affine::of("j");
+  add("TI", RefDir::in, {i, j}, {rows, columns});
+  if (dice.once_in(2)) add("TJ", RefDir::in, {j, i}, {columns, rows});
+  if (dice.once_in(3)) add("TK", RefDir::in, {i, j}, {rows, columns});
+  std::string sum;
+  for (const stripe::Refinement& ref : kernel.refs) {
+    const std::string value = "$" + ref.into;
+    kernel.stmts.emplace_back(stripe::Load{ref.into, value.substr(1)});
+    const std::string next = "sum_" + ref.into;
+    if (!sum.empty())
+      kernel.stmts.emplace_back(stripe::Intrinsic{"add", type, {next}, {sum, value.substr(1)}});
+    sum = sum.empty() ? value.substr(1) : next;
+  }
+  add("TO", RefDir::out, {j, i}, {columns, rows});
+  kernel.stmts.emplace_back(stripe::Store{sum, "TO"});
+  program.main()->stmts.emplace_back(std::move(kernel));
+}
+
 stripe::Program legal_program(uint64_t seed, const LegalOptions& options) {
   stripe::Program out = Maker(seed, options).program();
   ask_for_panels(out, seed);
+  add_turned(out, seed);
   return out;
 }
 

@@ -116,6 +116,7 @@ const std::map<std::string, std::string>& steps_before() {
   static const std::map<std::string, std::string> steps = {
       {"barrier", R"({"thread": {"group": "CONV", "threads": 4}})"},
       {"fusion", R"({"cache": {"reqs": ["kernel"]}})"},
+      {"stream_stores", R"({"vectorize": {"min_range": 2}})"},
       {"swizzle", R"({"cache": {"reqs": ["kernel"], "loc": {"name": "SRAM"}}},
                      {"cache": {"reqs": ["kernel"], "dir": "out", "loc": {"name": "SRAM"}}},
                      {"thread": {"group": "CONV", "threads": 8, "access_bytes": 64}})"},

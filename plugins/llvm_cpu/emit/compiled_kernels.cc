@@ -46,7 +46,10 @@ struct Job {
 };
 
 void compile(Jit& jit, const CompileOptions& options, Job& job) {
-  Result<semtree::Function> function = semtree::build(*job.kernel.block, *job.kernel.parent);
+  semtree::BuildOptions build;
+  build.loads_across_slots = true;
+  Result<semtree::Function> function =
+      semtree::build(*job.kernel.block, *job.kernel.parent, build);
   if (!function) {
     job.status = function.status();
     return;

@@ -6,7 +6,9 @@
 #include <llvm/IR/Module.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
+#include <tuple>
 
 #include "stria/base/status.h"
 
@@ -44,6 +46,12 @@ class Emitter {
 
   void run(const std::string& symbol) {
     llvm::Function* body = emit_body(symbol + ".points");
+    const std::vector<size_t> streamed = streamed_params();
+    llvm::Function* streaming = nullptr;
+    if (!streamed.empty()) {
+      stream_ = true;
+      streaming = emit_body(symbol + ".streaming");
+    }
     llvm::Type* ptr = b_.getPtrTy();
     auto* type = llvm::FunctionType::get(b_.getVoidTy(), {ptr, b_.getInt64Ty(), b_.getInt64Ty()}, false);
     auto* entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module_);
@@ -54,6 +62,23 @@ class Emitter {
       args.push_back(b_.CreateLoad(ptr, b_.CreateConstGEP1_64(ptr, entry->getArg(0), i)));
     args.push_back(entry->getArg(1));
     args.push_back(entry->getArg(2));
+    if (!streaming) {
+      b_.CreateCall(body, args);
+      b_.CreateRetVoid();
+      return;
+    }
+    // Such stores need aligned addresses; whoever waits for the kernel has to find them done.
+    llvm::Value* bits = b_.getInt64(0);
+    for (size_t i : streamed) bits = b_.CreateOr(bits, b_.CreatePtrToInt(args[i], b_.getInt64Ty()));
+    bits = b_.CreateAnd(bits, static_cast<uint64_t>(options_.vector_bytes - 1));
+    auto* aligned = llvm::BasicBlock::Create(context_, "", entry);
+    auto* other = llvm::BasicBlock::Create(context_, "", entry);
+    b_.CreateCondBr(b_.CreateICmpEQ(bits, b_.getInt64(0)), aligned, other);
+    b_.SetInsertPoint(aligned);
+    b_.CreateCall(streaming, args);
+    b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
+    b_.CreateRetVoid();
+    b_.SetInsertPoint(other);
     b_.CreateCall(body, args);
     b_.CreateRetVoid();
   }
@@ -80,7 +105,20 @@ class Emitter {
   }
 
   // ---- function
+  // The parameters that are stored to past the caches.
+  std::vector<size_t> streamed_params() const {
+    std::vector<size_t> out;
+    walk(fn_.body, [&](const Statement& statement) {
+      const auto* s = std::get_if<Store>(&statement.op);
+      if (!s || !s->stream) return;
+      const auto param = static_cast<size_t>(s->place.memory);
+      if (std::find(out.begin(), out.end(), param) == out.end()) out.push_back(param);
+    });
+    return out;
+  }
+
   llvm::Function* emit_body(const std::string& name) {
+    arrays_.clear();
     std::vector<llvm::Type*> types(fn_.params.size(), b_.getPtrTy());
     types.push_back(b_.getInt64Ty());
     types.push_back(b_.getInt64Ty());
@@ -148,13 +186,14 @@ class Emitter {
   }
 
   void statements(const Body& body) {
+    turned_.clear();
     for (const Statement& statement : body) {
       if (auto* s = std::get_if<Let>(&statement.op)) {
         values_[s->var] = expr(*s->value);
       } else if (auto* s = std::get_if<Load>(&statement.op)) {
         values_[s->var] = load(s->place);
       } else if (auto* s = std::get_if<Store>(&statement.op)) {
-        store(s->place, expr(*s->value));
+        store(s->place, expr(*s->value), s->stream && stream_);
       } else if (auto* s = std::get_if<For>(&statement.op)) {
         llvm::Value* lower = expr(*s->lower);
         llvm::Value* upper = expr(*s->upper);
@@ -174,6 +213,7 @@ class Emitter {
         STRIA_CHECK(false, "kernel '{}' has a barrier", fn_.name);
       }
     }
+    turned_.clear();
   }
 
   // ---- memory
@@ -187,6 +227,66 @@ class Emitter {
       slot = at_entry.CreateAlloca(value_type({array.type, array.slot_lanes}), nullptr, array.name);
     }
     return slot;
+  }
+
+  // ---- one lane of each of several register slots
+  // As many slots as lanes: they are turned all together, each step putting together twice as many
+  // rows of half as many columns. What a step has made serves several columns.
+  struct Turned {
+    int block = 1;  // lanes that lie in 16 bytes
+    std::vector<llvm::Value*> rows;
+    std::map<std::tuple<int, int, int>, llvm::Value*> parts;
+  };
+
+  // First the blocks of 16 bytes are turned, each in its place, by interleaving runs of 1, 2, … lanes:
+  // in the end part h has row by row column h of each block. Then whole blocks are put together, those
+  // of the upper rows first: part h * blocks + b has column h of block b. Both are single operations of
+  // the processors, without a table.
+  llvm::Value* turned_part(Turned& turned, int step, int group, int part) {
+    if (step == 0) return turned.rows[static_cast<size_t>(group)];
+    llvm::Value*& value = turned.parts[{step, group, part}];
+    if (value) return value;
+    llvm::Value* upper = turned_part(turned, step - 1, 2 * group, part / 2);
+    llvm::Value* lower = turned_part(turned, step - 1, 2 * group + 1, part / 2);
+    const int lanes = static_cast<int>(turned.rows.size()), block = turned.block;
+    const int run = 1 << (step - 1);  // rows of each of the two
+    std::vector<int> from;
+    for (int lane = 0; lane < lanes; ++lane) {
+      if (run < block) {
+        const int at = lane % block, column = at / (2 * run), row = at % (2 * run);
+        from.push_back((row / run) * lanes + lane / block * block + part % 2 * (block / 2) +
+                       column * run + row % run);
+      } else {
+        const int half = lanes / 2, at = lane % half;
+        const int columns = lanes / run;  // lanes in a row of blocks of the same rows
+        from.push_back(lane / half * lanes + at / (columns * block / 2) * columns * block +
+                       part % 2 * (columns * block / 2) + at % (columns * block / 2));
+      }
+    }
+    return value = b_.CreateShuffleVector(upper, lower, from);
+  }
+
+  llvm::Value* load_across(const Place& place) {
+    const int lanes = fn_.array(place.memory).slot_lanes;
+    const int lane = static_cast<int>(place.constant % lanes);
+    Turned& turned = turned_[{place.memory, place.constant - lane, place.stride}];
+    for (int l = static_cast<int>(turned.rows.size()); l < place.lanes; ++l) {
+      Place slot{.memory = place.memory, .constant = place.constant - lane + l * place.stride, .lanes = lanes};
+      turned.rows.push_back(load(slot));
+    }
+    if (place.lanes == lanes && std::has_single_bit(static_cast<unsigned>(lanes))) {
+      const auto bytes = static_cast<int>(byte_size(fn_.element_type(place.memory)));
+      turned.block = std::min(lanes, 16 / bytes);
+      const int part = lane % turned.block * (lanes / turned.block) + lane / turned.block;
+      return turned_part(turned, std::countr_zero(static_cast<unsigned>(lanes)), 0, part);
+    }
+    llvm::Value* value =
+        llvm::PoisonValue::get(value_type({fn_.element_type(place.memory), place.lanes}));
+    for (int l = 0; l < place.lanes; ++l) {
+      llvm::Value* row = turned.rows[static_cast<size_t>(l)];
+      value = b_.CreateInsertElement(value, lanes == 1 ? row : b_.CreateExtractElement(row, lane), l);
+    }
+    return value;
   }
 
   // Of the first lane; a vector of pointers if the offset is a vector.
@@ -215,6 +315,8 @@ class Emitter {
 
   llvm::Value* load(const Place& place) {
     const Type type{fn_.element_type(place.memory), place.lanes};
+    if (!fn_.is_param(place.memory) && fn_.array(place.memory).in_registers && place.lanes > 1 && place.stride != 1)
+      return load_across(place);
     if (llvm::AllocaInst* slot = register_slot(place)) return b_.CreateLoad(slot->getAllocatedType(), slot);
     llvm::Type* memory = memory_type(type);
     llvm::Value* value;
@@ -230,8 +332,9 @@ class Emitter {
     return type.scalar == DataType::boolean ? b_.CreateICmpNE(value, llvm::Constant::getNullValue(memory)) : value;
   }
 
-  void store(const Place& place, llvm::Value* value) {
+  void store(const Place& place, llvm::Value* value, bool past_caches) {
     if (llvm::AllocaInst* slot = register_slot(place)) {
+      turned_.clear();
       b_.CreateStore(value, slot);
       return;
     }
@@ -243,7 +346,13 @@ class Emitter {
     } else if (mask) {
       b_.CreateMaskedStore(value, address(place), alignment(place), mask);
     } else {
-      b_.CreateAlignedStore(value, address(place), alignment(place));
+      llvm::StoreInst* store = b_.CreateAlignedStore(value, address(place), alignment(place));
+      if (past_caches) {
+        const int64_t bytes = place.lanes * byte_size(fn_.element_type(place.memory));
+        store->setAlignment(llvm::Align(std::min<int64_t>(bytes & -bytes, options_.vector_bytes)));
+        store->setMetadata(llvm::LLVMContext::MD_nontemporal,
+                           llvm::MDNode::get(context_, llvm::ConstantAsMetadata::get(b_.getInt32(1))));
+      }
     }
   }
 
@@ -515,8 +624,11 @@ class Emitter {
   llvm::IRBuilder<> b_;
   llvm::Function* function_ = nullptr;
   llvm::BasicBlock* entry_ = nullptr;
+  bool stream_ = false;  // the body stores past the caches where it says so
   std::vector<llvm::Value*> values_;
   std::vector<std::map<int64_t, llvm::AllocaInst*>> arrays_;  // by slot; on the stack: slot 0
+  // By array, first element and stride, while nothing is stored and no other body begins.
+  std::map<std::tuple<int, int64_t, int64_t>, Turned> turned_;
 };
 
 }  // namespace

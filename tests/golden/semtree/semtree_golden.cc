@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stage semtree: every kernel of #main of a device Stripe as a kernel tree. Options: index=i32|i64.
+// Stage semtree: every kernel of #main of a device Stripe as a kernel tree. Options: index=i32|i64,
+// across=true (loads across slots of arrays in registers).
 #include "golden.h"
 #include "stria/semtree/build.h"
 #include "stria/semtree/print.h"
@@ -13,6 +14,7 @@ stria::Result<std::string> build_all(const stria::golden::Case& test) {
   if (!main) return stria::invalid_argument("the program has no #main");
   stria::semtree::BuildOptions options;
   if (test.option("index") == "i32") options.index_type = stria::DataType::i32;
+  options.loads_across_slots = test.option("across") == "true";
   std::string out;
   for (const stria::stripe::Statement& statement : main->stmts) {
     if (!statement.block()) continue;

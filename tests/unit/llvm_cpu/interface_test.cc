@@ -216,6 +216,55 @@ TEST(Interface, RefinementsOfOneTensorMayOverlap) {
   EXPECT_EQ(difference(program_text({tensor}, {text})), "");
 }
 
+// A square or not: rows are stored slot by slot, columns loaded one lane of each slot.
+TEST(Interface, ColumnsOfRegistersAreWhatRowsHeld) {
+  for (const DataType type : {DataType::fp32, DataType::fp64, DataType::i8})
+    for (const auto& [rows, columns] : std::vector<std::pair<int, int>>{{4, 4}, {8, 8}, {16, 16}, {2, 2}, {5, 3}, {3, 16}}) {
+      const TestTensor in{"A", type, {rows, columns}}, out{"R", type, {columns, rows}, "out"};
+      const std::string t = std::string(name_of(type));
+      const auto along = [&](const char* name, int stride, const char* what) {
+        return fmt::format("{}[{}, 0] {}(1:{}, 1:1)", name, what, t, stride);
+      };
+      const std::string text = fmt::format(
+          "#kernel block [] (\nin A[0, 0] {0}(1:{2}, 1:1)\nout R[0, 0] {0}(1:{1}, 1:1)\n"
+          "none new@0x0<REG> T[0, 0] {0}({1}:{2}, {2}:1)) {{\n"
+          "0: #unroll block [i:{1}] (\nin {3}\nout {4}) {{\n0: #vector block [j:{2}] (\nin A[0, j] {0}(1:{2}, 1:1)\n"
+          "out T[0, j] {0}(1:{2}, 1:1)) {{\n0: $a = load(A)\n1: T = store($a)\n}}\n}}\n"
+          "1: #unroll block [j:{2}] (\nin T[0, j] {0}(1:{2}, 1:1)\nout {5}) {{\n0: #vector block [i:{1}] (\n"
+          "in T[i, 0] {0}(1:{2}, 1:1)\nout R[0, i] {0}(1:{1}, 1:1)) {{\n0: $a = load(T)\n1: R = store($a)\n}}\n}}\n}}",
+          t, rows, columns, along("A", columns, "i"), along("T", columns, "i"), along("R", rows, "j"));
+      const std::string program = program_text({in, out}, {text});
+      EXPECT_EQ(difference(program), "") << rows << " x " << columns << " of " << t;
+      CompileOptions options;
+      options.dump_semtree = true;
+      auto compiled = compile_kernels(parsed(program), options);
+      ASSERT_TRUE(compiled.ok()) << compiled.status().to_string();
+      EXPECT_NE((*compiled)->kernels()[0].semtree.find("registers T"), std::string::npos);
+    }
+}
+
+// Stores past the caches need addresses that are multiples; others are made as always.
+TEST(Interface, StreamedLanesArriveAtAnyAddress) {
+  const TestTensor in{"A", DataType::fp32, {64}}, out{"R", DataType::fp32, {64}, "out"};
+  const std::string text =
+      "#kernel block [x:4] ( // streamed\nin A[16*x] fp32(16:1)\nout R[16*x] fp32(16:1)) {\n0: #vector block [l:16] (\n"
+      "in A[l] fp32(1:1)\n#stream out R[l] fp32(1:1)) {\n0: $a = load(A)\n1: $b = neg.fp32($a)\n2: R = store($b)\n}\n}";
+  CompileOptions options;
+  options.dump_ir = true;
+  auto compiled = compile_kernels(parsed(program_text({in, out}, {text})), options);
+  ASSERT_TRUE(compiled.ok()) << compiled.status().to_string();
+  EXPECT_NE((*compiled)->kernels()[0].ir.find("!nontemporal"), std::string::npos);
+  alignas(64) float from[64 + 16], to[64 + 16];
+  for (int i = 0; i < 80; ++i) from[i] = static_cast<float>(i);
+  for (int shift = 0; shift < 16; ++shift) {
+    std::fill(to, to + 80, -1.0f);
+    void* args[] = {to + shift, from};
+    (*compiled)->kernels()[0].entry(args, 0, (*compiled)->kernels()[0].trip_count);
+    for (int i = 0; i < 80; ++i)
+      ASSERT_EQ(to[i], i < shift || i >= shift + 64 ? -1.0f : -static_cast<float>(i - shift)) << shift << ", " << i;
+  }
+}
+
 TEST(Interface, RefusesByName) {
   const auto message = [](const std::string& text) { return compile_kernels(parsed(text)).status().message(); };
   EXPECT_NE(message(program_text({kOut}, {"#kernel block [] ( // odd\nout R[0, 0] fp32(10:8, 8:1)) {\n0: special fold(; R)\n}"}))

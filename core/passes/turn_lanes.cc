@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/turn_lanes.h"
+
+#include <algorithm>
+
+#include "stria/pass/select_blocks.h"
+#include "stria/passes/index_role.h"
+#include "stria/passes/located_unit.h"
+#include "stria/passes/split_block.h"
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::Index;
+using stripe::RefDir;
+using stripe::Refinement;
+using stripe::Statement;
+
+bool is_written(const Refinement& ref) {
+  return ref.dir == RefDir::out || ref.dir == RefDir::inout;
+}
+
+bool has_chosen_coordinates(const Block& block) {
+  return std::any_of(block.stmts.begin(), block.stmts.end(), [](const Statement& stmt) {
+    const auto* load = std::get_if<stripe::Load>(&stmt.op);
+    const auto* store = std::get_if<stripe::Store>(&stmt.op);
+    return (load && !load->at.empty()) || (store && !store->at.empty());
+  });
+}
+
+// The index that all lanes of outputs lie along, the one that inputs across them lie along, and
+// these inputs.
+struct Turn {
+  std::string lanes, across;
+  std::vector<std::string> inputs;
+};
+
+// The inputs that do not lie along `index`; false if an output does not.
+bool inputs_across(const Block& block, const std::string& index, std::vector<std::string>& inputs) {
+  for (const Refinement& ref : block.refs) {
+    if (ref.dir == RefDir::none) continue;
+    const int64_t stride = ref.flat_access().coefficient(index);
+    if (is_written(ref)) {
+      if (stride != 1) return false;
+    } else if (stride != 0 && stride != 1) {
+      inputs.push_back(ref.into);
+    }
+  }
+  return !inputs.empty();
+}
+
+// Fills `turn`; "" or why the kernel is to be left alone.
+std::string find_turn(const Block& kernel, const TurnLanesOptions& options, Turn& turn) {
+  const std::vector<IndexRole> roles = index_roles(kernel);
+  for (const IndexRole& role : roles)
+    if (role.kind != IndexKind::output) return "different points write one element";
+  for (const IndexRole& role : roles) {
+    std::vector<std::string> inputs;
+    if (role.range < options.min_range || !inputs_across(kernel, role.name, inputs)) continue;
+    for (const IndexRole& other : roles) {
+      if (other.name == role.name || other.range < options.min_range) continue;
+      const bool all = std::all_of(inputs.begin(), inputs.end(), [&](const std::string& name) {
+        const Refinement& ref = *kernel.find_ref(name);
+        return ref.flat_access().coefficient(other.name) == 1 && !ref.swizzle &&
+               !ref.tags.has("clamp") && !ref.tags.has("zero_fill");
+      });
+      if (!all) continue;
+      turn = {role.name, other.name, std::move(inputs)};
+      return "";
+    }
+  }
+  return "no two indices lie along the outputs and along the inputs across them";
+}
+
+std::string why_not(const Block& kernel, const TensorNames& around) {
+  if (!is_leaf(kernel)) return "it holds blocks or a special";
+  for (const char* tag : {"vector", "parallel", "unroll", "pipeline", "deps", "stencil"})
+    if (kernel.tags.has(tag)) return fmt::format("it is #{}", tag);
+  if (has_chosen_coordinates(kernel)) return "scalars choose elements";
+  for (const Index& index : kernel.idxs)
+    if (index.affine) return "an index runs from an affine form";
+  for (const Refinement& ref : kernel.refs) {
+    if (ref.agg) return "it aggregates";
+    if (!ref.location.empty()) return "a view has its place";
+  }
+  return why_points_do_not_commute(kernel, around);
+}
+
+void set_tags(Block& block, const std::vector<std::string>& tags) {
+  for (const std::string& tag : tags) block.tags.set(tag);
+}
+
+// Makes lanes of the points of `lanes`, inside a block of the others.
+void make_lanes(Block& block, const std::string& lanes, const std::vector<std::string>& tile_set) {
+  std::map<std::string, int64_t> tile;
+  for (const Index& index : block.idxs)
+    if (!index.affine && index.name != lanes) tile[index.name] = 1;
+  split_block(block, tile);
+  block.stmts[0].block()->tags.set("vector");
+  set_tags(block, tile_set);
+}
+
+// A block of the same points that copies what `view` reads into `tile`, a refinement of the kernel.
+Block copy_of(const Block& points, const Refinement& view, const Refinement& in_tile) {
+  Block copy;
+  copy.idxs = points.idxs;
+  copy.constraints = points.constraints;
+  Refinement to = in_tile;
+  to.dir = RefDir::out;
+  to.into = to.from;
+  copy.refs = {view, std::move(to)};
+  copy.stmts.emplace_back(stripe::Load{view.into, copy.fresh_name("value")});
+  copy.stmts.emplace_back(
+      stripe::Store{std::get<stripe::Load>(copy.stmts[0].op).into, in_tile.from});
+  return copy;
+}
+
+void turn_kernel(Block& kernel, const Turn& turn, int64_t lanes, const TurnLanesOptions& options) {
+  // The others run outside.
+  const auto cut = [&](Block& block, int64_t points) -> Block& {
+    std::map<std::string, int64_t> size;
+    for (const Index& index : block.idxs)
+      if (!index.affine)
+        size[index.name] = index.name == turn.lanes || index.name == turn.across ? points : 1;
+    split_block(block, size);
+    return *block.stmts[0].block();
+  };
+  Block& tiles = options.tiles > 1 ? cut(kernel, lanes * options.tiles) : kernel;
+  Block points = std::move(cut(tiles, lanes));
+  tiles.stmts.clear();
+  const auto range = [&](const std::string& index) { return points.find_index(index)->range; };
+  for (const std::string& name : turn.inputs) {
+    // The innermost block keeps the kernel's names for its views.
+    Refinement& view = *points.find_ref(name);
+    Refinement tile;
+    tile.into = tiles.fresh_name(name + "_turned");
+    tile.access.resize(2);
+    tile.shape = dense_shape(view.shape.type, {range(turn.lanes), range(turn.across)});
+    if (!options.registers.empty()) {
+      stripe::LocationUnit unit;
+      unit.name = options.registers;
+      tile.location.path = {unit};
+    }
+    Refinement in_tile = tile;
+    in_tile.dir = RefDir::in;
+    in_tile.from = tile.into;
+    in_tile.into = view.into;
+    in_tile.access = {Affine::of(turn.lanes), Affine::of(turn.across)};
+    for (Dim& dim : in_tile.shape.dims) dim.size = 1;
+    Block copy = copy_of(points, view, in_tile);
+    make_lanes(copy, turn.across, options.tile_set);
+    tiles.stmts.emplace_back(std::move(copy));
+    tiles.refs.push_back(std::move(tile));
+    view = std::move(in_tile);
+  }
+  make_lanes(points, turn.lanes, options.tile_set);
+  tiles.stmts.emplace_back(std::move(points));
+}
+
+}  // namespace
+
+void describe(TurnLanesOptions& options, OptionFields& fields) {
+  fields.add("reqs", options.reqs, "tags that a kernel must have");
+  fields.add("registers", options.registers,
+             "memory unit that holds the tile; \"\" = no location");
+  fields.add("min_range", options.min_range, "indices of fewer points have no lanes", {2});
+  fields.add("tiles", options.tiles, "tiles in a row along both dimensions at an outer point",
+             {1, 1 << 10});
+  fields.add("tile_set", options.tile_set, "tags for the blocks around lanes");
+}
+
+Status turn_lanes(stripe::Program& program, const TurnLanesOptions& options, PassContext& context) {
+  STRIA_RETURN_IF_ERROR(
+      check_unit(context.model(), UnitUse::hold, "/registers", options.registers));
+  return for_each_kernel(program, options.reqs, [&](Block& kernel, const TensorNames& around) {
+    context.matched();
+    std::string reason = why_not(kernel, around);
+    Turn turn;
+    VectorChoice vector;
+    if (reason.empty()) {
+      vector = choose_vector(kernel, context.model(), options.min_range);
+      if (vector.lanes <= 1) reason = "the model gives no vectors";
+      if (!vector.index.empty()) reason = "it has lanes as it is";
+    }
+    if (reason.empty()) reason = find_turn(kernel, options, turn);
+    if (!reason.empty()) {
+      context.skipped(kernel.name, reason);
+      return Status();
+    }
+    turn_kernel(kernel, turn, vector.lanes, options);
+    context.count("kernels_turned");
+    context.changed();
+    return Status();
+  });
+}
+
+}  // namespace stria::passes

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lets kernels run as lanes whose inputs lie across them: a square tile is read along the input's
+// memory, kept in registers, and read across.
+//
+//   #kernel block [j:64, i:96] (in A[i, j] fp32(1:64, 1:1), out O[j, i] fp32(1:96, 1:1)) { S }
+//   #kernel block [j:4, i:6] (in A[16*i, 16*j] …, out O[16*j, 16*i] …, none new A_turned<REG>[0, 0]
+//   fp32(16:16, 16:1)) {
+//     0: block [i:16] (…) { 0: #vector block [j:16] (in A[0, j], out A_turned[0, j]) { copy } }
+//     1: block [j:16] (…) { 0: #vector block [i:16] (in A = A_turned[i, 0], out O[0, i]) { S } }
+//   }
+//
+// A transpose otherwise touches a line of memory for each element that it takes from it. Several
+// tiles in a row along both dimensions (`tiles`) make up one outer point, so that a page, and what
+// the memory fetches beside a line, is used before it is left. Requires: a kernel that is one block
+// of loads, stores and scalar statements without aggregation, whose points commute; an index along
+// which all outputs lie in a row, and another one along which the inputs do that do not lie along
+// the first. Ensures: the same values. Runs after order_indices and before vectorize, which leaves
+// such kernels alone.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stria/base/status.h"
+#include "stria/pass/option_fields.h"
+#include "stria/pass/pass_context.h"
+#include "stria/stripe/block.h"
+
+namespace stria::passes {
+
+struct TurnLanesOptions {
+  std::vector<std::string> reqs = {"kernel"};  // tags that a kernel must have
+  std::string registers = "REG";  // memory unit of the model that holds the tile; "" = no location
+  int64_t min_range = 4;          // shorter indices have no lanes
+  int64_t tiles = 4;              // of the model's lanes, in a row along both dimensions
+  std::vector<std::string> tile_set = {"register_tile"};  // tags of the blocks around lanes
+};
+
+void describe(TurnLanesOptions& options, OptionFields& fields);
+// not_found if the model has units but not this one, invalid_argument if it holds nothing.
+Status turn_lanes(stripe::Program& program, const TurnLanesOptions& options, PassContext& context);
+
+}  // namespace stria::passes
