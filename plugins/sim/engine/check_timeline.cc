@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 
 #include "engine/unit_times.h"
 
@@ -80,11 +81,50 @@ Status check_instances(const Machine& machine, const TaskGraph& graph, const Tim
   return status;
 }
 
+// While a lane is in use without a break, it carries all that begins and ends in that time, and no
+// more than it is wide.
+Status check_lanes(const Machine& machine, const TaskGraph& graph,
+                   const std::vector<TaskRecord>& all) {
+  struct Use {
+    uint64_t begin, end, bytes;
+  };
+  std::vector<std::vector<Use>> uses(machine.lanes().size());
+  for (const TaskRecord& task : all) {
+    const TaskKind& kind = graph.kinds[task.kind];
+    if (kind.work == TaskKind::Work::transfer && kind.bytes > 0) {
+      const Route::Way& way = kind.route.ways[task.instance - machine.groups()[kind.group].first];
+      for (uint32_t lane : way.lanes)
+        uses[lane].push_back({task.start + way.latency_ticks, task.end, kind.bytes});
+    }
+    for (const Flowing& flow : kind.flows)
+      for (uint32_t lane : flow.lanes)
+        if (flow.bytes > 0) uses[lane].push_back({task.start, task.end, flow.bytes});
+  }
+  for (size_t lane = 0; lane < uses.size(); ++lane) {
+    std::vector<Use>& of = uses[lane];
+    std::sort(of.begin(), of.end(), [](const Use& a, const Use& b) { return a.begin < b.begin; });
+    for (size_t u = 0; u < of.size();) {
+      const uint64_t begin = of[u].begin;
+      uint64_t end = begin, bytes = 0;
+      for (; u < of.size() && (of[u].begin < end || end == begin); ++u) {
+        end = std::max(end, of[u].end);
+        bytes += of[u].bytes;
+      }
+      // Each end may be as much early as networks take for nothing.
+      constexpr double kRounding = 1e-4;
+      const double least = static_cast<double>(bytes) / machine.lanes()[lane].bytes_per_tick;
+      if (static_cast<double>(end - begin) < least * (1 - 1e-9) - kRounding)
+        return internal_error("the lane '{}' moves {} bytes from {} to {}, which takes {} ticks",
+                              machine.lanes()[lane].name, bytes, begin, end, std::ceil(least));
+    }
+  }
+  return {};
+}
+
 // Task by task: all that it waits for has ended.
-Status check_waits(const TaskGraph& graph, const Timeline& timeline) {
+Status check_waits(const TaskGraph& graph, const std::vector<TaskRecord>& all) {
   STRIA_ASSIGN(const Unrolled unrolled, unroll(graph, kMostCheckedTasks));
   const TaskGraph& flat = unrolled.graph;
-  const std::vector<TaskRecord> all = timeline.all();
   std::vector<uint64_t> end(flat.size());
   for (size_t node = 0, at = 0; node < flat.size(); ++node) {
     uint64_t ready = 0;
@@ -163,7 +203,10 @@ Status check_timeline(const Machine& machine, const TaskGraph& graph, const Time
       return internal_error("instance {} has {} ticks of reasons in {} ticks", i, times[i].total(),
                             timeline.ticks);
   STRIA_ASSIGN(const uint64_t numbers, numbers_of(graph));
-  return numbers <= kMostCheckedTasks ? check_waits(graph, timeline) : Status();
+  if (numbers > kMostCheckedTasks) return {};
+  const std::vector<TaskRecord> all = timeline.all();
+  STRIA_RETURN_IF_ERROR(check_lanes(machine, graph, all));
+  return check_waits(graph, all);
 }
 
 }  // namespace stria::sim

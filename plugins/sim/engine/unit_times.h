@@ -40,13 +40,14 @@ uint64_t least_ticks_alone(const Machine& machine, const TaskKind& kind);
 // nothing else on the lanes.
 double longest_chain(const Machine& machine, const TaskGraph& graph);
 
-// Graphs with more tasks are not looked at task by task for what each waits for.
+// Graphs with more tasks are not looked at task by task for what each waits for, and lanes not by
+// the times in which they are in use.
 inline constexpr uint64_t kMostCheckedTasks = 200'000;
 
 // internal: the timeline breaks a rule that every schedule has to keep: a task before what it waits
-// for (up to kMostCheckedTasks), two at once on one instance, not all tasks or some twice, more
-// than all of the time, less time than the busiest lane or the longest chain needs, or more than
-// all tasks one after another.
+// for, less time than it needs alone, or on a lane with others (up to kMostCheckedTasks), two at
+// once on one instance, not all tasks or some twice, more than all of the time, less time than the
+// busiest lane or the longest chain needs, or more than all tasks one after another.
 Status check_timeline(const Machine& machine, const TaskGraph& graph, const Timeline& timeline);
 
 }  // namespace stria::sim
