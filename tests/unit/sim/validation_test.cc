@@ -14,14 +14,23 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(Validation, EveryCaseIsExact) {
+TEST(Validation, EveryCaseIsMet) {
   const std::string path = STRIA_SOURCE_DIR "/hwmodels/templates/stripe_slides.json";
   auto cases = validate({path, read_file(path).value()});
   ASSERT_TRUE(cases.ok()) << cases.status().to_string();
-  EXPECT_GE(cases->size(), 30u);
-  for (const ValidationCase& one : *cases) EXPECT_EQ(one.ours, one.expected) << one.name;
+  EXPECT_GE(cases->size(), 45u);
+  size_t rounded = 0;  // published with so few digits that none can be exact
+  for (const ValidationCase& one : *cases) {
+    EXPECT_TRUE(one.met()) << one.name << ": " << one.ours;
+    rounded += one.within_percent > 0;
+  }
+  EXPECT_EQ(rounded, 2u);
   EXPECT_THAT(validation_table(*cases),
-              HasSubstr(fmt::format("{0} of {0} cases are exact", cases->size())));
+              HasSubstr(fmt::format("{} of {} cases are exact, 0 missed", cases->size() - rounded,
+                                    cases->size())));
+  ValidationCase wrong = (*cases)[0];
+  ++wrong.ours;
+  EXPECT_THAT(validation_table({wrong}), HasSubstr("MISSED"));
 }
 
 TEST(Topology, ReadsConvolutionsAndProducts) {
