@@ -156,12 +156,7 @@ class BurstNetwork final : public FlowNetwork {
   void add(uint32_t owner, const uint32_t* lanes, uint32_t count, uint64_t bytes,
            uint64_t now) override {
     count_from(now);
-    Flow flow{
-        owner, lanes,  count, static_cast<double>(bytes), std::numeric_limits<double>::infinity(),
-        0,     turn_++};
-    for (uint32_t l = 0; l < count; ++l) flow.rate = std::min(flow.rate, widths_[lanes[l]]);
-    flows_.push_back(flow);
-    time_ = std::max(time_, 0.0);
+    flows_.push_back({owner, lanes, count, static_cast<double>(bytes), 0, turn_++});
   }
 
   uint64_t advance(uint64_t limit, std::vector<uint32_t>& done) override {
@@ -170,11 +165,8 @@ class BurstNetwork final : public FlowNetwork {
       double next = std::numeric_limits<double>::infinity();  // something can happen
       double end = std::numeric_limits<double>::infinity();
       for (const Flow& flow : flows_) {
-        if (flow.left <= 0) {
-          end = std::min(end, flow.time);
-          continue;
-        }
-        next = std::min(next, start_of(flow));
+        double& first = flow.left <= 0 ? end : next;
+        first = std::min(first, flow.time);
       }
       const uint64_t end_tick = tick_after(origin_, end);
       if (end_tick <= limit && end_tick <= tick_after(origin_, next)) return finish(end_tick, done);
@@ -182,8 +174,7 @@ class BurstNetwork final : public FlowNetwork {
         count_from(limit);
         return limit;
       }
-      time_ = std::max(time_, next);
-      grant();
+      take_turns(next);
     }
   }
   bool idle() const override { return flows_.empty(); }
@@ -195,7 +186,6 @@ class BurstNetwork final : public FlowNetwork {
     for (const Flow& flow : flows_) turns.push_back(flow.served);
     std::sort(turns.begin(), turns.end());
     out.push_back(flows_.size());
-    out.push_back(bits(time_));
     for (double free_at : free_at_) out.push_back(bits(free_at));
     for (const Flow& flow : flows_) {
       const auto turn = std::lower_bound(turns.begin(), turns.end(), flow.served) - turns.begin();
@@ -211,17 +201,10 @@ class BurstNetwork final : public FlowNetwork {
     uint32_t owner;
     const uint32_t* lanes;
     uint32_t count;
-    double left;      // bytes
-    double rate;      // of the narrowest lane
-    double time;      // when its next burst may start, or the last has ended
+    double left;      // bytes that no burst has been asked for
+    double time;      // when its last burst has passed all lanes
     uint64_t served;  // turn of its last burst
   };
-
-  double start_of(const Flow& flow) const {
-    double start = flow.time;
-    for (uint32_t l = 0; l < flow.count; ++l) start = std::max(start, free_at_[flow.lanes[l]]);
-    return start;
-  }
 
   // Exact: differences of doubles and smaller whole numbers are doubles. What was free a tick ago
   // has been free for long enough: no burst starts as late as a tick after it could.
@@ -231,27 +214,25 @@ class BurstNetwork final : public FlowNetwork {
     const auto move = [&](double& time) { time = std::max(-1.0, time - passed); };
     for (double& free_at : free_at_) move(free_at);
     for (Flow& flow : flows_) move(flow.time);
-    move(time_);
     origin_ = now;
   }
 
-  // A burst to each flow that can have one now, those first that have waited longest.
-  void grant() {
+  // The next burst of each flow whose last one has passed; of several those first that have waited
+  // longest.
+  void take_turns(double now) {
     waiting_.clear();
     for (Flow& flow : flows_)
-      if (flow.left > 0 && flow.time <= time_ + kSlack) waiting_.push_back(&flow);
+      if (flow.left > 0 && flow.time <= now + kSlack) waiting_.push_back(&flow);
     std::sort(waiting_.begin(), waiting_.end(),
               [](const Flow* a, const Flow* b) { return a->served < b->served; });
     for (Flow* flow : waiting_) {
-      bool free = true;
-      for (uint32_t l = 0; l < flow->count; ++l)
-        free = free && free_at_[flow->lanes[l]] <= time_ + kSlack;
-      if (!free) continue;
-      const double start = start_of(*flow), bytes = std::min(burst_, flow->left);
-      for (uint32_t l = 0; l < flow->count; ++l)
-        free_at_[flow->lanes[l]] = start + bytes / widths_[flow->lanes[l]];
+      const double bytes = std::min(burst_, flow->left), asked = flow->time;
+      for (uint32_t l = 0; l < flow->count; ++l) {
+        double& free_at = free_at_[flow->lanes[l]];
+        free_at = std::max(asked, free_at) + bytes / widths_[flow->lanes[l]];
+        flow->time = std::max(flow->time, free_at);
+      }
       flow->left -= bytes;
-      flow->time = start + bytes / flow->rate;
       flow->served = turn_++;
     }
   }
@@ -275,7 +256,6 @@ class BurstNetwork final : public FlowNetwork {
   std::vector<Flow> flows_;
   std::vector<Flow*> waiting_;
   uint64_t origin_ = 0;
-  double time_ = 0;
   uint64_t turn_ = 0;
 };
 

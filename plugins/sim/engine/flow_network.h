@@ -2,8 +2,8 @@
 // Bytes that move over shared lanes. Two models of sharing:
 //
 //   fluid  flows have rates, the largest fair ones (max-min), which change as flows come and go
-//   burst  flows take turns in bursts of so many bytes; a burst holds each of its lanes for as long
-//          as that lane needs for it, and a flow's next one starts as fast as its narrowest lane
+//   burst  flows move in bursts of so many bytes; each lane takes bursts in the order in which they
+//          were asked for, and a flow asks for its next one when the last has passed all its lanes
 //
 // Alone, b bytes over lanes of w1, w2 bytes per tick take ceil(b / min(w1, w2)) ticks in both.
 // Deterministic: of equals the one that was added first goes first. Rates are doubles; ends are

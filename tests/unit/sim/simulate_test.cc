@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <random>
 
 #include "engine/cycle_oracle.h"
@@ -281,37 +282,46 @@ TEST(Simulate, AgreesWithTheCycleOracle) {
   EXPECT_GE(exact, 200);  // of 400, to the tick, at every task
 }
 
-double apart(const RandomCase& made) {
-  const auto fluid = static_cast<double>(run(made.machine, made.graph).ticks);
-  const auto burst =
-      static_cast<double>(run(made.machine, made.graph, {BusModel::burst, 256}).ticks);
-  return std::abs(fluid - burst) / std::max(fluid, 1.0);
+// Tasks of each instance in the order in which it takes them.
+std::map<uint32_t, std::vector<uint64_t>> orders(const Timeline& timeline) {
+  std::map<uint32_t, std::vector<uint64_t>> out;
+  for (const TaskRecord& task : timeline.tasks) out[task.instance].push_back(task.number);
+  return out;
 }
 
-// Over transfers of 64 bursts and more the two models of buses differ by less than 2%.
-TEST(Simulate, FluidAndBurstBusesAgreeOverTransfers) {
-  double worst = 0;
-  for (uint32_t seed = 1; seed <= 500; ++seed) {
-    RandomCase made = random_case(seed, 64 * 256, 64 * 1024);
-    for (TaskKind& kind : made.graph.kinds)
-      if (kind.work == TaskKind::Work::operation) kind.flows.clear();
-    const double off = apart(made);
-    EXPECT_LE(off, 0.02) << seed;
-    worst = std::max(worst, off);
-  }
-  std::printf("fluid against burst: at most %.2f%% apart\n", 100 * worst);
-}
-
-// Where operations use ports as well, a burst that comes first may change who gets an instance: all
-// that follows is then in another order. That is rare.
-TEST(Simulate, FluidAndBurstBusesMostlyAgreeWithOperationsOnPorts) {
-  int far = 0;
-  for (uint32_t seed = 1; seed <= 300; ++seed) {
-    const double off = apart(random_case(seed, 64 * 256, 64 * 1024));
-    EXPECT_LE(off, 0.1) << seed;
-    far += off > 0.02;
-  }
-  EXPECT_LE(far, 3);
+// Over transfers of 64 bursts and more the two models of buses differ by less than 2%, with and
+// without operations that use ports of the same memories. The last burst of a transfer comes a few
+// ticks before or after its share of a fluid bus: where that changes which task an instance takes
+// first, all that follows is another schedule, which may take longer by as much as tasks are long.
+// That is rare, and the schedules then say so.
+TEST(Simulate, FluidAndBurstBusesAgree) {
+  double worst = 0, worst_other = 0;
+  int others = 0;
+  constexpr uint32_t kSeeds = 2000;
+  for (const bool ports : {false, true})
+    for (uint32_t seed = 1; seed <= kSeeds; ++seed) {
+      RandomCase made = random_case(seed, 64 * 256, 64 * 1024);
+      if (!ports)
+        for (TaskKind& kind : made.graph.kinds)
+          if (kind.work == TaskKind::Work::operation) kind.flows.clear();
+      const Timeline fluid = run(made.machine, made.graph);
+      const Timeline burst = run(made.machine, made.graph, {BusModel::burst, 256});
+      const double off =
+          std::abs(static_cast<double>(fluid.ticks) - static_cast<double>(burst.ticks)) /
+          std::max(1.0, static_cast<double>(fluid.ticks));
+      if (orders(fluid) == orders(burst)) {
+        EXPECT_LE(off, 0.02) << seed << (ports ? " with ports" : "");
+        worst = std::max(worst, off);
+      } else {
+        worst_other = std::max(worst_other, off);
+        others += off > 0.02;
+      }
+    }
+  std::printf(
+      "fluid against burst: at most %.2f%% apart; where the order of tasks differs, %d of "
+      "%u graphs more than 2%%, at most %.2f%%\n",
+      100 * worst, others, 2 * kSeeds, 100 * worst_other);
+  EXPECT_LE(others, 20);
 }
 
 TEST(Simulate, TheSameGraphHasTheSameTimes) {
