@@ -109,7 +109,8 @@ TEST_F(Sim, FidelitiesAndBusModels) {
 TEST_F(Sim, ValidatesAndReadsLayerTables) {
   const Ended cases = folder_.stria(words("sim --validate"));
   EXPECT_EQ(cases.code, 0) << cases.err;
-  EXPECT_THAT(cases.out, AllOf(HasSubstr("expected"), HasSubstr("0 missed; the largest error is 0.00")));
+  EXPECT_THAT(cases.out,
+              AllOf(HasSubstr("expected"), HasSubstr("0 missed; the largest error is 0.00")));
   folder_.write("t.csv", "Layer, M, N, K,\nA, 256, 128, 256,\nB, 100, 70, 50,\n");
   const Ended table = folder_.stria(words("sim --scalesim-topology t.csv --array 32x32"));
   EXPECT_EQ(table.code, 0) << table.err;
@@ -118,25 +119,90 @@ TEST_F(Sim, ValidatesAndReadsLayerTables) {
   EXPECT_EQ(folder_.stria(words("sim --scalesim-topology t.csv --array 3")).code, 2);
 }
 
+// Each mistake says what it is about: the file, line and field where there is one, and the names.
 TEST_F(Sim, SaysWhatIsWrongWithAModel) {
   const auto message = [&](const std::string& options, int code = 1) {
     const Ended ended = run(options);
     EXPECT_EQ(ended.code, code) << ended.err;
     return ended.err;
   };
+  const std::string bus = R"({"sources": ["DRAM[0]"], "sinks": ["DMA[0]"])";
+  // No way, two ways, a bus to what is not there.
+  EXPECT_THAT(message(model(bus, R"({"sources": ["DRAM[0]"], "sinks": ["NOC[0]"])")),
+              HasSubstr("no bus from 'DRAM' to 'DMA'"));
+  EXPECT_THAT(message(model("\"buses\": [", "\"buses\": [" + bus + ", \"bytes_per_cycle\": 5},")),
+              HasSubstr("2 ways of 1 buses from 'DRAM[0]' to 'DMA[0]'"));
+  EXPECT_THAT(message(model(R"(["DRAM[0]"])", R"(["DRAN[0]"])")),
+              AllOf(HasSubstr("m.json:45:"), HasSubstr("did you mean 'DRAM'")));
+  EXPECT_THAT(message(model(R"(["DRAM[0]"])", R"(["DRAM[1]"])")),
+              AllOf(HasSubstr("/buses/0/sources/0"), HasSubstr("has 1 of 'DRAM'")));
+  // Numbers that are negative, 0 or too large.
   EXPECT_THAT(message(model("\"ops_per_cycle\": 64", "\"ops_per_cycle\": -1")),
-              HasSubstr("m.json:"));
-  EXPECT_THAT(message(model("\"CONV\": {", "\"CONVX\": {")), HasSubstr("CONV"));
-  EXPECT_THAT(message(model("{\"sources\": [\"DRAM[0]\"], \"sinks\": [\"DMA[0]\"]",
-                            "{\"sources\": [\"DRAM[0]\"], \"sinks\": [\"NOC[0]\"]")),
-              AllOf(HasSubstr("DRAM"), HasSubstr("DMA")));
+              AllOf(HasSubstr("m.json:28:"), HasSubstr("/exec_units/DSP/ops_per_cycle: -1")));
+  EXPECT_THAT(message(model("\"ops_per_cycle\": 64", "\"ops_per_cycle\": 0")),
+              HasSubstr("/exec_units/DSP/ops_per_cycle is 0"));
+  EXPECT_THAT(message(model("\"size_KiB\": 1048576", "\"size_KiB\": 0")),
+              HasSubstr("/mem_units/DRAM/size_KiB is 0"));
+  EXPECT_THAT(message("--set CLOCK_MHZ=0"), HasSubstr("/clock_mhz is 0"));
+  EXPECT_THAT(message("--set NUM_SRAM=0"), HasSubstr("/mem_units/SRAM/count: 0"));
+  EXPECT_THAT(message("--set DRAM_BYTES=0"), HasSubstr("carries 0 bytes per cycle"));
+  EXPECT_THAT(message(model("\"size_KiB\": 1048576", "\"size_KiB\": 1e30")),
+              AllOf(HasSubstr("m.json:18:"), HasSubstr("1e+30 is outside")));
+  EXPECT_THAT(message("--set NUM_CONV=1000000000"),
+              AllOf(HasSubstr("1000000000 of 'CONV'"), HasSubstr("room for 1000000")));
+  EXPECT_THAT(
+      message(model("\"bytes_per_cycle\": {{ DRAM_BYTES }}", "\"bytes_per_cycle\": 1e-300")),
+      HasSubstr("more than 2^53 ticks"));
+  // What the pipeline names; keys; words.
+  EXPECT_THAT(message(model("\"CONV\": {", "\"CONVX\": {")), HasSubstr("did you mean 'CONVX'"));
   EXPECT_THAT(message(model("\"DRAM\": {", "\"DRAM\": {\"siez_KiB\": 1,")),
               HasSubstr("did you mean 'size_KiB'"));
-  EXPECT_THAT(message(model("\"clock_mhz\"", "\u201cclock_mhz\"")), HasSubstr("m.json:"));
+  EXPECT_THAT(message(model("\"op\": \"mac\"", "\"op\": \"mca\"")),
+              HasSubstr("did you mean 'mac'"));
   EXPECT_THAT(message("--set NUM_SRM=4", 2), HasSubstr("did you mean 'NUM_SRAM'"));
+  // Quotes of a word processor; comments and commas at the end are in order.
+  EXPECT_THAT(message(model("\"clock_mhz\"", "\u201cclock_mhz\u201d")),
+              AllOf(HasSubstr("m.json:14:"), HasSubstr("typographic quotation mark")));
+  EXPECT_EQ(run(model("\"clock_mhz\"", "// one,\n /* two */ \"clock_mhz\"")).code, 0);
+  EXPECT_EQ(run(model("\"SRAM\": {", "\"MORE\": {\"size_KiB\": 4,},\n\"SRAM\": {")).code, 0);
+}
+
+TEST_F(Sim, SaysWhatDoesNotFit) {
+  const Ended ended = run("--set SRAM_SIZE_KIB=1");
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("'A_near' (2048 bytes) does not fit into 'SRAM'"),
+                               HasSubstr("1280 too many"), HasSubstr("it would fit with 3 KiB")));
+  // And what is too large for the main memory.
+  const Ended main = run(model("\"size_KiB\": 1048576", "\"size_KiB\": 8"));
+  EXPECT_EQ(main.code, 1);
+  EXPECT_THAT(main.err, AllOf(HasSubstr("'C'"), HasSubstr("'DRAM'"), HasSubstr("too many")));
+}
+
+TEST_F(Sim, SaysWhatIsWrongWithACommandLine) {
+  const auto message = [&](const std::string& options, int code) {
+    const Ended ended = run(options);
+    EXPECT_EQ(ended.code, code) << ended.err;
+    return ended.err;
+  };
   EXPECT_THAT(message("--fidelity exact", 2), HasSubstr("roofline"));
   EXPECT_THAT(message("--timing-only --functional-only", 2), HasSubstr("excludes"));
+  EXPECT_THAT(message("--pipeline none.json", 1), HasSubstr("cannot read 'none.json'"));
   EXPECT_THAT(folder_.stria(words("sim product.tile --shape A=64,32:i8")).err, HasSubstr("needs"));
+}
+
+// Each point of a loop in the trace, or marks in their place; the same report.
+TEST_F(Sim, SkipsLoopsAheadUnlessItIsToldNotTo) {
+  folder_.write("sum.tile", "function (A[N, M]) -> (R) { R = A + 1; }");
+  const auto report = [&](const std::string& name, const std::string& more) {
+    const Ended ended = folder_.stria(
+        words("sim sum.tile --shape A=40000,64 --timing-only --report " + name + " " + more));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return ended.out;
+  };
+  EXPECT_EQ(report("a", ""), report("b", "--no-skip-ahead"));
+  EXPECT_EQ(folder_.read("a/report.json"), folder_.read("b/report.json"));
+  EXPECT_THAT(folder_.read("a/trace.json"), HasSubstr("again"));
+  EXPECT_THAT(folder_.read("b/trace.json"), testing::Not(HasSubstr("again")));
 }
 
 }  // namespace

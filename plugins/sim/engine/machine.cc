@@ -16,6 +16,7 @@ namespace {
 // Clocks are told apart by kHz; more ticks in a cycle would leave too few for long runs.
 constexpr double kHzPerMhz = 1000;
 constexpr uint64_t kMostTicksPerCycle = 1'000'000;
+constexpr int64_t kMostInstances = 1'000'000;  // of all units together
 
 bool has(const std::vector<UnitInstance>& ends, const UnitInstance& unit) {
   return std::find(ends.begin(), ends.end(), unit) != ends.end();
@@ -34,6 +35,20 @@ std::string to_string(const UnitInstance& unit) {
 Result<Machine> Machine::make(const HardwareModel& model) {
   Machine out;
   out.model_ = model;
+  int64_t instances = 0;
+  const auto room_for = [&](const auto& units) -> Status {
+    for (const auto& unit : units) {
+      if (unit.count > kMostInstances - instances)
+        return make_error(StatusCode::out_of_range,
+                          "'{}': {} of '{}', a simulation has room for {} units of all kinds",
+                          model.name, unit.count, unit.name, kMostInstances);
+      instances += unit.count;
+    }
+    return {};
+  };
+  STRIA_RETURN_IF_ERROR(room_for(model.memories));
+  STRIA_RETURN_IF_ERROR(room_for(model.executors));
+  STRIA_RETURN_IF_ERROR(room_for(model.transfers));
   // One tick is the longest time that goes into each clock's cycle a whole number of times.
   std::set<double> clocks = {model.clock_mhz};
   const auto own = [&](double clock) {

@@ -51,7 +51,8 @@ struct Route {
 
 class Machine {
  public:
-  // invalid_argument: clocks without a common time base; names and limits are said.
+  // invalid_argument: clocks without a common time base; out_of_range: too many units; names and
+  // limits are said.
   static Result<Machine> make(const HardwareModel& model);
 
   const HardwareModel& model() const { return model_; }

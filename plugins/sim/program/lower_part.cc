@@ -68,15 +68,19 @@ class Lowering {
     const Block* block = stmt.block();
     if (!block) return fmt::format("statement {}", position);
     if (!block->name.empty()) return block->name;
-    std::string what = block->tags.has("swap_in")    ? "swap_in"
-                       : block->tags.has("swap_out") ? "swap_out"
-                                                     : fmt::format("statement_{}", position);
-    for (const Refinement& ref : block->refs)
-      if (ref.dir == (block->tags.has("swap_in") ? RefDir::in : RefDir::out)) {
-        what += " " + ref.from;
-        break;
-      }
-    return what;
+    if (const std::string moved = name_of_transfer(*block); !moved.empty()) return moved;
+    const std::string result = first_of(*block, RefDir::out);
+    return fmt::format("statement_{}{}{}", position, result.empty() ? "" : " ", result);
+  }
+  static std::string first_of(const Block& block, RefDir dir) {
+    for (const Refinement& ref : block.refs)
+      if (ref.dir == dir) return ref.from;
+    return "";
+  }
+  // "swap_in A": by the tensor that is there before and after; "" without the tags of `schedule`.
+  static std::string name_of_transfer(const Block& block) {
+    if (block.tags.has("swap_in")) return "swap_in " + first_of(block, RefDir::in);
+    return block.tags.has("swap_out") ? "swap_out " + first_of(block, RefDir::out) : "";
   }
 
   bool is_transfer(const Block& block) const {
@@ -270,6 +274,7 @@ class Lowering {
                                 unit.name, from->footprint.bytes, name, side.footprint.bytes);
     }
     STRIA_ASSIGN(Route route, machine_.route(from->memory, unit.name, instance, sinks));
+    if (const std::string moved = name_of_transfer(block); !moved.empty()) name = moved;
     return transfer(unit, std::move(route), name, *from, to);
   }
 
@@ -277,7 +282,7 @@ class Lowering {
                             const Side& from, const std::vector<Side>& to) {
     TaskKind kind;
     kind.work = TaskKind::Work::transfer;
-    kind.name = fmt::format("{} {}", unit.name, name);
+    kind.name = name;
     kind.group = route.group;
     kind.instance = route.instance;
     KindCounts counts;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
@@ -57,6 +58,19 @@ std::map<size_t, Use> uses_of(const Block& part, const Statement& stmt) {
 }
 
 }  // namespace
+
+Status check_model(const HardwareModel& model) {
+  const std::set<std::string> above_0 = {"clock_mhz", "size_KiB", "ops_per_cycle",
+                                         "bytes_per_cycle"};
+  const nlohmann::json leaves = model.merged().flatten();
+  for (const auto& [pointer, value] : leaves.items())
+    if (value.is_number() && value.get<double>() == 0 &&
+        above_0.count(pointer.substr(pointer.rfind('/') + 1)))
+      return make_error(StatusCode::out_of_range,
+                        "'{}': {} is 0: a simulated machine needs more than that", model.name,
+                        pointer);
+  return {};
+}
 
 Status check_capacity(const stripe::Program& program, const HardwareModel& model) {
   Status status;

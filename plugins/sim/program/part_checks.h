@@ -17,6 +17,10 @@ struct StatementSpan {
   uint64_t start = 0, end = 0;
 };
 
+// out_of_range: the model says that something is 0 without which no machine works: a clock, the size
+// of a memory, the rate of a unit, the width of a bus. What it does not say is not looked at.
+Status check_model(const HardwareModel& model);
+
 // out_of_range: a tensor reaches beyond its memory; which one, which memory, by how many bytes.
 // Checks the part's allocations and those inside its kernels, so many times as a pipeline has them.
 Status check_capacity(const stripe::Program& program, const HardwareModel& model);

@@ -55,6 +55,7 @@ std::vector<size_t> PartSimulation::order() const {
 
 Result<PartSimulation> simulate_part(const stripe::Program& program, const stripe::Block& part,
                                      const HardwareModel& model, const PartOptions& options) {
+  STRIA_RETURN_IF_ERROR(check_model(model));
   STRIA_RETURN_IF_ERROR(check_capacity(program, model));
   STRIA_ASSIGN(Machine machine, Machine::make(model));
   const bool bounds_only = options.fidelity == Fidelity::roofline;

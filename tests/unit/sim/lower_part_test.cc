@@ -238,6 +238,52 @@ TEST(SlidesConvolution, TakesWhatItsBytesAndProductsTake) {
   EXPECT_EQ(run(program, slides(48, "half"), {Fidelity::roofline, {}}).ticks(), kRead + kWrite);
 }
 
+// --- several sinks, on the model that ships
+
+// (C5) A bus that leads to several memories carries what they all get once; the network between the
+// memories does the same.
+TEST(LowerPart, TheSlidesMachineBringsOneTensorToSeveralMemoriesAtOnce) {
+  const auto to_all = [](const char* wait, const char* unit, const char* from, const char* tensor) {
+    return fmt::format(R"({}: block<{}> [i:16, k:64] (
+        in<{}> {}[i, k] i8(1:64, 1:1)
+        out<SRAM[1]> X1[i, k] i8(1:64, 1:1)
+        out<SRAM[2]> X2[i, k] i8(1:64, 1:1)
+        out<SRAM[3]> X3[i, k] i8(1:64, 1:1)
+    ) {{
+      0: $a = load({})
+      1: X1 = store($a)
+      2: X2 = store($a)
+      3: X3 = store($a)
+    }}
+)",
+                       wait, unit, from, tensor, tensor);
+  };
+  const std::string near = R"(      none new@0x0<SRAM[0]> An[0, 0] i8(16:64, 64:1)
+      none new@0x0<SRAM[1]> X1[0, 0] i8(16:64, 64:1)
+      none new@0x0<SRAM[2]> X2[0, 0] i8(16:64, 64:1)
+      none new@0x0<SRAM[3]> X3[0, 0] i8(16:64, 64:1)
+)";
+  const auto bytes = [](const PartSimulation& run, const std::string& lane) {
+    double out = 0;
+    for (const KindTimes& times : run.kinds) {
+      const TaskKind& kind = run.lowered.graph.kinds[times.kind];
+      for (uint32_t l : kind.route.ways[0].lanes)
+        if (run.machine.lanes()[l].name == lane)
+          out += static_cast<double>(times.tasks) * static_cast<double>(kind.bytes);
+    }
+    return out;
+  };
+  const PartSimulation far = run(parsed(with(near, to_all("0", "DMA", "DRAM[0]", "A"))), slides(2));
+  EXPECT_EQ(far.ticks(), 1024u / 64);
+  EXPECT_EQ(bytes(far, "DMA[0] -> SRAM[0], …"), 1024);
+  for (const char* memory : {"SRAM[1]", "SRAM[2]", "SRAM[3]"})
+    EXPECT_EQ(far.lowered.counts[0].memories.at(memory).written_bytes, 1024) << memory;
+  const PartSimulation between =
+      run(parsed(with(near, bring() + to_all("1[0]", "NOC", "SRAM[0]", "An"))), slides(2));
+  EXPECT_EQ(between.ticks(), 1024u / 64 + 1024 / 512);
+  EXPECT_EQ(bytes(between, "NOC[0] -> SRAM[0], …"), 1024);
+}
+
 // --- systolic arrays
 
 // An array of R by C multiply-adds, cycle by cycle: operand values move right and down.
