@@ -61,6 +61,14 @@ std::map<std::string, int64_t> sizes_by_role(const Block& block, const VectorCho
                                  outputs[i]->range);
     tile[outputs[i]->name] = balance ? balanced(size, outputs[i]->range) : size;
   }
+  if (vector.reduction && sizes.running > 0) {
+    int64_t values = 1;
+    for (const IndexRole& role : roles)
+      if (role.kind == IndexKind::output) values *= tile[role.name];
+    const int64_t vectors = std::max<int64_t>(
+        1, std::min({sizes.vectors, sizes.running / values, vector.range / vector.lanes}));
+    tile[vector.index] = std::min(vectors * vector.lanes, vector.range);
+  }
   return tile;
 }
 
@@ -329,6 +337,10 @@ void describe_roles(RoleSizes& sizes, OptionFields& fields) {
              "tile of the output indices beyond that list or without reuse, in points; 0 = whole");
   fields.add("reduction", sizes.reduction,
              "tile of the other reduction indices, in points; 0 = whole");
+  fields.add("running", sizes.running,
+             "of a vector index that is reduced: no more vectors than make so many of running "
+             "values with the tile's outputs; 0 = no limit",
+             {0, 1 << 10});
 }
 
 }  // namespace

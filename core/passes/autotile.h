@@ -44,9 +44,12 @@ struct RoleSizes {
   std::vector<int64_t> output;
   int64_t other_output = 0;  // those beyond the list and without reuse
   int64_t reduction = 0;     // reduction indices (except the vector index) and overlapping ones
+  // Of a vector index that is a reduction index: no more vectors than make so many of running values
+  // with the tile's outputs, nor than the index has; 0 = as `vectors` says.
+  int64_t running = 0;
 
   bool given() const {
-    return vectors != 0 || !output.empty() || other_output != 0 || reduction != 0;
+    return vectors != 0 || !output.empty() || other_output != 0 || reduction != 0 || running != 0;
   }
 };
 

@@ -81,6 +81,10 @@ class Vectorizer {
     VectorChoice vector = choose_vector(leaf, context_.model(), options_.min_range);
     if (vector.lanes <= 1) return "the model gives no vectors";
     if (vector.index.empty()) return "no index has stride 1 or 0 everywhere";
+    hardware_lanes_ = vector.lanes;
+    if (vector.reduction)
+      vector.lanes *= std::max<int64_t>(
+          1, std::min(vector.range, options_.reduction_lanes) / vector.lanes);
     TensorNames outside = around_;
     for (const Block* block : single_chain(kernel_)) {
       if (std::string reason = why_points_do_not_commute(*block, outside); !reason.empty())
@@ -227,6 +231,7 @@ class Vectorizer {
     const WrittenNest& nest = plan.nests[0];
     for (const Index& index : nest.indices)
       if (index.name != nest.lane) vectors *= index.range;
+    if (plan.reduction_lanes > 0) vectors *= ceil_div(plan.reduction_lanes, hardware_lanes_);
     int64_t registers = 0;
     for (const ExecutionUnit& unit : context_.model().executors)
       registers = std::max(registers, unit.vector_registers);
@@ -240,6 +245,7 @@ class Vectorizer {
   }
 
   Block kernel_;
+  int64_t hardware_lanes_ = 1;
   const TensorNames& around_;
   const VectorizeOptions& options_;
   PassContext& context_;
@@ -250,6 +256,9 @@ class Vectorizer {
 void describe(VectorizeOptions& options, OptionFields& fields) {
   fields.add("reqs", options.reqs, "tags that a kernel must have");
   fields.add("min_range", options.min_range, "indices of fewer points are left scalar", {2});
+  fields.add("reduction_lanes", options.reduction_lanes,
+             "lanes of partial results, in whole vectors of the hardware, at most; 0 = one vector",
+             {0, 1 << 16});
   fields.add("accumulator", options.accumulator, "location of running values; \"\" = none");
   fields.add("reduction_inside", options.reduction_inside,
              "tag of the block inside which running values live; what is reduced around it adds to "

@@ -33,6 +33,9 @@ namespace stria::passes {
 struct VectorizeOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags that a kernel must have
   int64_t min_range = 4;                       // shorter indices are left scalar
+  // Lanes that are partial results may be several of the hardware's vectors, up to so many lanes:
+  // one addition then does not wait for the one before. 0: one vector.
+  int64_t reduction_lanes = 0;
   // Where running values live; "" = no location. More of them than the model has vector registers
   // get no location either.
   std::string accumulator = "REG";

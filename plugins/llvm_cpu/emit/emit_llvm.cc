@@ -10,6 +10,7 @@
 #include <map>
 #include <tuple>
 
+#include "emit/lane_math.h"
 #include "stria/base/status.h"
 
 namespace stria::llvm_cpu {
@@ -572,6 +573,10 @@ class Emitter {
   llvm::Value* call(const Expr& e) {
     std::vector<llvm::Value*> args;
     for (const ExprRef& arg : e.args) args.push_back(expr(*arg));
+    if (e.type.scalar == DataType::fp32 && options_.vector_bytes == 64 && e.type.lanes % kLanesOfMath == 0) {
+      if (e.callee == "exp") return exp_of_lanes(b_, args[0]);
+      if (e.callee == "tanh") return tanh_of_lanes(b_, args[0]);
+    }
     if (e.callee == "log" && e.type.scalar == DataType::fp32 && e.type.lanes > 1 && options_.vector_math) {
       // The vector library's fp32 logarithm is off by up to 4 ULP, one more than the builtin may be.
       args[0] = b_.CreateFPExt(args[0], value_type({DataType::fp64, e.type.lanes}));
