@@ -229,10 +229,90 @@ void add_turned(stripe::Program& program, uint64_t seed) {
   program.main()->stmts.emplace_back(std::move(kernel));
 }
 
+// A tensor of the program, or with `dir` none of #main; the view of one element at `access` that a
+// kernel has of it.
+stripe::Refinement add_element(stripe::Program& program, const std::string& name, RefDir of_main,
+                               const TensorShape& shape) {
+  stripe::Refinement ref;
+  ref.into = name;
+  ref.access.resize(shape.rank());
+  ref.shape = shape;
+  if (of_main != RefDir::none) program.entry.refs.push_back(ref);
+  if (of_main != RefDir::none) ref.from = name;
+  ref.dir = of_main;
+  program.main()->refs.push_back(ref);
+  ref.from = name;
+  for (Dim& dim : ref.shape.dims) dim.size = 1;
+  return ref;
+}
+
+// A private tensor that one kernel makes point by point, and a kernel or two that read it once, in
+// some programs.
+void add_private(stripe::Program& program, uint64_t seed) {
+  Dice dice(seed ^ 0x70726976);
+  if (!dice.once_in(3) || program.main()->tags.has("deps")) return;
+  const int64_t rows = dice.between(1, 7), columns = dice.between(2, 24);
+  const DataType type = dice.one_of<DataType>({DataType::fp32, DataType::i32, DataType::fp64});
+  const Affine i = Affine::of("i"), j = Affine::of("j");
+  const auto view = [](stripe::Refinement ref, RefDir dir, std::vector<Affine> access) {
+    ref.dir = dir;
+    ref.access = std::move(access);
+    return ref;
+  };
+  const auto kernel = [&](const std::string& name, std::vector<stripe::Refinement> refs) {
+    stripe::Block block;
+    block.name = name;
+    block.tags = {"kernel"};
+    block.idxs = {{"i", rows, {}, {}}, {"j", columns, {}, {}}};
+    if (dice.once_in(2)) std::swap(block.idxs[0], block.idxs[1]);
+    block.refs = std::move(refs);
+    return block;
+  };
+  const TensorShape whole = dense_shape(type, {rows, columns});
+  const stripe::Refinement a = add_element(program, "PA", RefDir::in, whole);
+  const stripe::Refinement m = add_element(program, "PM", RefDir::in, dense_shape(type, {rows, 1}));
+  const stripe::Refinement t = add_element(program, "PT", RefDir::none, whole);
+  stripe::Block make = kernel("make", {view(a, RefDir::in, {i, j}), view(m, RefDir::in, {i, 0}),
+                                       view(t, RefDir::out, {i, j})});
+  make.stmts.emplace_back(stripe::Load{"PA", "a"});
+  make.stmts.emplace_back(stripe::Load{"PM", "m"});
+  make.stmts.emplace_back(
+      stripe::Intrinsic{dice.once_in(4) ? "div" : "sub", type, {"d"}, {"a", "m"}});
+  make.stmts.emplace_back(stripe::Store{"d", "PT"});
+  if (dice.once_in(2)) {  // a second tensor, made of what the first one holds
+    const stripe::Refinement q = add_element(program, "PQ", RefDir::none, whole);
+    make.refs.push_back(view(q, RefDir::out, {i, j}));
+    make.stmts.emplace_back(stripe::Load{"PT", "e"});
+    make.stmts.emplace_back(stripe::Intrinsic{"mul", type, {"q"}, {"e", "e"}});
+    make.stmts.emplace_back(stripe::Store{"q", "PQ"});
+    const stripe::Refinement v =
+        add_element(program, "PV", RefDir::inout, dense_shape(type, {rows}));
+    stripe::Block sum =
+        kernel("sum", {view(q, RefDir::in, {i, j}), view(v, RefDir::inout, {i})});
+    sum.refs.back().agg = stripe::Aggregation{stripe::AggOp::max, type};
+    sum.stmts.emplace_back(stripe::Load{"PQ", "q"});
+    sum.stmts.emplace_back(stripe::Store{"q", "PV"});
+    program.main()->stmts.emplace_back(std::move(make));
+    program.main()->stmts.emplace_back(std::move(sum));
+  } else {
+    program.main()->stmts.emplace_back(std::move(make));
+  }
+  const stripe::Refinement o = add_element(program, "PO", RefDir::inout, whole);
+  const Affine row = dice.once_in(2) ? i : Affine(rows - 1) - i;
+  stripe::Block use =
+      kernel("use", {view(t, RefDir::in, {row, j}), view(o, RefDir::out, {i, j})});
+  if (dice.once_in(3)) use.constraints.push_back(Affine(columns - 2) - j);
+  use.stmts.emplace_back(stripe::Load{"PT", "d"});
+  use.stmts.emplace_back(stripe::Intrinsic{"neg", type, {"n"}, {"d"}});
+  use.stmts.emplace_back(stripe::Store{"n", "PO"});
+  program.main()->stmts.emplace_back(std::move(use));
+}
+
 stripe::Program legal_program(uint64_t seed, const LegalOptions& options) {
   stripe::Program out = Maker(seed, options).program();
   ask_for_panels(out, seed);
   add_turned(out, seed);
+  add_private(out, seed);
   return out;
 }
 
