@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/interp/kernel_plan.h"
 
+#include <algorithm>
+
 #include "stria/interp/engine.h"
 #include "stria/interp/plan.h"
 #include "stria/stripe/walk.h"
@@ -67,15 +69,58 @@ Result<KernelPlan> KernelPlan::make(const stripe::Block& section, size_t stateme
   return out;
 }
 
+namespace {
+
+// Makes elements of the buffer valid all of whose bytes are written.
+void read_written(Buffer& buffer, const unsigned char* written) {
+  const int64_t size = byte_size(buffer.type);
+  for (int64_t at = buffer.lowest; at < buffer.end; ++at) {
+    const unsigned char* bytes = written + at * size;
+    buffer.set_valid(at, std::all_of(bytes, bytes + size, [](unsigned char b) { return b != 0; }));
+  }
+}
+
+// What has become of elements. Those that are as they were are left alone: another argument may
+// have the same memory.
+void keep_written(const Buffer& buffer, const std::vector<bool>& before, unsigned char* written) {
+  const int64_t size = byte_size(buffer.type);
+  for (int64_t at = buffer.lowest; at < buffer.end; ++at)
+    if (const bool now = buffer.is_valid(at);
+        now != before[static_cast<size_t>(at - buffer.lowest)])
+      std::fill_n(written + at * size, size, static_cast<unsigned char>(now));
+}
+
+}  // namespace
+
 Status KernelPlan::run(void* const* arguments, const InterpOptions& options) const {
+  const std::vector<unsigned char*> all(arguments_.size(), nullptr);
+  return run(arguments, all.data(), options);
+}
+
+Status KernelPlan::run(void* const* arguments, unsigned char* const* written,
+                       const InterpOptions& options) const {
   Engine<false> engine(*plan_, options);
+  std::vector<std::vector<bool>> before(arguments_.size());
   for (size_t i = 0; i < arguments_.size(); ++i) {
     if (!arguments[i] && arguments_[i].shape.element_count() > 0)
       return invalid_argument("kernel {}: argument {} ({}) has no memory", name_, i,
                               arguments_[i].name);
-    engine.bind(i, Buffer::wrap(arguments[i], arguments_[i].shape, false, false));
+    const bool partly = written[i] != nullptr;
+    Buffer buffer = Buffer::wrap(arguments[i], arguments_[i].shape, partly, false);
+    if (partly) {
+      buffer.of_caller = false;
+      read_written(buffer, written[i]);
+      if (arguments_[i].dir != RefDir::in)
+        for (int64_t at = buffer.lowest; at < buffer.end; ++at)
+          before[i].push_back(buffer.is_valid(at));
+    }
+    engine.bind(i, std::move(buffer));
   }
-  return engine.run();
+  STRIA_RETURN_IF_ERROR(engine.run());
+  for (size_t i = 0; i < arguments_.size(); ++i)
+    if (written[i] && arguments_[i].dir != RefDir::in)
+      keep_written(engine.buffer_of(i), before[i], written[i]);
+  return {};
 }
 
 }  // namespace stria::interp

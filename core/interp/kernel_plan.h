@@ -37,6 +37,14 @@ class KernelPlan {
   // Thread-safe: any number of runs at once.
   Status run(void* const* arguments, const InterpOptions& options = {}) const;
 
+  // The same where not all of the memory has been written: `written[i]` has a byte for each byte of
+  // argument i, at the same place from its pointer as that is from `arguments[i]`: 0 if nothing was
+  // ever written there, else 1. Read, and kept up. What is read elsewhere is poison, which may go
+  // on into such an argument, where it counts as not written. Null: an argument of the caller, all
+  // of it written, where poison is invalid_argument.
+  Status run(void* const* arguments, unsigned char* const* written,
+             const InterpOptions& options = {}) const;
+
  private:
   std::shared_ptr<const Plan> plan_;
   std::vector<Argument> arguments_;

@@ -80,16 +80,24 @@ Result<PartValues> PartValues::make(const stripe::Block& part, bool placed) {
 
 Status PartValues::run(void* const* arguments, const std::vector<size_t>& order) const {
   std::vector<Bytes> memories;
-  for (const Memory& memory : memories_) memories.emplace_back(memory.bytes);
+  std::vector<std::vector<unsigned char>> written;
+  for (const Memory& memory : memories_) {
+    memories.emplace_back(memory.bytes);
+    written.emplace_back(static_cast<size_t>(memory.bytes));
+  }
   std::vector<void*> pointers;
+  std::vector<unsigned char*> known;
   for (size_t statement : order) {
     const Kernel& kernel = kernels_[statement];
     pointers.clear();
-    for (const Operand& operand : kernel.operands)
+    known.clear();
+    for (const Operand& operand : kernel.operands) {
       pointers.push_back(operand.given
                              ? static_cast<char*>(arguments[operand.index]) + operand.offset
                              : memories[operand.index].data.get() + operand.offset);
-    STRIA_RETURN_IF_ERROR(kernel.plan.run(pointers.data()));
+      known.push_back(operand.given ? nullptr : written[operand.index].data() + operand.offset);
+    }
+    STRIA_RETURN_IF_ERROR(kernel.plan.run(pointers.data(), known.data()));
   }
   return {};
 }

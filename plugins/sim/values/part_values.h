@@ -42,7 +42,8 @@ class PartValues {
   const std::vector<Memory>& memories() const { return memories_; }
 
   // `arguments[i]` is element 0 of argument i. `order` names each statement once. Thread-safe: a
-  // run has memories of its own.
+  // run has memories of its own. invalid_argument: what comes to a tensor of the caller was made of
+  // bytes of a memory that nothing has been written to; names the kernel and the element.
   Status run(void* const* arguments, const std::vector<size_t>& order) const;
 
  private:
