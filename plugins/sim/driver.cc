@@ -22,6 +22,8 @@ struct Machine {
 constexpr Machine kMachines[] = {
     {"slides", "simulated accelerator of the Stripe slides", "hw/stripe_slides.json"},
     {"slides_systolic", "simulated accelerator with a systolic array", "hw/slides_systolic.json"},
+    {"tpu_like", "simulated array in the manner of the first TPU", "hw/tpu_like.json"},
+    {"eyeriss_like", "simulated elements in the manner of Eyeriss", "hw/eyeriss_like.json"},
 };
 
 }  // namespace

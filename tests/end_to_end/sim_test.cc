@@ -106,6 +106,20 @@ TEST_F(Sim, FidelitiesAndBusModels) {
   EXPECT_THAT(run("--timing-only").out, testing::Not(HasSubstr("check C")));
 }
 
+// The pipeline of a model that ships is found by the model's name.
+TEST_F(Sim, EachModelThatShipsRuns) {
+  for (const std::string name : {"stripe_slides", "slides_systolic", "tpu_like", "eyeriss_like"}) {
+    const Ended ended = run("--hw " STRIA_SOURCE_DIR "/hwmodels/templates/" + name + ".json");
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.out, AllOf(HasSubstr(": ok"), HasSubstr(" on " + name)));
+    // Units of which the same is to be said share a line.
+    const std::string unit = name == "tpu_like"       ? "MXU[0]"
+                             : name == "eyeriss_like" ? "..167]"
+                                                      : "CONV[0]";
+    EXPECT_THAT(ended.out, HasSubstr(unit));
+  }
+}
+
 TEST_F(Sim, ValidatesAndReadsLayerTables) {
   const Ended cases = folder_.stria(words("sim --validate"));
   EXPECT_EQ(cases.code, 0) << cases.err;

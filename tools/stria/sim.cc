@@ -47,7 +47,15 @@ Outcome find_files(const SimOptions& options, Target& target) {
                          ? not_found("there is no plugin 'sim' whose model and pipeline could be "
                                      "taken; give --hw and --pipeline")
                          : records[0].status());
-    const std::string& kind = records[0].devices[0].kind;
+    // A model that ships has a pipeline of its own, whatever its file.
+    std::string kind = records[0].devices[0].kind;
+    if (!hw.empty()) {
+      STRIA_OR_FAIL(target.hw, ExitCode::program, read_source(hw));
+      STRIA_OR_FAIL(target.model, ExitCode::program,
+                    load_hardware_model(target.hw, target.settings));
+      for (const hal::DeviceInfo& device : records[0].devices)
+        if (device.kind == target.model.name) kind = device.kind;
+    }
     if (hw.empty()) {
       STRIA_OR_FAIL(hw, ExitCode::device, records[0].plugin.hw_model(kind));
     }

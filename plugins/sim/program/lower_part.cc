@@ -112,6 +112,13 @@ class Lowering {
     return false;
   }
 
+  // Points that any instances of the unit take at once: what a core's part is to a processor.
+  static bool is_spread(const Block& block) {
+    return block.tags.has("parallel") && !block.location.empty() && !block.stmts.empty() &&
+           std::all_of(block.stmts.begin(), block.stmts.end(),
+                       [](const Statement& stmt) { return stmt.block() != nullptr; });
+  }
+
   // Where a refinement lies at a point of the indices of its block; without a location where the
   // one around it does.
   static UnitInstance memory_of(const Refinement& ref, const Point& point,
@@ -202,7 +209,8 @@ class Lowering {
       inside[index.name] = index.affine ? value_at(*index.affine, point) : 0;
     if (is_transfer(*block)) return lower_transfer(*block, memories, inside);
     const std::string own = unit_of(*block, unit);
-    if (holds_steps(*block, own)) return lower_loop(*block, memories, inside, own);
+    if (holds_steps(*block, own) || is_spread(*block))
+      return lower_loop(*block, memories, inside, own);
     return lower_operation(*block, memories, inside, own);
   }
 

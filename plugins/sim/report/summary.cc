@@ -60,6 +60,25 @@ void units(const ReportedPart& part, std::string& out) {
   const PartSimulation& run = part.run;
   const uint64_t ticks = run.ticks();
   out += fmt::format("  {:<18} {:>6}  {}\n", "unit", "busy", "the rest of the time");
+  // Instances of which the same is to be said share a line.
+  const Group* of = nullptr;
+  uint32_t first = 0, last = 0;
+  std::string line;
+  const auto finish_row = [&] {
+    if (!of) return;
+    const std::string numbers =
+        first == last ? std::to_string(first) : fmt::format("{}..{}", first, last);
+    out += fmt::format("  {:<18} {}\n", fmt::format("{}[{}]", of->name, numbers), line);
+  };
+  const auto row = [&](const Group& group, uint32_t instance, std::string text) {
+    if (of != &group || line != text) {
+      finish_row();
+      of = &group;
+      first = instance;
+      line = std::move(text);
+    }
+    last = instance;
+  };
   InstanceTimes waits;  // of all that had work
   uint64_t whole = 0;
   for (const Group& group : run.machine.groups())
@@ -77,9 +96,9 @@ void units(const ReportedPart& part, std::string& out) {
       for (const auto& [spent, s] : reasons)
         text += fmt::format("{}{} {:.1f}%", text.empty() ? "" : ", ",
                             name_of(static_cast<Spent>(s)), percent(spent, ticks));
-      out += fmt::format("  {:<18} {:>5.1f}%  {}\n", fmt::format("{}[{}]", group.name, i),
-                         percent(times.busy(), ticks), text);
+      row(group, i, fmt::format("{:>5.1f}%  {}", percent(times.busy(), ticks), text));
     }
+  finish_row();
   std::vector<std::pair<uint64_t, size_t>> top;
   for (size_t s = 0; s < kSpentKinds; ++s) {
     const auto spent = static_cast<Spent>(s);

@@ -139,6 +139,31 @@ TEST(LowerPart, AnIndexOfTheLocationIsATaskForEachInstance) {
               HasSubstr("'DSP[2]', but there are 2"));
 }
 
+// (C3) Points of a #parallel block of blocks are taken by any instances, many at once.
+TEST(LowerPart, PointsOfAParallelBlockAreOperationsOfAnyInstance) {
+  const std::string spread = R"(    1[0]: #parallel block<DSP> [i:16] ( // sums
+        in<SRAM[0]> A = An[i, 0] i8(1:64, 64:1)
+        out<SRAM[1]> B = Bn[i]:add.i32 i32(1:1)
+    ) {
+      0: block [k:64] (
+          in<SRAM[0]> A[0, k] i8(1:64, 1:1)
+          out<SRAM[1]> B[0]:add.i32 i32(1:1)
+      ) {
+        0: $a = load(A)
+        1: B = store($a)
+      }
+    }
+)";
+  const PartSimulation made = run(parsed(with(kNear, bring() + spread + kTakeAway)), small_model());
+  // 16 of 64 additions at 4, on two.
+  EXPECT_EQ(made.spans[1].end - made.spans[1].start, 16u * 16 / 2);
+  std::string alone = spread;
+  alone.replace(alone.find("#parallel "), 10, "");
+  EXPECT_EQ(run(parsed(with(kNear, bring() + alone + kTakeAway)), small_model()).spans[1].end -
+                made.spans[1].start,
+            16u * 16);
+}
+
 // (C3) One without a unit runs on the slowest one that is no systolic array.
 TEST(LowerPart, WhatHasNoUnitRunsOnTheGeneralOne) {
   std::string nowhere = sums("DSP");
