@@ -6,20 +6,16 @@
 namespace stria::passes {
 namespace {
 
-// Instances of the near memory all have to be reached, by the transfer unit of that number.
+// Instances of the near memory all have to be reached.
 Status check_bus(const HardwareModel& model, const ScheduleOptions& options,
                  const std::string& from, const std::string& to) {
-  const stripe::LocationUnit &memory = options.mem_loc.path.back(),
-                             &transfer = options.xfer_loc.path.back();
-  const std::string& near = memory.name;
+  const std::string& near = options.mem_loc.path.back().name;
   auto all_of = [&](const std::vector<UnitInstance>& ends, const std::string& name) {
     int64_t first = 0, end = 1;
     if (name == near) end = options.num_banks;
-    const stripe::LocationUnit* named = name == near            ? &memory
-                                        : name == transfer.name ? &transfer
-                                                                : nullptr;
-    if (named && named->units.size() == 1 && named->units[0].is_constant()) {
-      first = named->units[0].constant();
+    const auto& units = options.mem_loc.path.back().units;
+    if (name == near && units.size() == 1 && units[0].is_constant()) {
+      first = units[0].constant();
       end = first + 1;
     }
     for (int64_t i = first; i < end; ++i)

@@ -120,6 +120,25 @@ TEST_F(Sim, EachModelThatShipsRuns) {
   }
 }
 
+// What fits into no near memory comes in tiles, with a pooling behind it.
+TEST_F(Sim, ModelsThatShipTileWhatDoesNotFit) {
+  folder_.write("conv.tile",
+                "function (I[X, Y, C], K[A, B, C, M], D[M]) -> (R) {\n"
+                "  S[x, y, o : X, Y, M] = +(I[x + i - 1, y + j - 1, c] * K[i, j, c, o]);\n"
+                "  T = max(S + D, 0);\n"
+                "  R[x, y, c : X / 2, Y / 2, M] = >(T[2*x + i, 2*y + j, c]), i < 2, j < 2;\n}\n");
+  for (const std::string model :
+       {"stripe_slides.json --set SRAM_SIZE_KIB=64", "slides_systolic.json --set SRAM_SIZE_KIB=64",
+        "tpu_like.json --set UB_KIB=64 --set ROWS=8 --set COLS=16", "eyeriss_like.json"}) {
+    const Ended ended =
+        folder_.stria(words("sim conv.tile --shape I=48,48,8:i8 --shape K=3,3,8,16:i8 --shape "
+                            "D=16:i32 --hw " STRIA_SOURCE_DIR "/hwmodels/templates/" +
+                            model));
+    EXPECT_EQ(ended.code, 0) << model << ": " << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr(": ok")) << model;
+  }
+}
+
 TEST_F(Sim, ValidatesAndReadsLayerTables) {
   const Ended cases = folder_.stria(words("sim --validate"));
   EXPECT_EQ(cases.code, 0) << cases.err;

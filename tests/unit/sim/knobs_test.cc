@@ -31,6 +31,17 @@ const std::pair<const char*, const char*> kInert[] = {
     {"stripe_slides/tx_units/NOC/(clock_mhz|latency_cycles|pJ_per_byte)",
      "the slides' pipeline moves nothing over it"},
     {"stripe_slides/buses/[35]/.*", "of the NOC"},
+    {"tpu_like/mem_units/((DRAM|WFIFO)/.*|ACC/(?!count).*)",
+     "no pipeline says which tensors are weights, or sums"},
+    {"tpu_like/buses/[01]/.*", "of those memories"},
+    {"tpu_like/exec_units/MXU/instructions/.*", "of code for tensor instructions"},
+    {"tpu_like/mem_units/HOST/(count|size_KiB)",
+     "tensors are in the first one, others cost nothing"},
+    {"eyeriss_like/mem_units/DRAM/count", "tensors are in the first one, others cost nothing"},
+    {"eyeriss_like/mem_units/SPAD_[A-Z]+/(bank_bytes|size_KiB|.*_pJ_per_byte)",
+     "the pipeline does not schedule scratchpads"},
+    {"eyeriss_like/tx_units/NOC/.*", "nor the networks to them"},
+    {"eyeriss_like/buses/([4-9]|1[01])/.*", "of those networks"},
 };
 
 bool is_inert(const std::string& pointer) {
@@ -64,10 +75,18 @@ void strip_sources(json& value) {
 }
 
 // To the operations that the networks have.
-void give_energy(json& model) {
-  model["exec_units"]["CONV"]["energy_pJ"] = {{"mac.i8", 1}, {"add.i32", 1}};
-  model["exec_units"]["DSP"]["energy_pJ"] = {{"add.i32", 1}, {"add.fp32", 1}, {"add.i8", 1}};
+void give_energy(json& model, const std::string& products, const std::string& rest) {
+  model["exec_units"][rest]["energy_pJ"] = {{"add.i32", 1}, {"add.fp32", 1}, {"add.i8", 1}};
+  json& energy = model["exec_units"][products]["energy_pJ"];
+  if (products != rest) energy = json::object();
+  energy["mac.i8"] = energy["add.i32"] = 1;
 }
+
+// A model with the pipeline that ships for it.
+struct Shipped {
+  json model;
+  std::string pipeline;
+};
 
 // The model of the slides as numbers, with all that a simulation reads.
 json full_model(bool banks) {
@@ -114,28 +133,27 @@ json full_model(bool banks) {
     bus["pJ_per_byte"] = 1;
     bus["clock_mhz"] = 500;
   }
-  give_energy(out);
+  give_energy(out, "CONV", "DSP");
   return out;
 }
 
-// The model with a systolic array as it is.
-json systolic_model() {
-  const std::string path = STRIA_SOURCE_DIR "/hwmodels/templates/slides_systolic.json";
-  auto model = load_hardware_model({path, read_file(path).value()}, {{"SRAM_SIZE_KIB", "256"}});
+// A template as it is.
+json model_of(const std::string& name, const TemplateSettings& settings,
+              const std::string& products, const std::string& rest) {
+  const std::string path = STRIA_SOURCE_DIR "/hwmodels/templates/" + name + ".json";
+  auto model = load_hardware_model({path, read_file(path).value()}, settings);
   json out = model->merged();
   strip_sources(out);
-  give_energy(out);
+  give_energy(out, products, rest);
   return out;
 }
 
 // All that a simulation says of the networks on a model.
-std::string said(const json& model_json) {
-  static const std::string pipeline =
-      read_file(STRIA_SOURCE_DIR "/plugins/sim/passes/slides.json").value();
+std::string said(const json& model_json, const std::string& pipeline) {
   static const EvaluateIntrinsic evaluator = evaluate;
   auto model = load_hardware_model({"model.json", model_json.dump()});
   if (!model.ok()) return model.status().to_string();
-  auto steps = parse_pipeline({"slides.json", pipeline}, {}, *model, passes::all_passes());
+  auto steps = parse_pipeline({"pipeline.json", pipeline}, {}, *model, passes::all_passes());
   if (!steps.ok()) return steps.status().to_string();
   std::string out;
   for (const Network& network : kNetworks) {
@@ -168,8 +186,19 @@ std::string said(const json& model_json) {
 
 TEST(Knobs, EachLeafOfTheModelMattersOrIsDeclaredInert) {
   std::map<std::string, bool> matters;
-  for (const json& model : {full_model(false), full_model(true), systolic_model()}) {
-    const std::string before = said(model);
+  const auto pipeline = [](const std::string& name) {
+    return read_file(STRIA_SOURCE_DIR "/plugins/sim/passes/" + name + ".json").value();
+  };
+  const Shipped all[] = {
+      {full_model(false), pipeline("slides")},
+      {full_model(true), pipeline("slides")},
+      {model_of("slides_systolic", {{"SRAM_SIZE_KIB", "256"}}, "CONV", "DSP"), pipeline("slides")},
+      {model_of("tpu_like", {{"UB_KIB", "64"}, {"ROWS", "8"}, {"COLS", "16"}}, "MXU", "VPU"),
+       pipeline("tpu_like")},
+      {model_of("eyeriss_like", {{"ROWS", "2"}, {"COLS", "3"}}, "PE", "PE"),
+       pipeline("eyeriss_like")}};
+  for (const auto& [model, steps] : all) {
+    const std::string before = said(model, steps);
     ASSERT_THAT(before, testing::HasSubstr("\"cycles\"")) << before;
     const json leaves = model.flatten();
     for (const auto& [pointer, value] : leaves.items()) {
@@ -182,7 +211,7 @@ TEST(Knobs, EachLeafOfTheModelMattersOrIsDeclaredInert) {
         leaf = value.get<int64_t>() + 1;
       else
         leaf = value.get<double>() / 2;
-      effect = said(changed) != before;
+      effect = said(changed, steps) != before;
     }
   }
   EXPECT_GE(matters.size(), 80u);
