@@ -2,6 +2,7 @@
 #include "buffer.h"
 
 #include "command.h"
+#include "queue.h"
 
 namespace stria::opencl {
 
@@ -14,6 +15,7 @@ ClBuffer::Staging::~Staging() { host.free(memory, bytes, sdk::HostBuffer::kAlign
 
 ClBuffer::ClBuffer(Context& context, sdk::Ref<sdk::MemoryBudget> budget, uint64_t size_bytes)
     : Buffer(size_bytes), context_(context), budget_(std::move(budget)) {
+  context.check_not_lost();
   const uint64_t largest = context.device().largest_allocation_bytes;
   if (largest > 0 && size_bytes > largest)
     throw sdk::Error(STRIA_OUT_OF_MEMORY, "a buffer of " + std::to_string(size_bytes) +
@@ -30,7 +32,8 @@ ClBuffer::ClBuffer(Context& context, sdk::Ref<sdk::MemoryBudget> budget, uint64_
 }
 
 ClBuffer::~ClBuffer() {
-  context_.cl().clReleaseMemObject(handle_);
+  // A lost device may still use it.
+  if (!context_.lost()) context_.cl().clReleaseMemObject(handle_);
   budget_->give_back(size());
 }
 
@@ -45,15 +48,15 @@ void* ClBuffer::map(uint64_t offset, uint64_t bytes, bool current, sdk::Waits wa
   const sdk::Host& host = context_.host();
   if (current && bytes > 0) {
     sdk::Ref<ClBuffer> self(this);
-    const cl_command_queue queue = context_.transfer_queue();
-    *done = start(context_, host.tracker(),
-                  {"clEnqueueReadBuffer",
-                   [self, staging, queue](cl_uint count, const cl_event* list, cl_event* event) {
-                     return self->context_.cl().clEnqueueReadBuffer(
-                         queue, self->handle_, CL_FALSE, staging->offset, staging->bytes,
-                         staging->memory, count, list, event);
-                   },
-                   queue},
+    Queue& queue = context_.transfer_queue();
+    *done = start(queue, host.tracker(),
+                  {{"clEnqueueReadBuffer",
+                    [self, staging, queue = queue.handle()](cl_uint count, const cl_event* list,
+                                                            cl_event* event) {
+                      return self->context_.cl().clEnqueueReadBuffer(
+                          queue, self->handle_, CL_FALSE, staging->offset, staging->bytes,
+                          staging->memory, count, list, event);
+                    }}},
                   waits);
   } else {
     *done = sdk::when_done(host, host.tracker(), waits);
@@ -78,16 +81,15 @@ sdk::Ref<sdk::Event> ClBuffer::unmap(void* memory) {
   const sdk::Waits waits{&ready, 1};
   if (mapped.staging->bytes == 0) return sdk::when_done(host, host.tracker(), waits);
   sdk::Ref<ClBuffer> self(this);
-  const cl_command_queue queue = context_.transfer_queue();
-  return start(context_, host.tracker(),
-               {"clEnqueueWriteBuffer",
-                [self, staging = mapped.staging, queue](cl_uint count, const cl_event* list,
-                                                        cl_event* event) {
-                  return self->context_.cl().clEnqueueWriteBuffer(
-                      queue, self->handle_, CL_FALSE, staging->offset, staging->bytes,
-                      staging->memory, count, list, event);
-                },
-                queue},
+  Queue& queue = context_.transfer_queue();
+  return start(queue, host.tracker(),
+               {{"clEnqueueWriteBuffer",
+                 [self, staging = mapped.staging, queue = queue.handle()](
+                     cl_uint count, const cl_event* list, cl_event* event) {
+                   return self->context_.cl().clEnqueueWriteBuffer(
+                       queue, self->handle_, CL_FALSE, staging->offset, staging->bytes,
+                       staging->memory, count, list, event);
+                 }}},
                waits);
 }
 

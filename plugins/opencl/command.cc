@@ -1,182 +1,146 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.h"
 
-#include <atomic>
 #include <memory>
-#include <mutex>
 #include <utility>
+
+#include "queue.h"
 
 namespace stria::opencl {
 namespace {
 
-class CommandEvent final : public sdk::Event {
- public:
-  explicit CommandEvent(Context& context) : Event(context.host()), context_(context) {}
-  ~CommandEvent() override {
-    if (cl_event handle = this->handle()) context_.cl().clReleaseEvent(handle);
+CommandEvent& command_event(const sdk::Ref<sdk::Event>& event) {
+  return static_cast<CommandEvent&>(*event);
+}
+
+// The driver's events that command n has to name; false if one of its waits has failed.
+bool wait_list(const Batch& batch, size_t n, const std::vector<cl_event>& handles,
+               std::vector<cl_event>& list) {
+  list.clear();
+  for (uint32_t earlier : batch.commands[n].after) {
+    if (!handles[earlier]) return false;
+    if (!batch.queue.in_order()) list.push_back(handles[earlier]);
   }
-  bool is_work() const override { return true; }
-
-  Context& context() const { return context_; }
-  // The driver's event, null until the driver has the command.
-  cl_event handle() const { return handle_.load(std::memory_order_acquire); }
-  void set_handle(cl_event handle) { handle_.store(handle, std::memory_order_release); }
-
- private:
-  Context& context_;
-  std::atomic<cl_event> handle_{nullptr};
-};
-
-// A command on its way. Lives until its event is done.
-struct InFlight {
-  sdk::Ref<CommandEvent> event;
-  Command command;
-  sdk::Ref<sdk::Tracker> tracker;
-  std::vector<sdk::Ref<sdk::Event>> waits;  // that the driver waits for
-
-  // Ends the command. What it held goes before the tracker knows, so that whoever waits for no work
-  // to be in flight may end the context.
-  static void end(InFlight* self, const sdk::Outcome& outcome, uint64_t begin_ns = 0,
-                  uint64_t end_ns = 0) {
-    sdk::Ref<sdk::Tracker> tracker = std::move(self->tracker);
-    sdk::Ref<CommandEvent> event = std::move(self->event);
-    delete self;
-    event->signal(outcome, begin_ns, end_ns);
-    event = {};
-    tracker->remove();
+  if (!batch.commands[n].after.empty()) return true;
+  for (const auto& wait : batch.waits) {
+    if (wait->done()) {
+      if (wait->outcome()) return false;
+      continue;
+    }
+    const CommandEvent& event = command_event(wait);
+    if (!batch.queue.in_order() || &event.queue() != &batch.queue) list.push_back(event.handle());
   }
-};
-
-// The command failed, or something it waited for did: the first cause is what dependants are told.
-void end_failed(InFlight* self, sdk::Outcome own) {
-  struct Ending {
-    InFlight* self;
-    sdk::Outcome own;
-  };
-  std::vector<sdk::Event*> waits;
-  for (const auto& wait : self->waits) waits.push_back(wait.get());
-  const sdk::Host& host = self->event->context().host();
-  // The driver may tell of this command before it tells of those it waited for.
-  sdk::when_done(host, host.tracker(), {waits.data(), waits.size()})
-      ->on_done(
-          [](void* state, const stria_error* error) {
-            auto* ending = static_cast<Ending*>(state);
-            const sdk::Outcome outcome = error ? sdk::outcome_of(error) : ending->own;
-            InFlight* self = ending->self;
-            delete ending;
-            InFlight::end(self, outcome);
-          },
-          new Ending{self, std::move(own)});
+  return true;
 }
 
-void CL_CALLBACK on_complete(cl_event handle, cl_int status, void* state) {
-  auto* self = static_cast<InFlight*>(state);
-  Context& context = self->event->context();
-  if (status < 0) {
-    end_failed(self, std::make_shared<sdk::Failure>(
-                         failure_of(status, self->command.what, context.name())));
-    return;
+// The driver's event of all commands; null if it has not taken all. One that all others come before
+// stands for them.
+cl_event event_of_all(const Batch& batch, const std::vector<cl_event>& handles) {
+  std::vector<char> has_later(handles.size(), 0);
+  for (const Command& command : batch.commands)
+    for (uint32_t earlier : command.after) has_later[earlier] = 1;
+  std::vector<cl_event> last;
+  for (size_t n = 0; n < handles.size(); ++n) {
+    if (!handles[n]) return nullptr;
+    if (!has_later[n]) last.push_back(handles[n]);
   }
-  cl_ulong begin = 0, end = 0;
-  const OpenCl& cl = context.cl();
-  const bool known = cl.clGetEventProfilingInfo(handle, CL_PROFILING_COMMAND_START, sizeof begin,
-                                                &begin, nullptr) == CL_SUCCESS &&
-                     cl.clGetEventProfilingInfo(handle, CL_PROFILING_COMMAND_END, sizeof end, &end,
-                                                nullptr) == CL_SUCCESS;
-  if (!known || end < begin) begin = end = 0;
-  InFlight::end(self, nullptr, begin, end);
+  const OpenCl& cl = batch.queue.context().cl();
+  if (last.size() == 1) return cl.clRetainEvent(last[0]) == CL_SUCCESS ? last[0] : nullptr;
+  cl_event all = nullptr;
+  // Without it whoever comes after the batch waits for it on the host.
+  if (cl.clEnqueueMarkerWithWaitList(batch.queue.handle(), static_cast<cl_uint>(last.size()),
+                                     last.data(), &all) != CL_SUCCESS)
+    return nullptr;
+  return all;
 }
 
-// Keeps what a command holds until the process ends.
-void keep_for_ever(Command command) {
-  struct Kept {
-    std::mutex mutex;
-    std::vector<Command> commands;  // guarded by mutex
-  };
-  static Kept* kept = new Kept;
-  std::lock_guard<std::mutex> lock(kept->mutex);
-  kept->commands.push_back(std::move(command));
+// Gives the commands to the driver, which has all that the batch waits for and that is not done.
+void submit(std::unique_ptr<Batch> batch) {
+  Queue& queue = batch->queue;
+  Context& context = queue.context();
+  const size_t count = batch->commands.size();
+  std::vector<cl_event> handles(count), list;
+  batch->refused.resize(count);
+  for (size_t n = 0; n < count; ++n) {
+    if (!wait_list(*batch, n, handles, list)) continue;
+    const Command& command = batch->commands[n];
+    const cl_int code = command.enqueue(static_cast<cl_uint>(list.size()),
+                                        list.empty() ? nullptr : list.data(), &handles[n]);
+    if (code == CL_SUCCESS) continue;
+    handles[n] = nullptr;
+    batch->refused[n] =
+        std::make_shared<sdk::Failure>(failure_of(code, command.what, context.name()));
+  }
+  const cl_event all = count > 1 ? event_of_all(*batch, handles) : nullptr;
+  context.cl().clFlush(queue.handle());
+  std::vector<sdk::Ref<sdk::Event>> each = batch->each;
+  const sdk::Ref<CommandEvent> done = batch->done;
+  // Before others see the driver's events: what waits for them is ended after them.
+  queue.push(std::move(batch), [&] {
+    for (size_t n = 0; n < count; ++n) command_event(each[n]).set_handle(handles[n]);
+    if (all) done->set_handle(all);
+  });
 }
 
-// Ends a command that the driver has and will not tell of. What the command holds, the device may
-// still use: only when all of the queue is done may it go. On a worker, as waiting takes long and
-// no callback of the driver may do it.
-void end_unheard(InFlight* self, sdk::Outcome own) {
-  struct Unheard {
-    InFlight* self;
-    sdk::Outcome own;
-  };
-  const sdk::Host& host = self->event->context().host();
-  auto finish = [](void* state) {
-    const std::unique_ptr<Unheard> unheard(static_cast<Unheard*>(state));
-    Command& command = unheard->self->command;
-    Context& context = unheard->self->event->context();
-    // Where not even that works, nobody knows when the device is done: better a leak, which the
-    // host reports, than memory that is written after its end.
-    if (context.cl().clFinish(command.queue) != CL_SUCCESS) keep_for_ever(command);
-    end_failed(unheard->self, std::move(unheard->own));
-  };
-  host.post(finish, new Unheard{self, std::move(own)});
-}
-
-// Gives the command to the driver. Takes over `self`.
-void submit(InFlight* self) {
-  Context& context = self->event->context();
-  std::vector<cl_event> list;
-  for (const auto& wait : self->waits) list.push_back(static_cast<CommandEvent&>(*wait).handle());
-  cl_event handle = nullptr;
-  cl_int code = self->command.enqueue(static_cast<cl_uint>(list.size()),
-                                      list.empty() ? nullptr : list.data(), &handle);
-  auto failure = [&](const char* what) {
-    return std::make_shared<sdk::Failure>(failure_of(code, what, context.name()));
-  };
-  if (code != CL_SUCCESS) return end_failed(self, failure(self->command.what));
-  self->event->set_handle(handle);
-  const cl_command_queue queue = self->command.queue;
-  const sdk::Ref<CommandEvent> keep = self->event;
-  code = context.cl().clSetEventCallback(handle, CL_COMPLETE, on_complete, self);
-  // From here on `self` belongs to the callback.
-  if (code == CL_SUCCESS)
-    context.cl().clFlush(queue);
-  else
-    end_unheard(self, failure("clSetEventCallback"));
+// What the driver can wait for itself, or what is over and well.
+bool known_to(const Context& context, const sdk::Event& event) {
+  if (event.done()) return !event.outcome();
+  const auto* command = dynamic_cast<const CommandEvent*>(&event);
+  return command && &command->queue().context() == &context && command->handle();
 }
 
 }  // namespace
 
-sdk::Ref<sdk::Event> start(Context& context, const sdk::Ref<sdk::Tracker>& tracker, Command command,
-                           sdk::Waits waits) {
-  auto event = sdk::make<CommandEvent>(context);
-  auto flight = std::make_unique<InFlight>(InFlight{event, std::move(command), tracker, {}});
-  bool at_once = true;
-  for (uint64_t i = 0; i < waits.count && at_once; ++i) {
-    auto* other = dynamic_cast<CommandEvent*>(waits.events[i]);
-    const bool ours = other && &other->context() == &context && other->handle();
-    if (waits.events[i]->done())
-      at_once = !waits.events[i]->outcome();
-    else if (ours)
-      flight->waits.push_back(sdk::Ref<sdk::Event>(other));
-    else
-      at_once = false;
+CommandEvent::CommandEvent(Queue& queue) : Event(queue.context().host()), queue_(queue) {}
+
+CommandEvent::~CommandEvent() {
+  if (cl_event handle = this->handle()) queue_.context().cl().clReleaseEvent(handle);
+}
+
+std::vector<sdk::Event*> Batch::waits_of(size_t n) const {
+  std::vector<sdk::Event*> out;
+  for (uint32_t earlier : commands[n].after) out.push_back(each[earlier].get());
+  if (out.empty())
+    for (const auto& wait : waits) out.push_back(wait.get());
+  return out;
+}
+
+sdk::Ref<sdk::Event> start(Queue& queue, const sdk::Ref<sdk::Tracker>& tracker,
+                           std::vector<Command> commands, sdk::Waits waits,
+                           std::vector<sdk::Ref<sdk::Event>>* each) {
+  Context& context = queue.context();
+  context.check_not_lost();
+  auto batch = std::make_unique<Batch>(Batch{queue, tracker, std::move(commands), {}, {}, {}});
+  for (size_t n = 0; n < batch->commands.size(); ++n)
+    batch->each.push_back(sdk::make<CommandEvent>(queue));
+  batch->done = batch->commands.size() == 1
+                    ? sdk::Ref<CommandEvent>(&command_event(batch->each[0]))
+                    : sdk::make<CommandEvent>(queue);
+  if (each) *each = batch->each;
+  const sdk::Ref<sdk::Event> done = batch->done;
+  std::vector<sdk::Event*> on_host;
+  for (uint64_t i = 0; i < waits.count; ++i) {
+    batch->waits.push_back(sdk::Ref<sdk::Event>(waits.events[i]));
+    if (!known_to(context, *waits.events[i])) on_host.push_back(waits.events[i]);
   }
   tracker->add();
-  if (at_once) {
-    submit(flight.release());
-    return event;
+  if (on_host.empty()) {
+    submit(std::move(batch));
+    return done;
   }
-  flight->waits.clear();
-  // On a worker: the thread that ends the last wait may be the driver's own, which must not call it
-  // back.
-  InFlight* raw = flight.release();
-  sdk::Ref<sdk::Event> ready =
-      sdk::schedule(context.host(), context.host().tracker(), waits, [raw] { submit(raw); });
-  ready->on_done(
-      [](void* state, const stria_error* error) {
-        // Submitted, unless a wait failed: then the work did not run.
-        if (error) InFlight::end(static_cast<InFlight*>(state), sdk::outcome_of(error));
-      },
-      raw);
-  return event;
+  const sdk::Host& host = context.host();
+  sdk::when_done(host, host.tracker(), {on_host.data(), on_host.size()})
+      ->on_done(
+          [](void* state, const stria_error* error) {
+            std::unique_ptr<Batch> batch(static_cast<Batch*>(state));
+            // What has failed waits its turn to say so: a chain of such would be a recursion here.
+            if (error || batch->queue.context().lost())
+              batch->queue.push(std::move(batch));
+            else
+              submit(std::move(batch));
+          },
+          batch.release());
+  return done;
 }
 
 }  // namespace stria::opencl

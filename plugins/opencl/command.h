@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One command in a queue of the driver, and the event that stands for it.
+// Commands on their way to a queue of the driver, and the events that stand for them.
 //
-// A command whose waits are all commands of this device that the driver already has goes to the
-// driver at once, with their events as its wait list: chains run without the host. Other waits
-// (host events, commands that wait for such) are waited for by the host first.
+// Commands come in batches. A batch whose waits are all things that the driver already has goes to
+// the driver at once, with their events as wait lists: chains of batches run without the host. Other
+// waits (host events, batches that wait for such) are waited for by the host first.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <vector>
 
@@ -14,18 +15,57 @@
 
 namespace stria::opencl {
 
-// Gives the command to the driver: clEnqueue… with this wait list, NULL if `count` is 0.
+class Queue;
+
+// Gives a command to the driver: clEnqueue… with this wait list, NULL if `count` is 0. Holds
+// everything that the command needs until it is done.
 using Enqueue = std::function<cl_int(cl_uint count, const cl_event* waits, cl_event* event)>;
 
 struct Command {
   const char* what;  // "clEnqueueReadBuffer", for messages
-  Enqueue enqueue;   // holds everything that the command needs until it is done
-  cl_command_queue queue;
+  Enqueue enqueue;
+  // Positions of earlier commands of the batch to wait for; if there are none, it waits for what the
+  // batch waits for.
+  std::vector<uint32_t> after = {};
 };
 
-// Starts the command when `waits` are over; counted in `tracker` until the event is done. A driver
-// that refuses the command makes its event fail.
-sdk::Ref<sdk::Event> start(Context& context, const sdk::Ref<sdk::Tracker>& tracker, Command command,
-                           sdk::Waits waits);
+// Done when a command or a batch is.
+class CommandEvent final : public sdk::Event {
+ public:
+  explicit CommandEvent(Queue& queue);
+  ~CommandEvent() override;
+  bool is_work() const override { return true; }
+
+  const Queue& queue() const { return queue_; }
+  // The driver's event; null until the driver has the command, and for ever if it never gets it.
+  cl_event handle() const { return handle_.load(std::memory_order_acquire); }
+  // Once; takes over a reference.
+  void set_handle(cl_event handle) { handle_.store(handle, std::memory_order_release); }
+
+ private:
+  Queue& queue_;
+  std::atomic<cl_event> handle_{nullptr};
+};
+
+// Commands that are started together, until all are done.
+struct Batch {
+  Queue& queue;
+  sdk::Ref<sdk::Tracker> tracker;
+  std::vector<Command> commands;
+  std::vector<sdk::Ref<sdk::Event>> waits;
+  std::vector<sdk::Ref<sdk::Event>> each;  // CommandEvents, one per command
+  sdk::Ref<CommandEvent> done;             // of all; that of the command if there is one only
+  std::vector<sdk::Outcome> refused = {};  // per command: why the driver has not taken it
+
+  // What command n waits for, in list order.
+  std::vector<sdk::Event*> waits_of(size_t n) const;
+};
+
+// Starts `commands`, at least one, when `waits` are over; counted in `tracker` until the event is
+// done, which is when all of them are, with the failure of the first failed one. `each`, if it is not
+// null, gets one event per command. Throws if the device is lost.
+sdk::Ref<sdk::Event> start(Queue& queue, const sdk::Ref<sdk::Tracker>& tracker,
+                           std::vector<Command> commands, sdk::Waits waits,
+                           std::vector<sdk::Ref<sdk::Event>>* each = nullptr);
 
 }  // namespace stria::opencl

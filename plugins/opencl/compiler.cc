@@ -9,6 +9,7 @@ namespace stria::opencl {
 
 sdk::Ref<sdk::Library> ClCompiler::compile(std::string_view stripe, std::string_view options) {
   const code_generator::BuildRequest request = code_generator::read_request(stripe, options);
+  context_.check_not_lost();
   const FoundDevice& device = context_.device();
   semtree::SourceOptions print = source_options();
   print.build.enough_parallel_points = device.enough_points;

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "context.h"
 
+#include <system_error>
+
+#include "queue.h"
+
 namespace stria::opencl {
 
-Context::Context(const sdk::Host& host, const OpenCl& cl, FoundDevice device)
-    : host_(host), cl_(cl), device_(std::move(device)) {
+Context::Context(const sdk::Host& host, const OpenCl& cl, FoundDevice device,
+                 ContextOptions options)
+    : host_(host), cl_(cl), device_(std::move(device)), options_(options) {
   cl_int code = CL_SUCCESS;
   handle_ = cl_.clCreateContext(nullptr, 1, &device_.handle, nullptr, nullptr, &code);
   check(code, "clCreateContext", name());
   try {
-    transfer_queue_ = take_queue();
+    transfer_queue_ = &take_queue();
   } catch (...) {
     cl_.clReleaseContext(handle_);
     throw;
@@ -17,30 +22,59 @@ Context::Context(const sdk::Host& host, const OpenCl& cl, FoundDevice device)
 }
 
 Context::~Context() {
-  for (cl_command_queue queue : all_) cl_.clReleaseCommandQueue(queue);
-  cl_.clReleaseContext(handle_);
+  all_.clear();
+  if (!is_lost_) cl_.clReleaseContext(handle_);
 }
 
-cl_command_queue Context::take_queue() {
+Queue& Context::take_queue() {
+  check_not_lost();
   std::lock_guard<std::mutex> lock(mutex_);
   if (!free_.empty()) {
-    cl_command_queue queue = free_.back();
+    Queue* queue = free_.back();
     free_.pop_back();
-    return queue;
+    return *queue;
   }
+  const bool in_order = options_.in_order || !device_.out_of_order;
   cl_command_queue_properties properties = CL_QUEUE_PROFILING_ENABLE;
-  if (device_.out_of_order) properties |= CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+  if (!in_order) properties |= CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
   all_.reserve(all_.size() + 1);
+  free_.reserve(all_.size() + 1);
   cl_int code = CL_SUCCESS;
-  cl_command_queue queue = cl_.clCreateCommandQueue(handle_, device_.handle, properties, &code);
+  cl_command_queue handle = cl_.clCreateCommandQueue(handle_, device_.handle, properties, &code);
   check(code, "clCreateCommandQueue", name());
-  all_.push_back(queue);
-  return queue;
+  try {
+    all_.push_back(std::make_unique<Queue>(*this, handle, in_order));
+  } catch (const std::system_error& error) {
+    cl_.clReleaseCommandQueue(handle);
+    throw sdk::Error(STRIA_OUT_OF_MEMORY, "no thread for a queue of '" + name() +
+                                              "', which has " + std::to_string(all_.size()) +
+                                              ": " + error.what());
+  }
+  return *all_.back();
 }
 
-void Context::give_queue(cl_command_queue queue) {
+void Context::give_queue(Queue& queue) {
   std::lock_guard<std::mutex> lock(mutex_);
-  free_.push_back(queue);
+  free_.push_back(&queue);
+}
+
+void Context::lose(const std::string& why) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (lost_) return;
+  lost_ = std::make_shared<sdk::Failure>(sdk::Failure{
+      STRIA_DEVICE_LOST, "'" + name() + "' is lost: " + why, 0, {}, {},
+      "end the process, and reset the device if it does not come back by itself"});
+  is_lost_ = true;
+}
+
+sdk::Outcome Context::lost() const {
+  if (!is_lost_) return nullptr;
+  std::lock_guard<std::mutex> lock(mutex_);
+  return lost_;
+}
+
+void Context::check_not_lost() const {
+  if (sdk::Outcome outcome = lost()) throw sdk::Error(std::move(outcome));
 }
 
 }  // namespace stria::opencl

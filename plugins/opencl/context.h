@@ -2,6 +2,8 @@
 // What all work on one device shares: the driver's context and its command queues.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -12,11 +14,18 @@
 
 namespace stria::opencl {
 
-// Owned by the plugin's driver until it shuts down, when no work is in flight: objects that a
-// driver's own thread may be the last to let go of point here and never end it.
+class Queue;
+
+struct ContextOptions {
+  bool in_order = false;                    // queues run one command after another
+  std::chrono::milliseconds hang_limit{0};  // of one command; 0: none
+};
+
+// Owned by the plugin's driver until it shuts down, when no work is in flight: objects that a queue's
+// thread may be the last to let go of point here and never end it. Thread-safe.
 class Context {
  public:
-  Context(const sdk::Host& host, const OpenCl& cl, FoundDevice device);
+  Context(const sdk::Host& host, const OpenCl& cl, FoundDevice device, ContextOptions options = {});
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -28,20 +37,32 @@ class Context {
   cl_context handle() const { return handle_; }
 
   // A queue with profiling, out of order where the device can. Queues come back and are used again.
-  cl_command_queue take_queue();
-  void give_queue(cl_command_queue queue);
+  Queue& take_queue();
+  void give_queue(Queue& queue);
   // The one for copies between host and device.
-  cl_command_queue transfer_queue() const { return transfer_queue_; }
+  Queue& transfer_queue() const { return *transfer_queue_; }
+
+  // How long a command may run before the device counts as lost; 0: for ever.
+  std::chrono::milliseconds hang_limit() const { return options_.hang_limit; }
+  // The device does not answer any more, because of `why`. The first reason holds.
+  void lose(const std::string& why);
+  // What everything fails with from then on, STRIA_DEVICE_LOST; null if the device is there.
+  sdk::Outcome lost() const;
+  // Throws it.
+  void check_not_lost() const;
 
  private:
   const sdk::Host& host_;
   const OpenCl& cl_;
   const FoundDevice device_;
+  const ContextOptions options_;
   cl_context handle_ = nullptr;
-  cl_command_queue transfer_queue_ = nullptr;
-  std::mutex mutex_;
-  std::vector<cl_command_queue> all_;   // guarded by mutex_
-  std::vector<cl_command_queue> free_;  // guarded by mutex_
+  Queue* transfer_queue_ = nullptr;
+  std::atomic<bool> is_lost_{false};
+  mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<Queue>> all_;  // guarded by mutex_, as all below
+  std::vector<Queue*> free_;
+  sdk::Outcome lost_;
 };
 
 }  // namespace stria::opencl

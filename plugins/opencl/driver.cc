@@ -11,12 +11,25 @@ namespace stria::opencl {
 
 ClDriver::ClDriver(const sdk::Host& host, sdk::DriverOptions options)
     : Driver(host, std::move(options)) {
-  const nlohmann::json json = nlohmann::json::parse(this->options().options, nullptr, false);
-  const auto loader = json.is_object() ? json.find("loader") : json.end();
-  if (!json.is_object() || (loader != json.end() && !loader->is_string()))
-    throw sdk::Error(STRIA_INVALID_ARGUMENT, "options are " + this->options().options +
-                                                 R"(, not like {"loader": "libOpenCL.so.1"})");
-  loader_ = loader == json.end() ? "libOpenCL.so.1" : loader->get<std::string>();
+  const std::string& text = this->options().options;
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  bool good = json.is_object();
+  if (good)
+    for (const auto& [key, value] : json.items()) {
+      if (key == "loader" && value.is_string())
+        loader_ = value.get<std::string>();
+      else if (key == "in_order" && value.is_boolean())
+        context_options_.in_order = value.get<bool>();
+      else if (key == "hang_limit_ms" && value.is_number_unsigned())
+        context_options_.hang_limit = std::chrono::milliseconds(value.get<uint32_t>());
+      else
+        good = false;
+    }
+  if (!good)
+    throw sdk::Error(STRIA_INVALID_ARGUMENT,
+                     "options are " + text +
+                         R"(, not like {"loader": "libOpenCL.so.1", "in_order": false, )" +
+                         R"("hang_limit_ms": 0})");
 }
 
 std::vector<FoundDevice> ClDriver::find() {
@@ -32,17 +45,26 @@ std::vector<FoundDevice> ClDriver::find() {
 std::vector<sdk::DeviceInfo> ClDriver::enumerate() {
   std::lock_guard<std::mutex> lock(mutex_);
   std::vector<sdk::DeviceInfo> out;
-  for (FoundDevice& device : find()) out.push_back(std::move(device.info));
+  for (FoundDevice& device : find()) {
+    const auto opened = contexts_.find(device.info.id);
+    if (opened != contexts_.end() && opened->second)
+      if (const sdk::Outcome lost = opened->second->lost()) {
+        device.info.available = false;
+        device.info.reason = lost->message;
+      }
+    out.push_back(std::move(device.info));
+  }
   return out;
 }
 
 sdk::Ref<sdk::Device> ClDriver::open(const sdk::DeviceInfo& info, std::string_view) {
   std::lock_guard<std::mutex> lock(mutex_);
   std::unique_ptr<Context>& context = contexts_[info.id];
+  if (context) context->check_not_lost();
   if (!context)
     for (FoundDevice& device : find())
       if (device.info.id == info.id)
-        context = std::make_unique<Context>(host(), *cl_, std::move(device));
+        context = std::make_unique<Context>(host(), *cl_, std::move(device), context_options_);
   if (!context) throw sdk::Error(STRIA_NOT_FOUND, "device '" + info.id + "' is gone");
   return sdk::make<ClDevice>(*context, info);
 }

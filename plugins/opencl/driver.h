@@ -14,7 +14,11 @@
 
 namespace stria::opencl {
 
-// Options of the plugin: {"loader": "libOpenCL.so.1"}, the library to open.
+// Options of the plugin, a JSON object:
+//   "loader": "libOpenCL.so.1"   the library to open
+//   "in_order": false            queues run one command after another, also where the device can run
+//                                independent ones at once
+//   "hang_limit_ms": 0           a command that takes longer makes the device count as lost; 0: none
 class ClDriver final : public sdk::Driver {
  public:
   ClDriver(const sdk::Host& host, sdk::DriverOptions options);
@@ -24,7 +28,8 @@ class ClDriver final : public sdk::Driver {
  private:
   std::vector<FoundDevice> find();  // holding mutex_
 
-  std::string loader_;
+  std::string loader_ = "libOpenCL.so.1";
+  ContextOptions context_options_;
   std::mutex mutex_;
   std::unique_ptr<OpenCl> cl_;                                // guarded by mutex_ until it is set
   std::map<std::string, std::unique_ptr<Context>> contexts_;  // guarded by mutex_; by device id

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "library.h"
 
+#include "buffer.h"
 #include "code_generator.h"
 #include "stria/sdk/error.h"
 
@@ -76,14 +77,16 @@ ClKernel::ClKernel(Context& context, cl_program program, const semtree::SourceKe
 
 ClKernel::~ClKernel() { context_.cl().clReleaseKernel(handle_); }
 
-cl_int ClKernel::enqueue(cl_command_queue queue, const std::vector<Argument>& arguments,
+cl_int ClKernel::enqueue(cl_command_queue queue, const std::vector<sdk::Argument>& arguments,
                          cl_uint count, const cl_event* waits, cl_event* event) const {
   const OpenCl& cl = context_.cl();
+  if (points_ == 0) return cl.clEnqueueMarkerWithWaitList(queue, count, waits, event);
   std::lock_guard<std::mutex> lock(mutex_);
   cl_uint position = 0;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    const cl_ulong first = arguments[i].offset_bytes / element_bytes_[i];
-    cl_int code = cl.clSetKernelArg(handle_, position++, sizeof(cl_mem), &arguments[i].memory);
+    const cl_mem memory = static_cast<const ClBuffer&>(*arguments[i].buffer).handle();
+    const cl_ulong first = arguments[i].offset / element_bytes_[i];
+    cl_int code = cl.clSetKernelArg(handle_, position++, sizeof memory, &memory);
     if (code == CL_SUCCESS) code = cl.clSetKernelArg(handle_, position++, sizeof first, &first);
     if (code != CL_SUCCESS) return code;
   }

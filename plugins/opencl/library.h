@@ -7,6 +7,7 @@
 
 #include "context.h"
 #include "stria/semtree/program_source.h"
+#include "stria/sdk/executor.h"
 #include "stria/sdk/library.h"
 
 namespace stria::opencl {
@@ -35,14 +36,9 @@ class ClKernel final : public sdk::Kernel {
   ClKernel(Context& context, cl_program program, const semtree::SourceKernel& source);
   ~ClKernel() override;
 
-  struct Argument {
-    cl_mem memory;
-    uint64_t offset_bytes;
-  };
-  // False if no point has anything to do.
-  bool runs() const { return points_ > 0; }
-  // Sets the arguments and gives the kernel to the driver, as one step for other threads.
-  cl_int enqueue(cl_command_queue queue, const std::vector<Argument>& arguments, cl_uint count,
+  // Sets the arguments and gives the kernel to the driver, as one step for other threads; a marker
+  // where no point has anything to do.
+  cl_int enqueue(cl_command_queue queue, const std::vector<sdk::Argument>& arguments, cl_uint count,
                  const cl_event* waits, cl_event* event) const;
 
  private:

@@ -3,7 +3,7 @@
 // events, and the same through the public interface. Prints one line per figure: name, median, 90th
 // percentile, and the goal if there is one.
 //
-//   stria_boundary_bench [PLUGIN_FOLDER]     default: beside the executable
+//   stria_boundary_bench [PLUGIN_FOLDER]     default: those beside the executable
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -102,6 +102,13 @@ void measure_dispatch(const std::string& id, const Device& device, const std::st
            must(last.wait());
          },
          chain_goal_us);
+  // As a program of many small kernels runs: one batch, each kernel after the one before.
+  constexpr uint32_t kBatch = 1000;
+  std::vector<Launch> batch;
+  for (uint32_t i = 0; i < kBatch; ++i)
+    batch.push_back({kernel, arguments, i ? std::vector<uint32_t>{i - 1} : std::vector<uint32_t>{}});
+  report((id + ": " + what + ", each of a batch of 1000 in a chain").c_str(), 30, kBatch,
+         [&] { must(must(executor.submit(batch)).wait()); });
   Event done = must(kernel.run(arguments));
   must(done.wait());
   report((id + ": one call through the table (event.query)").c_str(), 1000, 1000,
@@ -182,7 +189,8 @@ int run(int argc, char** argv) {
   runtime_options.plugin_paths = options.paths;
   runtime_options.only_plugin_paths = options.only_paths;
   Runtime runtime(runtime_options);
-  for (const char* id : {"reference", "llvm_cpu"}) measure_runs(runtime, id);
+  for (const char* id : {"reference", "llvm_cpu", "opencl"})
+    if (runtime.open(id).ok()) measure_runs(runtime, id);
   return 0;
 }
 

@@ -117,10 +117,11 @@ TEST(OpenClWithoutDriver, ListsWhatToInstall) {
   EXPECT_TRUE(other.shutdown().ok());
 }
 
-class OpenClDevice : public ::testing::Test {
+// With queues as the device has them, and with queues in order.
+class OpenClDevice : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    plugin_ = load("opencl");
+    plugin_ = load("opencl", GetParam());
     auto device = first_device(plugin_);
     ASSERT_TRUE(device.ok()) << device.status().to_string();
     device_ = *device;
@@ -140,7 +141,7 @@ class OpenClDevice : public ::testing::Test {
   Executor executor_;
 };
 
-TEST_F(OpenClDevice, EverythingReturnsBeforeItIsDoneAndWaitsForWhatItShould) {
+TEST_P(OpenClDevice, EverythingReturnsBeforeItIsDoneAndWaitsForWhatItShould) {
   Event gate = *device_.create_event();
   Build build = *compiler_.build(doubling(), "{}", {&gate, 1});
   EXPECT_FALSE(build.done.is_done());
@@ -172,7 +173,7 @@ TEST_F(OpenClDevice, EverythingReturnsBeforeItIsDoneAndWaitsForWhatItShould) {
   EXPECT_TRUE(executor_.drain().ok());
 }
 
-TEST_F(OpenClDevice, ChainsRunWithoutTheHost) {
+TEST_P(OpenClDevice, ChainsRunWithoutTheHost) {
   Build build = *compiler_.build(doubling());
   ASSERT_TRUE(build.done.wait().ok());
   Kernel kernel = *executor_.prepare(build.library, 0);
@@ -187,7 +188,30 @@ TEST_F(OpenClDevice, ChainsRunWithoutTheHost) {
   EXPECT_EQ((*result)[kCount - 1], 0x1p100f);
 }
 
-TEST_F(OpenClDevice, FailuresTravelWithTheirFirstCause) {
+TEST_P(OpenClDevice, BatchesRunInTheOrderOfTheirWaits) {
+  Build build = *compiler_.build(doubling());
+  ASSERT_TRUE(build.done.wait().ok());
+  Kernel kernel = *executor_.prepare(build.library, 0);
+  Buffer a = *device_.allocate(4 * kCount), b = *device_.allocate(4 * kCount),
+         c = *device_.allocate(4 * kCount), d = *device_.allocate(4 * kCount);
+  Event last = *write(a, std::vector<float>(kCount, 1.0f));
+  // b = 2a, then c = 2b and d = 2b, which both end the batch, then a = 2c behind both.
+  for (int i = 0; i < 20; ++i) {
+    last = *executor_.submit(std::vector<Launch>{{kernel, {{b, 0}, {a, 0}}, {}},
+                                                 {kernel, {{c, 0}, {b, 0}}, {0}},
+                                                 {kernel, {{d, 0}, {b, 0}}, {0}}},
+                             {&last, 1});
+    last = *kernel.run(std::vector<Argument>{{a, 0}, {c, 0}}, {&last, 1});
+  }
+  auto result = read(a, last);
+  ASSERT_TRUE(result.ok()) << result.status().to_string();
+  EXPECT_EQ((*result)[kCount - 1], 0x1p60f);
+  result = read(d, last);
+  ASSERT_TRUE(result.ok()) << result.status().to_string();
+  EXPECT_EQ((*result)[0], 0x1p59f);
+}
+
+TEST_P(OpenClDevice, FailuresTravelWithTheirFirstCause) {
   Build build = *compiler_.build(doubling());
   ASSERT_TRUE(build.done.wait().ok());
   Kernel kernel = *executor_.prepare(build.library, 0);
@@ -209,7 +233,7 @@ TEST_F(OpenClDevice, FailuresTravelWithTheirFirstCause) {
   EXPECT_EQ(doubles(device_), "");
 }
 
-TEST_F(OpenClDevice, ArgumentsMayStartAnywhere) {
+TEST_P(OpenClDevice, ArgumentsMayStartAnywhere) {
   Build build = *compiler_.build(doubling());
   ASSERT_TRUE(build.done.wait().ok());
   Kernel kernel = *executor_.prepare(build.library, 0);
@@ -227,7 +251,7 @@ TEST_F(OpenClDevice, ArgumentsMayStartAnywhere) {
   EXPECT_EQ(result->back(), -1);
 }
 
-TEST_F(OpenClDevice, FillsRepeatPatternsAtAnyOffset) {
+TEST_P(OpenClDevice, FillsRepeatPatternsAtAnyOffset) {
   Buffer buffer = *device_.allocate(64);
   Event zero = *executor_.fill(buffer, 0, 64, std::vector<std::byte>(1));
   const std::vector<std::byte> pattern = {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
@@ -241,7 +265,7 @@ TEST_F(OpenClDevice, FillsRepeatPatternsAtAnyOffset) {
   }
 }
 
-TEST_F(OpenClDevice, RefusesByName) {
+TEST_P(OpenClDevice, RefusesByName) {
   auto huge = device_.allocate(uint64_t{1} << 50);
   EXPECT_EQ(huge.status().code(), StatusCode::out_of_memory);
   EXPECT_THAT(huge.status().message(), HasSubstr("1125899906842624 bytes"));
@@ -255,7 +279,7 @@ TEST_F(OpenClDevice, RefusesByName) {
   EXPECT_THAT(unknown.done.wait().message(), HasSubstr("frobnicate"));
 }
 
-TEST_F(OpenClDevice, ShowsWhatItGenerated) {
+TEST_P(OpenClDevice, ShowsWhatItGenerated) {
   Build build = *compiler_.build(doubling(), R"({"dump_source": true})");
   ASSERT_TRUE(build.done.wait().ok());
   auto texts = build.library.source();
@@ -266,12 +290,27 @@ TEST_F(OpenClDevice, ShowsWhatItGenerated) {
   EXPECT_EQ(texts->at(1).name, "k0_double_it.semtree");
 }
 
-TEST_F(OpenClDevice, SeveralThreadsAtOnce) {
+TEST_P(OpenClDevice, SeveralThreadsAtOnce) {
   std::vector<std::thread> threads;
   std::vector<std::string> outcomes(3);
   for (std::string& outcome : outcomes) threads.emplace_back([&] { outcome = doubles(device_); });
   for (std::thread& thread : threads) thread.join();
   for (const std::string& outcome : outcomes) EXPECT_EQ(outcome, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Queues, OpenClDevice,
+                         ::testing::Values("{}", R"({"in_order": true})",
+                                           R"({"hang_limit_ms": 60000})"));
+
+TEST(OpenClOptions, AreNamedWhereTheyAreWrong) {
+  for (const char* options : {R"({"loader": 3})", R"({"in_ordr": true})", "[]",
+                              R"({"hang_limit_ms": -1})"}) {
+    LoadOptions load;
+    load.driver_options = options;
+    LoadResult loaded = load_plugin(built_plugin("opencl"), scripted_host(nullptr, 2), load);
+    EXPECT_EQ(loaded.status().code(), StatusCode::invalid_argument) << options;
+    EXPECT_THAT(loaded.status().message(), HasSubstr(options));
+  }
 }
 
 // The CPU driver behind OpenCL brings an LLVM of its own; llvm_cpu has another, hidden.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of the plugin on a driver of the test's own making, which fails where real ones hardly ever
-// do.
+// do, and tells what it was asked for.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +12,7 @@
 
 #include "command.h"
 #include "device_query.h"
+#include "queue.h"
 #include "scripted_host.h"
 #include "stria/hal/services.h"
 
@@ -37,7 +39,6 @@ class Calls {
   std::vector<std::string> all_;  // guarded by mutex_
 };
 Calls calls;
-cl_int finish_code = CL_SUCCESS;
 
 // Handles that stand for nothing.
 template <typename Handle>
@@ -46,8 +47,21 @@ Handle some() {
   return reinterpret_cast<Handle>(&place);
 }
 
-// A driver that takes commands and will not say when they are done.
-OpenCl unheard_driver() {
+// What the driver below says of its commands.
+struct Answers {
+  std::atomic<cl_int> wait = CL_SUCCESS;
+  std::atomic<cl_int> status = CL_COMPLETE;
+  std::atomic<cl_int> finish = CL_SUCCESS;
+  std::atomic<cl_int> status_when_finished = CL_COMPLETE;
+  void all_well() {
+    wait = finish = CL_SUCCESS;
+    status = status_when_finished = CL_COMPLETE;
+  }
+};
+Answers answers;
+
+// A driver that takes commands and says of them what the test wants.
+OpenCl telling_driver() {
   OpenCl cl;
   cl.clCreateContext = [](auto, auto, auto, auto, auto, cl_int* code) {
     *code = CL_SUCCESS;
@@ -59,12 +73,26 @@ OpenCl unheard_driver() {
   };
   cl.clReleaseContext = [](auto) -> cl_int { return CL_SUCCESS; };
   cl.clReleaseCommandQueue = [](auto) -> cl_int { return CL_SUCCESS; };
+  cl.clRetainEvent = [](auto) -> cl_int { return CL_SUCCESS; };
   cl.clReleaseEvent = [](auto) -> cl_int { return CL_SUCCESS; };
   cl.clFlush = [](auto) -> cl_int { return CL_SUCCESS; };
-  cl.clSetEventCallback = [](auto, auto, auto, auto) -> cl_int { return CL_OUT_OF_HOST_MEMORY; };
+  cl.clWaitForEvents = [](auto, auto) -> cl_int { return answers.wait; };
+  cl.clGetEventInfo = [](auto, auto, auto, void* value, auto) -> cl_int {
+    *static_cast<cl_int*>(value) = answers.status;
+    return CL_SUCCESS;
+  };
+  cl.clGetEventProfilingInfo = [](auto, auto, auto, auto, auto) -> cl_int {
+    return CL_PROFILING_INFO_NOT_AVAILABLE;
+  };
   cl.clFinish = [](auto) -> cl_int {
     calls.add("finish");
-    return finish_code;
+    answers.status = answers.status_when_finished.load();
+    return answers.finish.load();
+  };
+  cl.clEnqueueMarkerWithWaitList = [](auto, cl_uint count, auto, cl_event* event) -> cl_int {
+    calls.add("marker after " + std::to_string(count));
+    *event = some<cl_event>();
+    return CL_SUCCESS;
   };
   return cl;
 }
@@ -74,42 +102,183 @@ struct Staging : sdk::Object {
   ~Staging() override { calls.add("freed"); }
 };
 
-// Starts a command with staging memory and gives what its event says.
-std::string outcome_of_command(std::vector<std::string>* called) {
-  const OpenCl cl = unheard_driver();
-  const hal::Services services(hal::scripted_host(nullptr, 2));
-  const sdk::Host host(services.table());
-  const auto tracker = sdk::make<sdk::Tracker>();
-  FoundDevice device;
-  device.info.name = "fake";
-  Context context(host, cl, device);
-  sdk::Ref<sdk::Event> done =
-      start(context, tracker,
-            {"clEnqueueReadBuffer",
-             [staging = sdk::make<Staging>()](cl_uint, const cl_event*, cl_event* event) -> cl_int {
-               *event = some<cl_event>();
-               return CL_SUCCESS;
-             },
-             context.transfer_queue()},
-            {});
-  EXPECT_TRUE(done->wait(UINT64_MAX));
-  EXPECT_TRUE(tracker->wait_for_none(UINT64_MAX));
-  *called = calls.take();
-  return done->outcome() ? done->outcome()->message : "well";
+class Commands : public ::testing::Test {
+ protected:
+  static FoundDevice fake() {
+    FoundDevice device;
+    device.info.name = "fake";
+    device.out_of_order = true;
+    return device;
+  }
+  Context& context(ContextOptions options = {}) {
+    context_ = std::make_unique<Context>(host_, cl_, fake(), options);
+    return *context_;
+  }
+  void SetUp() override {
+    (void)calls.take();
+    answers.all_well();
+  }
+  // Nothing is in flight when a context ends.
+  void TearDown() override {
+    EXPECT_TRUE(tracker_->wait_for_none(UINT64_MAX));
+    EXPECT_TRUE(host_.tracker()->wait_for_none(UINT64_MAX));
+  }
+
+  // A command that says its number of waits; the driver answers `code`.
+  static Command command(std::string name, std::vector<uint32_t> after = {},
+                         cl_int code = CL_SUCCESS) {
+    return {"clEnqueueReadBuffer",
+            [name, code, staging = sdk::make<Staging>()](cl_uint count, const cl_event*,
+                                                         cl_event* event) -> cl_int {
+              calls.add(name + " after " + std::to_string(count));
+              if (code == CL_SUCCESS) *event = some<cl_event>();
+              return code;
+            },
+            std::move(after)};
+  }
+  sdk::Ref<sdk::Event> start(Context& context, std::vector<Command> commands,
+                             std::vector<sdk::Event*> waits = {},
+                             std::vector<sdk::Ref<sdk::Event>>* each = nullptr) {
+    return opencl::start(context.transfer_queue(), tracker_, std::move(commands),
+                         {waits.data(), waits.size()}, each);
+  }
+  // What its event says.
+  static std::string outcome_of(const sdk::Ref<sdk::Event>& event) {
+    EXPECT_TRUE(event->wait(UINT64_MAX));
+    return event->outcome() ? event->outcome()->message : "well";
+  }
+  std::vector<std::string> called() {
+    EXPECT_TRUE(tracker_->wait_for_none(UINT64_MAX));
+    return calls.take();
+  }
+
+  const OpenCl cl_ = telling_driver();
+  const hal::Services services_{hal::scripted_host(nullptr, 2)};
+  const sdk::Host host_{services_.table()};
+  const sdk::Ref<sdk::Tracker> tracker_ = sdk::make<sdk::Tracker>();
+  std::unique_ptr<Context> context_;
+};
+
+TEST_F(Commands, FailWithWhatTheDriverSaysOfThem) {
+  answers.status = -777;
+  EXPECT_EQ(outcome_of(start(context(), {command("a")})), "clEnqueueReadBuffer on 'fake': -777");
+  // The device finishes what else there is: it is well.
+  EXPECT_THAT(called(), ElementsAre("a after 0", "finish", "freed"));
+  EXPECT_EQ(context_->lost(), nullptr);
+  answers.status = CL_COMPLETE;
+  EXPECT_EQ(outcome_of(start(*context_, {command("b")})), "well");
 }
 
-TEST(Command, WhatTheDeviceMayUseGoesAfterTheQueueIsDone) {
-  std::vector<std::string> called;
-  finish_code = CL_SUCCESS;
-  EXPECT_EQ(outcome_of_command(&called), "clSetEventCallback on 'fake': CL_OUT_OF_HOST_MEMORY");
-  EXPECT_THAT(called, ElementsAre("finish", "freed"));
+TEST_F(Commands, EndWhereWaitingFailsButFinishingDoesNot) {
+  answers.wait = CL_OUT_OF_HOST_MEMORY;
+  answers.status = CL_RUNNING;
+  EXPECT_EQ(outcome_of(start(context(), {command("a")})), "well");
+  EXPECT_THAT(called(), ElementsAre("a after 0", "finish", "freed"));
 }
 
-TEST(Command, WhatTheDeviceMayUseForEverNeverGoes) {
-  std::vector<std::string> called;
-  finish_code = CL_OUT_OF_RESOURCES;
-  EXPECT_EQ(outcome_of_command(&called), "clSetEventCallback on 'fake': CL_OUT_OF_HOST_MEMORY");
-  EXPECT_THAT(called, ElementsAre("finish"));
+TEST_F(Commands, OfADeviceThatDoesNotAnswerLoseItAndKeepWhatItMayUse) {
+  answers.status = -9999;
+  answers.finish = CL_OUT_OF_RESOURCES;
+  answers.status_when_finished = -9999;
+  sdk::Ref<sdk::Event> done = start(context(), {command("a")});
+  const std::string message =
+      "'fake' is lost: clEnqueueReadBuffer on 'fake': -9999, then clFinish: CL_OUT_OF_RESOURCES";
+  EXPECT_EQ(outcome_of(done), message);
+  EXPECT_EQ(done->outcome()->code, STRIA_DEVICE_LOST);
+  EXPECT_THAT(called(), ElementsAre("a after 0", "finish"));
+  // From then on nothing is started.
+  try {
+    start(*context_, {command("b")});
+    ADD_FAILURE() << "started on a lost device";
+  } catch (const sdk::Error& error) {
+    EXPECT_EQ(error.what(), message);
+  }
+  EXPECT_THROW(context_->take_queue(), sdk::Error);
+  // Others are not touched.
+  answers.all_well();
+  Context other(host_, cl_, fake());
+  EXPECT_EQ(outcome_of(start(other, {command("c")})), "well");
+}
+
+TEST_F(Commands, ThatHangLoseTheDeviceAtTheLimit) {
+  answers.status = CL_RUNNING;
+  ContextOptions options;
+  options.hang_limit = std::chrono::milliseconds(20);
+  sdk::Ref<sdk::Event> first = start(context(options), {command("a")});
+  sdk::Ref<sdk::Event> second = start(*context_, {command("b")}, {first.get()});
+  EXPECT_EQ(outcome_of(first), "'fake' is lost: clEnqueueReadBuffer has not ended after 20 ms");
+  EXPECT_EQ(outcome_of(second), outcome_of(first));
+  EXPECT_THAT(called(), ElementsAre("a after 0", "b after 1"));
+}
+
+TEST_F(Commands, WaitOnTheHostForNothingThatTheDriverKnows) {
+  sdk::Ref<sdk::Event> gate = sdk::make<sdk::Event>(host_);
+  std::vector<sdk::Ref<sdk::Event>> each;
+  answers.status = CL_RUNNING;
+  ContextOptions options;
+  options.hang_limit = std::chrono::milliseconds(10'000);
+  // A batch with two ends, and one after it: all of it is the driver's before anything is done.
+  sdk::Ref<sdk::Event> all = start(
+      context(options), {command("a"), command("b", {0}), command("c", {0})}, {}, &each);
+  sdk::Ref<sdk::Event> next = start(*context_, {command("d"), command("e", {0})}, {all.get()});
+  sdk::Ref<sdk::Event> last = start(*context_, {command("f")}, {next.get(), each[1].get()});
+  EXPECT_THAT(calls.take(), ElementsAre("a after 0", "b after 1", "c after 1", "marker after 2",
+                                        "d after 1", "e after 1", "f after 2"));
+  sdk::Ref<sdk::Event> late = start(*context_, {command("g")}, {gate.get(), last.get()});
+  EXPECT_THAT(calls.take(), ElementsAre());
+  gate->signal();
+  EXPECT_THAT(calls.take(), ElementsAre("g after 1"));
+  answers.status = CL_COMPLETE;
+  EXPECT_EQ(outcome_of(late), "well");
+}
+
+TEST_F(Commands, InOrderNameNothingOfTheirOwnQueue) {
+  ContextOptions options;
+  options.in_order = true;
+  options.hang_limit = std::chrono::milliseconds(10'000);
+  answers.status = CL_RUNNING;
+  Context& slow = context(options);
+  sdk::Ref<sdk::Event> all = start(slow, {command("a"), command("b", {0})});
+  sdk::Ref<sdk::Event> own = start(slow, {command("c")}, {all.get()});
+  Queue& other = slow.take_queue();
+  std::vector<Command> commands;
+  commands.push_back(command("d"));
+  sdk::Event* const waits[] = {own.get()};
+  sdk::Ref<sdk::Event> across = opencl::start(other, tracker_, std::move(commands), {waits, 1});
+  EXPECT_THAT(calls.take(),
+              ElementsAre("a after 0", "b after 0", "c after 0", "d after 1"));
+  answers.status = CL_COMPLETE;
+  EXPECT_EQ(outcome_of(across), "well");
+}
+
+TEST_F(Commands, ThatTheDriverRefusesFailAloneAndWithThoseThatWaitForThem) {
+  std::vector<sdk::Ref<sdk::Event>> each;
+  sdk::Ref<sdk::Event> all =
+      start(context(),
+            {command("a"), command("b", {0}, CL_INVALID_KERNEL_ARGS), command("c", {1}),
+             command("d", {0})},
+            {}, &each);
+  sdk::Ref<sdk::Event> next = start(*context_, {command("e")}, {all.get()});
+  const std::string message = "clEnqueueReadBuffer on 'fake': CL_INVALID_KERNEL_ARGS";
+  EXPECT_EQ(outcome_of(each[0]), "well");
+  EXPECT_EQ(outcome_of(each[1]), message);
+  EXPECT_EQ(outcome_of(each[2]), message);
+  EXPECT_EQ(outcome_of(each[3]), "well");
+  EXPECT_EQ(outcome_of(all), message);
+  EXPECT_EQ(outcome_of(next), message);
+  // c and e never came to the driver.
+  EXPECT_THAT(called(), ::testing::IsSupersetOf({"a after 0", "b after 1", "d after 1"}));
+}
+
+TEST_F(Commands, BehindAFailedHostEventFailInAnyNumber) {
+  sdk::Ref<sdk::Event> gate = sdk::make<sdk::Event>(host_);
+  context();
+  sdk::Ref<sdk::Event> last = gate;
+  for (int i = 0; i < 20'000; ++i) last = start(*context_, {command("x")}, {last.get()});
+  gate->signal(std::make_shared<sdk::Failure>(
+      sdk::Failure{STRIA_DATA_LOSS, "the disk is gone", 0, {}, {}, {}}));
+  EXPECT_EQ(outcome_of(last), "the disk is gone");
+  for (const std::string& call : called()) ASSERT_EQ(call, "freed");
 }
 
 // A driver with one platform, which has no devices.

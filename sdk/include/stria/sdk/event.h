@@ -467,8 +467,28 @@ Ref<Event> start_when(const Host& host, const Ref<Tracker>& tracker, Waits waits
   return work;
 }
 
-// Stands for all `parts`: done when they are, with the first failure in their order; its duration
-// runs from the first start to the last end, and is not known if that of a part is not.
+// When the works of `parts`, all done and well, ran: from the first start to the last end; both 0 if
+// that of one is not known.
+struct Times {
+  uint64_t begin_ns = 0;
+  uint64_t end_ns = 0;
+};
+inline Times times_of(const std::vector<Ref<Event>>& parts) {
+  Times all;
+  for (const Ref<Event>& part : parts) {
+    const Times own{part->begin_ns(), part->end_ns()};
+    if (own.begin_ns == 0 && own.end_ns == 0) return {};
+    // What took no time was done by nobody, perhaps by another clock than the rest.
+    if (all.begin_ns == all.end_ns)
+      all = own;
+    else if (own.begin_ns != own.end_ns)
+      all = {std::min(all.begin_ns, own.begin_ns), std::max(all.end_ns, own.end_ns)};
+  }
+  return all;
+}
+
+// Stands for all `parts`: done when they are, with the first failure in their order, with the times
+// of all.
 class JoinWork final : public Work {
  public:
   JoinWork(const Host& host, Ref<Tracker> tracker, std::vector<Ref<Event>> parts)
@@ -481,15 +501,8 @@ class JoinWork final : public Work {
 
  protected:
   void run() override {
-    uint64_t begin = UINT64_MAX, end = 0;
-    for (const Ref<Event>& part : parts_) {
-      if (part->begin_ns() == 0 && part->end_ns() == 0) return set_times(0, 0);
-      // What took no time was done by nobody, perhaps by another clock than the rest.
-      if (part->begin_ns() == part->end_ns()) continue;
-      begin = std::min(begin, part->begin_ns());
-      end = std::max(end, part->end_ns());
-    }
-    if (begin <= end) set_times(begin, end);
+    const Times times = times_of(parts_);
+    set_times(times.begin_ns, times.end_ns);
   }
   void forget() override { parts_.clear(); }
 

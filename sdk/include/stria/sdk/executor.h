@@ -22,6 +22,14 @@ struct Argument {
   uint64_t offset = 0;  // bytes, within the buffer
 };
 
+struct Launch {
+  Ref<Kernel> kernel;
+  std::vector<Argument> arguments;
+  // Positions of earlier launches of the same batch that this one waits for; valid during a call.
+  const uint32_t* after = nullptr;
+  uint64_t after_count = 0;
+};
+
 // Thread-safe. Ranges and argument counts have been checked by the slots.
 class Executor : public Object {
  public:
@@ -44,6 +52,26 @@ class Executor : public Object {
                      arguments[i].buffer->size() - arguments[i].offset};
       kernel->run(memory, arguments.size());
     });
+  }
+  // A batch: a launch waits for `waits` and for those that its `after` names. The event is done when
+  // all are, with the failure of the first failed one, and `each` gets one event per launch, unless
+  // it is null. A device that takes many launches at once overrides it.
+  virtual Ref<Event> submit(std::vector<Launch> launches, Waits waits,
+                            std::vector<Ref<Event>>* each) {
+    std::vector<Ref<Event>> events;
+    events.reserve(launches.size());
+    std::vector<Event*> list;
+    for (Launch& launch : launches) {
+      list.clear();
+      for (uint64_t a = 0; a < launch.after_count; ++a)
+        list.push_back(events[launch.after[a]].get());
+      // What waits for an earlier launch waits for the batch's events through it.
+      const Waits own = list.empty() ? waits : Waits{list.data(), list.size()};
+      events.push_back(this->launch(launch.kernel, std::move(launch.arguments), own));
+    }
+    if (each) *each = events;
+    if (events.empty()) return when_done(host_, tracker_, waits);
+    return events.size() == 1 ? events[0] : join(host_, tracker_, std::move(events));
   }
   virtual Ref<Event> copy(Argument source, Argument target, uint64_t bytes, Waits waits) {
     return schedule(host_, tracker_, waits,

@@ -226,44 +226,27 @@ struct Tables {
     return slot([&] {
       auto& self = as<Executor>(executor);
       // All is checked before anything starts.
-      std::vector<std::vector<Argument>> arguments(launch_count);
-      std::vector<stria_launch> given;
-      given.reserve(launch_count);
+      std::vector<Launch> batch(launch_count);
       for (uint64_t n = 0; n < launch_count; ++n) {
-        const stria_launch& launch = given.emplace_back(whole(launches[n]));
+        const stria_launch launch = whole(launches[n]);
         const auto& kernel = as<KernelHandle>(launch.kernel);
         if (kernel.executor.get() != &self)
           throw Error(STRIA_INVALID_ARGUMENT,
                       "kernel '" + kernel.info.name + "' was prepared by another executor");
-        arguments[n] = arguments_of(kernel.info, launch.arguments, launch.argument_count);
         for (uint64_t a = 0; a < launch.after_count; ++a)
           if (launch.after[a] >= n)
             throw Error(STRIA_INVALID_ARGUMENT, "launch " + std::to_string(n) +
                                                     " waits for launch " +
                                                     std::to_string(launch.after[a]));
+        batch[n] = {kernel.kernel,
+                    arguments_of(kernel.info, launch.arguments, launch.argument_count),
+                    launch.after, launch.after_count};
       }
-      const Waits outer = waits_of(waits, wait_count);
-      std::vector<Ref<Event>> events(launch_count);
-      std::vector<Event*> list;
-      for (uint64_t n = 0; n < launch_count; ++n) {
-        list.clear();
-        for (uint64_t a = 0; a < given[n].after_count; ++a)
-          list.push_back(events[given[n].after[a]].get());
-        // What waits for an earlier launch waits for the batch's events through it.
-        const Waits own = list.empty() ? outer : Waits{list.data(), list.size()};
-        events[n] =
-            self.launch(as<KernelHandle>(given[n].kernel).kernel, std::move(arguments[n]), own);
-      }
-      if (each)
-        for (uint64_t n = 0; n < launch_count; ++n)
-          each[n] = give<stria_event>(Ref<Event>(events[n]));
-      if (launch_count == 0) {
-        *done = give<stria_event>(when_done(self.host(), self.tracker(), outer));
-      } else if (launch_count == 1) {
-        *done = give<stria_event>(std::move(events[0]));
-      } else {
-        *done = give<stria_event>(join(self.host(), self.tracker(), std::move(events)));
-      }
+      std::vector<Ref<Event>> events;
+      Ref<Event> all =
+          self.submit(std::move(batch), waits_of(waits, wait_count), each ? &events : nullptr);
+      for (uint64_t n = 0; n < events.size(); ++n) each[n] = give<stria_event>(std::move(events[n]));
+      *done = give<stria_event>(std::move(all));
     });
   }
   static stria_error* copy(stria_executor* executor, stria_buffer* source, uint64_t source_offset,

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "queue.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace stria::opencl {
+namespace {
+
+// Keeps what a command holds until the process ends.
+void keep_for_ever(Command command) {
+  struct Kept {
+    std::mutex mutex;
+    std::vector<Command> commands;  // guarded by mutex
+  };
+  static Kept* kept = new Kept;
+  std::lock_guard<std::mutex> lock(kept->mutex);
+  kept->commands.push_back(std::move(command));
+}
+
+// The first failure of events in list order, null if all went well. Waits for all of them.
+sdk::Outcome first_failure(const std::vector<sdk::Event*>& events) {
+  sdk::Outcome first;
+  for (sdk::Event* event : events) {
+    event->wait(UINT64_MAX);
+    if (!first) first = event->outcome();
+  }
+  return first;
+}
+
+}  // namespace
+
+Queue::~Queue() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_one();
+  waiter_.join();
+  // A driver whose device hangs may not come back from that.
+  if (!context_.lost()) context_.cl().clReleaseCommandQueue(handle_);
+}
+
+void Queue::run() {
+  for (;;) {
+    std::unique_ptr<Batch> batch;
+    {
+      std::unique_lock<std::mutex> lock(mutex_);
+      changed_.wait(lock, [this] { return stop_ || !batches_.empty(); });
+      if (batches_.empty()) return;
+      batch = std::move(batches_.front());
+      batches_.pop_front();
+    }
+    end(*batch);
+    // What it held goes before the tracker knows, so that whoever waits for no work to be in flight
+    // may end the context.
+    const sdk::Ref<sdk::Tracker> tracker = std::move(batch->tracker);
+    batch.reset();
+    tracker->remove();
+  }
+}
+
+void Queue::end(Batch& batch) {
+  for (size_t n = 0; n < batch.commands.size(); ++n) {
+    auto& event = static_cast<CommandEvent&>(*batch.each[n]);
+    Command& command = batch.commands[n];
+    sdk::Outcome outcome = batch.refused.empty() ? nullptr : batch.refused[n];
+    sdk::Times times;
+    if (cl_event handle = event.handle()) outcome = wait_for(command, handle, times);
+    // Whoever failed because of a wait tells of that. A queue in order runs what comes after a failed
+    // command all the same.
+    if (!event.handle() || outcome || in_order_) {
+      if (sdk::Outcome cause = first_failure(batch.waits_of(n))) outcome = std::move(cause);
+      if (!event.handle() && !outcome) outcome = context_.lost();
+    }
+    command.enqueue = nullptr;
+    if (outcome) times = {};
+    event.signal(std::move(outcome), times.begin_ns, times.end_ns);
+  }
+  if (batch.done.get() == batch.each[0].get()) return;
+  sdk::Outcome outcome;
+  for (const auto& event : batch.each)
+    if (!outcome) outcome = event->outcome();
+  const sdk::Times times = outcome ? sdk::Times{} : sdk::times_of(batch.each);
+  batch.done->signal(std::move(outcome), times.begin_ns, times.end_ns);
+}
+
+cl_int Queue::status_after_wait(cl_event event) {
+  const OpenCl& cl = context_.cl();
+  cl_int status = CL_QUEUED;
+  auto look = [&] {
+    if (cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
+                          nullptr) != CL_SUCCESS)
+      status = CL_QUEUED;
+    return status <= CL_COMPLETE;
+  };
+  if (context_.lost()) return CL_QUEUED;
+  const auto limit = context_.hang_limit();
+  if (limit.count() == 0) {
+    // Of a failed command it says that it failed. Where it could not wait, finishing may do.
+    if (cl.clWaitForEvents(1, &event) != CL_SUCCESS && !look()) cl.clFinish(handle_);
+    look();
+    return status;
+  }
+  // The driver knows no wait with a limit. Short work is looked at again and again, long work less
+  // often, by a tenth of what it has taken.
+  const auto begin = std::chrono::steady_clock::now();
+  while (!look() && !context_.lost()) {
+    const auto taken = std::chrono::steady_clock::now() - begin;
+    if (taken > limit) break;
+    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(taken / 10, limit / 10));
+  }
+  return status;
+}
+
+sdk::Outcome Queue::wait_for(Command& command, cl_event event, sdk::Times& times) {
+  const OpenCl& cl = context_.cl();
+  const cl_int status = status_after_wait(event);
+  if (status == CL_COMPLETE) {
+    cl_ulong begin = 0, end = 0;
+    const bool known = cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof begin,
+                                                  &begin, nullptr) == CL_SUCCESS &&
+                       cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end,
+                                                  nullptr) == CL_SUCCESS;
+    if (known && end >= begin) times = {begin, end};
+    return nullptr;
+  }
+  if (status < 0) {
+    auto failure =
+        std::make_shared<sdk::Failure>(failure_of(status, command.what, context_.name()));
+    // A failed wait is no failure of the device.
+    if (status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) return failure;
+    // A device that is well finishes the rest.
+    const cl_int code = cl.clFinish(handle_);
+    if (code == CL_SUCCESS) return failure;
+    context_.lose(failure->message + ", then clFinish: " + name_of_code(code));
+  } else if (!context_.lost()) {
+    context_.lose(std::string(command.what) + " has not ended" +
+                  (context_.hang_limit().count() > 0
+                       ? " after " + std::to_string(context_.hang_limit().count()) + " ms"
+                       : " where the driver says that waiting is over"));
+  }
+  // What the command holds, the device may still use.
+  keep_for_ever(std::move(command));
+  return context_.lost();
+}
+
+}  // namespace stria::opencl
