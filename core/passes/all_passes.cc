@@ -29,6 +29,7 @@
 #include "stria/passes/partition_compute.h"
 #include "stria/passes/partition_memory.h"
 #include "stria/passes/pipeline.h"
+#include "stria/passes/prefetch_next.h"
 #include "stria/passes/prune.h"
 #include "stria/passes/reorder_blocks.h"
 #include "stria/passes/rewrite_locations.h"

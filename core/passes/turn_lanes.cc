@@ -118,16 +118,21 @@ Block copy_of(const Block& points, const Refinement& view, const Refinement& in_
 
 void turn_kernel(Block& kernel, const Turn& turn, int64_t lanes, const TurnLanesOptions& options) {
   // The others run outside.
-  const auto cut = [&](Block& block, int64_t points) -> Block& {
+  const auto cut = [&](Block& block, int64_t along, int64_t across) -> Block& {
     std::map<std::string, int64_t> size;
     for (const Index& index : block.idxs)
       if (!index.affine)
-        size[index.name] = index.name == turn.lanes || index.name == turn.across ? points : 1;
+        size[index.name] = index.name == turn.lanes ? along : index.name == turn.across ? across : 1;
     split_block(block, size);
     return *block.stmts[0].block();
   };
-  Block& tiles = options.tiles > 1 ? cut(kernel, lanes * options.tiles) : kernel;
-  Block points = std::move(cut(tiles, lanes));
+  const bool several = options.tiles > 1 || options.tiles_across > 1;
+  Block& tiles = several ? cut(kernel, lanes * options.tiles, lanes * options.tiles_across) : kernel;
+  Block points = std::move(cut(tiles, lanes, lanes));
+  // Reads go on in the same rows.
+  if (several)
+    std::stable_partition(tiles.idxs.begin(), tiles.idxs.end(),
+                          [&](const Index& index) { return index.name != turn.across; });
   tiles.stmts.clear();
   const auto range = [&](const std::string& index) { return points.find_index(index)->range; };
   for (const std::string& name : turn.inputs) {
@@ -165,8 +170,10 @@ void describe(TurnLanesOptions& options, OptionFields& fields) {
   fields.add("registers", options.registers,
              "memory unit that holds the tile; \"\" = no location");
   fields.add("min_range", options.min_range, "indices of fewer points have no lanes", {2});
-  fields.add("tiles", options.tiles, "tiles in a row along both dimensions at an outer point",
+  fields.add("tiles", options.tiles, "tiles in a row along the outputs at an outer point",
              {1, 1 << 10});
+  fields.add("tiles_across", options.tiles_across,
+             "tiles along the inputs across them, one after the other", {1, 1 << 10});
   fields.add("tile_set", options.tile_set, "tags for the blocks around lanes");
 }
 

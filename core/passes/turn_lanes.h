@@ -10,8 +10,8 @@
 //   }
 //
 // A transpose otherwise touches a line of memory for each element that it takes from it. Several
-// tiles in a row along both dimensions (`tiles`) make up one outer point, so that a page, and what
-// the memory fetches beside a line, is used before it is left. Requires: a kernel that is one block
+// tiles in a row along both dimensions (`tiles`, `tiles_across`) make up one outer point, so that a
+// page, and what the memory fetches beside a line, is used before it is left. Requires: a kernel that is one block
 // of loads, stores and scalar statements without aggregation, whose points commute; an index along
 // which all outputs lie in a row, and another one along which the inputs do that do not lie along
 // the first. Ensures: the same values. Runs after order_indices and before vectorize, which leaves
@@ -33,7 +33,8 @@ struct TurnLanesOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags that a kernel must have
   std::string registers = "REG";  // memory unit of the model that holds the tile; "" = no location
   int64_t min_range = 4;          // shorter indices have no lanes
-  int64_t tiles = 4;              // of the model's lanes, in a row along both dimensions
+  int64_t tiles = 4;              // in a row along the outputs at an outer point
+  int64_t tiles_across = 16;      // along the inputs, read one after the other
   std::vector<std::string> tile_set = {"register_tile"};  // tags of the blocks around lanes
 };
 

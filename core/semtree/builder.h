@@ -103,6 +103,7 @@ class Builder {
   // --- leaf.cc: statements of one point
   Status statements(Frame& frame, Body& out);
   Status statement(Frame& frame, const stripe::Statement& statement, Body& out);
+  bool runs_in_memory(const Place& p, const Frame& frame) const;
   Status load(Frame& frame, const stripe::Load& load, Body& out);
   Status store(Frame& frame, const stripe::Store& store, Body& out);
   Status load_index(Frame& frame, const stripe::LoadIndex& load, Body& out);

@@ -131,6 +131,12 @@ void Builder::move_place(Place& p, const std::vector<Choice>& choices, const Fra
   p.offset = named(p.offset ? binary(Op::add, moved, p.offset) : moved, "chosen", out);
 }
 
+// Do the lanes lie in a row, in a tensor?
+bool Builder::runs_in_memory(const Place& p, const Frame& frame) const {
+  return p.lanes > 1 && p.lanes == frame.lanes && p.stride == 1 && function_.is_param(p.memory) &&
+         (!p.offset || p.offset->type.lanes == 1);
+}
+
 Status Builder::load(Frame& frame, const stripe::Load& load, Body& out) {
   STRIA_ASSIGN(const View* view, view_of(frame, load.from));
   STRIA_ASSIGN(std::vector<Choice> chosen, choices(frame, *view, load.from, load.at));
@@ -139,7 +145,10 @@ Status Builder::load(Frame& frame, const stripe::Load& load, Body& out) {
   if (!chosen.empty()) move_place(p, chosen, frame, out);
   STRIA_ASSIGN(const ExprRef inside, move_inside(*view, frame, p, out));
   const DataType element = function_.element_type(view->memory);
+  const size_t position = out.size();
   ExprRef value = load_place(p, load.into, out);
+  if (const stripe::Refinement* ref = frame.block->find_ref(load.from); ref && runs_in_memory(p, frame))
+    std::get<Load>(out[position].op).prefetch = ref->tags.integer("prefetch").value_or(0);
   if (inside) {
     const Scalar zero = convert(Scalar::of_int(DataType::i32, 0), value->type.scalar);
     value = named(select(inside, value, constant(zero)), load.into, out);
@@ -190,9 +199,10 @@ Status Builder::store(Frame& frame, const stripe::Store& store, Body& out) {
   if (chosen.empty()) {
     store_element(frame, *view, p, value.expr, out);
     const stripe::Refinement* ref = frame.block->find_ref(store.into);
-    if (ref && ref->tags.has("stream") && !view->agg && p.lanes == frame.lanes && p.lanes > 1 && p.stride == 1 &&
-        !p.mask && function_.is_param(p.memory))
-      std::get<Store>(out.back().op).stream = true;
+    if (!ref || view->agg || !runs_in_memory(p, frame)) return {};
+    auto& stored = std::get<Store>(out.back().op);
+    stored.stream = ref->tags.has("stream") && !p.mask;
+    stored.prefetch = ref->tags.integer("prefetch").value_or(0);
     return {};
   }
   // What a scalar puts outside the view is not stored: a condition, or where lanes differ a mask.

@@ -81,6 +81,10 @@ class Printer {
     return fmt::format("{}[{}]", function_.memory_name(p.memory), at);
   }
 
+  static std::string ahead(int64_t elements) {
+    return elements == 0 ? "" : fmt::format(" prefetch {}", elements);
+  }
+
   void body(const Body& statements, int depth) {
     const std::string indent(2 * depth, ' ');
     const auto name = [&](int var) { return function_.vars[var].name; };
@@ -88,9 +92,10 @@ class Printer {
       if (auto* s = std::get_if<Let>(&statement.op)) {
         out_ += fmt::format("{}{} = {}\n", indent, name(s->var), expr(s->value));
       } else if (auto* s = std::get_if<Load>(&statement.op)) {
-        out_ += fmt::format("{}{} = {}\n", indent, name(s->var), place(s->place));
+        out_ += fmt::format("{}{} = {}{}\n", indent, name(s->var), place(s->place), ahead(s->prefetch));
       } else if (auto* s = std::get_if<Store>(&statement.op)) {
-        out_ += fmt::format("{}{} ={} {}\n", indent, place(s->place), s->stream ? " stream" : "", expr(s->value));
+        out_ += fmt::format("{}{} ={} {}{}\n", indent, place(s->place), s->stream ? " stream" : "", expr(s->value),
+                            ahead(s->prefetch));
       } else if (auto* s = std::get_if<For>(&statement.op)) {
         out_ += fmt::format("{}for {} in {} .. {} {{\n", indent, name(s->var), expr(s->lower), expr(s->upper));
         body(s->body, depth + 1);

@@ -104,6 +104,8 @@ struct Let {
 struct Load {
   int var = -1;
   Place place;
+  // So many elements further on lies what is loaded next: a hint. 0: none. May lie beyond the memory.
+  int64_t prefetch = 0;
 };
 struct Store {
   Place place;
@@ -111,6 +113,7 @@ struct Store {
   // Nothing reads it before the caches have had to let it go. All lanes are stored, in a row, at a multiple
   // of their number from the parameter's base. A hint.
   bool stream = false;
+  int64_t prefetch = 0;  // as of a load: what is stored next
 };
 // var = lower, lower + 1, … below upper. Runs nothing if lower >= upper.
 struct For {

@@ -49,6 +49,9 @@ const std::map<std::string, std::vector<std::string>>& given_sets() {
         R"({"parent_reqs": ["kernel"], "recompute": "always", "reductions": true, "local": true})",
         R"({"parent_reqs": ["a"], "recompute": "always"})"}},
       {"pack_inputs", {R"({"memory": "SRAM", "reads": 1, "min_range": 2})"}},
+      {"prefetch_next",
+       {R"({"memory": "SRAM", "percent": 0})",
+        R"({"memory": "SRAM", "percent": 0, "exclude": ["contraction"]})"}},
       {"rewrite_locations",
        {R"({"rewrites": [{"prefix": {"name": "SRAM"}, "target": {"name": "DRAM", "units": [0]}}]})",
         R"({"rewrites": [{"prefix": {"name": "REG"}, "target": {"name": "SRAM", "units": [3]}},
@@ -116,6 +119,7 @@ const std::map<std::string, std::string>& steps_before() {
   static const std::map<std::string, std::string> steps = {
       {"barrier", R"({"thread": {"group": "CONV", "threads": 4}})"},
       {"fusion", R"({"cache": {"reqs": ["kernel"]}})"},
+      {"prefetch_next", R"({"vectorize": {"min_range": 2}}, {"fusion": {"local": true}})"},
       {"stream_stores", R"({"vectorize": {"min_range": 2}})"},
       {"swizzle", R"({"cache": {"reqs": ["kernel"], "loc": {"name": "SRAM"}}},
                      {"cache": {"reqs": ["kernel"], "dir": "out", "loc": {"name": "SRAM"}}},

@@ -193,8 +193,10 @@ class Emitter {
         values_[s->var] = expr(*s->value);
       } else if (auto* s = std::get_if<Load>(&statement.op)) {
         values_[s->var] = load(s->place);
+        if (s->prefetch != 0) prefetch(s->place, s->prefetch, false);
       } else if (auto* s = std::get_if<Store>(&statement.op)) {
         store(s->place, expr(*s->value), s->stream && stream_);
+        if (s->prefetch != 0) prefetch(s->place, s->prefetch, true);
       } else if (auto* s = std::get_if<For>(&statement.op)) {
         llvm::Value* lower = expr(*s->lower);
         llvm::Value* upper = expr(*s->upper);
@@ -331,6 +333,17 @@ class Emitter {
       value = b_.CreateAlignedLoad(memory, address(place), alignment(place));
     }
     return type.scalar == DataType::boolean ? b_.CreateICmpNE(value, llvm::Constant::getNullValue(memory)) : value;
+  }
+
+  // Asks for the lines of the lanes `ahead` elements further on.
+  void prefetch(const Place& place, int64_t ahead, bool writes) {
+    constexpr int64_t kLine = 64;
+    llvm::Type* element = memory_type({fn_.element_type(place.memory), 1});
+    const int64_t bytes = byte_size(fn_.element_type(place.memory));
+    for (int64_t at = 0; at < place.lanes * bytes; at += kLine)
+      b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()},
+                         {b_.CreateGEP(element, address(place), b_.getInt64(ahead + at / bytes)),
+                          b_.getInt32(writes ? 1 : 0), b_.getInt32(3), b_.getInt32(1)});
   }
 
   void store(const Place& place, llvm::Value* value, bool past_caches) {

@@ -265,6 +265,23 @@ TEST(Interface, StreamedLanesArriveAtAnyAddress) {
   }
 }
 
+// The next lanes are asked for, also beyond the end, and nothing else changes.
+TEST(Interface, WhatComesNextIsAskedFor) {
+  const TestTensor in{"A", DataType::fp32, {64}}, out{"R", DataType::fp32, {64}, "out"};
+  const std::string program = program_text(
+      {in, out}, {"#kernel block [x:4] (\nin A[16*x] fp32(16:1)\nout R[16*x] fp32(16:1)) {\n0: #vector block [l:16] (\n"
+                  "#prefetch=1048576 in A[l] fp32(1:1)\n#prefetch=16 out R[l] fp32(1:1)) {\n0: $a = load(A)\n"
+                  "1: $b = neg.fp32($a)\n2: R = store($b)\n}\n}"});
+  EXPECT_EQ(difference(program), "");
+  CompileOptions options;
+  options.dump_ir = true;
+  auto compiled = compile_kernels(parsed(program), options);
+  ASSERT_TRUE(compiled.ok()) << compiled.status().to_string();
+  const std::string& ir = (*compiled)->kernels()[0].ir;
+  EXPECT_NE(ir.find("@llvm.prefetch.p0(ptr"), std::string::npos) << ir;
+  EXPECT_NE(ir.find("i32 1, i32 3, i32 1)"), std::string::npos) << ir;
+}
+
 TEST(Interface, RefusesByName) {
   const auto message = [](const std::string& text) { return compile_kernels(parsed(text)).status().message(); };
   EXPECT_NE(message(program_text({kOut}, {"#kernel block [] ( // odd\nout R[0, 0] fp32(10:8, 8:1)) {\n0: special fold(; R)\n}"}))

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/prefetch_next.h"
+
+#include <algorithm>
+
+#include "stria/pass/select_blocks.h"
+#include "stria/passes/index_role.h"
+#include "stria/passes/located_unit.h"
+#include "stria/stripe/footprint.h"
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::Index;
+using stripe::RefDir;
+using stripe::Refinement;
+using stripe::Statement;
+
+bool is_used(const Refinement& ref) {
+  return (ref.dir == RefDir::in || ref.dir == RefDir::out) && !ref.agg && !ref.swizzle;
+}
+
+// The index of the block that runs fastest.
+const Index* innermost(const Block& block) {
+  for (size_t i = block.idxs.size(); i-- > 0;)
+    if (!block.idxs[i].affine && block.idxs[i].range > 1) return &block.idxs[i];
+  return nullptr;
+}
+
+class KernelMarker {
+ public:
+  explicit KernelMarker(const PrefetchNextOptions& options) : options_(options) {}
+
+  // The views of the block, whose tensor is large, and of what it holds.
+  int64_t run(Block& kernel, const std::string& name) {
+    Block* host = &kernel;  // the last block of the chain that has an index
+    std::string in_host = name, in_block = name;
+    Block* block = &kernel;
+    if (!innermost(*block)) host = nullptr;
+    while (block->stmts.size() == 1 && block->stmts[0].block()) {
+      block = block->stmts[0].block();
+      const Refinement* view = view_of(*block, in_block);
+      if (!view) return 0;
+      in_block = view->into;
+      if (!innermost(*block)) continue;
+      host = block;
+      in_host = in_block;
+    }
+    if (!host || block->stmts.size() < 2) return 0;
+    const int64_t step = host->find_ref(in_host)->flat_access().coefficient(innermost(*host)->name);
+    return step == 0 ? 0 : mark(*block, in_block, step);
+  }
+
+ private:
+  static Refinement* view_of(Block& block, const std::string& name) {
+    for (Refinement& ref : block.refs)
+      if (is_used(ref) && ref.from == name) return &ref;
+    return nullptr;
+  }
+
+  bool is_excluded(const Block& block) const {
+    return std::any_of(options_.exclude.begin(), options_.exclude.end(),
+                       [&](const std::string& tag) { return block.tags.has(tag); });
+  }
+
+  // The last statement that uses the block's refinement.
+  int64_t mark(Block& block, const std::string& name, int64_t step) const {
+    for (size_t i = block.stmts.size(); i-- > 0;) {
+      Block* inner = block.stmts[i].block();
+      Refinement* view = inner ? view_of(*inner, name) : nullptr;
+      if (!view) continue;
+      if (is_excluded(*inner)) return 0;
+      if (!is_leaf(*inner)) return mark(*inner, view->into, step);
+      const Index* lane = innermost(*inner);
+      if (!inner->tags.has("vector") || view->tags.has("stream") || !lane ||
+          view->flat_access().coefficient(lane->name) != 1)
+        return 0;
+      view->tags.set("prefetch", step);
+      return 1;
+    }
+    return 0;
+  }
+
+  const PrefetchNextOptions& options_;
+};
+
+}  // namespace
+
+void describe(PrefetchNextOptions& options, OptionFields& fields) {
+  fields.add("reqs", options.reqs, "tags that a kernel must have");
+  fields.add("exclude", options.exclude, "tags of blocks inside that are left alone");
+  fields.add("memory", options.memory, "memory unit of the model");
+  fields.add("percent", options.percent,
+             "of one instance of it: what is read of a smaller tensor stays near", {0, 1 << 20});
+}
+
+Status prefetch_next(stripe::Program& program, const PrefetchNextOptions& options,
+                     PassContext& context) {
+  STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::hold, "/memory", options.memory));
+  const MemoryUnit* memory = context.model().find_memory(options.memory);
+  const double least = memory ? static_cast<double>(memory->size_bytes) *
+                                    static_cast<double>(options.percent) / 100
+                              : 0;
+  return for_each_kernel(program, options.reqs, [&](Block& kernel, const TensorNames&) {
+    context.matched();
+    int64_t marked = 0;
+    for (size_t r = 0; r < kernel.refs.size(); ++r) {
+      const Refinement& ref = kernel.refs[r];
+      if (!is_used(ref)) continue;
+      double bytes = static_cast<double>(byte_size(ref.shape.type));
+      for (const Interval& range : stripe::reach(kernel, ref, kernel.index_box()))
+        bytes *= static_cast<double>(range.upper) - static_cast<double>(range.lower) + 1;
+      if (bytes >= least) marked += KernelMarker(options).run(kernel, ref.into);
+    }
+    if (marked == 0) {
+      context.skipped(kernel.name, "no part of a large tensor comes next");
+    } else {
+      context.count("views_marked", marked);
+      context.changed();
+    }
+    return Status();
+  });
+}
+
+}  // namespace stria::passes
