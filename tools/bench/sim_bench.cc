@@ -84,12 +84,17 @@ bench::ResNet50 network() {
   return out;
 }
 
-double events_per_second(sim::BusModel buses) {
-  sim::Machine machine = must(sim::Machine::make(slides_model()));
+// Tiles that are brought, worked on and taken away: `kinds` and a graph of one of them.
+struct Tiles {
+  sim::Machine machine;
+  sim::TaskGraph graph;
+};
+Tiles tile_on_slides() {
+  Tiles out{must(sim::Machine::make(slides_model())), {}};
   const auto transfer = [&](const UnitInstance& from, const UnitInstance& to) {
     sim::TaskKind kind;
     kind.work = sim::TaskKind::Work::transfer;
-    kind.route = must(machine.route(from, "DMA", -1, {to}));
+    kind.route = must(out.machine.route(from, "DMA", -1, {to}));
     kind.group = kind.route.group;
     kind.instance = kind.route.instance;
     kind.bytes = 6400;
@@ -97,23 +102,39 @@ double events_per_second(sim::BusModel buses) {
   };
   sim::TaskKind compute;
   compute.work = sim::TaskKind::Work::operation;
-  compute.group = must(machine.execution_group("CONV"));
+  compute.group = must(out.machine.execution_group("CONV"));
   compute.compute_ticks = 150;
-  sim::TaskGraph graph;
-  graph.kinds = {transfer({"DRAM", 0}, {"SRAM", 0}), compute, transfer({"SRAM", 1}, {"DRAM", 0})};
+  out.graph.kinds = {transfer({"DRAM", 0}, {"SRAM", 0}), compute,
+                     transfer({"SRAM", 1}, {"DRAM", 0})};
+  return out;
+}
+
+// Of a graph without loops, of which each task is looked at.
+double events_per_second(sim::BusModel buses) {
+  Tiles tiles = tile_on_slides();
   std::vector<uint32_t> ends;
   for (size_t tile = 0; tile < 400'000; ++tile) {
     std::vector<uint32_t> before;
     if (tile >= 4) before.push_back(ends[tile - 4]);
-    uint32_t task = graph.add(0, before);
-    task = graph.add(1, {task});
-    ends.push_back(graph.add(2, {task}));
+    uint32_t task = tiles.graph.add(0, before);
+    task = tiles.graph.add(1, {task});
+    ends.push_back(tiles.graph.add(2, {task}));
   }
   uint64_t events = 0;
   const double seconds = best_of(3, [&] {
-    events = must(sim::simulate(machine, graph, {buses, 6400})).events;
+    events = must(sim::simulate(tiles.machine, tiles.graph, {buses, 6400})).events;
   });
   return static_cast<double>(events) / seconds;
+}
+
+double billion_tiles_seconds() {
+  Tiles tiles = tile_on_slides();
+  sim::TaskGraph body;
+  uint32_t task = body.add(0, {});
+  task = body.add(1, {task});
+  body.add(2, {task});
+  tiles.graph.add_loop({std::make_shared<const sim::TaskGraph>(body), 1'000'000'000, 4, {}}, {});
+  return best_of(3, [&] { must(sim::simulate(tiles.machine, tiles.graph)); });
 }
 
 double roofline_estimates_per_second(const HardwareModel& model) {
@@ -158,6 +179,8 @@ int main(int count, char** arguments) {
     row(fluid ? "events, fluid buses" : "events, a burst a transfer", events, "million/s",
         fluid ? ">= 3" : "", !fluid || events >= 3);
   }
+  const double billion = billion_tiles_seconds();
+  row("a loop of 10^9 tiles, skipped ahead", billion * 1e3, "ms", "< 1000", billion < 1);
   const HardwareModel model = slides_model();
   const double estimates = roofline_estimates_per_second(model);
   row("estimates of a layer, roofline", estimates, "1/s", ">= 20000", estimates >= 20'000);
