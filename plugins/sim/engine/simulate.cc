@@ -34,6 +34,9 @@ class Simulation {
     idle_since_.resize(machine.instances());
     fixed_.assign(groups, 0);
     touched_.assign(groups, false);
+    // What stands outside of loops is looked at one by one.
+    out_.tasks.reserve(graph.size());
+    loop_of_.reserve(graph.size());
   }
 
   Result<Timeline> run() {
