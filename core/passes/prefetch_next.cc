@@ -2,6 +2,7 @@
 #include "stria/passes/prefetch_next.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/index_role.h"
@@ -48,8 +49,10 @@ class KernelMarker {
       in_host = in_block;
     }
     if (!host || block->stmts.size() < 2) return 0;
-    const int64_t step = host->find_ref(in_host)->flat_access().coefficient(innermost(*host)->name);
-    return step == 0 ? 0 : mark(*block, in_block, step);
+    const Refinement& view = *host->find_ref(in_host);
+    const int64_t step = view.flat_access().coefficient(innermost(*host)->name);
+    const bool near = std::abs(step) < ceil_div(options_.min_bytes, byte_size(view.shape.type));
+    return step == 0 || near ? 0 : mark(*block, in_block, step);
   }
 
  private:
@@ -90,6 +93,8 @@ class KernelMarker {
 void describe(PrefetchNextOptions& options, OptionFields& fields) {
   fields.add("reqs", options.reqs, "tags that a kernel must have");
   fields.add("exclude", options.exclude, "tags of blocks inside that are left alone");
+  fields.add("min_bytes", options.min_bytes,
+             "from one point to the next; what is nearer comes without being asked", {0});
   fields.add("memory", options.memory, "memory unit of the model");
   fields.add("percent", options.percent,
              "of one instance of it: what is read of a smaller tensor stays near", {0, 1 << 20});

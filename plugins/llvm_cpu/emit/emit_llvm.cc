@@ -468,6 +468,17 @@ class Emitter {
     return nullptr;
   }
 
+  // The largest or smallest lane, NaN if any is. NaN is looked for once, not at each step.
+  llvm::Value* extreme(llvm::Value* x, bool largest) {
+    llvm::Value* any_nan = b_.CreateOrReduce(b_.CreateFCmpUNO(x, x));
+    llvm::FastMathFlags flags = b_.getFastMathFlags();
+    flags.setNoNaNs(true);
+    const llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
+    b_.setFastMathFlags(flags);
+    llvm::Value* value = largest ? b_.CreateFPMaxReduce(x) : b_.CreateFPMinReduce(x);
+    return b_.CreateSelect(any_nan, llvm::ConstantFP::getNaN(value->getType()), value);
+  }
+
   llvm::Value* reduce(const Expr& e) {
     llvm::Value* x = expr(*e.args[0]);
     const DataType type = e.type.scalar;
@@ -486,8 +497,8 @@ class Emitter {
       case Op::mul:
         value = real ? b_.CreateFMulReduce(llvm::ConstantFP::get(scalar_type(type), 1.0), x) : b_.CreateMulReduce(x);
         break;
-      case Op::max: value = real ? b_.CreateFPMaximumReduce(x) : b_.CreateIntMaxReduce(x, is_signed); break;
-      case Op::min: value = real ? b_.CreateFPMinimumReduce(x) : b_.CreateIntMinReduce(x, is_signed); break;
+      case Op::max: value = real ? extreme(x, true) : b_.CreateIntMaxReduce(x, is_signed); break;
+      case Op::min: value = real ? extreme(x, false) : b_.CreateIntMinReduce(x, is_signed); break;
       case Op::bit_or: value = b_.CreateOrReduce(x); break;
       case Op::bit_and: value = b_.CreateAndReduce(x); break;
       default: STRIA_CHECK(false, "no reduction by '{}'", semtree::name_of(e.op));
