@@ -4,11 +4,13 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "stria/sdk/error.h"
+#include "stria/sdk/host.h"
 #include "stria/sdk/info.h"
 #include "stria/semtree/kernels.h"
 #include "stria/stripe/parser.h"
@@ -71,6 +73,22 @@ sdk::KernelInfo info_of(const Kernel& kernel) {
     info.arguments.push_back(std::move(to));
   }
   return info;
+}
+
+// What the host's cache has of a key. A cache that fails is one without the entry: what it holds can
+// be made again.
+inline std::optional<std::string> kept(const sdk::Host& host, const std::string& key) {
+  try {
+    return host.cache_get(key);
+  } catch (const sdk::Error&) {
+    return std::nullopt;
+  }
+}
+inline void keep(const sdk::Host& host, const std::string& key, const std::string& value) {
+  try {
+    host.cache_put(key, value);
+  } catch (const sdk::Error&) {
+  }
 }
 
 }  // namespace stria::code_generator

@@ -9,25 +9,6 @@
 #include "library.h"
 
 namespace stria::llvm_cpu {
-namespace {
-
-// A cache that fails is one without the entry: what it holds can be made again.
-std::optional<std::string> kept(const sdk::Host& host, const std::string& key) {
-  try {
-    return host.cache_get(key);
-  } catch (const sdk::Error&) {
-    return std::nullopt;
-  }
-}
-
-void keep(const sdk::Host& host, const std::string& key, const std::string& value) {
-  try {
-    host.cache_put(key, value);
-  } catch (const sdk::Error&) {
-  }
-}
-
-}  // namespace
 
 sdk::Ref<sdk::Library> CpuCompiler::compile(std::string_view stripe, std::string_view options) {
   const code_generator::BuildOptions asked = code_generator::read_options(options);
@@ -45,14 +26,14 @@ sdk::Ref<sdk::Library> CpuCompiler::compile(std::string_view stripe, std::string
   std::string key;
   if (compile.keep_image) {
     key = "llvm_cpu, build " + build + ", " + code_key(compile) + "\n" + std::string(stripe);
-    if (const std::optional<std::string> image = kept(host_, key))
+    if (const std::optional<std::string> image = code_generator::kept(host_, key))
       if (auto loaded = load_kernels(*image); loaded.ok())
         return sdk::make<CpuLibrary>(host_, *std::move(loaded));
   }
   const stripe::Program program = code_generator::read_program(stripe);
   std::unique_ptr<CompiledKernels> code =
       code_generator::require(compile_kernels(program, compile));
-  if (compile.keep_image) keep(host_, key, code->take_image());
+  if (compile.keep_image) code_generator::keep(host_, key, code->take_image());
   return sdk::make<CpuLibrary>(host_, std::move(code));
 }
 

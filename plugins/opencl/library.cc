@@ -3,6 +3,7 @@
 
 #include "buffer.h"
 #include "code_generator.h"
+#include "program.h"
 #include "stria/sdk/error.h"
 
 namespace stria::opencl {
@@ -17,36 +18,7 @@ ClLibrary::ClLibrary(Context& context, semtree::ProgramSource source, bool fast_
   if (context.device().correct_division) options += " -cl-fp32-correctly-rounded-divide-sqrt";
   // Not -cl-fast-relaxed-math: NaN and infinity keep their meaning.
   if (fast_math) options += " -cl-mad-enable -cl-no-signed-zeros";
-  const char* text = source_.text.c_str();
-  const size_t size = source_.text.size();
-  cl_int code = CL_SUCCESS;
-  program_ = context.cl().clCreateProgramWithSource(context.handle(), 1, &text, &size, &code);
-  check(code, "clCreateProgramWithSource", context.name());
-  try {
-    build(options);
-  } catch (...) {
-    context.cl().clReleaseProgram(program_);
-    throw;
-  }
-}
-
-void ClLibrary::build(const std::string& options) {
-  const OpenCl& cl = context_.cl();
-  const cl_device_id device = context_.device().handle;
-  const cl_int code = cl.clBuildProgram(program_, 1, &device, options.c_str(), nullptr, nullptr);
-  if (code == CL_SUCCESS) return;
-  sdk::Failure failure = failure_of(code, "clBuildProgram", context_.name());
-  size_t size = 0;
-  if (cl.clGetProgramBuildInfo(program_, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) ==
-          CL_SUCCESS &&
-      size > 1) {
-    std::string log(size, '\0');
-    if (cl.clGetProgramBuildInfo(program_, device, CL_PROGRAM_BUILD_LOG, size, log.data(),
-                                 nullptr) == CL_SUCCESS)
-      failure.native_message = log.substr(0, log.find('\0'));
-    failure.message += ", the driver says: " + failure.native_message;
-  }
-  throw sdk::Error(std::move(failure));
+  program_ = build_program(context, source_.text, options);
 }
 
 ClLibrary::~ClLibrary() {

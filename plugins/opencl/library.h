@@ -14,7 +14,6 @@ namespace stria::opencl {
 
 class ClLibrary final : public sdk::Library {
  public:
-  // Builds `source`; the driver's log is in the error if it refuses it.
   ClLibrary(Context& context, semtree::ProgramSource source, bool fast_math);
   ~ClLibrary() override;
   const std::vector<sdk::KernelInfo>& kernels() const override { return kernels_; }
@@ -22,8 +21,6 @@ class ClLibrary final : public sdk::Library {
   std::vector<sdk::NamedText> source() const override;
 
  private:
-  void build(const std::string& options);
-
   Context& context_;
   const semtree::ProgramSource source_;
   std::vector<sdk::KernelInfo> kernels_;

@@ -12,8 +12,10 @@
 
 #include "command.h"
 #include "device_query.h"
+#include "program.h"
 #include "queue.h"
 #include "scripted_host.h"
+#include "stria/hal/disk_cache.h"
 #include "stria/hal/services.h"
 
 namespace stria::opencl {
@@ -279,6 +281,113 @@ TEST_F(Commands, BehindAFailedHostEventFailInAnyNumber) {
       sdk::Failure{STRIA_DATA_LOSS, "the disk is gone", 0, {}, {}, {}}));
   EXPECT_EQ(outcome_of(last), "the disk is gone");
   for (const std::string& call : called()) ASSERT_EQ(call, "freed");
+}
+
+// What the driver below has been told and says.
+std::atomic<cl_int> build_answer, binary_answer;
+
+// A driver that builds programs; a binary is "binary" and taken back as such.
+OpenCl building_driver() {
+  OpenCl cl = telling_driver();
+  cl.clCreateProgramWithSource = [](auto, auto, auto, auto, cl_int* code) {
+    calls.add("source");
+    *code = CL_SUCCESS;
+    return some<cl_program>();
+  };
+  cl.clCreateProgramWithBinary = [](auto, auto, auto, const size_t* size,
+                                    const unsigned char** bytes, cl_int* status, cl_int* code) {
+    calls.add(std::string(reinterpret_cast<const char*>(*bytes), *size));
+    *status = *code = binary_answer;
+    return *code == CL_SUCCESS ? some<cl_program>() : nullptr;
+  };
+  cl.clReleaseProgram = [](auto) -> cl_int {
+    calls.add("released");
+    return CL_SUCCESS;
+  };
+  cl.clBuildProgram = [](auto, auto, auto, auto, auto, auto) -> cl_int { return build_answer; };
+  cl.clGetProgramBuildInfo = [](auto, auto, auto, size_t, void* value, size_t* size) -> cl_int {
+    constexpr char kLog[] = "<source>:3:7: error: no such thing";
+    if (size) *size = sizeof kLog;
+    if (value) std::memcpy(value, kLog, sizeof kLog);
+    return CL_SUCCESS;
+  };
+  cl.clGetProgramInfo = [](auto, cl_program_info what, size_t, void* value, auto) -> cl_int {
+    if (what == CL_PROGRAM_BINARY_SIZES)
+      *static_cast<size_t*>(value) = 6;
+    else
+      std::memcpy(*static_cast<unsigned char**>(value), "binary", 6);
+    return CL_SUCCESS;
+  };
+  return cl;
+}
+
+class Programs : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    (void)calls.take();
+    build_answer = binary_answer = CL_SUCCESS;
+  }
+  // As a process of its own: builds, and gives what the driver was told.
+  std::vector<std::string> build(const std::string& source, const std::string& device = "fake 1.0",
+                                 const std::string& options = "-w") {
+    hal::HostFunctions functions = hal::scripted_functions(nullptr);
+    const auto cache = std::make_shared<hal::DiskCache>(folder_.path() / "cache");
+    functions.cache_get = [cache](std::string_view key) { return cache->get(key); };
+    functions.cache_put = [cache](std::string_view key, std::string_view value) {
+      cache->put(key, value);
+      return Status();
+    };
+    const hal::Services services(std::make_shared<hal::Host>(std::move(functions), 2));
+    const sdk::Host host(services.table());
+    const OpenCl cl = building_driver();
+    FoundDevice found;
+    found.info.name = device;
+    Context context(host, cl, found);
+    build_program(context, source, options);
+    return calls.take();
+  }
+  hal::TemporaryFolder folder_;
+};
+
+TEST_F(Programs, AreBuiltOnceForASourceItsOptionsAndADriver) {
+  EXPECT_THAT(build("a"), ElementsAre("source"));
+  EXPECT_THAT(build("a"), ElementsAre("binary"));
+  EXPECT_THAT(build("b"), ElementsAre("source"));
+  EXPECT_THAT(build("a", "fake 1.1"), ElementsAre("source"));
+  EXPECT_THAT(build("a", "fake 1.0", "-w -cl-mad-enable"), ElementsAre("source"));
+  EXPECT_THAT(build("a"), ElementsAre("binary"));
+}
+
+TEST_F(Programs, WhoseBinaryIsDamagedOrRefusedAreBuiltAgain) {
+  EXPECT_THAT(build("a"), ElementsAre("source"));
+  binary_answer = CL_INVALID_BINARY;
+  EXPECT_THAT(build("a"), ElementsAre("binary", "source"));
+  binary_answer = CL_SUCCESS;
+  for (const auto& file : std::filesystem::directory_iterator(folder_.path() / "cache")) {
+    std::fstream bytes(file.path(), std::ios::in | std::ios::out);
+    bytes.seekp(-1, std::ios::end) << 'x';
+  }
+  EXPECT_THAT(build("a"), ElementsAre("source"));
+  EXPECT_THAT(build("a"), ElementsAre("binary"));
+}
+
+TEST_F(Programs, ThatTheDriverRejectsAreKeptAsSource) {
+  build_answer = CL_BUILD_PROGRAM_FAILURE;
+  ::setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
+  std::string message;
+  try {
+    build("a source");
+  } catch (const sdk::Error& error) {
+    message = error.what();
+    EXPECT_EQ(error.outcome()->native_message, "<source>:3:7: error: no such thing");
+  }
+  EXPECT_THAT(calls.take(), ElementsAre("source", "released"));
+  EXPECT_THAT(message, HasSubstr("clBuildProgram on 'fake 1.0': CL_BUILD_PROGRAM_FAILURE; "));
+  EXPECT_THAT(message, HasSubstr("the driver says: <source>:3:7: error: no such thing"));
+  const size_t at = message.find(folder_.path().string());
+  ASSERT_NE(at, std::string::npos) << message;
+  std::ifstream kept(message.substr(at, message.find(';', at) - at));
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(kept), {}), "a source");
 }
 
 // A driver with one platform, which has no devices.

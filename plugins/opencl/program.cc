@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program.h"
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "code_generator.h"
+#include "stria/base/cache_folder.h"
+#include "stria/base/file.h"
+#include "stria/base/text.h"
+
+namespace stria::opencl {
+namespace {
+
+class Program {
+ public:
+  Program(const Context& context, cl_program handle) : context_(context), handle_(handle) {}
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  ~Program() {
+    if (handle_) context_.cl().clReleaseProgram(handle_);
+  }
+  cl_program handle() const { return handle_; }
+  cl_program detach() { return std::exchange(handle_, nullptr); }
+  cl_int build(const std::string& options) const {
+    const cl_device_id device = context_.device().handle;
+    return context_.cl().clBuildProgram(handle_, 1, &device, options.c_str(), nullptr, nullptr);
+  }
+  // What the driver says of a build; "" if nothing.
+  std::string log() const {
+    const OpenCl& cl = context_.cl();
+    const cl_device_id device = context_.device().handle;
+    size_t size = 0;
+    if (cl.clGetProgramBuildInfo(handle_, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) !=
+            CL_SUCCESS ||
+        size <= 1)
+      return "";
+    std::string log(size, '\0');
+    if (cl.clGetProgramBuildInfo(handle_, device, CL_PROGRAM_BUILD_LOG, size, log.data(),
+                                 nullptr) != CL_SUCCESS)
+      return "";
+    return log.substr(0, log.find('\0'));
+  }
+  // What can be loaded again; "" if the driver does not give it.
+  std::string binary() const {
+    const OpenCl& cl = context_.cl();
+    size_t size = 0;
+    if (cl.clGetProgramInfo(handle_, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) !=
+            CL_SUCCESS ||
+        size == 0)
+      return "";
+    std::string out(size, '\0');
+    auto* place = reinterpret_cast<unsigned char*>(out.data());
+    if (cl.clGetProgramInfo(handle_, CL_PROGRAM_BINARIES, sizeof place, &place, nullptr) !=
+        CL_SUCCESS)
+      return "";
+    return out;
+  }
+
+ private:
+  const Context& context_;
+  cl_program handle_;
+};
+
+// Null if the driver does not take the binary, which the source then replaces.
+cl_program load(const Context& context, const std::string& binary, const std::string& options) {
+  const cl_device_id device = context.device().handle;
+  const size_t size = binary.size();
+  const auto* bytes = reinterpret_cast<const unsigned char*>(binary.data());
+  cl_int status = CL_SUCCESS, code = CL_SUCCESS;
+  Program program(context, context.cl().clCreateProgramWithBinary(context.handle(), 1, &device,
+                                                                  &size, &bytes, &status, &code));
+  if (code != CL_SUCCESS || status != CL_SUCCESS || program.build(options) != CL_SUCCESS)
+    return nullptr;
+  return program.detach();
+}
+
+// For people: where a source lies that the driver refuses.
+std::string place_of_refused(const std::string& source) {
+  const std::filesystem::path folder = user_cache_folder();
+  if (folder.empty()) return "the source is not kept, as there is no cache folder";
+  const std::filesystem::path file =
+      folder / "refused" / fmt::format("opencl_{:016x}.cl", stable_hash(source));
+  std::error_code error;
+  std::filesystem::create_directories(file.parent_path(), error);
+  const Status written = write_file(file, source);
+  return written.ok() ? "the source is " + file.string()
+                      : "the source cannot be kept: " + written.message();
+}
+
+}  // namespace
+
+cl_program build_program(const Context& context, const std::string& source,
+                         const std::string& options) {
+  // Device and driver with its version are in the name. Of this plugin's own build nothing but the
+  // source comes in.
+  const std::string key =
+      "opencl, binary 1, " + context.name() + "\n" + options + "\n" + source;
+  if (const std::optional<std::string> binary = code_generator::kept(context.host(), key))
+    if (cl_program loaded = load(context, *binary, options)) return loaded;
+  const char* text = source.c_str();
+  const size_t size = source.size();
+  cl_int code = CL_SUCCESS;
+  Program program(context, context.cl().clCreateProgramWithSource(context.handle(), 1, &text, &size,
+                                                                  &code));
+  check(code, "clCreateProgramWithSource", context.name());
+  code = program.build(options);
+  if (code != CL_SUCCESS) {
+    sdk::Failure failure = failure_of(code, "clBuildProgram", context.name());
+    if (std::string log = program.log(); !log.empty()) failure.native_message = std::move(log);
+    failure.message += "; " + place_of_refused(source) + "; the driver says: " +
+                       failure.native_message;
+    throw sdk::Error(std::move(failure));
+  }
+  if (const std::string binary = program.binary(); !binary.empty())
+    code_generator::keep(context.host(), key, binary);
+  return program.detach();
+}
+
+}  // namespace stria::opencl
