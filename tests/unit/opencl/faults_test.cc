@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plugin `opencl` through the boundary on the driver of this machine, with faults switched on
+// between the two.
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "../../chosen_device.h"
+#include "faulty_opencl.h"
+#include "scripted_host.h"
+#include "stria/exec/device_memory.h"
+#include "stria/hal/device.h"
+
+namespace stria::hal {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kNegate = R"(stripe 1.0
+0: #program block [] ( // negate
+    none new@0 A[0] fp32(16:1)
+    none new@0 R[0] fp32(16:1)
+) {
+  0: #main block [] ( // main
+      in A[0] fp32(16:1)
+      out R[0] fp32(16:1)
+  ) {
+    0: #kernel #parallel block [x:16] ( // negate_it
+        in A[x] fp32(1:1)
+        out R[x] fp32(1:1)
+    ) {
+      0: $a = load(A)
+      1: $r = neg.fp32($a)
+      2: R = store($r)
+    }
+  }
+}
+)";
+
+void set_fault(OpenClFault fault) {
+  void* loader = ::dlopen(STRIA_FAULTY_OPENCL, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(loader, nullptr) << ::dlerror();
+  auto* place = static_cast<std::atomic<int>*>(::dlsym(loader, "stria_opencl_fault"));
+  ASSERT_NE(place, nullptr);
+  *place = fault;
+}
+
+Plugin load(const std::string& options) {
+  LoadOptions load;
+  load.driver_options = options;
+  LoadResult loaded = load_plugin(built_plugin("opencl"), scripted_host(nullptr, 2), load);
+  EXPECT_TRUE(loaded.status().ok()) << loaded.status().to_string();
+  return loaded.plugin;
+}
+
+// What a run of a kernel on the device ends with.
+Status run(const Device& device) {
+  STRIA_ASSIGN(Compiler compiler, device.create_compiler());
+  STRIA_ASSIGN(Executor executor, device.create_executor());
+  STRIA_ASSIGN(Build build, compiler.build(kNegate));
+  STRIA_RETURN_IF_ERROR(build.done.wait());
+  STRIA_ASSIGN(Kernel kernel, executor.prepare(build.library, 0));
+  STRIA_ASSIGN(Buffer a, device.allocate(64));
+  STRIA_ASSIGN(Buffer r, device.allocate(64));
+  STRIA_ASSIGN(Event done, kernel.run(std::vector<Argument>{{r, 0}, {a, 0}}));
+  return done.wait();
+}
+
+class OpenClFaults : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    set_fault(kNoFault);
+    plugin_ = load(R"({"hang_limit_ms": 200, "loader": ")" STRIA_FAULTY_OPENCL R"("})");
+  }
+  void TearDown() override {
+    device_ = {};
+    set_fault(kNoFault);
+    const Status status = plugin_.shutdown();
+    EXPECT_TRUE(status.ok()) << status.to_string();
+  }
+  const Device& device() {
+    id_ = chosen_device_id("opencl", plugin_.devices().value());
+    device_ = plugin_.open(id_).value();
+    return device_;
+  }
+  DeviceInfo listed() {
+    const std::vector<DeviceInfo> all = plugin_.devices().value();
+    for (const DeviceInfo& info : all)
+      if (info.id == id_) return info;
+    return all.at(0);
+  }
+
+  // `message` is in what fails from now on, on this device alone.
+  void expect_lost(const std::string& message) {
+    EXPECT_EQ(run(device_).code(), StatusCode::device_lost);
+    for (const Status& status : {run(device_), device_.allocate(16).status(),
+                                 device_.create_executor().status(), plugin_.open(id_).status()}) {
+      EXPECT_FALSE(status.ok());
+      EXPECT_THAT(status.message(), HasSubstr("is lost: clEnqueueNDRangeKernel"));
+      EXPECT_THAT(status.message(), HasSubstr(message));
+    }
+    EXPECT_FALSE(listed().available);
+    EXPECT_THAT(listed().reason, HasSubstr(message));
+    set_fault(kNoFault);
+    EXPECT_FALSE(run(device_).ok());
+    Plugin other = load("{}");
+    Device well = other.open(id_).value();
+    const Status status = run(well);
+    EXPECT_TRUE(status.ok()) << status.to_string();
+    well = {};
+    EXPECT_TRUE(other.shutdown().ok());
+  }
+
+  Plugin plugin_;
+  Device device_;
+  std::string id_;
+};
+
+TEST_F(OpenClFaults, ALoaderWithoutDriversOrDevicesSaysSo) {
+  set_fault(kNoPlatform);
+  EXPECT_FALSE(listed().available);
+  EXPECT_THAT(listed().reason, HasSubstr("knows no driver (CL_PLATFORM_NOT_FOUND_KHR)"));
+  EXPECT_THAT(listed().reason, HasSubstr("pocl-opencl-icd"));
+  set_fault(kNoDevice);
+  EXPECT_THAT(listed().reason, HasSubstr("no OpenCL driver has a device"));
+  set_fault(kNoFault);
+  EXPECT_TRUE(run(device()).ok());
+}
+
+TEST_F(OpenClFaults, OutOfMemoryNamesSizesAndLiveBuffers) {
+  const exec::DeviceMemory memory(device());
+  auto first = memory.allocate(4096, "tensor 'A'", "the caller");
+  ASSERT_TRUE(first.ok());
+  set_fault(kNoMemory);
+  auto second = memory.allocate(1 << 20, "tensor 'B'", "a test");
+  EXPECT_EQ(second.status().code(), StatusCode::out_of_memory);
+  for (const char* part : {"no memory for 1048576 bytes for tensor 'B', held by a test",
+                           "1 buffers of 4096 bytes are alive:",
+                           "4096 bytes: tensor 'A', held by the caller",
+                           "clCreateBuffer of 1048576 bytes", "CL_MEM_OBJECT_ALLOCATION_FAILURE"})
+    EXPECT_THAT(second.status().message(), HasSubstr(part));
+  // Nothing is taken by what failed, which is more than any device has.
+  for (const uint64_t bytes : {1 << 28, 1 << 19})
+    for (int i = 0; i < 5000; ++i) (void)device_.allocate(bytes);
+  set_fault(kNoFault);
+  EXPECT_TRUE(memory.allocate(1 << 20, "tensor 'B'", "a test").ok());
+  auto beyond = memory.allocate(uint64_t{1} << 50, "tensor 'C'", "a test");
+  EXPECT_EQ(beyond.status().code(), StatusCode::out_of_memory);
+  EXPECT_THAT(beyond.status().message(), HasSubstr("at most"));
+  first = Buffer();
+}
+
+TEST_F(OpenClFaults, AKernelThatTheDriverRejectsFailsItsBuildAlone) {
+  const TemporaryFolder cache;
+  ::setenv("XDG_CACHE_HOME", cache.path().c_str(), 1);
+  device();
+  set_fault(kRejects);
+  const Status rejected = run(device_);
+  EXPECT_THAT(rejected.message(), HasSubstr("clBuildProgram"));
+  EXPECT_THAT(rejected.message(), HasSubstr("the source is " + cache.path().string()));
+  set_fault(kNoFault);
+  const Status status = run(device_);
+  EXPECT_TRUE(status.ok()) << status.to_string();
+}
+
+TEST_F(OpenClFaults, AKernelThatHangsLosesItsDeviceAlone) {
+  ASSERT_TRUE(run(device()).ok());
+  set_fault(kHangs);
+  expect_lost("has not ended after 200 ms");
+}
+
+TEST_F(OpenClFaults, ADeviceThatIsLostSaysSoAlone) {
+  ASSERT_TRUE(run(device()).ok());
+  set_fault(kLost);
+  expect_lost("CL_OUT_OF_RESOURCES, then clFinish: CL_INVALID_COMMAND_QUEUE");
+}
+
+}  // namespace
+}  // namespace stria::hal

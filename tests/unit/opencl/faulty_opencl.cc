@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ICD loader of this machine, with faults that a test switches on: what is not here is the
+// loader's own.
+#include <dlfcn.h>
+
+#pragma GCC visibility push(default)
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+
+#include "faulty_opencl.h"
+
+namespace {
+
+template <typename Function>
+Function real(const char* name) {
+  static void* const loader = ::dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+  return reinterpret_cast<Function>(::dlsym(loader, name));
+}
+#define STRIA_REAL(function) real<decltype(&::function)>(#function)
+
+}  // namespace
+
+extern "C" {
+
+std::atomic<int> stria_opencl_fault{0};
+
+cl_int clGetPlatformIDs(cl_uint count, cl_platform_id* ids, cl_uint* found) {
+  if (stria_opencl_fault == kNoPlatform) return -1001;  // CL_PLATFORM_NOT_FOUND_KHR
+  return STRIA_REAL(clGetPlatformIDs)(count, ids, found);
+}
+
+cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint count,
+                      cl_device_id* ids, cl_uint* found) {
+  if (stria_opencl_fault == kNoDevice) return CL_DEVICE_NOT_FOUND;
+  return STRIA_REAL(clGetDeviceIDs)(platform, type, count, ids, found);
+}
+
+cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void* host,
+                      cl_int* code) {
+  if (stria_opencl_fault == kNoMemory) {
+    *code = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    return nullptr;
+  }
+  return STRIA_REAL(clCreateBuffer)(context, flags, bytes, host, code);
+}
+
+cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id* devices,
+                      const char* options, void(CL_CALLBACK* notify)(cl_program, void*),
+                      void* state) {
+  if (stria_opencl_fault == kRejects) options = "--no-such-option";
+  return STRIA_REAL(clBuildProgram)(program, count, devices, options, notify, state);
+}
+
+cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t size, void* value,
+                      size_t* needed) {
+  const cl_int code = STRIA_REAL(clGetEventInfo)(event, what, size, value, needed);
+  if (what != CL_EVENT_COMMAND_EXECUTION_STATUS) return code;
+  if (stria_opencl_fault == kHangs) *static_cast<cl_int*>(value) = CL_RUNNING;
+  if (stria_opencl_fault == kLost) *static_cast<cl_int*>(value) = CL_OUT_OF_RESOURCES;
+  return code;
+}
+
+cl_int clFinish(cl_command_queue queue) {
+  const cl_int code = STRIA_REAL(clFinish)(queue);
+  return stria_opencl_fault == kLost ? CL_INVALID_COMMAND_QUEUE : code;
+}
+
+}  // extern "C"
+#pragma GCC visibility pop

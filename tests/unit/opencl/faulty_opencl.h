@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Faults of the loader in faulty_opencl.cc, one at a time: its variable `stria_opencl_fault`.
+#pragma once
+
+#include <atomic>
+
+enum OpenClFault : int {
+  kNoFault,
+  kNoPlatform,  // the loader knows no driver
+  kNoDevice,    // no driver has a device
+  kNoMemory,    // a buffer cannot be allocated
+  kRejects,     // the driver refuses to build
+  kHangs,       // commands never end
+  kLost,        // commands fail, and the device does not finish
+};
