@@ -97,6 +97,14 @@ CommandEvent::~CommandEvent() {
   if (cl_event handle = this->handle()) queue_.context().cl().clReleaseEvent(handle);
 }
 
+bool CommandEvent::wait(uint64_t timeout_ns) {
+  const Context& context = queue_.context();
+  cl_event handle = this->handle();
+  if (handle && !done() && timeout_ns == UINT64_MAX && context.hang_limit().count() == 0)
+    (void)context.cl().clWaitForEvents(1, &handle);
+  return Event::wait(timeout_ns);
+}
+
 std::vector<sdk::Event*> Batch::waits_of(size_t n) const {
   std::vector<sdk::Event*> out;
   for (uint32_t earlier : commands[n].after) out.push_back(each[earlier].get());

@@ -35,6 +35,9 @@ class CommandEvent final : public sdk::Event {
   explicit CommandEvent(Queue& queue);
   ~CommandEvent() override;
   bool is_work() const override { return true; }
+  // Without a limit the calling thread waits for the driver too, so that it is awake when the queue's
+  // thread ends the event.
+  bool wait(uint64_t timeout_ns) override;
 
   const Queue& queue() const { return queue_; }
   // The driver's event; null until the driver has the command, and for ever if it never gets it.
