@@ -117,6 +117,12 @@ Block copy_of(const Block& points, const Refinement& view, const Refinement& in_
 }
 
 void turn_kernel(Block& kernel, const Turn& turn, int64_t lanes, const TurnLanesOptions& options) {
+  // An index of one value would stay inside whole, beside the lanes.
+  std::map<std::string, Affine> one;
+  for (const Index& index : kernel.idxs)
+    if (index.range == 1) one[index.name] = Affine();
+  substitute_indices(kernel, one);
+  std::erase_if(kernel.idxs, [&](const Index& index) { return one.count(index.name) > 0; });
   // The others run outside.
   const auto cut = [&](Block& block, int64_t along, int64_t across) -> Block& {
     std::map<std::string, int64_t> size;
