@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver.h"
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 
 #include "buffer.h"
@@ -20,7 +21,7 @@ ClDriver::ClDriver(const sdk::Host& host, sdk::DriverOptions options)
         loader_ = value.get<std::string>();
       else if (key == "in_order" && value.is_boolean())
         context_options_.in_order = value.get<bool>();
-      else if (key == "hang_limit_ms" && value.is_number_unsigned())
+      else if (key == "hang_limit_ms" && value.is_number_unsigned() && value <= UINT32_MAX)
         context_options_.hang_limit = std::chrono::milliseconds(value.get<uint32_t>());
       else
         good = false;

@@ -304,7 +304,7 @@ INSTANTIATE_TEST_SUITE_P(Queues, OpenClDevice,
 
 TEST(OpenClOptions, AreNamedWhereTheyAreWrong) {
   for (const char* options : {R"({"loader": 3})", R"({"in_ordr": true})", "[]",
-                              R"({"hang_limit_ms": -1})"}) {
+                              R"({"hang_limit_ms": -1})", R"({"hang_limit_ms": 4294967296})"}) {
     LoadOptions load;
     load.driver_options = options;
     LoadResult loaded = load_plugin(built_plugin("opencl"), scripted_host(nullptr, 2), load);
