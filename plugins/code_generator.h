@@ -75,8 +75,8 @@ sdk::KernelInfo info_of(const Kernel& kernel) {
   return info;
 }
 
-// What the host's cache has of a key. A cache that fails is one without the entry: what it holds can
-// be made again.
+// What the host's cache has of a key. A cache that fails is one without the entry: what it holds
+// can be made again.
 inline std::optional<std::string> kept(const sdk::Host& host, const std::string& key) {
   try {
     return host.cache_get(key);

@@ -121,9 +121,8 @@ sdk::Ref<sdk::Event> start(Queue& queue, const sdk::Ref<sdk::Tracker>& tracker,
   auto batch = std::make_unique<Batch>(Batch{queue, tracker, std::move(commands), {}, {}, {}});
   for (size_t n = 0; n < batch->commands.size(); ++n)
     batch->each.push_back(sdk::make<CommandEvent>(queue));
-  batch->done = batch->commands.size() == 1
-                    ? sdk::Ref<CommandEvent>(&command_event(batch->each[0]))
-                    : sdk::make<CommandEvent>(queue);
+  batch->done = batch->commands.size() == 1 ? sdk::Ref<CommandEvent>(&command_event(batch->each[0]))
+                                            : sdk::make<CommandEvent>(queue);
   if (each) *each = batch->each;
   const sdk::Ref<sdk::Event> done = batch->done;
   std::vector<sdk::Event*> on_host;

@@ -2,8 +2,8 @@
 // Commands on their way to a queue of the driver, and the events that stand for them.
 //
 // Commands come in batches. A batch whose waits are all things that the driver already has goes to
-// the driver at once, with their events as wait lists: chains of batches run without the host. Other
-// waits (host events, batches that wait for such) are waited for by the host first.
+// the driver at once, with their events as wait lists: chains of batches run without the host.
+// Other waits (host events, batches that wait for such) are waited for by the host first.
 #pragma once
 
 #include <atomic>
@@ -24,8 +24,8 @@ using Enqueue = std::function<cl_int(cl_uint count, const cl_event* waits, cl_ev
 struct Command {
   const char* what;  // "clEnqueueReadBuffer", for messages
   Enqueue enqueue;
-  // Positions of earlier commands of the batch to wait for; if there are none, it waits for what the
-  // batch waits for.
+  // Positions of earlier commands of the batch to wait for; if there are none, it waits for what
+  // the batch waits for.
   std::vector<uint32_t> after = {};
 };
 
@@ -35,8 +35,8 @@ class CommandEvent final : public sdk::Event {
   explicit CommandEvent(Queue& queue);
   ~CommandEvent() override;
   bool is_work() const override { return true; }
-  // Without a limit the calling thread waits for the driver too, so that it is awake when the queue's
-  // thread ends the event.
+  // Without a limit the calling thread waits for the driver too, so that it is awake when the
+  // queue's thread ends the event.
   bool wait(uint64_t timeout_ns) override;
 
   const Queue& queue() const { return queue_; }
@@ -65,8 +65,8 @@ struct Batch {
 };
 
 // Starts `commands`, at least one, when `waits` are over; counted in `tracker` until the event is
-// done, which is when all of them are, with the failure of the first failed one. `each`, if it is not
-// null, gets one event per command. Throws if the device is lost.
+// done, which is when all of them are, with the failure of the first failed one. `each`, if it is
+// not null, gets one event per command. Throws if the device is lost.
 sdk::Ref<sdk::Event> start(Queue& queue, const sdk::Ref<sdk::Tracker>& tracker,
                            std::vector<Command> commands, sdk::Waits waits,
                            std::vector<sdk::Ref<sdk::Event>>* each = nullptr);

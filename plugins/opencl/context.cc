@@ -46,9 +46,8 @@ Queue& Context::take_queue() {
     all_.push_back(std::make_unique<Queue>(*this, handle, in_order));
   } catch (const std::system_error& error) {
     cl_.clReleaseCommandQueue(handle);
-    throw sdk::Error(STRIA_OUT_OF_MEMORY, "no thread for a queue of '" + name() +
-                                              "', which has " + std::to_string(all_.size()) +
-                                              ": " + error.what());
+    throw sdk::Error(STRIA_OUT_OF_MEMORY, "no thread for a queue of '" + name() + "', which has " +
+                                              std::to_string(all_.size()) + ": " + error.what());
   }
   return *all_.back();
 }
@@ -61,9 +60,13 @@ void Context::give_queue(Queue& queue) {
 void Context::lose(const std::string& why) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (lost_) return;
-  lost_ = std::make_shared<sdk::Failure>(sdk::Failure{
-      STRIA_DEVICE_LOST, "'" + name() + "' is lost: " + why, 0, {}, {},
-      "end the process, and reset the device if it does not come back by itself"});
+  lost_ = std::make_shared<sdk::Failure>(
+      sdk::Failure{STRIA_DEVICE_LOST,
+                   "'" + name() + "' is lost: " + why,
+                   0,
+                   {},
+                   {},
+                   "end the process, and reset the device if it does not come back by itself"});
   is_lost_ = true;
 }
 

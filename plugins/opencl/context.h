@@ -21,8 +21,8 @@ struct ContextOptions {
   std::chrono::milliseconds hang_limit{0};  // of one command; 0: none
 };
 
-// Owned by the plugin's driver until it shuts down, when no work is in flight: objects that a queue's
-// thread may be the last to let go of point here and never end it. Thread-safe.
+// Owned by the plugin's driver until it shuts down, when no work is in flight: objects that a
+// queue's thread may be the last to let go of point here and never end it. Thread-safe.
 class Context {
  public:
   Context(const sdk::Host& host, const OpenCl& cl, FoundDevice device, ContextOptions options = {});

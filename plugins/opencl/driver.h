@@ -16,9 +16,11 @@ namespace stria::opencl {
 
 // Options of the plugin, a JSON object:
 //   "loader": "libOpenCL.so.1"   the library to open
-//   "in_order": false            queues run one command after another, also where the device can run
+//   "in_order": false            queues run one command after another, also where the device can
+//   run
 //                                independent ones at once
-//   "hang_limit_ms": 0           a command that takes longer makes the device count as lost; 0: none
+//   "hang_limit_ms": 0           a command that takes longer makes the device count as lost; 0:
+//   none
 class ClDriver final : public sdk::Driver {
  public:
   ClDriver(const sdk::Host& host, sdk::DriverOptions options);

@@ -16,12 +16,11 @@ cl_mem memory_of(const sdk::Argument& argument) {
 
 Command ClExecutor::launch_command(const sdk::Ref<sdk::Kernel>& kernel,
                                    std::vector<sdk::Argument> arguments) const {
-  return {"clEnqueueNDRangeKernel",
-          [kernel, arguments = std::move(arguments), queue = queue_.handle()](
-              cl_uint count, const cl_event* list, cl_event* event) {
-            return static_cast<const ClKernel&>(*kernel).enqueue(queue, arguments, count, list,
-                                                                 event);
-          }};
+  return {
+      "clEnqueueNDRangeKernel", [kernel, arguments = std::move(arguments), queue = queue_.handle()](
+                                    cl_uint count, const cl_event* list, cl_event* event) {
+        return static_cast<const ClKernel&>(*kernel).enqueue(queue, arguments, count, list, event);
+      }};
 }
 
 sdk::Ref<sdk::Event> ClExecutor::start_one(Command command, sdk::Waits waits) {
@@ -64,15 +63,14 @@ sdk::Ref<sdk::Event> ClExecutor::fill(sdk::Argument target, uint64_t bytes,
                                       std::vector<std::byte> pattern, sdk::Waits waits) {
   if (bytes == 0) return sdk::when_done(host(), tracker(), waits);
   if (target.offset % pattern.size() == 0)
-    return start_one({"clEnqueueFillBuffer",
-                      [&cl = context_.cl(), target, bytes, pattern = std::move(pattern),
-                       queue = queue_.handle()](cl_uint count, const cl_event* list,
-                                                cl_event* event) {
-                        return cl.clEnqueueFillBuffer(queue, memory_of(target), pattern.data(),
-                                                      pattern.size(), target.offset, bytes, count,
-                                                      list, event);
-                      }},
-                     waits);
+    return start_one(
+        {"clEnqueueFillBuffer",
+         [&cl = context_.cl(), target, bytes, pattern = std::move(pattern),
+          queue = queue_.handle()](cl_uint count, const cl_event* list, cl_event* event) {
+           return cl.clEnqueueFillBuffer(queue, memory_of(target), pattern.data(), pattern.size(),
+                                         target.offset, bytes, count, list, event);
+         }},
+        waits);
   // The driver fills at multiples of the pattern's size only: elsewhere the bytes are written out.
   auto all = std::make_shared<std::vector<std::byte>>(bytes);
   for (uint64_t i = 0; i < bytes; ++i) (*all)[i] = pattern[i % pattern.size()];
@@ -80,8 +78,8 @@ sdk::Ref<sdk::Event> ClExecutor::fill(sdk::Argument target, uint64_t bytes,
                     [&cl = context_.cl(), target, all, queue = queue_.handle()](
                         cl_uint count, const cl_event* list, cl_event* event) {
                       return cl.clEnqueueWriteBuffer(queue, memory_of(target), CL_FALSE,
-                                                     target.offset, all->size(), all->data(),
-                                                     count, list, event);
+                                                     target.offset, all->size(), all->data(), count,
+                                                     list, event);
                     }},
                    waits);
 }

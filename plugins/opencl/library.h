@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "context.h"
-#include "stria/semtree/program_source.h"
 #include "stria/sdk/executor.h"
 #include "stria/sdk/library.h"
+#include "stria/semtree/program_source.h"
 
 namespace stria::opencl {
 

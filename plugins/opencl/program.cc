@@ -95,22 +95,21 @@ cl_program build_program(const Context& context, const std::string& source,
                          const std::string& options) {
   // Device and driver with its version are in the name. Of this plugin's own build nothing but the
   // source comes in.
-  const std::string key =
-      "opencl, binary 1, " + context.name() + "\n" + options + "\n" + source;
+  const std::string key = "opencl, binary 1, " + context.name() + "\n" + options + "\n" + source;
   if (const std::optional<std::string> binary = code_generator::kept(context.host(), key))
     if (cl_program loaded = load(context, *binary, options)) return loaded;
   const char* text = source.c_str();
   const size_t size = source.size();
   cl_int code = CL_SUCCESS;
-  Program program(context, context.cl().clCreateProgramWithSource(context.handle(), 1, &text, &size,
-                                                                  &code));
+  Program program(context,
+                  context.cl().clCreateProgramWithSource(context.handle(), 1, &text, &size, &code));
   check(code, "clCreateProgramWithSource", context.name());
   code = program.build(options);
   if (code != CL_SUCCESS) {
     sdk::Failure failure = failure_of(code, "clBuildProgram", context.name());
     if (std::string log = program.log(); !log.empty()) failure.native_message = std::move(log);
-    failure.message += "; " + place_of_refused(source) + "; the driver says: " +
-                       failure.native_message;
+    failure.message +=
+        "; " + place_of_refused(source) + "; the driver says: " + failure.native_message;
     throw sdk::Error(std::move(failure));
   }
   if (const std::string binary = program.binary(); !binary.empty())

@@ -10,8 +10,8 @@ namespace stria::opencl {
 
 // Builds `source`, or loads what an earlier build of the same source with the same options for the
 // same device and driver has left in the host's cache, whichever process that was. If the driver
-// refuses the source, the error holds its log and says where the source lies. The caller releases the
-// program.
+// refuses the source, the error holds its log and says where the source lies. The caller releases
+// the program.
 cl_program build_program(const Context& context, const std::string& source,
                          const std::string& options);
 

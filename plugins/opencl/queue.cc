@@ -68,8 +68,8 @@ void Queue::end(Batch& batch) {
     sdk::Outcome outcome = batch.refused.empty() ? nullptr : batch.refused[n];
     sdk::Times times;
     if (cl_event handle = event.handle()) outcome = wait_for(command, handle, times);
-    // Whoever failed because of a wait tells of that. A queue in order runs what comes after a failed
-    // command all the same.
+    // Whoever failed because of a wait tells of that. A queue in order runs what comes after a
+    // failed command all the same.
     if (!event.handle() || outcome || in_order_) {
       if (sdk::Outcome cause = first_failure(batch.waits_of(n))) outcome = std::move(cause);
       if (!event.handle() && !outcome) outcome = context_.lost();

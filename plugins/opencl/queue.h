@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A queue of the driver, and the thread that waits for what is in it: it ends the events of the
-// commands, in the order in which they were handed on. Callbacks of the driver would be simpler, but
-// some drivers call them many milliseconds late.
+// commands, in the order in which they were handed on. Callbacks of the driver would be simpler,
+// but some drivers call them many milliseconds late.
 #pragma once
 
 #include <condition_variable>
@@ -31,8 +31,8 @@ class Queue {
   bool in_order() const { return in_order_; }
 
   // Ends the batch when the driver says so, and at its turn. Commands that the driver has not got
-  // fail with what they wait for, or with the driver's refusal. Calls `pushed` once the batch has its
-  // turn, before it can end.
+  // fail with what they wait for, or with the driver's refusal. Calls `pushed` once the batch has
+  // its turn, before it can end.
   template <typename Pushed>
   void push(std::unique_ptr<Batch> batch, Pushed pushed) {
     std::lock_guard<std::mutex> lock(mutex_);

@@ -106,7 +106,8 @@ void measure_dispatch(const std::string& id, const Device& device, const std::st
   constexpr uint32_t kBatch = 1000;
   std::vector<Launch> batch;
   for (uint32_t i = 0; i < kBatch; ++i)
-    batch.push_back({kernel, arguments, i ? std::vector<uint32_t>{i - 1} : std::vector<uint32_t>{}});
+    batch.push_back(
+        {kernel, arguments, i ? std::vector<uint32_t>{i - 1} : std::vector<uint32_t>{}});
   report((id + ": " + what + ", each of a batch of 1000 in a chain").c_str(), 30, kBatch,
          [&] { must(must(executor.submit(batch)).wait()); });
   Event done = must(kernel.run(arguments));

@@ -220,8 +220,8 @@ TEST_F(Commands, WaitOnTheHostForNothingThatTheDriverKnows) {
   ContextOptions options;
   options.hang_limit = std::chrono::milliseconds(10'000);
   // A batch with two ends, and one after it: all of it is the driver's before anything is done.
-  sdk::Ref<sdk::Event> all = start(
-      context(options), {command("a"), command("b", {0}), command("c", {0})}, {}, &each);
+  sdk::Ref<sdk::Event> all =
+      start(context(options), {command("a"), command("b", {0}), command("c", {0})}, {}, &each);
   sdk::Ref<sdk::Event> next = start(*context_, {command("d"), command("e", {0})}, {all.get()});
   sdk::Ref<sdk::Event> last = start(*context_, {command("f")}, {next.get(), each[1].get()});
   EXPECT_THAT(calls.take(), ElementsAre("a after 0", "b after 1", "c after 1", "marker after 2",
@@ -247,19 +247,17 @@ TEST_F(Commands, InOrderNameNothingOfTheirOwnQueue) {
   commands.push_back(command("d"));
   sdk::Event* const waits[] = {own.get()};
   sdk::Ref<sdk::Event> across = opencl::start(other, tracker_, std::move(commands), {waits, 1});
-  EXPECT_THAT(calls.take(),
-              ElementsAre("a after 0", "b after 0", "c after 0", "d after 1"));
+  EXPECT_THAT(calls.take(), ElementsAre("a after 0", "b after 0", "c after 0", "d after 1"));
   answers.status = CL_COMPLETE;
   EXPECT_EQ(outcome_of(across), "well");
 }
 
 TEST_F(Commands, ThatTheDriverRefusesFailAloneAndWithThoseThatWaitForThem) {
   std::vector<sdk::Ref<sdk::Event>> each;
-  sdk::Ref<sdk::Event> all =
-      start(context(),
-            {command("a"), command("b", {0}, CL_INVALID_KERNEL_ARGS), command("c", {1}),
-             command("d", {0})},
-            {}, &each);
+  sdk::Ref<sdk::Event> all = start(context(),
+                                   {command("a"), command("b", {0}, CL_INVALID_KERNEL_ARGS),
+                                    command("c", {1}), command("d", {0})},
+                                   {}, &each);
   sdk::Ref<sdk::Event> next = start(*context_, {command("e")}, {all.get()});
   const std::string message = "clEnqueueReadBuffer on 'fake': CL_INVALID_KERNEL_ARGS";
   EXPECT_EQ(outcome_of(each[0]), "well");

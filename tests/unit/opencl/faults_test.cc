@@ -136,10 +136,10 @@ TEST_F(OpenClFaults, OutOfMemoryNamesSizesAndLiveBuffers) {
   set_fault(kNoMemory);
   auto second = memory.allocate(1 << 20, "tensor 'B'", "a test");
   EXPECT_EQ(second.status().code(), StatusCode::out_of_memory);
-  for (const char* part : {"no memory for 1048576 bytes for tensor 'B', held by a test",
-                           "1 buffers of 4096 bytes are alive:",
-                           "4096 bytes: tensor 'A', held by the caller",
-                           "clCreateBuffer of 1048576 bytes", "CL_MEM_OBJECT_ALLOCATION_FAILURE"})
+  for (const char* part :
+       {"no memory for 1048576 bytes for tensor 'B', held by a test",
+        "1 buffers of 4096 bytes are alive:", "4096 bytes: tensor 'A', held by the caller",
+        "clCreateBuffer of 1048576 bytes", "CL_MEM_OBJECT_ALLOCATION_FAILURE"})
     EXPECT_THAT(second.status().message(), HasSubstr(part));
   // Nothing is taken by what failed, which is more than any device has.
   for (const uint64_t bytes : {1 << 28, 1 << 19})

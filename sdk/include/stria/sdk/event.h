@@ -467,8 +467,8 @@ Ref<Event> start_when(const Host& host, const Ref<Tracker>& tracker, Waits waits
   return work;
 }
 
-// When the works of `parts`, all done and well, ran: from the first start to the last end; both 0 if
-// that of one is not known.
+// When the works of `parts`, all done and well, ran: from the first start to the last end; both 0
+// if that of one is not known.
 struct Times {
   uint64_t begin_ns = 0;
   uint64_t end_ns = 0;

@@ -53,9 +53,9 @@ class Executor : public Object {
       kernel->run(memory, arguments.size());
     });
   }
-  // A batch: a launch waits for `waits` and for those that its `after` names. The event is done when
-  // all are, with the failure of the first failed one, and `each` gets one event per launch, unless
-  // it is null. A device that takes many launches at once overrides it.
+  // A batch: a launch waits for `waits` and for those that its `after` names. The event is done
+  // when all are, with the failure of the first failed one, and `each` gets one event per launch,
+  // unless it is null. A device that takes many launches at once overrides it.
   virtual Ref<Event> submit(std::vector<Launch> launches, Waits waits,
                             std::vector<Ref<Event>>* each) {
     std::vector<Ref<Event>> events;

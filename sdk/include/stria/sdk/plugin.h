@@ -245,7 +245,8 @@ struct Tables {
       std::vector<Ref<Event>> events;
       Ref<Event> all =
           self.submit(std::move(batch), waits_of(waits, wait_count), each ? &events : nullptr);
-      for (uint64_t n = 0; n < events.size(); ++n) each[n] = give<stria_event>(std::move(events[n]));
+      for (uint64_t n = 0; n < events.size(); ++n)
+        each[n] = give<stria_event>(std::move(events[n]));
       *done = give<stria_event>(std::move(all));
     });
   }
