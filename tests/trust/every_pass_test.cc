@@ -23,12 +23,12 @@
 namespace stria::trust {
 namespace {
 
-// Passes that may change the order in which sums are taken (M10): floats are compared within the
-// interpreter's bound. All others keep every bit.
+// Passes that may change the order in which sums are taken (M10), or that work on what such a pass
+// has made (option_sets.cc): floats are compared within the interpreter's bound. All others keep
+// every bit.
 const std::set<std::string> kRegroups = {
-    "autotile", "cache",          "fusion",          "order_indices",
-    "rollup",   "split_interior", "split_reduction", "tensorize",
-    "vectorize"};
+    "autotile",       "cache",           "fusion",        "order_indices", "prefetch_next", "rollup",
+    "split_interior", "split_reduction", "stream_stores", "tensorize",     "vectorize"};
 
 const EvaluateIntrinsic kEvaluate = evaluate;
 
