@@ -9,6 +9,7 @@
 
 #include "stria/semtree/builder.h"
 #include "stria/semtree/expr.h"
+#include "stria/semtree/load_merging.h"
 #include "stria/semtree/register_arrays.h"
 #include "stria/stripe/verifier.h"
 #include "stria/stripe/walk.h"
@@ -94,7 +95,15 @@ std::string name_of_block(const Block& block) { return block.name.empty() ? "blo
 
 Result<Function> build(const Block& kernel, const Block& main, const BuildOptions& options) {
   STRIA_RETURN_IF_ERROR(check_aggregations(kernel));
-  return Builder(kernel, main, options).run();
+  if (!options.narrow_indices) return Builder(kernel, main, options).run();
+  BuildOptions narrow = options;
+  narrow.index_type = DataType::i32;
+  Builder builder(kernel, main, narrow);
+  Result<Function> function = builder.run();
+  if (builder.fits_32_bits()) return function;
+  BuildOptions wide = options;
+  wide.index_type = DataType::i64;
+  return Builder(kernel, main, wide).run();
 }
 
 Result<Function> Builder::run() {
@@ -112,7 +121,10 @@ Result<Function> Builder::run() {
   if (!empty) STRIA_RETURN_IF_ERROR(points(frame, outside, kernel_.constraints, body));
   for (Statement& statement : nest_.finish(std::move(body))) decoding.push_back(std::move(statement));
   function_.body = std::move(decoding);
+  if (options_.index_type == DataType::i32 && !nest_.fits_32_bits())
+    return make_error(StatusCode::out_of_range, "kernel '{}' needs indices of more than 32 bits", kernel_.name);
   STRIA_RETURN_IF_ERROR(place_arrays_in_registers(function_, wants_registers_, options_.loads_across_slots));
+  if (options_.shared_vector_bytes > 0) merge_loads(function_, options_.shared_vector_bytes);
   int64_t stack = 0;
   for (const Array& array : function_.arrays)
     if (!array.in_registers && !array.shared) stack += array.count * byte_size(array.type);
@@ -132,7 +144,8 @@ Status Builder::make_parameters(Frame& outside) {
       return invalid_argument("refinement '{}' of kernel '{}' names '{}', which its parent does not have", ref->into,
                               kernel_.name, ref->from);
     const int64_t span = whole->shape.span_elements();
-    if (options_.index_type == DataType::i32 && span > std::numeric_limits<int32_t>::max())
+    nest_.measure(Affine(span));
+    if (options_.index_type == DataType::i32 && !nest_.fits_32_bits())
       return make_error(StatusCode::out_of_range, "tensor '{}' spans {} elements, more than 32-bit indices reach",
                         whole->into, span);
     // Views of one tensor of the program share memory.
@@ -172,6 +185,7 @@ Status Builder::spread_points(Frame& frame, Body& out) {
     spread.push_back(&index);
   }
   function_.trip_count = std::max<int64_t>(count, 0);
+  nest_.measure(Affine(2 * function_.trip_count));  // launches round up to whole groups
   function_.parallel_var =
       nest_.new_variable(spread.size() == 1 ? spread[0]->name : in_group() ? "group" : "point", type);
   if (in_group()) {

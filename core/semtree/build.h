@@ -23,6 +23,8 @@
 //   location's bit form gives. A #stencil block on distributed operands is one instruction (S14).
 // * A #pipeline=N loop of a group (S13) has N copies of what it allocates: `for k { barrier; what stands before
 //   the first barrier, for k+N-1; the rest, for k }`. Elsewhere its points run one after the other.
+//   What is fetched by loads and stores alone is loaded before the rest of point k and stored behind it, so that
+//   the rest hides how long it takes; there is no condition then: at the end the last point is fetched again.
 // * A swizzled allocation's addresses are permuted; lanes must be a run that stays together.
 // * Allocations become arrays: in registers if located in the unit `register_unit` and every subscript
 //   is constant after unrolling, else on the stack.
@@ -38,7 +40,8 @@
 namespace stria::semtree {
 
 struct BuildOptions {
-  DataType index_type = DataType::i64;  // i32 or i64; with i32, spans beyond 2^31 - 1 elements fail
+  DataType index_type = DataType::i64;  // i32 or i64; with i32, what it cannot count fails
+  bool narrow_indices = false;          // i32 instead for kernels in which no index, offset or bound can leave it
   std::string register_unit = "REG";    // the memory unit whose allocations are registers
   int64_t enough_parallel_points = 128;
   int64_t stack_limit_bytes = 256 * 1024;       // of all allocations of a kernel outside registers
@@ -47,6 +50,8 @@ struct BuildOptions {
   bool only_powers_of_two_lanes = false;        // so do those of 3, 5, 6, …
   // The emitter can load one lane of each of several slots of an array in registers (tree.h, Array).
   bool loads_across_slots = false;
+  // Single elements in a row of what a group shares are loaded as one vector of so many bytes; 0: as they stand.
+  int64_t shared_vector_bytes = 0;
 };
 
 // `main` is the block that holds `kernel` (#main or #prologue). The program must have passed the

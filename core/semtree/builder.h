@@ -49,6 +49,7 @@ class Builder {
   Builder(const stripe::Block& kernel, const stripe::Block& main, const BuildOptions& options)
       : kernel_(kernel), main_(main), options_(options), nest_(function_) {}
   Result<Function> run();
+  bool fits_32_bits() const { return nest_.fits_32_bits(); }
 
  private:
   // --- build.cc: blocks

@@ -112,7 +112,7 @@ std::string CExpressions::text(const Expr& e) {
       return fmt::format("({})({})", type(e.type),
                          e.type.scalar == DataType::boolean ? fmt::format("{} ? -1 : 0", value) : value);
     }
-    case ExprKind::last_lane: return lane_of(e.args[0], e.args[0]->type.lanes - 1);
+    case ExprKind::lane: return lane_of(e.args[0], e.value.i);
     case ExprKind::reduce: return reduce(e);
     case ExprKind::call: {
       std::vector<std::string> x;
@@ -253,6 +253,17 @@ bool CExpressions::is_contiguous(const Place& place) {
   return !place.mask && place.stride == 1 && (!place.offset || place.offset->type.lanes == 1);
 }
 
+std::string CExpressions::whole_vector(const char* key, const Place& place, Type stored, std::vector<std::string> values) {
+  const bool parameter = function_.is_param(place.memory);
+  const bool begins_aligned = parameter || function_.array(place.memory).shared;
+  const bool aligned = begins_aligned && is_aligned(place) && place.lanes * byte_size(stored.scalar) <= kMemoryAlignment;
+  const std::string own_key = std::string(key) + (parameter ? ".parameter" : ".aligned");
+  const Spelling* own = aligned ? speller_.find(own_key, stored) : nullptr;
+  values.insert(values.begin(), fmt::format("{} + ({})", memory(place.memory), index(place, 0)));
+  if (own) return speller_.expand(*own, stored, stored, values);
+  return speller_.expand(key, stored, stored, stored, values, std::string(key) + " of lanes");
+}
+
 std::string CExpressions::vector_of(Type type, const std::string& values) {
   const Spelling* own = speller_.find("lanes", type);
   return own ? speller_.expand(*own, type, type, {values}) : fmt::format("({})({})", speller_.type_name(type), values);
@@ -288,8 +299,7 @@ std::string CExpressions::load(const Place& place) {
   const Type stored{truth ? DataType::u8 : scalar, place.lanes};
   std::string lanes;
   if (is_contiguous(place)) {
-    lanes = speller_.expand("load", stored, stored, stored, {fmt::format("{} + ({})", memory(place.memory), index(place, 0))},
-                            "load of lanes");
+    lanes = whole_vector("load", place, stored, {});
   } else {
     for (int i = 0; i < place.lanes; ++i) {
       std::string one = fmt::format("{}[{}]", memory(place.memory), index(place, i));
@@ -313,9 +323,7 @@ std::vector<std::string> CExpressions::store(const Place& place, const Expr& val
     const std::string bits = speller_.expand("mask_bits", value.type, value.type, value.type, {text(value)}, "mask");
     lanes = speller_.expand("convert", stored, stored, value.type, {without_parentheses(bits)}, "conversion");
   }
-  if (is_contiguous(place))
-    return {speller_.expand("store", stored, stored, stored,
-                            {fmt::format("{} + ({})", memory(place.memory), index(place, 0)), lanes}, "store of lanes") + ";"};
+  if (is_contiguous(place)) return {whole_vector("store", place, stored, {lanes}) + ";"};
   std::vector<std::string> out;
   std::string vector = lanes;
   if (value.kind != ExprKind::variable || truth) {

@@ -62,7 +62,8 @@ class KernelPrinter {
     const std::string& name = expressions_.memory(memory);
     if (!array.in_registers) {
       const std::string space = array.shared ? dialect_.shared_space + " " : "";
-      line(1, fmt::format("{}{} {}[{}];", space, speller_.memory_name(array.type), name, array.count));
+      const std::string aligned = array.shared && !dialect_.shared_aligned.empty() ? " " + dialect_.shared_aligned : "";
+      line(1, fmt::format("{}{} {}[{}]{};", space, speller_.memory_name(array.type), name, array.count, aligned));
       return;
     }
     const std::string type = expressions_.type({array.type, array.slot_lanes});

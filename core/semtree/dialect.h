@@ -28,6 +28,9 @@ struct Spelling {
   std::vector<std::string> helpers;  // keys of Dialect::helpers that the text calls
 };
 
+// Bytes: of the widest vector.
+inline constexpr int64_t kMemoryAlignment = 64;
+
 struct Dialect {
   // Element types as values. A type that is missing is not supported. A vector type's name is the
   // element's with `vector_mark` and the number of lanes behind it; a vector of truth values is `lane_mask` with all bits of
@@ -45,7 +48,9 @@ struct Dialect {
   //   "convert.<from>.<to>", "convert.<from class>.<to>", "convert.<from class>.<to class>"; else a cast,
   //   of lanes "convert"
   //   "literal.infinity", "literal.nan"
-  //   "load": lanes from address $0; "store": lanes $1 to address $0
+  //   "load": lanes from address $0; "store": lanes $1 to address $0; "load.aligned", "store.aligned" of an
+  //   array that lanes share, "load.parameter", "store.parameter" of a tensor: the same where the address is
+  //   a multiple of the vector if the memory begins at one of kMemoryAlignment bytes; may be missing
   //   "lanes": a vector of the values $0, which are parted by commas; without it "($T)($0)"
   //   "component": lane $0 of vector $1; $0 is one hexadecimal digit
   //   "to_mask": a comparison of lanes $0 as a mask; "mask_as": mask $0 as wide as $T; "mask_bits": mask
@@ -66,7 +71,8 @@ struct Dialect {
   std::string point;          // number of the parallel point that runs
   std::string group;          // of the group, where lanes run points together, and
   std::string lane;           // of the lane in it; empty: the language has no groups
-  std::string shared_space;   // before the type of an array that the lanes of a group share
+  std::string shared_space;   // before the type of an array that the lanes of a group share, and
+  std::string shared_aligned;  // behind it: it begins at a multiple of kMemoryAlignment bytes
   std::string preamble;       // at the top of the source
   // Names that variables may not have: keywords, functions and macros.
   std::set<std::string> reserved;

@@ -181,10 +181,13 @@ ExprRef reduce(Op op, ExprRef a) {
   return make({.kind = ExprKind::reduce, .type = type, .op = op, .reassociate = true, .args = {std::move(a)}});
 }
 
-ExprRef last_lane(ExprRef a) {
+ExprRef lane(ExprRef a, int number) {
   if (a->type.lanes == 1) return a;
-  Type type{a->type.scalar, 1};
-  return make({.kind = ExprKind::last_lane, .type = type, .args = {std::move(a)}});
+  const Type type{a->type.scalar, 1};
+  return make({.kind = ExprKind::lane,
+               .type = type,
+               .value = Scalar::of_int(DataType::i32, number),
+               .args = {std::move(a)}});
 }
 
 ExprRef call(std::string callee, std::vector<ExprRef> args) {
@@ -206,7 +209,8 @@ bool same(const ExprRef& a, const ExprRef& b) {
   if (!a || !b || a->kind != b->kind || !(a->type == b->type) || a->op != b->op || a->var != b->var ||
       a->callee != b->callee || a->args.size() != b->args.size())
     return false;
-  if (a->kind == ExprKind::constant && std::memcmp(&a->value.i, &b->value.i, sizeof a->value.i) != 0) return false;
+  const bool has_value = a->kind == ExprKind::constant || a->kind == ExprKind::lane;
+  if (has_value && std::memcmp(&a->value.i, &b->value.i, sizeof a->value.i) != 0) return false;
   return std::equal(a->args.begin(), a->args.end(), b->args.begin(), same);
 }
 

@@ -21,7 +21,7 @@ ExprRef select(ExprRef condition, ExprRef a, ExprRef b);
 ExprRef convert_to(DataType type, ExprRef a);
 ExprRef broadcast(ExprRef a, int lanes);
 ExprRef reduce(Op op, ExprRef a);
-ExprRef last_lane(ExprRef a);
+ExprRef lane(ExprRef a, int number);
 ExprRef call(std::string callee, std::vector<ExprRef> args);
 
 bool is_constant(const ExprRef& a);

@@ -3,6 +3,8 @@
 // lanes do together (docs/semantics.md S11 to S14).
 #include <algorithm>
 #include <cctype>
+#include <iterator>
+#include <set>
 
 #include "stria/semtree/builder.h"
 #include "stria/semtree/expr.h"
@@ -120,7 +122,10 @@ bool Builder::is_pipelined(const Block& block, const Frame& frame) const {
 }
 
 // for k: barrier; if k+N-1 < range: fetch(k+N-1); rest(k). The barrier parts what is fetched from
-// who reads it, and rest(k-1) from the fetch that overwrites its copy of the allocations.
+// who reads it, and rest(k-1) from the fetch that overwrites its copy of the allocations. A fetch
+// that is nothing but loads and stores to the allocations is taken apart: its loads, of the last
+// point beyond the end, stand before rest(k), and its stores, into a copy that no point reads any
+// more beyond the end, behind it.
 Status Builder::pipelined(const Frame& outer, const Frame& parent, Body& out) {
   const Block& block = *outer.block;
   const DataType type = options_.index_type;
@@ -192,17 +197,34 @@ Status Builder::pipelined(const Frame& outer, const Frame& parent, Body& out) {
         nest_.define("copy", binary(Op::rem, point, integer(type, depth)), {0, depth - 1}));
   };
   const ExprRef ahead = exact(binary(Op::add, variable(var, {type, 1}), integer(type, depth - 1)));
-  const std::string next = nest_.define("next", ahead, {depth - 1, range - 1});
-  const Affine copy = copy_of(variable(var, {type, 1})),
-               next_copy = copy_of(nest_.value(Affine::of(next)));
+  const std::string next = nest_.define("next", ahead, {depth - 1, range + depth - 2});
+  const ExprRef beyond = nest_.value(Affine::of(next));
+  const std::string last =
+      nest_.define("fetched", binary(Op::min, beyond, integer(type, range - 1)), {0, range - 1});
+  const Affine copy = copy_of(variable(var, {type, 1})), next_copy = copy_of(beyond);
   Body body;
   body.push_back({Barrier{}});
-  Body fetch;
-  STRIA_RETURN_IF_ERROR(part(Affine::of(next), next_copy, true, fetch));
-  if (!fetch.empty())
-    body.push_back({If{binary(Op::lt, nest_.value(Affine::of(next)), integer(type, range)),
-                       std::move(fetch)}});
+  Body fetch, stores;
+  STRIA_RETURN_IF_ERROR(part(Affine::of(last), next_copy, true, fetch));
+  std::set<int> stored;
+  for (const Statement& statement : fetch)
+    if (auto* store = std::get_if<Store>(&statement.op)) stored.insert(store->place.memory);
+  const auto goes_apart = [&](const Statement& statement) {
+    if (auto* store = std::get_if<Store>(&statement.op))
+      return !function_.is_param(store->place.memory) &&
+             function_.array(store->place.memory).shared;
+    const auto* load = std::get_if<Load>(&statement.op);
+    return load ? stored.count(load->place.memory) == 0
+                : std::holds_alternative<Let>(statement.op);
+  };
+  if (!std::all_of(fetch.begin(), fetch.end(), goes_apart)) {
+    body.push_back({If{binary(Op::lt, beyond, integer(type, range)), std::move(fetch)}});
+  } else {
+    for (Statement& statement : fetch)
+      (std::holds_alternative<Store>(statement.op) ? stores : body).push_back(std::move(statement));
+  }
   STRIA_RETURN_IF_ERROR(part(Affine::of(name), copy, false, body));
+  std::move(stores.begin(), stores.end(), std::back_inserter(body));
   for (Statement& statement :
        nest_.close(name, var, integer(type, 0), integer(type, range), std::move(body)))
     out.push_back(std::move(statement));

@@ -116,6 +116,7 @@ ExprRef inside(const ExprRef& x, int64_t size) {
 
 void Builder::move_place(Place& p, const std::vector<Choice>& choices, const Frame& frame, Body& out) {
   const DataType type = options_.index_type;
+  p.multiple = 1;
   ExprRef moved;
   for (const Choice& choice : choices) {
     ExprRef term = binary(Op::mul, convert_to(type, choice.value), integer(type, choice.stride));
@@ -231,7 +232,7 @@ void Builder::store_element(Frame& frame, const View& view, const Place& p, cons
   ExprRef stored = same != stored_as_.end() && same->second->type.scalar == element ? same->second
                                                                                    : convert_to(element, value);
   // Of lanes that store to one element the last one is seen.
-  stored = p.lanes == 1 ? last_lane(stored) : broadcast(stored, p.lanes);
+  stored = p.lanes == 1 ? lane(stored, stored->type.lanes - 1) : broadcast(stored, p.lanes);
   out.push_back({Store{p, std::move(stored)}});
 }
 

@@ -2,7 +2,10 @@
 #include "stria/semtree/loop_nest.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <iterator>
+#include <limits>
 
 #include "stria/base/status.h"
 #include "stria/semtree/expr.h"
@@ -142,7 +145,25 @@ Body LoopNest::finish(Body body) {
   return all;
 }
 
+void LoopNest::measure(const Affine& form) const {
+  // Terms one after the other: no sum on the way is larger than that of their sizes.
+  constexpr double kLargest = std::numeric_limits<int32_t>::max();
+  double reach = std::abs(static_cast<double>(form.constant()));
+  for (const auto& [name, coefficient] : form.terms()) {
+    const auto at = box_.find(name);
+    if (at == box_.end()) {
+      reach = kLargest + 1;
+      break;
+    }
+    const double largest = std::max(std::abs(static_cast<double>(at->second.lower)),
+                                    std::abs(static_cast<double>(at->second.upper)));
+    reach += std::abs(static_cast<double>(coefficient)) * std::max(largest, 1.0);
+  }
+  fits_32_bits_ = fits_32_bits_ && reach <= kLargest;
+}
+
 ExprRef LoopNest::value(const Affine& form) const {
+  measure(form);
   const DataType type = function_.index_type;
   ExprRef sum;
   const auto add = [&](const ExprRef& term) { sum = sum ? exact(binary(Op::add, sum, term)) : term; };
@@ -173,6 +194,7 @@ ExprRef LoopNest::at_least_zero(const Affine& form) const {
 
 ExprRef LoopNest::offset(const Affine& form) {
   if (form.terms().empty()) return nullptr;
+  measure(form);
   size_t deepest = 0;
   for (const auto& [name, coefficient] : form.terms()) deepest = std::max(deepest, names_.at(name).level);
   Level& level = levels_[deepest];

@@ -50,6 +50,10 @@ class LoopNest {
 
   // The form as one expression over loop variables.
   ExprRef value(const Affine& form) const;
+  // Whether all values so far, and the sums on the way to them, stay inside of what i32 can hold.
+  bool fits_32_bits() const { return fits_32_bits_; }
+  // Counts a form that emitters compute beside those of `value`.
+  void measure(const Affine& form) const;
   // form >= 0.
   ExprRef at_least_zero(const Affine& form) const;
   // The form without its constant, with partial sums placed at the outermost possible level; null if
@@ -77,6 +81,7 @@ class LoopNest {
   std::map<std::string, Bound> names_;
   std::map<std::string, Interval> box_;
   std::map<std::string, int> taken_;  // base name -> next suffix
+  mutable bool fits_32_bits_ = true;
 };
 
 // Adds to `body`; a condition equal to that of the statement before joins it.

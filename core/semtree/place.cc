@@ -2,12 +2,23 @@
 // Where the element of a view lies: addresses, slots of distributed registers, swizzles, and loads
 // beyond the allocation.
 #include <bit>
+#include <cstdlib>
 
 #include "stria/semtree/builder.h"
 #include "stria/semtree/expr.h"
 
 namespace stria::semtree {
 namespace {
+
+// The largest power of two, up to that of the widest vectors, of which the form is a multiple but for
+// its constant.
+int64_t power_of_two_in(const Affine& form) {
+  constexpr int64_t kMost = 64;
+  int64_t out = kMost;
+  for (const auto& [name, coefficient] : form.terms())
+    out = std::min(out, coefficient & -coefficient);
+  return out;
+}
 
 // Whether the form is a multiple of `count` at every point.
 bool is_multiple(const Affine& form, int64_t count) {
@@ -35,6 +46,8 @@ Result<Place> Builder::place(const View& view, const Frame& frame, Body& out) {
   p.stride = at.coefficient(kLane);
   p.lanes = p.stride == 0 ? 1 : frame.lanes;
   at.add_term(kLane, -p.stride);
+  // Beyond the form's own reach: what emitters add to it.
+  nest_.measure(at + (at.constant() < 0 ? -1 : 1) * std::abs(p.stride) * (p.lanes - 1));
   if (p.lanes == 1) {
     p.stride = 1;
   } else {
@@ -46,6 +59,7 @@ Result<Place> Builder::place(const View& view, const Frame& frame, Body& out) {
     p.constant = at.constant();
     at.set_constant(0);
     p.offset = nest_.offset(at);
+    p.multiple = power_of_two_in(at);
     return p;
   }
   if (p.lanes > 1 && (p.stride != 1 || !is_multiple(at, p.lanes) ||
@@ -53,6 +67,7 @@ Result<Place> Builder::place(const View& view, const Frame& frame, Body& out) {
                       !std::has_single_bit(static_cast<unsigned>(p.lanes))))
     return unsupported("{} lanes of '{}' in {} are not one run of its swizzled layout", p.lanes,
                        view.whole->into, name_of_block(*frame.block));
+  p.multiple = std::bit_floor(static_cast<unsigned>(p.lanes));  // runs stay together
   const DataType type = options_.index_type;
   const int64_t constant = at.constant();
   at.set_constant(0);
@@ -85,6 +100,7 @@ Result<ExprRef> Builder::move_inside(const View& view, const Frame& frame, Place
   ExprRef address =
       exact(binary(Op::add, p.offset ? p.offset : integer(type, 0), integer(type, p.constant)));
   if (view.beyond == View::Beyond::clamp) {
+    p.multiple = 1;
     // Elements beyond are poison: any element will do for them.
     if (p.lanes > 1) {
       address = exact(binary(Op::add, address,
@@ -121,6 +137,7 @@ Result<ExprRef> Builder::move_inside(const View& view, const Frame& frame, Place
     p.mask = named(p.mask ? binary(Op::bit_and, p.mask, mask) : mask, "inside", out);
     return ExprRef();
   }
+  p.multiple = 1;
   uniform = named(uniform, "inside", out);
   p.offset = named(select(uniform, address, integer(type, 0)), "o", out);
   p.constant = 0;

@@ -42,7 +42,7 @@ class Printer {
       case ExprKind::iota: return fmt::format("iota({})", to_string(e->type));
       case ExprKind::convert: return fmt::format("{}({})", stria::name_of(e->type.scalar), expr(e->args[0]));
       case ExprKind::broadcast: return fmt::format("x{}({})", e->type.lanes, expr(e->args[0]));
-      case ExprKind::last_lane: return fmt::format("last_lane({})", expr(e->args[0]));
+      case ExprKind::lane: return fmt::format("lane({}, {})", expr(e->args[0]), e->value.i);
       case ExprKind::reduce: return fmt::format("reduce_{}({})", semtree::name_of(e->op), expr(e->args[0]));
       case ExprKind::call: return fmt::format("{}({})", e->callee, list(e->args));
       case ExprKind::operation: break;

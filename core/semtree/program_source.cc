@@ -27,7 +27,7 @@ Status check_limits(const Function& function, const SourceOptions& options) {
                       options.largest_group);
   int64_t bytes = 0;
   for (const Array& array : function.arrays)
-    if (array.shared) bytes += array.count * byte_size(array.type);
+    if (array.shared) bytes += ceil_div(array.count * byte_size(array.type), kMemoryAlignment) * kMemoryAlignment;
   if (bytes > options.shared_bytes)
     return make_error(StatusCode::out_of_range,
                       "the lanes of a group share {} bytes, the device has {} for them", bytes,

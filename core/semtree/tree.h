@@ -62,7 +62,7 @@ enum class ExprKind {
   convert,    // args[0] to the type, by the conversion rules of core/type/scalar.h
   broadcast,  // scalar args[0] in every lane
   reduce,     // vector args[0] to a scalar: op is add, mul, min, max (floats too: NaN propagates), bit_or, bit_and
-  last_lane,  // the last lane of vector args[0]
+  lane,       // lane number value.i of vector args[0]
   call,       // a function of mathematics by the name of its builtin: "exp", "pow"
 };
 
@@ -91,8 +91,15 @@ struct Place {
   int64_t constant = 0;
   int lanes = 1;
   int64_t stride = 1;
+  int64_t multiple = 1;  // a power of two that `offset` is a multiple of, as far as the builder knows
   ExprRef mask;  // null = all lanes; inactive lanes are not touched and load as 0
 };
+
+// Is the number of the first of several lanes in a row a multiple of how many they are?
+inline bool is_aligned(const Place& place) {
+  return place.lanes > 1 && place.stride == 1 && place.multiple % place.lanes == 0 &&
+         place.constant % place.lanes == 0;
+}
 
 struct Statement;
 using Body = std::vector<Statement>;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "library.h"
 
+#include <algorithm>
+
 #include "buffer.h"
 #include "code_generator.h"
+#include "emit/dialect.h"
 #include "program.h"
 #include "stria/sdk/error.h"
 
@@ -18,7 +21,8 @@ ClLibrary::ClLibrary(Context& context, semtree::ProgramSource source, bool fast_
   if (context.device().correct_division) options += " -cl-fp32-correctly-rounded-divide-sqrt";
   // Not -cl-fast-relaxed-math: NaN and infinity keep their meaning.
   if (fast_math) options += " -cl-mad-enable -cl-no-signed-zeros";
-  program_ = build_program(context, source_.text, options);
+  code_ = std::make_shared<const ProgramCode>(ProgramCode{source_.text, std::move(options)});
+  program_ = build_program(context, code_->text, code_->options);
 }
 
 ClLibrary::~ClLibrary() {
@@ -26,7 +30,7 @@ ClLibrary::~ClLibrary() {
 }
 
 sdk::Ref<sdk::Kernel> ClLibrary::prepare(uint64_t index) {
-  return sdk::make<ClKernel>(context_, program_, source_.kernels[index]);
+  return sdk::make<ClKernel>(context_, program_, source_.kernels[index], code_);
 }
 
 std::vector<sdk::NamedText> ClLibrary::source() const {
@@ -36,35 +40,66 @@ std::vector<sdk::NamedText> ClLibrary::source() const {
   return out;
 }
 
-ClKernel::ClKernel(Context& context, cl_program program, const semtree::SourceKernel& source)
+ClKernel::ClKernel(Context& context, cl_program program, const semtree::SourceKernel& source,
+                   std::shared_ptr<const ProgramCode> code)
     : context_(context),
+      symbol_(source.symbol),
+      code_(std::move(code)),
       points_(static_cast<uint64_t>(source.points)),
       group_points_(static_cast<uint64_t>(source.group_points)) {
   for (const semtree::KernelArgument& argument : source.arguments)
     element_bytes_.push_back(static_cast<uint64_t>(byte_size(argument.type)));
-  cl_int code = CL_SUCCESS;
-  handle_ = context.cl().clCreateKernel(program, source.symbol.c_str(), &code);
-  check(code, "clCreateKernel of '" + source.symbol + "'", context.name());
+  handle_ = kernel_of(program);
 }
 
-ClKernel::~ClKernel() { context_.cl().clReleaseKernel(handle_); }
+ClKernel::~ClKernel() {
+  context_.cl().clReleaseKernel(handle_);
+  if (any_offset_) context_.cl().clReleaseKernel(any_offset_);
+}
+
+cl_kernel ClKernel::kernel_of(cl_program program) const {
+  cl_int code = CL_SUCCESS;
+  const cl_kernel kernel = context_.cl().clCreateKernel(program, symbol_.c_str(), &code);
+  check(code, "clCreateKernel of '" + symbol_ + "'", context_.name());
+  return kernel;
+}
+
+cl_kernel ClKernel::handle_for(const std::vector<sdk::Argument>& arguments) const {
+  const bool aligned =
+      std::all_of(arguments.begin(), arguments.end(), [](const sdk::Argument& place) {
+        return place.offset % semtree::kMemoryAlignment == 0;
+      });
+  if (aligned || code_->text.find(kAnyOffset) == std::string::npos) return handle_;
+  if (!any_offset_) {
+    const cl_program program = build_program(context_, code_->text, fmt::format("{} -D{}", code_->options, kAnyOffset));
+    any_offset_ = kernel_of(program);
+    context_.cl().clReleaseProgram(program);  // the kernel keeps it
+  }
+  return any_offset_;
+}
 
 cl_int ClKernel::enqueue(cl_command_queue queue, const std::vector<sdk::Argument>& arguments,
                          cl_uint count, const cl_event* waits, cl_event* event) const {
   const OpenCl& cl = context_.cl();
   if (points_ == 0) return cl.clEnqueueMarkerWithWaitList(queue, count, waits, event);
   std::lock_guard<std::mutex> lock(mutex_);
+  cl_kernel handle = nullptr;
+  try {
+    handle = handle_for(arguments);
+  } catch (const sdk::Error&) {
+    return CL_BUILD_PROGRAM_FAILURE;  // of code that has been built before, but for its option
+  }
   cl_uint position = 0;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const cl_mem memory = static_cast<const ClBuffer&>(*arguments[i].buffer).handle();
     const cl_ulong first = arguments[i].offset / element_bytes_[i];
-    cl_int code = cl.clSetKernelArg(handle_, position++, sizeof memory, &memory);
-    if (code == CL_SUCCESS) code = cl.clSetKernelArg(handle_, position++, sizeof first, &first);
+    cl_int code = cl.clSetKernelArg(handle, position++, sizeof memory, &memory);
+    if (code == CL_SUCCESS) code = cl.clSetKernelArg(handle, position++, sizeof first, &first);
     if (code != CL_SUCCESS) return code;
   }
   const size_t group = group_points_;
   const size_t all = (points_ + group - 1) / group * group;
-  return cl.clEnqueueNDRangeKernel(queue, handle_, 1, nullptr, &all, &group, count, waits, event);
+  return cl.clEnqueueNDRangeKernel(queue, handle, 1, nullptr, &all, &group, count, waits, event);
 }
 
 }  // namespace stria::opencl

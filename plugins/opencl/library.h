@@ -2,6 +2,7 @@
 // Library and Kernel: a program that the driver has built, and one function of it.
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -11,6 +12,12 @@
 #include "stria/semtree/program_source.h"
 
 namespace stria::opencl {
+
+// What is built, and how.
+struct ProgramCode {
+  std::string text;
+  std::string options;
+};
 
 class ClLibrary final : public sdk::Library {
  public:
@@ -23,6 +30,7 @@ class ClLibrary final : public sdk::Library {
  private:
   Context& context_;
   const semtree::ProgramSource source_;
+  std::shared_ptr<const ProgramCode> code_;
   std::vector<sdk::KernelInfo> kernels_;
   cl_program program_ = nullptr;
 };
@@ -30,17 +38,26 @@ class ClLibrary final : public sdk::Library {
 // Outlives its library: the driver counts references.
 class ClKernel final : public sdk::Kernel {
  public:
-  ClKernel(Context& context, cl_program program, const semtree::SourceKernel& source);
+  ClKernel(Context& context, cl_program program, const semtree::SourceKernel& source,
+           std::shared_ptr<const ProgramCode> code);
   ~ClKernel() override;
 
   // Sets the arguments and gives the kernel to the driver, as one step for other threads; a marker
-  // where no point has anything to do.
+  // where no point has anything to do. The first call in which a tensor begins at no multiple of
+  // semtree::kMemoryAlignment builds the kernel anew, for any offset.
   cl_int enqueue(cl_command_queue queue, const std::vector<sdk::Argument>& arguments, cl_uint count,
                  const cl_event* waits, cl_event* event) const;
 
  private:
+  cl_kernel kernel_of(cl_program program) const;
+  // Under mutex_.
+  cl_kernel handle_for(const std::vector<sdk::Argument>& arguments) const;
+
   Context& context_;
+  const std::string symbol_;
+  const std::shared_ptr<const ProgramCode> code_;
   cl_kernel handle_ = nullptr;
+  mutable cl_kernel any_offset_ = nullptr;  // built when first asked for
   const uint64_t points_;
   const uint64_t group_points_;
   std::vector<uint64_t> element_bytes_;  // of each argument

@@ -381,7 +381,7 @@ class Emitter {
         return llvm::ConstantVector::get(lanes);
       }
       case ExprKind::broadcast: return splat(expr(*e.args[0]), e.type.lanes);
-      case ExprKind::last_lane: return b_.CreateExtractElement(expr(*e.args[0]), e.args[0]->type.lanes - 1);
+      case ExprKind::lane: return b_.CreateExtractElement(expr(*e.args[0]), static_cast<uint64_t>(e.value.i));
       case ExprKind::convert: return convert(expr(*e.args[0]), e.args[0]->type.scalar, e.type.scalar, e.type.lanes);
       case ExprKind::call: return call(e);
       case ExprKind::reduce: return reduce(e);

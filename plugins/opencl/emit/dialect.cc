@@ -100,6 +100,17 @@ void add_lanes(Dialect& out) {
   }
   s["load"] = {"vload$n(0, $0)", {}};
   s["store"] = {"vstore$n($1, 0, $0)", {}};
+  s["load.aligned"] = {"*(const __local $T*)($0)", {}};
+  s["store.aligned"] = {"*(__local $T*)($0) = $1", {}};
+  s["load.parameter"] = {"LOAD_ROW($T, $n, $0)", {"rows"}};
+  s["store.parameter"] = {"STORE_ROW($T, $n, $0, $1)", {"rows"}};
+  // Tensors begin at multiples of the widest vector, unless a caller says otherwise.
+  out.helpers["rows"] = {
+      "#ifdef " + std::string(kAnyOffset) + "\n#define LOAD_ROW(type, n, at) vload##n(0, at)\n"
+      "#define STORE_ROW(type, n, at, value) vstore##n(value, 0, at)\n#else\n"
+      "#define LOAD_ROW(type, n, at) (*(const __global type*)(at))\n"
+      "#define STORE_ROW(type, n, at, value) (*(__global type*)(at) = value)\n#endif",
+      {}};
   s["component"] = {"$1.s$0", {}};
   s["convert"] = {"convert_$T($0)", {}};
   s["reinterpret"] = {"as_$T($0)", {}};
@@ -172,6 +183,7 @@ Dialect dialect(const Features& features) {
   out.group = "get_group_id(0)";
   out.lane = "get_local_id(0)";
   out.shared_space = "__local";
+  out.shared_aligned = fmt::format("__attribute__((aligned({})))", semtree::kMemoryAlignment);
   if (features.fp64) out.preamble = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
   out.reserved.insert(std::begin(kReserved), std::end(kReserved));
   return out;
@@ -181,6 +193,8 @@ semtree::SourceOptions source_options() {
   semtree::SourceOptions out;
   out.build.max_lanes = 16;
   out.build.only_powers_of_two_lanes = true;
+  out.build.narrow_indices = true;
+  out.build.shared_vector_bytes = 16;
   return out;
 }
 

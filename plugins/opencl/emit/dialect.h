@@ -13,6 +13,9 @@ struct Features {
   bool mma = false;  // matrix instructions of PTX in inline assembly
 };
 
+// Defined, it makes of aligned accesses to tensors some that may lie anywhere.
+inline constexpr const char* kAnyOffset = "ANY_OFFSET";
+
 semtree::Dialect dialect(const Features& features);
 
 // What the language allows of vectors: 2, 4, 8 and 16 lanes.

@@ -8,25 +8,25 @@ k0_conv_relu( float* __restrict__ R_base, const u64 R_at,  const float* __restri
   __shared__ float Ds[1570];
   __shared__ float Ks[1588];
   float acc[8];
-  const long group = (long)blockIdx.x;
-  const long lane = (long)threadIdx.x;
-  const long co = group % 2L;
-  const long y = (group / 2L) % 112L;
-  const long x = ((group / 2L) / 112L) % 112L;
-  const long n = ((group / 2L) / 112L) / 112L;
-  const long c = lane % 8L;
-  const long y_1 = (lane / 8L) % 2L;
-  const long x_1 = (lane / 16L) % 2L;
-  const long n_1 = lane / 32L;
-  const long n_2 = (lane / 8L) % 16L;
-  const long yl = lane / 128L;
-  const long o = ((((c + (n * 51380224L)) + (n_2 * 3211264L)) + (x * 28672L)) + (y * 128L)) + (yl * 64L);
-  const long o_5 = ((c * 49L) + (n_2 * 3L)) + (yl * 393L);
-  const long co_1 = lane / 8L;
-  const long o_8 = (c + (co * 2048L)) + (co_1 * 64L);
-  const long o_13 = (c * 33L) + co_1;
-  const long o_16 = ((n_1 * 3L) + x_1) + (y_1 * 393L);
-  const long o_48 = ((((((c + (co * 32L)) + (n * 51380224L)) + (n_1 * 3211264L)) + (x * 28672L)) + (x_1 * 14336L)) + (y * 128L)) + (y_1 * 64L);
+  const int group = (int)blockIdx.x;
+  const int lane = (int)threadIdx.x;
+  const int co = group % 2;
+  const int y = (group / 2) % 112;
+  const int x = ((group / 2) / 112) % 112;
+  const int n = ((group / 2) / 112) / 112;
+  const int c = lane % 8;
+  const int y_1 = (lane / 8) % 2;
+  const int x_1 = (lane / 16) % 2;
+  const int n_1 = lane / 32;
+  const int n_2 = (lane / 8) % 16;
+  const int yl = lane / 128;
+  const int o = ((((c + (n * 51380224)) + (n_2 * 3211264)) + (x * 28672)) + (y * 128)) + (yl * 64);
+  const int o_5 = ((c * 49) + (n_2 * 3)) + (yl * 393);
+  const int co_1 = lane / 8;
+  const int o_8 = (c + (co * 2048)) + (co_1 * 64);
+  const int o_13 = (c * 33) + co_1;
+  const int o_16 = ((n_1 * 3) + x_1) + (y_1 * 393);
+  const int o_48 = ((((((c + (co * 32)) + (n * 51380224)) + (n_1 * 3211264)) + (x * 28672)) + (x_1 * 14336)) + (y * 128)) + (y_1 * 64);
   acc[0] = 0.0f;
   acc[4] = 0.0f;
   acc[1] = 0.0f;
@@ -35,45 +35,45 @@ k0_conv_relu( float* __restrict__ R_base, const u64 R_at,  const float* __restri
   acc[6] = 0.0f;
   acc[3] = 0.0f;
   acc[7] = 0.0f;
-  for (long ci = 0L; ci < 8L; ++ci) {
-    const long o_1 = o + (ci * 8L);
-    const long o_9 = o_8 + (ci * 8L);
-    for (long i = 0L; i < 2L; ++i) {
-      const long o_2 = o_1 + (i * 28672L);
-      const long o_10 = o_9 + (i * 24576L);
-      for (long yh = 0L; yh < 2L; ++yh) {
-        const long o_3 = o_2 + (yh * 128L);
-        const long o_6 = o_5 + (yh * 786L);
-        for (long x_2 = 0L; x_2 < 3L; ++x_2) {
-          const long o_4 = o_3 + (x_2 * 14336L);
-          const long o_7 = o_6 + x_2;
-          const long clamped = lesser(greater((o_4 + (-14400L)), 0L), 102760447L);
+  for (int ci = 0; ci < 8; ++ci) {
+    const int o_1 = o + (ci * 8);
+    const int o_9 = o_8 + (ci * 8);
+    for (int i = 0; i < 2; ++i) {
+      const int o_2 = o_1 + (i * 28672);
+      const int o_10 = o_9 + (i * 24576);
+      for (int yh = 0; yh < 2; ++yh) {
+        const int o_3 = o_2 + (yh * 128);
+        const int o_6 = o_5 + (yh * 786);
+        for (int x_2 = 0; x_2 < 3; ++x_2) {
+          const int o_4 = o_3 + (x_2 * 14336);
+          const int o_7 = o_6 + x_2;
+          const int clamped = lesser(greater((o_4 + (-14400)), 0), 102760447);
           const float d = D[clamped];
           Ds[o_7] = d;
         }
       }
-      for (long il = 0L; il < 2L; ++il) {
-        const long o_11 = o_10 + (il * 12288L);
-        const long o_14 = o_13 + (il * 795L);
-        for (long j = 0L; j < 3L; ++j) {
-          const long o_12 = o_11 + (j * 4096L);
-          const long o_15 = o_14 + (j * 265L);
-          const long clamped_1 = lesser(greater(o_12, 0L), 36863L);
+      for (int il = 0; il < 2; ++il) {
+        const int o_11 = o_10 + (il * 12288);
+        const int o_14 = o_13 + (il * 795);
+        for (int j = 0; j < 3; ++j) {
+          const int o_12 = o_11 + (j * 4096);
+          const int o_15 = o_14 + (j * 265);
+          const int clamped_1 = lesser(greater(o_12, 0), 36863);
           const float k = K[clamped_1];
           Ks[o_15] = k;
         }
       }
       __syncthreads();
-      if ((((1L <= ((i * 2L) + (x * 2L))) && (((i * 2L) + (x * 2L)) <= 222L)) && (1L <= (y * 2L))) && ((y * 2L) <= 221L)) {
-        for (long il_1 = 0L; il_1 < lesser(2L, (3L - (i * 2L))); ++il_1) {
-          const long o_17 = o_16 + il_1;
-          const long o_20 = c + (il_1 * 795L);
-          for (long ci_1 = 0L; ci_1 < 8L; ++ci_1) {
-            const long o_18 = o_17 + (ci_1 * 49L);
-            const long o_21 = o_20 + (ci_1 * 33L);
-            for (long j_1 = 0L; j_1 < 3L; ++j_1) {
-              const long o_19 = o_18 + (j_1 * 393L);
-              const long o_22 = o_21 + (j_1 * 265L);
+      if ((((1 <= ((i * 2) + (x * 2))) && (((i * 2) + (x * 2)) <= 222)) && (1 <= (y * 2))) && ((y * 2) <= 221)) {
+        for (int il_1 = 0; il_1 < lesser(2, (3 - (i * 2))); ++il_1) {
+          const int o_17 = o_16 + il_1;
+          const int o_20 = c + (il_1 * 795);
+          for (int ci_1 = 0; ci_1 < 8; ++ci_1) {
+            const int o_18 = o_17 + (ci_1 * 49);
+            const int o_21 = o_20 + (ci_1 * 33);
+            for (int j_1 = 0; j_1 < 3; ++j_1) {
+              const int o_19 = o_18 + (j_1 * 393);
+              const int o_22 = o_21 + (j_1 * 265);
               const float d_1 = Ds[o_19];
               const float k_1 = Ks[o_22];
               const float m = d_1 * k_1;
@@ -126,16 +126,16 @@ k0_conv_relu( float* __restrict__ R_base, const u64 R_at,  const float* __restri
           }
         }
       }
-      if (((i * 2L) + (x * 2L)) <= 0L) {
-        for (long il_2 = greater(0L, (((1L - (i * 2L)) - (x * 2L)) - x_1)); il_2 < lesser(lesser(2L, (3L - (i * 2L))), (((225L - (i * 2L)) - (x * 2L)) - x_1)); ++il_2) {
-          const long o_23 = o_16 + il_2;
-          const long o_26 = c + (il_2 * 795L);
-          for (long ci_2 = 0L; ci_2 < 8L; ++ci_2) {
-            const long o_24 = o_23 + (ci_2 * 49L);
-            const long o_27 = o_26 + (ci_2 * 33L);
-            for (long j_2 = greater(0L, ((1L - (y * 2L)) - y_1)); j_2 < lesser(3L, ((225L - (y * 2L)) - y_1)); ++j_2) {
-              const long o_25 = o_24 + (j_2 * 393L);
-              const long o_28 = o_27 + (j_2 * 265L);
+      if (((i * 2) + (x * 2)) <= 0) {
+        for (int il_2 = greater(0, (((1 - (i * 2)) - (x * 2)) - x_1)); il_2 < lesser(lesser(2, (3 - (i * 2))), (((225 - (i * 2)) - (x * 2)) - x_1)); ++il_2) {
+          const int o_23 = o_16 + il_2;
+          const int o_26 = c + (il_2 * 795);
+          for (int ci_2 = 0; ci_2 < 8; ++ci_2) {
+            const int o_24 = o_23 + (ci_2 * 49);
+            const int o_27 = o_26 + (ci_2 * 33);
+            for (int j_2 = greater(0, ((1 - (y * 2)) - y_1)); j_2 < lesser(3, ((225 - (y * 2)) - y_1)); ++j_2) {
+              const int o_25 = o_24 + (j_2 * 393);
+              const int o_28 = o_27 + (j_2 * 265);
               const float d_9 = Ds[o_25];
               const float k_9 = Ks[o_28];
               const float m_8 = d_9 * k_9;
@@ -188,16 +188,16 @@ k0_conv_relu( float* __restrict__ R_base, const u64 R_at,  const float* __restri
           }
         }
       }
-      if (223L <= ((i * 2L) + (x * 2L))) {
-        for (long il_3 = greater(0L, (((1L - (i * 2L)) - (x * 2L)) - x_1)); il_3 < lesser(lesser(2L, (3L - (i * 2L))), (((225L - (i * 2L)) - (x * 2L)) - x_1)); ++il_3) {
-          const long o_29 = o_16 + il_3;
-          const long o_32 = c + (il_3 * 795L);
-          for (long ci_3 = 0L; ci_3 < 8L; ++ci_3) {
-            const long o_30 = o_29 + (ci_3 * 49L);
-            const long o_33 = o_32 + (ci_3 * 33L);
-            for (long j_3 = greater(0L, ((1L - (y * 2L)) - y_1)); j_3 < lesser(3L, ((225L - (y * 2L)) - y_1)); ++j_3) {
-              const long o_31 = o_30 + (j_3 * 393L);
-              const long o_34 = o_33 + (j_3 * 265L);
+      if (223 <= ((i * 2) + (x * 2))) {
+        for (int il_3 = greater(0, (((1 - (i * 2)) - (x * 2)) - x_1)); il_3 < lesser(lesser(2, (3 - (i * 2))), (((225 - (i * 2)) - (x * 2)) - x_1)); ++il_3) {
+          const int o_29 = o_16 + il_3;
+          const int o_32 = c + (il_3 * 795);
+          for (int ci_3 = 0; ci_3 < 8; ++ci_3) {
+            const int o_30 = o_29 + (ci_3 * 49);
+            const int o_33 = o_32 + (ci_3 * 33);
+            for (int j_3 = greater(0, ((1 - (y * 2)) - y_1)); j_3 < lesser(3, ((225 - (y * 2)) - y_1)); ++j_3) {
+              const int o_31 = o_30 + (j_3 * 393);
+              const int o_34 = o_33 + (j_3 * 265);
               const float d_17 = Ds[o_31];
               const float k_17 = Ks[o_34];
               const float m_16 = d_17 * k_17;
@@ -250,16 +250,16 @@ k0_conv_relu( float* __restrict__ R_base, const u64 R_at,  const float* __restri
           }
         }
       }
-      if (((1L <= ((i * 2L) + (x * 2L))) && (((i * 2L) + (x * 2L)) <= 222L)) && ((y * 2L) <= 0L)) {
-        for (long il_4 = greater(0L, (((1L - (i * 2L)) - (x * 2L)) - x_1)); il_4 < lesser(lesser(2L, (3L - (i * 2L))), (((225L - (i * 2L)) - (x * 2L)) - x_1)); ++il_4) {
-          const long o_35 = o_16 + il_4;
-          const long o_38 = c + (il_4 * 795L);
-          for (long ci_4 = 0L; ci_4 < 8L; ++ci_4) {
-            const long o_36 = o_35 + (ci_4 * 49L);
-            const long o_39 = o_38 + (ci_4 * 33L);
-            for (long j_4 = greater(0L, ((1L - (y * 2L)) - y_1)); j_4 < lesser(3L, ((225L - (y * 2L)) - y_1)); ++j_4) {
-              const long o_37 = o_36 + (j_4 * 393L);
-              const long o_40 = o_39 + (j_4 * 265L);
+      if (((1 <= ((i * 2) + (x * 2))) && (((i * 2) + (x * 2)) <= 222)) && ((y * 2) <= 0)) {
+        for (int il_4 = greater(0, (((1 - (i * 2)) - (x * 2)) - x_1)); il_4 < lesser(lesser(2, (3 - (i * 2))), (((225 - (i * 2)) - (x * 2)) - x_1)); ++il_4) {
+          const int o_35 = o_16 + il_4;
+          const int o_38 = c + (il_4 * 795);
+          for (int ci_4 = 0; ci_4 < 8; ++ci_4) {
+            const int o_36 = o_35 + (ci_4 * 49);
+            const int o_39 = o_38 + (ci_4 * 33);
+            for (int j_4 = greater(0, ((1 - (y * 2)) - y_1)); j_4 < lesser(3, ((225 - (y * 2)) - y_1)); ++j_4) {
+              const int o_37 = o_36 + (j_4 * 393);
+              const int o_40 = o_39 + (j_4 * 265);
               const float d_25 = Ds[o_37];
               const float k_25 = Ks[o_40];
               const float m_24 = d_25 * k_25;
@@ -312,16 +312,16 @@ k0_conv_relu( float* __restrict__ R_base, const u64 R_at,  const float* __restri
           }
         }
       }
-      if (((1L <= ((i * 2L) + (x * 2L))) && (((i * 2L) + (x * 2L)) <= 222L)) && (222L <= (y * 2L))) {
-        for (long il_5 = greater(0L, (((1L - (i * 2L)) - (x * 2L)) - x_1)); il_5 < lesser(lesser(2L, (3L - (i * 2L))), (((225L - (i * 2L)) - (x * 2L)) - x_1)); ++il_5) {
-          const long o_41 = o_16 + il_5;
-          const long o_44 = c + (il_5 * 795L);
-          for (long ci_5 = 0L; ci_5 < 8L; ++ci_5) {
-            const long o_42 = o_41 + (ci_5 * 49L);
-            const long o_45 = o_44 + (ci_5 * 33L);
-            for (long j_5 = greater(0L, ((1L - (y * 2L)) - y_1)); j_5 < lesser(3L, ((225L - (y * 2L)) - y_1)); ++j_5) {
-              const long o_43 = o_42 + (j_5 * 393L);
-              const long o_46 = o_45 + (j_5 * 265L);
+      if (((1 <= ((i * 2) + (x * 2))) && (((i * 2) + (x * 2)) <= 222)) && (222 <= (y * 2))) {
+        for (int il_5 = greater(0, (((1 - (i * 2)) - (x * 2)) - x_1)); il_5 < lesser(lesser(2, (3 - (i * 2))), (((225 - (i * 2)) - (x * 2)) - x_1)); ++il_5) {
+          const int o_41 = o_16 + il_5;
+          const int o_44 = c + (il_5 * 795);
+          for (int ci_5 = 0; ci_5 < 8; ++ci_5) {
+            const int o_42 = o_41 + (ci_5 * 49);
+            const int o_45 = o_44 + (ci_5 * 33);
+            for (int j_5 = greater(0, ((1 - (y * 2)) - y_1)); j_5 < lesser(3, ((225 - (y * 2)) - y_1)); ++j_5) {
+              const int o_43 = o_42 + (j_5 * 393);
+              const int o_46 = o_45 + (j_5 * 265);
               const float d_33 = Ds[o_43];
               const float k_33 = Ks[o_46];
               const float m_32 = d_33 * k_33;

@@ -17,6 +17,7 @@
 #include "stria/lower/lower.h"
 #include "stria/pass/pipeline.h"
 #include "stria/passes/all_passes.h"
+#include "stria/stripe/parser.h"
 #include "stria/stripe/printer.h"
 #include "stria/stripe/walk.h"
 #include "stria/tile/bind.h"
@@ -220,6 +221,20 @@ TEST(DevicePrograms, GroupsMadeByPasses) {
   check(in_groups(kByRows, {{"A", {f, {70, 50}}}, {"B", {f, {33, 50}}}},
                   {{"TILE", R"({"i": 32, "j": 32, "k": 16})"}, {"THREADS", "64"}, {"DEPTH", "2"}}),
         "C", product);
+  // Vectors of what is staged; the sizes leave tiles, runs and lanes over.
+  for (const auto& [m, n] : {std::pair<int64_t, int64_t>{64, 96}, {70, 33}, {68, 36}})
+    check(in_groups(kByRows, {{"A", {f, {m, 50}}}, {"B", {f, {n, 50}}}},
+                    {{"TILE", R"({"i": 32, "j": 32, "k": 16})"},
+                     {"THREADS", "32"},
+                     {"LAYOUT", "outputs"},
+                     {"RUN", "16"}}),
+          "C", product);
+  check(in_groups(kSame, {{"D", {f, {6, 5, 3, 10}}}, {"K", {f, {3, 3, 20, 10}}}},
+                  {{"TILE", R"({"ci": 4, "co": 16, "i": 2, "j": 3, "n": 4, "x": 4, "y": 2})"},
+                   {"THREADS", "64"},
+                   {"LAYOUT", "outputs"},
+                   {"RUN", "16"}}),
+        "R", convolution);
   check(in_groups(rows, {{"A", {f, {5, 1000}}}},
                   {{"TILE", R"({"i": 2, "k": 512})"}, {"THREADS", "64"}, {"DEPTH", "2"}}),
         "S", [](const Tensors& all, int64_t element) {
@@ -254,6 +269,62 @@ TEST(DevicePrograms, GroupsMadeByPassesAsPrinted) {
               kByRows, {{"A", {f, {4096, 4096}}}, {"B", {f, {4096, 4096}}}},
               {{"TILE", R"({"i": 128, "j": 128, "k": 8})"}, {"THREADS", "256"}, {"DEPTH", depth}}),
           "C", product);
+  }
+}
+
+// Vectors are read by their own pointers, but only where tensors begin at multiples of them.
+TEST(DevicePrograms, TensorsBeginAnywhere) {
+  auto program = stripe::parse({"copy.stripe", R"(
+0: #program block [] (
+    none new@0x0 A[0] fp32(64:1)
+    none new@0x0 R[0] fp32(64:1)
+) {
+  0: #main block [] (
+      in A[0] fp32(64:1)
+      out R[0] fp32(64:1)
+  ) {
+    0: #kernel #parallel block [x:4] ( // copy
+        in A[16*x] fp32(16:1)
+        out R[16*x] fp32(16:1)
+    ) {
+      0: #vector block [l:16] (
+          in A[l] fp32(1:1)
+          out R[l] fp32(1:1)
+      ) {
+        0: $a = load(A)
+        1: R = store($a)
+      }
+    }
+  }
+}
+)"});
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+  const hal::Device& device = chosen().device;
+  hal::Compiler compiler = device.create_compiler().value();
+  hal::Executor executor = device.create_executor().value();
+  hal::Build build = compiler.build(stripe::print(*program)).value();
+  ASSERT_TRUE(build.done.wait().ok());
+  EXPECT_NE(build.library.source().value()[0].text.find("LOAD_ROW"), std::string::npos);
+  hal::Kernel kernel = executor.prepare(build.library, 0).value();
+  for (const uint64_t first : {uint64_t{0}, uint64_t{1}, uint64_t{3}, uint64_t{16}}) {
+    hal::Buffer r = device.allocate(96 * sizeof(float)).value();
+    hal::Buffer a = device.allocate(96 * sizeof(float)).value();
+    for (const hal::Buffer& buffer : {r, a}) {
+      hal::Mapping mapping = buffer.map_discard().value();
+      ASSERT_TRUE(mapping.ready().wait().ok());
+      float values[96];
+      for (int i = 0; i < 96; ++i) values[i] = static_cast<float>(i);
+      std::memcpy(mapping.data(), values, sizeof values);
+      ASSERT_TRUE(mapping.unmap().value().wait().ok());
+    }
+    const std::vector<hal::Argument> arguments = {{r, 5 * sizeof(float)}, {a, first * sizeof(float)}};
+    hal::Event done = kernel.run(arguments).value();
+    ASSERT_TRUE(done.wait().ok());
+    hal::Mapping mapping = r.map_current().value();
+    ASSERT_TRUE(mapping.ready().wait().ok());
+    float values[96];
+    std::memcpy(values, mapping.data(), sizeof values);
+    for (uint64_t i = 0; i < 64; ++i) ASSERT_EQ(values[5 + i], static_cast<float>(first + i)) << first;
   }
 }
 
