@@ -40,7 +40,7 @@ bool has_reuse(const Block& block, const std::string& index) {
 std::map<std::string, int64_t> sizes_by_role(const Block& block, const VectorChoice& vector,
                                              const RoleSizes& sizes, bool balance) {
   std::vector<IndexRole> roles = index_roles(block);
-  std::vector<const IndexRole*> outputs;
+  std::vector<const IndexRole*> outputs, apart;
   std::map<std::string, int64_t> tile;
   for (const IndexRole& role : roles) {
     if (role.name == vector.index) {
@@ -48,18 +48,23 @@ std::map<std::string, int64_t> sizes_by_role(const Block& block, const VectorCho
     } else if (role.kind == IndexKind::output && has_reuse(block, role.name)) {
       outputs.push_back(&role);
     } else if (role.kind == IndexKind::output) {
-      tile[role.name] = size_or_whole(sizes.other_output, role.range);
+      apart.push_back(&role);
     } else {
       tile[role.name] = size_or_whole(sizes.reduction, role.range);
     }
   }
-  std::stable_sort(outputs.begin(), outputs.end(), [](const IndexRole* a, const IndexRole* b) {
-    return a->output_stride < b->output_stride;
-  });
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    int64_t size = size_or_whole(i < sizes.output.size() ? sizes.output[i] : sizes.other_output,
-                                 outputs[i]->range);
-    tile[outputs[i]->name] = balance ? balanced(size, outputs[i]->range) : size;
+  for (auto [indices, list] :
+       {std::pair(&outputs, &sizes.output), std::pair(&apart, &sizes.apart)}) {
+    std::stable_sort(indices->begin(), indices->end(), [](const IndexRole* a, const IndexRole* b) {
+      return a->output_stride < b->output_stride;
+    });
+    for (size_t i = 0; i < indices->size(); ++i) {
+      const IndexRole& role = *(*indices)[i];
+      const int64_t size =
+          size_or_whole(i < list->size() ? (*list)[i] : sizes.other_output, role.range);
+      const bool even = balance && (indices == &outputs || i < list->size());
+      tile[role.name] = even ? balanced(size, role.range) : size;
+    }
   }
   if (vector.reduction && sizes.running > 0) {
     int64_t values = 1;
@@ -203,7 +208,7 @@ class Tiler {
   bool cut(Block& block, const TileChoice& choice) const {
     const std::map<std::string, int64_t>& sizes = choice.sizes;
     const std::vector<std::pair<std::string, int64_t>> panels = panels_of(block, choice.panels);
-    bool cuts = false;
+    bool cuts = options_.always && !block.tags.has("vector");  // its index makes its lanes
     for (const Index& index : block.idxs) {
       auto size = sizes.find(index.name);
       cuts = cuts || (index.range > 1 && size != sizes.end() && size->second < index.range);
@@ -218,6 +223,7 @@ class Tiler {
     if (cuts && options_.clear_location) inner.location = std::exchange(block.location, {});
     set_tags(inner, options_.inner_set);
     set_tags(block, options_.outer_set);
+    if (choice.threads > 0) block.tags.set("threads", choice.threads);
     return cuts;
   }
 
@@ -333,8 +339,11 @@ void describe_roles(RoleSizes& sizes, OptionFields& fields) {
   fields.add("output", sizes.output,
              "tiles of the other output indices with reuse, in points, by rising output stride; 0 "
              "= whole");
+  fields.add("apart", sizes.apart,
+             "tiles of the other output indices without reuse, in points, by rising output stride; 0 "
+             "= whole");
   fields.add("other_output", sizes.other_output,
-             "tile of the output indices beyond that list or without reuse, in points; 0 = whole");
+             "tile of the output indices beyond those lists, in points; 0 = whole");
   fields.add("reduction", sizes.reduction,
              "tile of the other reduction indices, in points; 0 = whole");
   fields.add("running", sizes.running,
@@ -360,6 +369,8 @@ void describe(AutotileOptions& options, OptionFields& fields) {
   fields.add("skip_1d", options.skip_1d, "leave blocks of one index alone");
   fields.add("interleave", options.interleave,
              "a tile has every n-th point, n the number of tiles, not points in a row");
+  fields.add("always", options.always,
+             "a block that is one tile is cut too, into a block of one point around it");
   fields.add("tile_sizes", options.tile_sizes,
              "points of a tile by index name; 0 = whole. Without these and role sizes the tile "
              "is chosen by cost");

@@ -42,14 +42,16 @@ struct RoleSizes {
   // The other output indices by rising output stride. An index that every tensor read varies with
   // is not among them: a tile of it uses no value twice.
   std::vector<int64_t> output;
-  int64_t other_output = 0;  // those beyond the list and without reuse
+  std::vector<int64_t> apart;  // of those without reuse, by rising output stride
+  int64_t other_output = 0;    // those beyond the lists
   int64_t reduction = 0;     // reduction indices (except the vector index) and overlapping ones
   // Of a vector index that is a reduction index: no more vectors than make so many of running values
   // with the tile's outputs, nor than the index has; 0 = as `vectors` says.
   int64_t running = 0;
 
   bool given() const {
-    return vectors != 0 || !output.empty() || other_output != 0 || reduction != 0 || running != 0;
+    return vectors != 0 || !output.empty() || !apart.empty() || other_output != 0 ||
+           reduction != 0 || running != 0;
   }
 };
 
@@ -62,6 +64,7 @@ struct AutotileOptions {
   std::vector<std::string> fail_outer_set;
   std::vector<std::string> fail_inner_set;
   bool copy_tags = false;  // the inner block gets tags of the block that do not say how it runs
+  bool always = false;          // one tile that holds all is cut, too: into a block of one point
   bool clear_location = false;  // the location goes to the inner block instead of the outer one
   bool skip_1d = false;         // leave blocks of one index alone
   bool interleave = false;      // a tile has every n-th point instead of points in a row

@@ -24,6 +24,9 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
+// What a bank gives at once, of all memories known to have banks.
+constexpr int64_t kBankBytes = 4;
+
 // Bytes, the largest number if there are more.
 int64_t bytes_of(const TensorShape& shape) {
   return cost::saturating_product(shape.element_count(), byte_size(shape.type));
@@ -107,9 +110,9 @@ class Cacher {
     const MemoryUnit* memory = context_.model().find_memory(name);
     if (!memory || memory->size_bytes <= 0) return "";
     const int64_t bytes = bytes_of(shape);
-    if (bytes <= memory->size_bytes) return "";
-    return fmt::format("a copy of {} bytes does not fit into {}, which holds {}", bytes, name,
-                       memory->size_bytes);
+    const int64_t room = cost::saturating_product(memory->size_bytes, options_.spread);
+    if (bytes <= room) return "";
+    return fmt::format("a copy of {} bytes does not fit into {}, which holds {}", bytes, name, room);
   }
 
   // --- tensors read
@@ -165,6 +168,7 @@ class Cacher {
     for (const Interval& part : touched) sizes.push_back(part.upper - part.lower + 1);
     near.shape.dims = dense_shape(ref.shape.type, sizes).dims;
     if (options_.layout == "odd") lay_out_oddly(ref, near.shape);
+    if (options_.layout == "outputs") lay_out_by_outputs(ref, near.shape);
     if (std::string reason = fits(near.shape); !reason.empty()) return reason;
 
     Block copy = copy_block(ref, near, touched);
@@ -187,6 +191,41 @@ class Cacher {
   }
 
  private:
+  // What only reductions move along outermost, so that the elements which neighbouring outputs read
+  // lie in a row: dense in the tensor's order, but that rows which would begin in one bank are
+  // parted by a vector's bytes.
+  void lay_out_by_outputs(const Refinement& ref, TensorShape& shape) const {
+    std::vector<bool> by_output(shape.dims.size(), false);
+    for (const Statement& stmt : host_.stmts) {
+      const Block* user = stmt.block();
+      if (!user) continue;
+      for (const IndexRole& role : index_roles(*user))
+        if (role.kind != IndexKind::reduction)
+          for (const Refinement& view : user->refs)
+            if (view.from == ref.into && view.dir != RefDir::none)
+              for (size_t d = 0; d < by_output.size(); ++d)
+                by_output[d] = by_output[d] || view.access[d].uses(role.name);
+    }
+    const std::vector<size_t> order = order_by_stride(ref.shape.dims);  // outermost first
+    const int64_t bytes = byte_size(shape.type);
+    const int64_t vector = std::max<int64_t>(1, options_.access_bytes / bytes);
+    const MemoryUnit* memory =
+        options_.loc.empty() ? nullptr : context_.model().find_memory(options_.loc.path.back().name);
+    const int64_t banks_bytes = (memory ? memory->banks : 0) * kBankBytes;
+    int64_t stride = 1;
+    for (const bool inside : {true, false}) {
+      for (auto d = order.rbegin(); d != order.rend(); ++d) {
+        if (by_output[*d] != inside) continue;
+        if (!inside && stride > vector) {
+          stride = ceil_div(stride, vector) * vector;
+          if (banks_bytes > 0 && stride * bytes % banks_bytes == 0) stride += vector;
+        }
+        shape.dims[*d].stride = stride;
+        stride *= shape.dims[*d].size;
+      }
+    }
+  }
+
   // Each dimension with a stride that is odd where it can be; dimensions behind one another in the
   // tensor stay so.
   void lay_out_oddly(const Refinement& ref, TensorShape& shape) const {
@@ -365,10 +404,15 @@ void describe(CacheOptions& options, OptionFields& fields) {
   fields.add("dir", options.dir, "`in`: tensors read are fetched; `out`: sums grow near",
              std::vector<std::string>{"in", "out"});
   fields.add("loc", options.loc, "memory unit of the copies");
+  fields.add("spread", options.spread,
+             "instances of that memory which share a copy: lanes of a group, of registers", {1, 1 << 20});
   fields.add("xfer_loc", options.xfer_loc, "unit that runs the blocks which fetch; none = not set");
   fields.add("layout", options.layout,
-             "of what is fetched: `packed`, or `odd` strides that keep lanes apart in banks",
-             std::vector<std::string>{"packed", "odd"});
+             "of what is fetched: `packed`; `odd` strides that keep lanes apart in banks; `outputs`: what "
+             "neighbouring outputs read lies in a row, what only reductions move along is outermost",
+             std::vector<std::string>{"packed", "odd", "outputs"});
+  fields.add("access_bytes", options.access_bytes,
+             "that a lane reads at once, of `outputs`: rows begin at multiples of them", {1, 1 << 10});
   fields.add(
       "edges", options.edges,
       "what the copy holds of elements beyond the tensor: `clamp`, nothing that may be used; "

@@ -13,7 +13,8 @@
 //
 // What the block's statements touch of a tensor read is copied once, elements that several accesses
 // reach (x + i) once too. `odd` layouts give each dimension a stride that is odd, dimensions that
-// lie behind one another merged: neighbours along any dimension meet different banks. Elements of
+// lie behind one another merged: neighbours along any dimension meet different banks. `outputs`
+// ones are transposed where they must be so that neighbouring outputs read vectors. Elements of
 // the copy beyond the tensor are poison (`#clamp`) or zero; the constraints inside keep off them.
 // Of tensors written, sums are cached: a place for them, in the type in which they are added, is
 // set to the identity before the block's statements that add, and written out after them.
@@ -38,8 +39,10 @@ struct CacheOptions {
   std::vector<std::string> ref_reqs;          // tags that a refinement must have
   std::string dir = "in";                     // "in": tensors read; "out": sums
   stripe::Location loc;                       // of the copy: memory units of the hardware model
+  int64_t spread = 1;                         // instances of `loc` that share a copy
   stripe::Location xfer_loc;                  // of the blocks that copy; none: not set
-  std::string layout = "packed";              // of copies of tensors read; "packed" or "odd"
+  std::string layout = "packed";              // of copies of tensors read; "packed", "odd", "outputs"
+  int64_t access_bytes = 16;                  // that a lane reads at once, of "outputs"
   std::string edges = "clamp";                // beyond the tensor: "clamp" (poison) or "zero_fill"
   std::vector<std::string> copy_set = {"copy"};  // tags of the blocks that copy
 };

@@ -120,6 +120,8 @@ class Fuser {
     fused_.comments = a.comments;
     fused_.comments.insert(fused_.comments.end(), b.comments.begin(), b.comments.end());
     if (a.tags.has("kernel") || b.tags.has("kernel")) fused_.tags.set("kernel");
+    // The lanes that a group was tiled for.
+    if (const auto threads = a.tags.integer("threads")) fused_.tags.set("threads", *threads);
     fused_.location = a.location.empty() ? b.location : a.location;
     a.location = b.location = {};
     cut(a, true);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "stria/base/text.h"
+#include "stria/cost/group_plan.h"
 #include "stria/cost/machine_balance.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/fuse_blocks.h"
@@ -156,9 +157,10 @@ class ParentFuser {
         return fmt::format("it would keep more than 2^63 bytes in '{}'", memory->name);
     if (!add_local_bytes(*trial.stmts[0].block(), bytes))
       return "it would keep more than 2^63 bytes";
-    if (memory && in_memory > memory->size_bytes)
+    const int64_t room = memory ? cost::saturating_product(memory->size_bytes, options_.spread) : 0;
+    if (memory && in_memory > room)
       return fmt::format("it would keep {} bytes in '{}', which has {}", in_memory, memory->name,
-                         memory->size_bytes);
+                         room);
     if (options_.max_local_bytes > 0 && bytes > options_.max_local_bytes)
       return fmt::format("it would keep {} bytes inside, {} are allowed", bytes,
                          options_.max_local_bytes);
@@ -223,6 +225,8 @@ void describe(FusionOptions& options, OptionFields& fields) {
   fields.add("local", options.local,
              "the tensor lives inside wherever it can, not only where it must");
   fields.add("loc", options.loc, "memory unit of a tensor that lives inside; none = where it was");
+  fields.add("spread", options.spread,
+             "instances of that memory which share it: lanes of a group, of registers", {1, 1 << 20});
 }
 
 Status fusion(stripe::Program& program, const FusionOptions& options, PassContext& context) {

@@ -53,6 +53,7 @@ struct FusionOptions {
   std::string order = "second";    // of the fused block's loops: the "first" block's or the second's
   bool local = false;              // the tensor lives inside wherever it can
   stripe::Location loc;            // of a tensor that does; none: where it was
+  int64_t spread = 1;              // instances of `loc` that share it: lanes of a group, of registers
 };
 
 void describe(FusionOptions& options, OptionFields& fields);

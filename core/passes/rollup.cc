@@ -303,7 +303,8 @@ class Roller {
 
 void describe(RollupOptions& options, OptionFields& fields) {
   fields.add("reqs", options.reqs, "tags that a block must have");
-  fields.add("threads", options.threads, "lanes of a group, a power of two", {2, 1 << 20});
+  fields.add("threads", options.threads,
+             "lanes of a group, a power of two; a block's tag #threads goes before it", {2, 1 << 20});
   fields.add("min_steps", options.min_steps, "of the reduction that each lane keeps, at least",
              {1, 1 << 30});
   fields.add("loc", options.loc, "memory unit in which lanes exchange sums");
@@ -317,8 +318,11 @@ Status rollup(stripe::Program& program, const RollupOptions& options, PassContex
     context.note("the program is placed: sums would have no place");
     return Status();
   }
-  return for_each_selected_inside(program, options.reqs, context,
-                                  [&](Block& block) { Roller(block, options, context).run(); });
+  return for_each_selected_inside(program, options.reqs, context, [&](Block& block) {
+    RollupOptions own = options;
+    own.threads = block.tags.integer("threads").value_or(options.threads);
+    Roller(block, own, context).run();
+  });
 }
 
 }  // namespace stria::passes

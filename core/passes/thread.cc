@@ -24,6 +24,13 @@ bool holds_located(const Block& block) {
   });
 }
 
+std::map<std::string, int64_t> single_points(const Block& kernel) {
+  std::map<std::string, int64_t> tile;
+  for (const IndexRole& role : index_roles(kernel))
+    if (role.kind == IndexKind::output) tile[role.name] = 1;
+  return tile;
+}
+
 void thread_kernel(Block& kernel, const TensorNames& around, const ThreadOptions& options,
                    PassContext& context) {
   if (kernel.tags.has("parallel")) return context.skipped(kernel.name, "it is parallel already");
@@ -34,7 +41,9 @@ void thread_kernel(Block& kernel, const TensorNames& around, const ThreadOptions
   if (work_of(kernel) < static_cast<double>(options.min_work))
     return context.skipped(kernel.name, "it has too little work");
   const std::map<std::string, int64_t> tile =
-      core_parts(kernel, context.model(), {options.unit, options.points_per_core});
+      options.points_per_core == 0
+          ? single_points(kernel)
+          : core_parts(kernel, context.model(), {options.unit, options.points_per_core});
   if (tile.empty()) return context.skipped(kernel.name, "it has no output index to spread");
   // Indices that are not chosen stay inside whole. The outer block is made even if none is left
   // inside: the inner one is one core's loop, which later passes may change without making a second
@@ -55,7 +64,8 @@ Status thread_groups(stripe::Program& program, const ThreadOptions& options, Pas
   STRIA_RETURN_IF_ERROR(
       check_unit(context.model(), UnitUse::hold, "/registers", options.registers));
   const GroupLanes lanes = {options.threads,   options.group,        options.unit,
-                            options.registers, options.access_bytes, options.inner_set};
+                            options.registers, options.access_bytes, options.run_bytes,
+                            options.inner_set};
   PlaceNames names;
   for_each_selected_place(program, options.reqs, [&](Block& block, const stripe::Place& place) {
     context.matched();
@@ -64,7 +74,9 @@ Status thread_groups(stripe::Program& program, const ThreadOptions& options, Pas
       if (!at->block->location.empty()) reason = "a block around has its unit";
       if (at->block->tags.has("parallel")) reason = "a block around is parallel";
     }
-    if (reason.empty()) reason = thread_group(block, names, place, lanes, context);
+    GroupLanes own = lanes;
+    own.threads = block.tags.integer("threads").value_or(lanes.threads);
+    if (reason.empty()) reason = thread_group(block, names, place, own, context);
     if (!reason.empty()) {
       context.skipped(block.name, reason);
     } else {
@@ -80,16 +92,23 @@ Status thread_groups(stripe::Program& program, const ThreadOptions& options, Pas
 void describe(ThreadOptions& options, OptionFields& fields) {
   fields.add("reqs", options.reqs, "tags that a kernel must have");
   fields.add("unit", options.unit, "execution unit of the model; its count is the number of cores");
-  fields.add("points_per_core", options.points_per_core, "parts made for each core", {1, 1 << 20});
+  fields.add("points_per_core", options.points_per_core,
+             "parts made for each core at most; 0 = every point of the output indices is a part",
+             {0, 1 << 20});
   fields.add("min_work", options.min_work, "statements run; a kernel with less stays on one core");
   fields.add("threads", options.threads,
              "lanes of a group, a power of two: what the selected blocks (not only kernels) do is "
-             "spread over them, `unit` being that of a lane; 0 = spread kernels over the cores",
+             "spread over them, `unit` being that of a lane; a block's tag #threads goes before it; "
+             "0 = spread kernels over the cores",
              {0, 1 << 20});
   fields.add("group", options.group, "execution unit of a group, for blocks without a location");
   fields.add("registers", options.registers, "memory unit that each lane has of its own");
   fields.add("access_bytes", options.access_bytes, "that neighbouring lanes should touch together",
              {1, 1 << 20});
+  fields.add("run_bytes", options.run_bytes,
+             "in a row that one lane takes of what it holds in registers, so that it fetches vectors of "
+             "what it reads; 0 = single elements",
+             {0, 1 << 10});
   fields.add("inner_set", options.inner_set, "tags of what one lane does of a block");
 }
 

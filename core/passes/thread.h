@@ -26,7 +26,8 @@
 // neighbouring elements of the tensor that comes from outside; where a range is no power of two
 // some lanes pause. A block without output indices stays a loop around lanes, or is one lane's.
 // What the block holds in `registers` is distributed: each element to the lane that works on it, in
-// every block that does. Requires: different points write different elements. Ensures: a barrier
+// every block that does; with `run_bytes`, so many bytes in a row where what is read lies in a row
+// too, and where the sums do they become a block tagged #vector. Requires: different points write different elements. Ensures: a barrier
 // stands between each two blocks of lanes (`barrier` takes away what nothing needs).
 #pragma once
 
@@ -44,13 +45,15 @@ namespace stria::passes {
 struct ThreadOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags that a kernel must have
   std::string unit = "CORE";    // execution unit of the model; its count is the number of cores
-  int64_t points_per_core = 8;  // more points even the load out and cost a start each
+  // More points even the load out and cost a start each. 0: every point of the output indices is one.
+  int64_t points_per_core = 8;
   int64_t min_work = 32768;     // statements run; less stays on one core
   // The group form; with it `unit` is that of one lane.
   int64_t threads = 0;       // lanes of a group, a power of two; 0 = spread kernels over the cores
   std::string group = "CU";  // execution unit of a group, for blocks without a location
   std::string registers = "REG";                  // memory unit that each lane has of its own
   int64_t access_bytes = 32;                      // that neighbouring lanes should touch together
+  int64_t run_bytes = 0;  // in a row that a lane takes of what it holds in registers
   std::vector<std::string> inner_set = {"lane"};  // tags of what one lane does of a block
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -42,6 +43,8 @@ bool starts_at_zero(const Refinement& ref) {
 struct Split {
   std::map<std::string, int64_t> lanes;  // powers of two over 1, by index
   std::vector<std::string> order;        // the index whose neighbours are neighbouring lanes first
+  std::map<std::string, int64_t> runs;   // elements in a row that a lane takes, where more than one
+  std::string vector;                    // the index whose runs become lanes of vectors; "" = none
   int64_t total() const {
     int64_t all = 1;
     for (const auto& [name, count] : lanes) all *= count;
@@ -62,8 +65,9 @@ struct Work {
 // An allocation of the group in registers.
 struct Held {
   const Refinement* ref = nullptr;
-  std::vector<int64_t> lanes;  // of each dimension
-  std::vector<size_t> order;   // dimensions, that of neighbouring lanes first
+  std::vector<int64_t> lanes, runs;  // of each dimension
+  std::vector<size_t> order;         // dimensions, that of neighbouring lanes first
+  std::optional<size_t> vector;
 };
 
 class GroupThreader {
@@ -85,7 +89,7 @@ class GroupThreader {
     if (works_.empty()) return "it holds no blocks";
     if (std::string reason = hold(); !reason.empty()) return reason;
     for (Work& work : works_)
-      if (!work.split) work.split = work.outputs.empty() ? Split() : plan(work);
+      if (!work.split) work.split = work.outputs.empty() ? Split() : plan(work, {});
     describe_groups();
     for (const Work& work : works_) describe(work);
     next_ = 0;
@@ -197,7 +201,7 @@ class GroupThreader {
       if (!first) continue;
       if (moved_.count(ref.into))
         return fmt::format("'{}' is in registers, and a loop moves its view", ref.into);
-      const Split split = first->split ? *first->split : plan(*first);
+      const Split split = first->split ? *first->split : plan(*first, runs_of(*first, ref));
       if (std::string reason = lanes_of(*first, split, held); !reason.empty()) return reason;
       for (Work& work : works_)
         for (const Refinement* view : views_of(work, ref.into))
@@ -211,17 +215,63 @@ class GroupThreader {
   std::string lanes_of(const Work& work, const Split& split, Held& held) const {
     const Refinement& view = *views_of(work, held.ref->into)[0];
     held.lanes.assign(view.access.size(), 1);
-    for (const std::string& name : split.order) {
+    held.runs.assign(view.access.size(), 1);
+    const auto dimension_of = [&](const std::string& name) {
       std::optional<size_t> dim;
       for (size_t d = 0; d < view.access.size(); ++d)
         if (view.access[d] == Affine::of(name)) dim = d;
+      return dim;
+    };
+    for (const std::string& name : split.order) {
+      const std::optional<size_t> dim = dimension_of(name);
       if (!dim)
         return fmt::format("'{}' is in registers, and no dimension of it is '{}' alone",
                            held.ref->into, name);
       held.lanes[*dim] = split.lanes.at(name);
       held.order.push_back(*dim);
     }
+    for (const auto& [name, run] : split.runs) {
+      const std::optional<size_t> dim = dimension_of(name);
+      if (!dim)
+        return fmt::format("'{}' is in registers, and no dimension of it is '{}' alone",
+                           held.ref->into, name);
+      held.runs[*dim] = run;
+      if (held.ref->shape.dims[*dim].stride == 1) held.vector = dim;
+    }
     return "";
+  }
+
+  // Elements in a row of each index that a lane should take of what `first` holds: where something
+  // that the block reads lies in a row too, so that lanes fetch vectors of it. Empty: single ones.
+  std::map<std::string, int64_t> runs_of(const Work& first, const Refinement& held) const {
+    std::map<std::string, int64_t> runs;
+    const int64_t run = options_.run_bytes / byte_size(held.shape.type);
+    if (run <= 1 || !std::has_single_bit(static_cast<uint64_t>(run))) return runs;
+    for (const Work& work : works_)
+      if (!views_of(work, held.into).empty() && !is_leaf(*work.block)) return runs;
+    const Refinement& view = *views_of(first, held.into)[0];
+    std::vector<std::pair<int64_t, const IndexRole*>> candidates;
+    int64_t lanes = 1;
+    for (const IndexRole& role : first.outputs) {
+      lanes = cost::saturating_product(lanes, role.range);
+      bool in_a_row = false, everywhere = role.range % run == 0;
+      for (const Refinement& ref : first.block->refs) {
+        const int64_t step = ref.dir == RefDir::in ? ref.flat_access().coefficient(role.name) : 0;
+        in_a_row |= step == 1;
+        everywhere &= step == 0 || step == 1;
+      }
+      if (in_a_row && everywhere)
+        candidates.emplace_back(view.flat_access().coefficient(role.name), &role);
+    }
+    // What lies in a row in the sums first: it becomes the vectors.
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [stride, role] : candidates) {
+      if (lanes / run < options_.threads) break;
+      lanes /= run;
+      runs[role->name] = run;
+    }
+    return runs;
   }
 
   // Makes the block's lanes those that hold the elements which it touches.
@@ -238,6 +288,16 @@ class GroupThreader {
                            held.ref->into, work.path, d);
       split.lanes[name] = held.lanes[d];
       split.order.push_back(name);
+    }
+    for (size_t d = 0; d < held.runs.size(); ++d) {
+      if (held.runs[d] == 1) continue;
+      std::string name;
+      if (!view.access[d].is_single_index(&name) || !work.block->find_index(name) ||
+          work.block->find_index(name)->range != held.ref->shape.dims[d].size)
+        return fmt::format("'{}' is in registers, and block {} does not share out its dimension {}",
+                           held.ref->into, work.path, d);
+      split.runs[name] = held.runs[d];
+      if (held.vector == d) split.vector = name;
     }
     if (work.split && !(*work.split == split))
       return fmt::format("block {} would need other lanes for '{}'", work.path, held.ref->into);
@@ -271,17 +331,20 @@ class GroupThreader {
   }
 
   // A block that adds: by the rule for a tile's outputs. One that copies: by what it copies.
-  Split plan(const Work& work) const {
+  Split plan(const Work& work, const std::map<std::string, int64_t>& runs) const {
     const Refinement& far = *far_view(work);
     const Affine flat = far.flat_access();
     const bool adds = std::any_of(work.block->refs.begin(), work.block->refs.end(),
                                   [](const Refinement& ref) { return ref.agg.has_value(); });
     std::vector<int64_t> ranges, strides;
     for (const IndexRole& role : work.outputs) {
-      ranges.push_back(role.range);
-      strides.push_back(flat.coefficient(role.name));
+      const auto run = runs.find(role.name);
+      const int64_t elements = run == runs.end() ? 1 : run->second;
+      ranges.push_back(role.range / elements);
+      strides.push_back(flat.coefficient(role.name) * elements);
     }
     Split split;
+    split.runs = runs;
     const auto put = [&](size_t i, int64_t lanes) {
       if (lanes <= 1) return;
       split.lanes[work.outputs[i].name] = lanes;
@@ -294,7 +357,8 @@ class GroupThreader {
       return split;
     }
     cost::FlatKernel kernel;
-    for (const IndexRole& role : work.outputs) kernel.indices.push_back({role.name, role.range});
+    for (size_t i = 0; i < ranges.size(); ++i)
+      kernel.indices.push_back({work.outputs[i].name, ranges[i]});
     kernel.output.type = far.shape.type;
     kernel.output.strides = strides;
     GroupSettings settings;
@@ -385,8 +449,10 @@ class GroupThreader {
 
   void split(Block& block, const Split& split) {
     std::map<std::string, int64_t> tile;
+    std::map<std::string, std::string> run_index;
     Affine number;
     int64_t factor = 1;
+    for (const auto& [name, run] : split.runs) run_index[name] = split_runs(block, name, run);
     for (const std::string& name : split.order) {
       const int64_t lanes = split.lanes.at(name);
       const std::string lane = strip_index(block, name, lanes);
@@ -395,12 +461,45 @@ class GroupThreader {
       factor *= lanes;
     }
     split_block(block, tile);
-    for (const std::string& tag : options_.inner_set) block.stmts[0].block()->tags.set(tag);
+    Block& inner = *block.stmts[0].block();
+    for (const std::string& tag : options_.inner_set) inner.tags.set(tag);
+    if (!split.vector.empty()) {
+      std::map<std::string, int64_t> outside;
+      for (const Index& index : inner.idxs)
+        if (index.name != run_index.at(split.vector)) outside[index.name] = 1;
+      split_block(inner, outside);
+      inner.stmts[0].block()->tags.set("vector");
+    }
     stripe::LocationUnit unit;
     unit.name = options_.lane;
     unit.units = {number};
     block.location.path = {std::move(unit)};
     context_.count("blocks_threaded");
+  }
+
+  // Writes `name` as run * name + an index of its own, which it returns.
+  static std::string split_runs(Block& block, const std::string& name, int64_t run) {
+    Index& index = *block.find_index(name);
+    Index part;
+    part.name = block.fresh_name(name + "_run");
+    part.range = run;
+    index.range /= run;
+    substitute_indices(block, {{name, Affine::of(name) * run + Affine::of(part.name)}});
+    for (Affine& constraint : block.constraints) leave_out(constraint, part);
+    block.idxs.push_back(part);
+    return part.name;
+  }
+
+  // Takes the index out of a constraint `form >= 0` that holds for all of its values or for none,
+  // whatever those of the others are.
+  static void leave_out(Affine& form, const Index& index) {
+    int64_t step = 0;
+    for (const auto& [name, coefficient] : form.terms())
+      if (name != index.name) step = std::gcd(step, coefficient);
+    const int64_t own = form.coefficient(index.name);
+    if (own == 0 || step == 0) return;
+    const int64_t first = form.constant(), last = first + own * (index.range - 1);
+    if (floor_div(first, step) == floor_div(last, step)) form.add_term(index.name, -own);
   }
 
   // Writes `name` as lanes * name + lane; the name of the lane's index, which is `name` itself
@@ -430,14 +529,25 @@ class GroupThreader {
     int64_t factor = 1;
     for (size_t d : held.order) {
       const int bits = std::countr_zero(static_cast<uint64_t>(held.lanes[d]));
-      lane.fields.push_back({static_cast<int>(d), 0, bits, factor});
+      const int low = std::countr_zero(static_cast<uint64_t>(held.runs[d]));
+      lane.fields.push_back({static_cast<int>(d), low, bits, factor});
       factor *= held.lanes[d];
     }
     factor = 1;
+    const auto take_run = [&](size_t d) {
+      if (held.runs[d] <= 1) return;
+      slot.fields.push_back(
+          {static_cast<int>(d), 0, std::countr_zero(static_cast<uint64_t>(held.runs[d])), factor});
+      factor *= held.runs[d];
+    };
+    if (held.vector) take_run(*held.vector);
+    for (size_t d = held.lanes.size(); d-- > 0;)
+      if (held.vector != d) take_run(d);
     for (size_t d = held.lanes.size(); d-- > 0;) {
-      const int64_t steps = ceil_div(held.ref->shape.dims[d].size, held.lanes[d]);
+      const int64_t together = held.lanes[d] * held.runs[d];
+      const int64_t steps = ceil_div(held.ref->shape.dims[d].size, together);
       if (steps <= 1) continue;
-      const int low = std::countr_zero(static_cast<uint64_t>(held.lanes[d]));
+      const int low = std::countr_zero(static_cast<uint64_t>(together));
       const int bits = std::bit_width(static_cast<uint64_t>(steps - 1));
       slot.fields.push_back({static_cast<int>(d), low, bits, factor});
       factor *= steps;

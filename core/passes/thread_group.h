@@ -18,6 +18,7 @@ struct GroupLanes {
   std::string lane = "ITEM";                      // unit of a lane
   std::string registers = "REG";                  // memory unit of each lane alone
   int64_t access_bytes = 32;                      // that neighbouring lanes should share
+  int64_t run_bytes = 0;                          // in a row that one lane takes of its registers
   std::vector<std::string> inner_set = {"lane"};  // tags of what one lane does
 };
 

@@ -39,6 +39,7 @@ class Costing {
   virtual double score(const Tile& tile) const = 0;
   virtual std::string terms(const Tile& tile) const = 0;
   virtual std::vector<size_t> panels(const Tile&) const { return {}; }
+  virtual int64_t threads(const Tile&) const { return 0; }
 };
 
 class TrafficCosting final : public Costing {
@@ -135,6 +136,30 @@ class RegisterCosting final : public Costing {
   const cost::CoreRates& rates_;
 };
 
+class GroupTimeCosting final : public Costing {
+ public:
+  GroupTimeCosting(const TiledBlock& block, int64_t depth, const cost::GroupRates& rates)
+      : block_(block), depth_(depth), rates_(rates) {}
+  double of(const Tile& tile) const override { return time(tile).cycles; }
+  // What is hopeless leaves few: all that fit are looked at.
+  double bound(const Tile&, const Tile&) const override { return 0; }
+  bool hopeless(const Tile& tile) const override {
+    return cost::all_larger_are_over(block_, tile, depth_, rates_);
+  }
+  double score(const Tile& tile) const override { return 1 / of(tile); }
+  std::string terms(const Tile& tile) const override { return cost::to_string(time(tile)); }
+  int64_t threads(const Tile& tile) const override { return time(tile).threads; }
+
+ private:
+  cost::GroupTime time(const Tile& tile) const {
+    return cost::group_time(block_, tile, depth_, rates_);
+  }
+
+  const TiledBlock& block_;
+  const int64_t depth_;
+  const cost::GroupRates rates_;
+};
+
 // The block as a table of strides, with the elementwise kernels that follow it; or why it is none.
 Result<cost::FlatKernel> table_of(const stripe::Program& program, const Block& block) {
   for (const Block* parent : {program.prologue(), program.main()}) {
@@ -228,12 +253,21 @@ class Chooser {
     } else if (table) {
       costing_ =
           std::make_unique<GroupCosting>(tiled_, *std::move(table), *context_.model().settings);
+    } else if (options_.cost == "group_time") {
+      const std::optional<cost::GroupRates> rates = group_rates(context_.model(), options_);
+      if (!rates) {
+        out.reason = "the model does not say what a unit of work groups can do";
+        return out;
+      }
+      costing_ = std::make_unique<GroupTimeCosting>(tiled_, options_.pipeline_depth, *rates);
     } else {
       costing_ = std::make_unique<TrafficCosting>(tiled_, options_);
     }
     Result<TileSpace> space =
         registers_ ? cost::register_tiles(tiled_, registers_->tiling, registers_->rates)
-                   : cost::tile_space(tiled_, {.only_po2 = options_.only_po2,
+        : options_.cost == "group_time"
+            ? cost::group_tiles(tiled_)
+            : cost::tile_space(tiled_, {.only_po2 = options_.only_po2,
                                                .only_even = options_.only_even,
                                                .only_multiple_of = options_.only_multiple_of,
                                                .cut_reductions = options_.cut_reductions});
@@ -262,6 +296,7 @@ class Chooser {
     TileChoice out;
     out.sizes = sizes_of(tile);
     out.panels = costing_->panels(tile);
+    out.threads = costing_->threads(tile);
     return out;
   }
 
@@ -419,8 +454,11 @@ void describe_choice(TileChoiceOptions& options, OptionFields& fields) {
   fields.add("pipeline_depth", options.pipeline_depth, "tiles at once in that memory",
              {1, 1 << 20});
   fields.add("cost", options.cost, "what is the lowest for the best tile",
-             std::vector<std::string>{"traffic", "roofline_occupancy", "registers"});
-  fields.add("unit", options.unit, "registers: execution unit of the model");
+             std::vector<std::string>{"traffic", "roofline_occupancy", "registers", "group_time"});
+  fields.add("unit", options.unit,
+             "registers: execution unit of the model; group_time: the one that runs groups");
+  fields.add("local", options.local, "group_time: memory unit that lanes of a group share");
+  fields.add("registers", options.registers, "group_time: memory unit that each lane has");
   fields.add("search", options.search,
              "how tiles are looked for; for roofline_occupancy ascend is by far the faster one",
              std::vector<std::string>{"exhaustive", "ascend"});
@@ -486,11 +524,20 @@ Status check_choice(const TileChoiceOptions& options, const PassContext& context
           "/cost: 'roofline_occupancy' needs threads, mem_width, goal_groups and "
           "goal_flops_per_byte in the hardware model's `settings`");
   }
-  if (options.cost == "registers")
+  if (options.cost == "registers" || options.cost == "group_time")
     STRIA_RETURN_IF_ERROR(check_unit(model, UnitUse::run, "/unit", options.unit));
+  if (options.cost == "group_time") {
+    STRIA_RETURN_IF_ERROR(check_unit(model, UnitUse::hold, "/local", options.local));
+    STRIA_RETURN_IF_ERROR(check_unit(model, UnitUse::hold, "/registers", options.registers));
+  }
   if (options.measure_top > 0 && !context.measure())
     return unsupported("/measure_top: needs a device that times candidates; there is none here");
   return {};
+}
+
+std::optional<cost::GroupRates> group_rates(const HardwareModel& model,
+                                            const TileChoiceOptions& options) {
+  return cost::group_rates(model, options.unit, options.local, options.registers);
 }
 
 Result<TileChoice> choose_tile(const stripe::Program& program, const Block& block,

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "stria/cost/flat_kernel.h"
+#include "stria/cost/group_time.h"
 #include "stria/cost/register_time.h"
 #include "stria/cost/tiled_block.h"
 #include "stria/pass/option_fields.h"
@@ -23,9 +24,13 @@ namespace stria::passes {
 struct TileChoiceOptions {
   std::string memory;          // memory unit, one instance of which is to hold the tile; "" = none
   int64_t pipeline_depth = 1;  // tiles in it at once
-  // Or "roofline_occupancy", by the model's settings; or "registers", by the rates of `unit`.
+  // Or "roofline_occupancy", by the model's settings; or "registers", by the rates of `unit`; or
+  // "group_time", by those of a processor of work groups.
   std::string cost = "traffic";
-  std::string unit = "CORE";          // execution unit of the model, for the cost "registers"
+  // Of the costs "registers" and "group_time": execution unit of the model.
+  std::string unit = "CORE";
+  // Of the cost "group_time": memory units that lanes share, and that each has of its own.
+  std::string local = "LOCAL", registers = "REG";
   std::string search = "exhaustive";  // or "ascend"
   bool only_po2 = false;
   bool only_even = false;
@@ -59,6 +64,7 @@ struct TileChoice {
   // With the cost "registers", positions among the block's views (refinements that are no
   // allocations): to be read from copies in panels (stria/passes/pack_panels.h).
   std::vector<size_t> panels;
+  int64_t threads = 0;  // with the cost "group_time", lanes of a group
   std::string reason;
   bool fits = true;  // false: no tile does, and `reason` says which limit the smallest is over
 };
@@ -90,6 +96,10 @@ struct RegisterBlock {
   cost::RegisterTiling tiling;
   cost::CoreRates rates;
 };
+
+// What a choice with the cost "group_time" needs to know besides; nullopt if the model does not say it.
+std::optional<cost::GroupRates> group_rates(const HardwareModel& model,
+                                            const TileChoiceOptions& options);
 
 // The best tile of `block`, which is in `program`. Notes the best candidates with every term if the
 // context explains. Fails only where no candidate can be timed. Options have been checked.

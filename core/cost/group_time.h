@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a processor of work groups takes for a contraction of which each group computes a tile of outputs, step by
+// step over the reduction: the operands of a step are staged in local memory, the sums lie in the lanes' registers, and
+// the next step's operands are fetched meanwhile.
+//
+//   step of one group alone   latency + k * (local latency + sums * warps)
+//   step of c groups beside each other
+//                             that + (c - 1) * issue; at least the time of the bytes that come
+//   issue                     (threads * (k * (sums + loads) + barrier) + staged) / lanes of multiply-adds of a unit
+//   all                       steps * (full rounds of groups, and the last one of fewer)
+//
+// Source: our own measurements of 20 tiles of products of seven sizes on an NVIDIA H200; the constants are
+// instructions that a lane issues for each access.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "stria/cost/tile_space.h"
+#include "stria/cost/tiled_block.h"
+#include "stria/hwmodel/hardware_model.h"
+
+namespace stria::cost {
+
+// Of one compute unit, in its cycles.
+struct GroupRates {
+  double units = 1;
+  double multiply_adds = 0;   // in a cycle
+  int64_t most_lanes = 0;     // that it runs at once
+  int64_t most_threads = 0;   // of one group; a power of two
+  int64_t registers = 0;      // bytes
+  int64_t lane_registers = 0; // bytes that one lane can have
+  int64_t local_bytes = 0;    // of one group
+  double far_latency = 0;     // of main memory
+  double local_latency = 0;
+  double far_bytes = 0;       // in a cycle from main memory or the cache before it; 0: not known
+  int64_t line_bytes = 32;    // that come from there at once
+};
+// `group` and `lane` are execution units of the model, `local` and `registers` memory units. nullopt: the model does
+// not say how many multiply-adds a unit does in a cycle, how many lanes it runs, or how large these memories are.
+std::optional<GroupRates> group_rates(const HardwareModel& model, const std::string& group,
+                                      const std::string& local, const std::string& registers);
+
+struct GroupTime {
+  int64_t threads = 0;  // lanes of a group, a power of two: those that take the shortest time
+  double groups = 0, steps = 0;
+  double sums = 0;          // that a lane holds
+  double beside = 0;        // groups that a unit runs at once
+  double local_bytes = 0;   // of a group
+  double step_cycles = 0;   // with so many beside each other
+  double cycles = 0;        // all; infinite: the tile does not fit
+};
+// The tile's points of reductions are one step. `depth`: steps whose operands are in local memory at once.
+GroupTime group_time(const TiledBlock& block, const Tile& tile, int64_t depth, const GroupRates& rates);
+
+// Powers of two up to 128 and whole ranges up to that, of outputs; of reductions up to 64. No list is empty.
+TileSpace group_tiles(const TiledBlock& block);
+// True only if neither the tile nor a larger one fits.
+bool all_larger_are_over(const TiledBlock& block, const Tile& tile, int64_t depth, const GroupRates& rates);
+
+// In one line.
+std::string to_string(const GroupTime& time);
+
+}  // namespace stria::cost

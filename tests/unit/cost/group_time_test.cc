@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time of groups: what fits, what it grows with, and that the model must say what a unit can do.
+#include "stria/cost/group_time.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "stria/stripe/parser.h"
+
+namespace stria::cost {
+namespace {
+
+TiledBlock product(int64_t m, int64_t n, int64_t k) {
+  const std::string text = fmt::format(R"(
+0: #program block [] (
+    none new@0x0 A[0, 0] fp32({0}:{2}, {2}:1)
+    none new@0x0 B[0, 0] fp32({2}:{1}, {1}:1)
+    none new@0x0 C[0, 0] fp32({0}:{1}, {1}:1)
+) {{
+  0: #main block [] (
+      in A[0, 0] fp32({0}:{2}, {2}:1)
+      in B[0, 0] fp32({2}:{1}, {1}:1)
+      out C[0, 0] fp32({0}:{1}, {1}:1)
+  ) {{
+    0: #contraction #kernel block [i:{0}, j:{1}, k:{2}] ( // product
+        in A[i, k] fp32(1:{2}, 1:1)
+        in B[k, j] fp32(1:{1}, 1:1)
+        out C[i, j]:add.fp32 fp32(1:{1}, 1:1)
+    ) {{
+      0: $A = load(A)
+      1: $B = load(B)
+      2: $C = mul.fp32($A, $B)
+      3: C = store($C)
+    }}
+  }}
+}}
+)", m, n, k);
+  Result<stripe::Program> program = stripe::parse({"product", text});
+  STRIA_CHECK(program.ok(), "{}", program.status().to_string());
+  return tiled_block(*program->main()->stmts[0].block());
+}
+
+GroupRates rates() {
+  GroupRates out;
+  out.units = 100;
+  out.multiply_adds = 128;
+  out.most_lanes = 2048;
+  out.most_threads = 256;
+  out.registers = 256 << 10;
+  out.lane_registers = 1024;
+  out.local_bytes = 48 << 10;
+  out.far_latency = 400;
+  out.local_latency = 30;
+  out.far_bytes = 24;
+  return out;
+}
+
+TEST(GroupTime, TermsOfATile) {
+  const GroupTime time = group_time(product(1024, 1024, 1024), {64, 64, 16}, 2, rates());
+  EXPECT_EQ(time.threads, 128);
+  EXPECT_EQ(time.sums, 32);
+  EXPECT_EQ(time.groups, 256);
+  EXPECT_EQ(time.steps, 64);
+  // Two operands of 64 x 16 elements, rows of 16 bytes more, two steps of them.
+  EXPECT_EQ(time.local_bytes, 2 * 2 * (64 * 16 * 4 + 16 * 16));
+  // No processor is faster than its multiply-adds.
+  EXPECT_GE(time.cycles, std::pow(1024.0, 3) / (100 * 128));
+}
+
+TEST(GroupTime, WhatDoesNotFit) {
+  const TiledBlock block = product(4096, 4096, 4096);
+  EXPECT_TRUE(std::isinf(group_time(block, {128, 128, 64}, 2, rates()).cycles));  // local memory
+  EXPECT_TRUE(all_larger_are_over(block, {128, 128, 64}, 2, rates()));
+  GroupRates few = rates();
+  few.most_threads = 128;
+  EXPECT_TRUE(std::isinf(group_time(block, {128, 128, 8}, 2, few).cycles));  // sums of a lane
+  EXPECT_EQ(to_string(group_time(block, {128, 128, 8}, 2, few)), "no number of lanes holds it");
+  EXPECT_FALSE(std::isinf(group_time(block, {128, 128, 8}, 2, rates()).cycles));
+  EXPECT_FALSE(all_larger_are_over(block, {64, 64, 8}, 2, rates()));
+}
+
+TEST(GroupTime, GrowsWithWorkAndLatency) {
+  const Tile tile = {64, 64, 16};
+  const double once = group_time(product(1024, 1024, 1024), tile, 2, rates()).cycles;
+  EXPECT_GT(group_time(product(1024, 1024, 2048), tile, 2, rates()).cycles, 1.8 * once);
+  EXPECT_GT(group_time(product(4096, 1024, 1024), tile, 2, rates()).cycles, 1.5 * once);
+  GroupRates slow = rates();
+  slow.far_latency = 4000;
+  EXPECT_GT(group_time(product(1024, 1024, 1024), tile, 2, slow).cycles, 1.5 * once);
+}
+
+TEST(GroupTime, TilesToChooseFrom) {
+  const TileSpace space = group_tiles(product(3, 100, 1000));
+  EXPECT_EQ(space[0], (std::vector<int64_t>{1, 2, 3}));
+  EXPECT_EQ(space[1], (std::vector<int64_t>{1, 2, 4, 8, 16, 32, 64, 100}));
+  EXPECT_EQ(space[2], (std::vector<int64_t>{1, 2, 4, 8, 16, 32, 64}));
+}
+
+TEST(GroupTime, NeedsWhatAUnitCanDo) {
+  const auto of = [](const std::string& unit) {
+    Result<HardwareModel> model = load_hardware_model({"model", R"({
+        "clock_mhz": 1000,
+        "mem_units": {"DRAM": {"latency_cycles": 500, "read_bytes_per_cycle": 200, "size_KiB": 1024},
+                      "LOCAL": {"size_KiB": 48, "latency_cycles": 20}, "REG": {"count": 2048, "size_KiB": 1}},
+        "exec_units": {"CU": {"count": 8)" + unit + R"(}},
+        "settings": {"threads": 256, "mem_width": 64}})"});
+    EXPECT_TRUE(model.ok()) << model.status().to_string();
+    return group_rates(*model, "CU", "LOCAL", "REG");
+  };
+  EXPECT_FALSE(of("").has_value());
+  EXPECT_FALSE(of(R"(, "ops_per_cycle": 64)").has_value());
+  const auto known = of(R"(, "ops_per_cycle": 64, "max_threads": 1024)");
+  ASSERT_TRUE(known.has_value());
+  EXPECT_EQ(known->multiply_adds, 32);
+  EXPECT_EQ(known->registers, 256 << 10);
+  EXPECT_EQ(known->far_bytes, 25);
+  EXPECT_EQ(known->line_bytes, 64);
+  EXPECT_EQ(known->far_latency, 500);
+}
+
+}  // namespace
+}  // namespace stria::cost
