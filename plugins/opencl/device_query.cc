@@ -11,7 +11,7 @@ namespace stria::opencl {
 namespace {
 
 // Fewer work items than the preferred multiple waste lanes; more than this gain nothing here.
-constexpr size_t kGroupPointsOfGpu = 64;
+constexpr size_t kGroupPointsOfGpu = 256;
 
 class Query {
  public:
