@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device's kernels, by the clock of the device, beside the times of peers that another program
+// has measured (torch_peers.py).
+//   stria_gpu_bench --device SELECTOR [--set NAME,…] [--only TEXT] [--rounds N] [--pipeline FILE]
+//                   [--peers FILE] [--json FILE] [--dump FOLDER] [--sets FOLDER] [--tune N]
+// --set: sets whose name begins so. --only: rows whose name contains it. --pipeline: a pass
+// pipeline in place of the device's own. --peers: milliseconds by row, as JSON. --dump: device Stripe
+// and source of each row. --tune: tiles by timing the best N candidates.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <sstream>
+
+#include "../cpu/cases.h"
+#include "../must.h"
+#include "stria/base/file.h"
+#include "stria/runtime/runtime.h"
+
+namespace stria::bench {
+namespace {
+
+struct Asked {
+  std::string device, set, only, pipeline, peers, json, dump, sets;
+  int rounds = 7, tune = 0;
+};
+
+std::filesystem::path sets_folder() {
+  const std::filesystem::path beside =
+      std::filesystem::read_symlink("/proc/self/exe").parent_path() / "sets";
+  return std::filesystem::exists(beside)
+             ? beside
+             : std::filesystem::path(STRIA_SOURCE_DIR) / "tools/bench/cpu/sets";
+}
+
+bool begins_with_one_of(const std::string& name, const std::string& list) {
+  if (list.empty()) return true;
+  std::istringstream parts(list);
+  for (std::string part; std::getline(parts, part, ',');)
+    if (name.rfind(part, 0) == 0) return true;
+  return false;
+}
+
+// Normally distributed, a million of them over and over.
+Tensor filled(const Device& device, const TensorInfo& info, unsigned seed) {
+  Tensor tensor = must(device.create_tensor(info));
+  int64_t count = 1;
+  for (int64_t size : info.sizes) count *= size;
+  std::mt19937 random(seed);
+  std::normal_distribution<float> distribution;
+  std::vector<float> drawn(static_cast<size_t>(std::min<int64_t>(count, 1 << 20)));
+  for (float& x : drawn) x = distribution(random);
+  std::vector<float> values(static_cast<size_t>(count));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = drawn[i % drawn.size()];
+  must(tensor.write_values(values));
+  return tensor;
+}
+
+struct Measured {
+  double ms = 0;       // of the device, all kernels of one run: the median
+  double wall_ms = 0;  // of one run among many in a row
+  size_t kernels = 0;
+};
+
+Measured measure(const Executable& made, const std::vector<Tensor>& inputs,
+                 const std::vector<Tensor>& outputs, int rounds) {
+  Measured out;
+  std::vector<double> times;
+  std::vector<Event> runs;
+  for (int round = 0; round < rounds + 2; ++round) runs.push_back(must(made.run(inputs, outputs)));
+  for (int round = 0; round < rounds + 2; ++round) {
+    const Event& run = runs[static_cast<size_t>(round)];
+    must(run.wait());
+    const std::vector<KernelTime> kernels = must(run.kernel_times());
+    double ns = 0;
+    for (const KernelTime& kernel : kernels) ns += static_cast<double>(kernel.nanoseconds);
+    out.kernels = kernels.size();
+    if (round >= 2) times.push_back(ns * 1e-6);
+  }
+  std::sort(times.begin(), times.end());
+  out.ms = times[times.size() / 2];
+  const int in_a_row = std::clamp(static_cast<int>(20 / std::max(out.ms, 0.02)), 3, 20);
+  const auto begin = std::chrono::steady_clock::now();
+  Event last;
+  for (int i = 0; i < in_a_row; ++i) last = must(made.run(inputs, outputs));
+  must(last.wait());
+  const std::chrono::duration<double, std::milli> wall = std::chrono::steady_clock::now() - begin;
+  out.wall_ms = wall.count() / in_a_row;
+  return out;
+}
+
+nlohmann::json measure_row(const Device& device, const Case& row, const Asked& asked,
+                           const nlohmann::json& peers) {
+  CompileOptions options;
+  options.tune = asked.tune;
+  options.keep_stages = !asked.dump.empty();
+  if (!asked.pipeline.empty())
+    options.pipeline = SourceText{asked.pipeline, must(read_file(asked.pipeline))};
+  const Program program = must(Program::from_tile({row.name, row.text}));
+  nlohmann::json out = {{"name", row.name}};
+  const auto begin = std::chrono::steady_clock::now();
+  Result<Executable> made = device.compile(program, row.inputs, options);
+  const std::chrono::duration<double, std::milli> compile =
+      std::chrono::steady_clock::now() - begin;
+  if (!made) {
+    out["error"] = made.status().to_string();
+    std::printf("%-44s %s\n", row.name.c_str(), made.status().to_string().c_str());
+    return out;
+  }
+  if (!asked.dump.empty()) {
+    std::string text = made->device_stripe();
+    for (const SourceText& source : must(made->sources())) text += "\n" + source.text;
+    must(write_file(asked.dump + "/" + row.name + ".txt", text));
+  }
+  std::vector<Tensor> inputs, outputs;
+  unsigned seed = 1;
+  for (const TensorInfo& info : made->inputs()) inputs.push_back(filled(device, info, seed++));
+  for (const TensorInfo& info : made->outputs())
+    outputs.push_back(must(device.create_tensor(info)));
+  const Measured measured = measure(*made, inputs, outputs, asked.rounds);
+  out.update({{"ms", measured.ms},
+              {"wall_ms", measured.wall_ms},
+              {"compile_ms", compile.count()},
+              {"kernels", measured.kernels}});
+  const double work = row.operations > 0 ? row.operations : row.bytes;
+  out[row.operations > 0 ? "tflops" : "tbytes_per_s"] = work / measured.ms * 1e-9;
+  std::printf("%-44s %9.4f ms  wall %9.4f  %7.3f %s  %2zu kernels  compiled in %5.0f ms",
+              row.name.c_str(), measured.ms, measured.wall_ms, work / measured.ms * 1e-9,
+              row.operations > 0 ? "TFLOP/s" : "TB/s", measured.kernels, compile.count());
+  if (peers.contains(row.name)) {
+    const double peer = peers[row.name].get<double>(), ratio = peer / measured.ms;
+    out.update({{"peer_ms", peer}, {"ratio", ratio}});
+    std::printf("  peer %9.4f ms  ratio %5.3f", peer, ratio);
+  }
+  std::printf("\n");
+  std::fflush(stdout);
+  return out;
+}
+
+void summarize(nlohmann::json& set) {
+  double sum = 0, worst = 1e9;
+  size_t count = 0, wins = 0;
+  for (const nlohmann::json& row : set["rows"]) {
+    if (!row.contains("ratio")) continue;
+    const double ratio = row["ratio"].get<double>();
+    sum += std::log(ratio);
+    worst = std::min(worst, ratio);
+    wins += ratio >= 1;
+    ++count;
+  }
+  if (count == 0) return;
+  set["geomean"] = std::exp(sum / static_cast<double>(count));
+  set["worst"] = worst;
+  std::printf("%s: %zu rows, geomean %.3f, worst %.3f, %zu at least as fast as the peer\n\n",
+              set["name"].get<std::string>().c_str(), count, set["geomean"].get<double>(), worst,
+              wins);
+}
+
+int run(const Asked& asked) {
+  const Runtime runtime;
+  const Device device = must(runtime.open(asked.device));
+  const nlohmann::json peers = asked.peers.empty()
+                                   ? nlohmann::json::object()
+                                   : nlohmann::json::parse(must(read_file(asked.peers)));
+  std::printf("%s: %s\n", device.name().c_str(), device.info().name.c_str());
+  nlohmann::json report = {{"device", device.info().name}, {"sets", nlohmann::json::array()}};
+  size_t rows = 0;
+  for (const CaseSet& set : must(read_sets(asked.sets))) {
+    if (!begins_with_one_of(set.name, asked.set)) continue;
+    if (set.kind == SetKind::threads || set.kind == SetKind::compile) continue;
+    nlohmann::json of_set = {{"name", set.name}, {"rows", nlohmann::json::array()}};
+    for (const Case& row : set.cases)
+      if (row.name.find(asked.only) != std::string::npos)
+        of_set["rows"].push_back(measure_row(device, row, asked, peers));
+    summarize(of_set);
+    rows += of_set["rows"].size();
+    report["sets"].push_back(std::move(of_set));
+  }
+  if (!asked.json.empty()) must(write_file(asked.json, report.dump(1) + "\n"));
+  if (rows == 0) std::fprintf(stderr, "no row has that name\n");
+  return rows == 0 ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace stria::bench
+
+int main(int argc, char** argv) {
+  stria::bench::Asked asked;
+  asked.sets = stria::bench::sets_folder().string();
+  const std::map<std::string, std::string*> texts = {
+      {"--device", &asked.device}, {"--set", &asked.set},   {"--only", &asked.only},
+      {"--pipeline", &asked.pipeline}, {"--peers", &asked.peers}, {"--json", &asked.json},
+      {"--dump", &asked.dump},     {"--sets", &asked.sets}};
+  const std::map<std::string, int*> numbers = {{"--rounds", &asked.rounds}, {"--tune", &asked.tune}};
+  bool right = true;
+  for (int n = 1; n + 1 < argc && right; n += 2) {
+    if (auto text = texts.find(argv[n]); text != texts.end())
+      *text->second = argv[n + 1];
+    else if (auto number = numbers.find(argv[n]); number != numbers.end())
+      *number->second = std::atoi(argv[n + 1]);
+    else
+      right = false;
+  }
+  if (!right || argc % 2 == 0 || asked.device.empty() || asked.rounds < 1) {
+    std::fprintf(stderr,
+                 "usage: stria_gpu_bench --device SELECTOR [--set NAME,...] [--only TEXT] [--rounds N]\n"
+                 "                       [--pipeline FILE] [--peers FILE] [--json FILE] [--dump FOLDER]\n"
+                 "                       [--sets FOLDER] [--tune N]\n");
+    return 2;
+  }
+  return stria::bench::run(asked);
+}
