@@ -9,7 +9,7 @@
 //   issue                     (threads * (k * (sums + loads) + barrier) + staged) / lanes of multiply-adds of a unit
 //   all                       steps * (full rounds of groups, and the last one of fewer)
 //
-// Source: our own measurements of 20 tiles of products of seven sizes on an NVIDIA H200; the constants are
+// Source: our own measurements of 20 tiles of products of seven sizes on a GPU of 132 units; the constants are
 // instructions that a lane issues for each access.
 #pragma once
 

@@ -293,8 +293,8 @@ bool Builder::decide(const Frame& frame, std::vector<Affine>& pending, std::vect
   return true;
 }
 
-template <typename Inner>
-Status Builder::guarded(const std::vector<Affine>& conditions, Body& out, const Inner& inner) {
+Status Builder::guarded(const std::vector<Affine>& conditions, Body& out,
+                        const std::function<Status(Body&)>& inner) {
   ExprRef all;
   for (const Affine& form : conditions) {
     ExprRef one = nest_.at_least_zero(form);
@@ -327,11 +327,7 @@ Status Builder::points(const Frame& outer, const Frame& parent, std::vector<Affi
     if (!next) return one_point(frame, parent, inner);
     if (open_indices == 1 && runs_as_lanes(block, *next, options_) && lanes_keep_apart(block, *next, parent))
       return lanes(*next, frame, parent, pending, inner);
-    if (is_pipelined(block, frame)) {
-      if (!pending.empty())
-        return unsupported("{} is #pipeline; it must have no constraint on its indices", name_of_block(block));
-      return pipelined(frame, parent, inner);
-    }
+    if (is_pipelined(block, frame)) return pipelined(frame, parent, pending, inner);
     if (!block.tags.has("unroll")) return loop(*next, frame, parent, pending, inner);
     const Affine start = next->affine ? next->affine->substitute(parent.indices) : Affine(0);
     for (int64_t i = 0; i < next->range; ++i) {

@@ -21,8 +21,8 @@
 //   lane's number, lanes without a point skip the block, `special barrier` is a barrier. What is allocated around
 //   lane blocks is shared by the group; a distributed allocation (S12) is an array of each lane, whose slot the
 //   location's bit form gives. A #stencil block on distributed operands is one instruction (S14).
-// * A #pipeline=N loop of a group (S13) has N copies of what it allocates: `for k { barrier; what stands before
-//   the first barrier, for k+N-1; the rest, for k }`. Elsewhere its points run one after the other.
+// * A #pipeline=N loop of a group (S13) has N copies of what it allocates: `barrier; for k { what stands before
+//   the first barrier, for k+N-1; the rest, for k; barrier }`. Elsewhere its points run one after the other.
 //   What is fetched by loads and stores alone is loaded before the rest of point k and stored behind it, so that
 //   the rest hides how long it takes; there is no condition then: at the end the last point is fetched again.
 // * A swizzled allocation's addresses are permuted; lanes must be a run that stays together.

@@ -3,6 +3,7 @@
 // statements inside them, place.cc where an element lies, group.cc what the lanes of a group do together.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -76,8 +77,7 @@ class Builder {
   // loop variables and kLane, to `open`.
   bool decide(const Frame& frame, std::vector<Affine>& pending, std::vector<Affine>& open) const;
   // Runs `inner` under the conditions.
-  template <typename Inner>
-  Status guarded(const std::vector<Affine>& conditions, Body& out, const Inner& inner);
+  Status guarded(const std::vector<Affine>& conditions, Body& out, const std::function<Status(Body&)>& inner);
 
   // --- group.cc: lanes of a group (S11 to S14)
   bool in_group() const { return !units_.empty(); }
@@ -91,7 +91,7 @@ class Builder {
   bool is_pipelined(const stripe::Block& block, const Frame& frame) const;
   // The points of a #pipeline=N block: what stands before its first barrier runs N-1 points ahead, into
   // copies of the block's allocations.
-  Status pipelined(const Frame& frame, const Frame& parent, Body& out);
+  Status pipelined(const Frame& frame, const Frame& parent, const std::vector<Affine>& pending, Body& out);
   Status instruction(const Frame& frame, const std::string& name, Body& out);
   Status barrier(const Frame& frame, const stripe::Special& special, Body& out);
 

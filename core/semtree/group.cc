@@ -118,15 +118,20 @@ Status Builder::barrier(const Frame& frame, const stripe::Special& special, Body
 }
 
 bool Builder::is_pipelined(const Block& block, const Frame& frame) const {
-  return in_group() && above_lanes(frame) && block.tags.integer("pipeline").value_or(1) > 1;
+  // Without a barrier each lane uses what it has fetched itself, point after point.
+  return in_group() && above_lanes(frame) && block.tags.integer("pipeline").value_or(1) > 1 &&
+         std::any_of(block.stmts.begin(), block.stmts.end(), is_barrier);
 }
 
-// for k: barrier; if k+N-1 < range: fetch(k+N-1); rest(k). The barrier parts what is fetched from
-// who reads it, and rest(k-1) from the fetch that overwrites its copy of the allocations. A fetch
+// barrier; for k: if k+N-1 < range: fetch(k+N-1); rest(k); barrier. The barrier parts what is fetched
+// from who reads it, and rest(k-1) from the fetch that overwrites its copy of the allocations. It
+// stands at the loop's end: a driver for CPUs makes wrong code of one at its beginning. A fetch
 // that is nothing but loads and stores to the allocations is taken apart: its loads, of the last
 // point beyond the end, stand before rest(k), and its stores, into a copy that no point reads any
-// more beyond the end, behind it.
-Status Builder::pipelined(const Frame& outer, const Frame& parent, Body& out) {
+// more beyond the end, behind it. `pending` are constraints on the loop's own indices, the same for
+// all lanes: a point that fails them is neither fetched nor worked on.
+Status Builder::pipelined(const Frame& outer, const Frame& parent,
+                          const std::vector<Affine>& pending, Body& out) {
   const Block& block = *outer.block;
   const DataType type = options_.index_type;
   // Points are numbered in lexicographic order: index i is number / below % range.
@@ -143,12 +148,9 @@ Status Builder::pipelined(const Frame& outer, const Frame& parent, Body& out) {
   }
   const int64_t depth = std::min(*block.tags.integer("pipeline"), range);
   const auto first_barrier = std::find_if(block.stmts.begin(), block.stmts.end(), is_barrier);
-  if (first_barrier == block.stmts.end() || outer.repeats)
-    return unsupported(
-        "{} is #pipeline; it needs a barrier after what fetches its operands, and no loop of the "
-        "group "
-        "around it",
-        name_of_block(block));
+  if (outer.repeats)
+    return unsupported("{} is #pipeline; it may have no loop of the group around it",
+                       name_of_block(block));
   std::map<std::string, View> made;
   Frame frame = outer;
   frame.repeats = true;
@@ -180,10 +182,14 @@ Status Builder::pipelined(const Frame& outer, const Frame& parent, Body& out) {
       if (!slot_form(*view.whole))
         own.offset += copy * std::max<int64_t>(view.whole->shape.span_elements(), 1);
     }
-    for (auto s = block.stmts.begin(); s != block.stmts.end(); ++s)
-      if ((s < first_barrier) == fetches && s != first_barrier)
-        STRIA_RETURN_IF_ERROR(statement(at, *s, to));
-    return {};
+    std::vector<Affine> undecided = pending, conditions;
+    if (!decide(at, undecided, conditions)) return {};
+    return guarded(conditions, to, [&](Body& inner) -> Status {
+      for (auto s = block.stmts.begin(); s != block.stmts.end(); ++s)
+        if ((s < first_barrier) == fetches && s != first_barrier)
+          STRIA_RETURN_IF_ERROR(statement(at, *s, inner));
+      return {};
+    });
   };
   for (int64_t i = 0; i + 1 < depth; ++i)
     STRIA_RETURN_IF_ERROR(part(Affine(i), Affine(i), true, out));
@@ -202,9 +208,8 @@ Status Builder::pipelined(const Frame& outer, const Frame& parent, Body& out) {
   const std::string last =
       nest_.define("fetched", binary(Op::min, beyond, integer(type, range - 1)), {0, range - 1});
   const Affine copy = copy_of(variable(var, {type, 1})), next_copy = copy_of(beyond);
-  Body body;
-  body.push_back({Barrier{}});
-  Body fetch, stores;
+  out.push_back({Barrier{}});
+  Body body, fetch, stores;
   STRIA_RETURN_IF_ERROR(part(Affine::of(last), next_copy, true, fetch));
   std::set<int> stored;
   for (const Statement& statement : fetch)
@@ -225,6 +230,7 @@ Status Builder::pipelined(const Frame& outer, const Frame& parent, Body& out) {
   }
   STRIA_RETURN_IF_ERROR(part(Affine::of(name), copy, false, body));
   std::move(stores.begin(), stores.end(), std::back_inserter(body));
+  body.push_back({Barrier{}});
   for (Statement& statement :
        nest_.close(name, var, integer(type, 0), integer(type, range), std::move(body)))
     out.push_back(std::move(statement));

@@ -201,6 +201,7 @@ void k0_gemm(__global float* restrict C_base, const ulong C_at, __global const u
   const int e_5 = o_1 + 3072;
   const int o_10 = e_5 ^ (int)((uint)((e_5 >> 6) & 3) << (uint)3);
   *(__local ushort8*)(Bs + (o_10)) = x_14;
+  barrier(CLK_LOCAL_MEM_FENCE);
   for (int k = 0; k < 128; ++k) {
     const int next = k + 1;
     const int fetched = min(next, 127);
@@ -211,7 +212,6 @@ void k0_gemm(__global float* restrict C_base, const ulong C_at, __global const u
     const int o_17 = o_6 + (fetched * 32);
     const int o_23 = o_22 + (copy * 4096);
     const int o_42 = o_41 + (copy * 4096);
-    barrier(CLK_LOCAL_MEM_FENCE);
     const ushort8 x_16 = LOAD_ROW(ushort8, 8, A + (o_11));
     const float8 x_17 = from_fp168(x_16);
     const int o_13 = o_12 ^ (int)((uint)((o_12 >> 6) & 3) << (uint)3);
@@ -444,6 +444,7 @@ void k0_gemm(__global float* restrict C_base, const ulong C_at, __global const u
     *(__local ushort8*)(Bs + (o_19)) = x_26;
     *(__local ushort8*)(Bs + (o_20)) = x_28;
     *(__local ushort8*)(Bs + (o_21)) = x_30;
+    barrier(CLK_LOCAL_MEM_FENCE);
   }
   const float x_96 = acc[0];
   C[o_60] = x_96;

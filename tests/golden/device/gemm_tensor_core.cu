@@ -192,6 +192,7 @@ k0_gemm( float* __restrict__ C_base, const u64 C_at,  const u16* __restrict__ A_
   const int e_5 = o_1 + 3072;
   const int o_10 = e_5 ^ (int)((u32)((e_5 >> 6) & 3) << (u32)3);
   store_lanes(Bs + (o_10), x_14);
+  __syncthreads();
   for (int k = 0; k < 128; ++k) {
     const int next = k + 1;
     const int fetched = lesser(next, 127);
@@ -202,7 +203,6 @@ k0_gemm( float* __restrict__ C_base, const u64 C_at,  const u16* __restrict__ A_
     const int o_17 = o_6 + (fetched * 32);
     const int o_23 = o_22 + (copy * 4096);
     const int o_42 = o_41 + (copy * 4096);
-    __syncthreads();
     const u16_x8 x_16 = load_lanes<u16_x8>(A + (o_11));
     const float_x8 x_17 = lanes_from_fp16<float_x8>(x_16);
     const int o_13 = o_12 ^ (int)((u32)((o_12 >> 6) & 3) << (u32)3);
@@ -435,6 +435,7 @@ k0_gemm( float* __restrict__ C_base, const u64 C_at,  const u16* __restrict__ A_
     store_lanes(Bs + (o_19), x_26);
     store_lanes(Bs + (o_20), x_28);
     store_lanes(Bs + (o_21), x_30);
+    __syncthreads();
   }
   const float x_96 = acc[0];
   C[o_60] = x_96;

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -11,12 +13,14 @@
 
 #include "../../chosen_device.h"
 #include "device_programs.h"
+#include "emit/dialect.h"
 #include "scripted_host.h"
 #include "stria/base/file.h"
 #include "stria/hal/device.h"
 #include "stria/lower/lower.h"
 #include "stria/pass/pipeline.h"
 #include "stria/passes/all_passes.h"
+#include "stria/semtree/program_source.h"
 #include "stria/stripe/parser.h"
 #include "stria/stripe/printer.h"
 #include "stria/stripe/walk.h"
@@ -179,22 +183,38 @@ TEST(DevicePrograms, ConvolutionAsPrinted) {
   expect_values(tensors, "R", 2000, relu_of_convolution);
 }
 
-// A Tile function's kernel in groups of lanes, made by passes alone.
-Result<stripe::Program> in_groups(const std::string& tile_text,
-                                  const std::map<std::string, tile::TensorType>& inputs,
-                                  const TemplateSettings& settings) {
+using Inputs = std::map<std::string, tile::TensorType>;
+
+// What the pipeline in the file makes of a Tile function for the model.
+Result<stripe::Program> made_by(const std::string& path, const HardwareModel& model,
+                                const TemplateSettings& settings, const std::string& tile_text,
+                                const Inputs& inputs) {
   STRIA_ASSIGN(tile::Program parsed, tile::parse({"test.tile", tile_text}));
   STRIA_ASSIGN(tile::BoundProgram bound, tile::bind_program(parsed, "", inputs));
   STRIA_ASSIGN(stripe::Program program, lower(bound));
-  const std::string path = STRIA_SOURCE_DIR "/tests/unit/passes/group_pipeline.json";
   STRIA_ASSIGN(std::string text, read_file(path));
-  STRIA_ASSIGN(HardwareModel model, load_hardware_model({"groups", R"({
-      "mem_units": {"LOCAL": {"size_KiB": 32}, "REG": {"count": 1}},
-      "exec_units": {"CU": {"count": 4}, "ITEM": {"count": 1}}})"}));
   STRIA_ASSIGN(Pipeline pipeline,
                parse_pipeline({path, text}, settings, model, passes::all_passes()));
   STRIA_RETURN_IF_ERROR(run_pipeline(program, pipeline, model, {}).status());
   return program;
+}
+
+// A Tile function's kernel in groups of lanes, made by passes alone.
+Result<stripe::Program> in_groups(const std::string& tile_text, const Inputs& inputs,
+                                  const TemplateSettings& settings) {
+  STRIA_ASSIGN(HardwareModel model, load_hardware_model({"groups", R"({
+      "mem_units": {"LOCAL": {"size_KiB": 32}, "REG": {"count": 1}},
+      "exec_units": {"CU": {"count": 4}, "ITEM": {"count": 1}}})"}));
+  return made_by(STRIA_SOURCE_DIR "/tests/unit/passes/group_pipeline.json", model, settings,
+                 tile_text, inputs);
+}
+
+// The same for a GPU as the plugin does it.
+Result<stripe::Program> for_gpu(const std::string& tile_text, const Inputs& inputs) {
+  const std::string plugin = STRIA_SOURCE_DIR "/plugins/opencl/";
+  STRIA_ASSIGN(std::string text, read_file(plugin + "hw/gpu.json"));
+  STRIA_ASSIGN(HardwareModel model, load_hardware_model({"gpu.json", text}));
+  return made_by(plugin + "passes/gpu.json", model, {}, tile_text, inputs);
 }
 
 const char* const kSame =
@@ -235,6 +255,16 @@ TEST(DevicePrograms, GroupsMadeByPasses) {
                    {"LAYOUT", "outputs"},
                    {"RUN", "16"}}),
         "R", convolution);
+  // A loop of which some groups skip points, and one whose lanes fetch for themselves alone.
+  check(in_groups(kSame, {{"D", {f, {4, 5, 6, 4}}}, {"K", {f, {3, 3, 8, 4}}}},
+                  {{"TILE", R"({"ci": 4, "co": 8, "i": 3, "j": 1, "n": 4, "x": 5, "y": 1})"},
+                   {"THREADS", "32"},
+                   {"DEPTH", "2"},
+                   {"LAYOUT", "outputs"}}),
+        "R", convolution);
+  check(in_groups(kByRows, {{"A", {f, {2, 171}}}, {"B", {f, {9, 171}}}},
+                  {{"TILE", R"({"i": 1, "j": 1, "k": 32})"}, {"THREADS", "128"}, {"DEPTH", "2"}}),
+        "C", product);
   check(in_groups(rows, {{"A", {f, {5, 1000}}}},
                   {{"TILE", R"({"i": 2, "k": 512})"}, {"THREADS", "64"}, {"DEPTH", "2"}}),
         "S", [](const Tensors& all, int64_t element) {
@@ -242,6 +272,49 @@ TEST(DevicePrograms, GroupsMadeByPasses) {
           for (int64_t k = 0; k < 1000; ++k) sum += all.at("A").at(element * 1000 + k);
           return sum;
         });
+}
+
+// Whatever its sizes, a product or convolution has a kernel that the driver takes; and the right
+// one, where that is quickly seen.
+TEST(DevicePrograms, TheGpuPipelineTakesAllSizes) {
+  const DataType f = DataType::fp32;
+  std::mt19937 random(9);
+  const auto size = [&](double most) {
+    return static_cast<int64_t>(std::llround(std::pow(2.0, std::uniform_real_distribution<>(0, most)(random))));
+  };
+  const semtree::SourceOptions options = [] {
+    semtree::SourceOptions out = opencl::source_options();
+    out.build.enough_parallel_points = INT32_MAX;
+    out.largest_group = 1024;
+    out.shared_bytes = 48 << 10;
+    return out;
+  }();
+  const auto check = [&](const std::string& text, const Inputs& inputs, double work,
+                         const std::string& output,
+                         const std::function<double(const Tensors&, int64_t)>& expected, int& runs) {
+    std::string sizes;
+    for (const auto& [name, type] : inputs) sizes += fmt::format(" {}[{}]", name, fmt::join(type.sizes, ", "));
+    SCOPED_TRACE(sizes);
+    auto program = for_gpu(text, inputs);
+    ASSERT_TRUE(program.ok()) << program.status().to_string();
+    auto source = semtree::print_program(*program, opencl::dialect({.fp64 = true, .fma = true}), options);
+    ASSERT_TRUE(source.ok()) << source.status().to_string();
+    if (work > 30000 || source->kernels.size() != 1 || --runs < 0) return;
+    Tensors tensors = tensors_of(*program);
+    auto time = run(*program, tensors);
+    ASSERT_TRUE(time.ok()) << time.status().to_string();
+    expect_values(tensors, output, 0, expected);
+  };
+  int products = 4, convolutions = 2;
+  for (int i = 0; i < 60; ++i) {
+    const int64_t m = size(11), n = size(11), k = size(11);
+    check(kByRows, {{"A", {f, {m, k}}}, {"B", {f, {n, k}}}}, static_cast<double>(m * n * k), "C", product, products);
+  }
+  for (int i = 0; i < 12; ++i) {
+    const int64_t n = size(3), x = size(6), y = size(6), ci = size(7), co = size(7);
+    check(kSame, {{"D", {f, {n, x, y, ci}}}, {"K", {f, {3, 3, co, ci}}}},
+          static_cast<double>(9 * n * x * y * ci * co), "R", convolution, convolutions);
+  }
 }
 
 TEST(DevicePrograms, GroupsMadeByPassesAsPrinted) {
