@@ -15,20 +15,29 @@ struct Job {
   std::function<void(const sdk::Ref<sdk::StartedWork>&)> run;
 };
 
+// What a launch keeps alive until it is done.
+struct Used {
+  sdk::Ref<sdk::Kernel> kernel;
+  std::vector<sdk::Argument> arguments;
+};
+
 }  // namespace
 
 sdk::Ref<sdk::Event> SimExecutor::launch(const sdk::Ref<sdk::Kernel>& kernel,
                                          std::vector<sdk::Argument> arguments, sdk::Waits waits) {
-  auto run = [kernel, clock = clock_,
-              arguments = std::move(arguments)](const sdk::Ref<sdk::StartedWork>& work) {
-    const auto& part = static_cast<const SimKernel&>(*kernel);
+  auto used = std::make_shared<Used>(Used{kernel, std::move(arguments)});
+  auto run = [used, clock = clock_](const sdk::Ref<sdk::StartedWork>& work) {
+    const auto& part = static_cast<const SimKernel&>(*used->kernel);
     std::vector<stria_memory> memory;
-    for (const sdk::Argument& argument : arguments)
+    for (const sdk::Argument& argument : used->arguments)
       memory.push_back(
           {argument.buffer->data() + argument.offset, argument.buffer->size() - argument.offset});
     sdk::Outcome outcome = sdk::outcome_of_call([&] { part.run(memory.data(), memory.size()); });
-    const uint64_t begin = clock->now_ns.fetch_add(part.nanoseconds());
-    work->finish(std::move(outcome), begin, begin + part.nanoseconds());
+    const uint64_t nanoseconds = part.nanoseconds();
+    const uint64_t begin = clock->now_ns.fetch_add(nanoseconds);
+    // Who waits for the work may shut the device down: nothing of it may be held any more.
+    *used = {};
+    work->finish(std::move(outcome), begin, begin + nanoseconds);
   };
   return sdk::start_when(
       host(), tracker(), waits,
