@@ -199,7 +199,7 @@ TEST_F(Command, OptExplainsEveryPass) {
                     HasSubstr("\n  vectorize: ")));
   EXPECT_THAT(out_of("opt --explain thread"),
               AllOf(StartsWith("# thread\n\nIt spreads kernels"),
-                    HasSubstr("\n| `points_per_core` | integer, 1 to 1048576 | `8` | parts made"),
+                    HasSubstr("\n| `points_per_core` | integer, 0 to 1048576 | `8` | parts made"),
                     HasSubstr("\nAfter\n\n```\n// thread (thread): 1 matched")));
   int pages = 0;
   for (const auto& file : std::filesystem::directory_iterator(STRIA_SOURCE_DIR "/docs/passes")) {
