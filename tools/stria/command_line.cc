@@ -80,7 +80,7 @@ void add_tune(CLI::App* app, int& candidates) {
   app->add_option("--tune", candidates,
                   "time so many candidates for each kernel's tile on the device and take the "
                   "fastest; what was timed is kept. For devices whose pipeline chooses tiles by "
-                  "cost: llvm_cpu")
+                  "cost: llvm_cpu, and GPUs of opencl")
       ->type_name("N")
       ->check(CLI::Range(0, 1000));
 }
