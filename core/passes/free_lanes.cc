@@ -152,7 +152,7 @@ class Host {
   std::string why_needed(const Path& path, const Affine& form, const std::string& sums, size_t dim,
                          const Affine& end) const {
     for (const Refinement& ref : path.back()->refs)
-      if (ref.dir == RefDir::in && !lies_within(path, ref, form))
+      if (ref.dir != RefDir::none && !lies_within(path, ref, form))
         return fmt::format("'{}' ends where the lanes do", ref.into);
     for (const Statement& stmt : host_.stmts) {
       const Block* block = stmt.block();
