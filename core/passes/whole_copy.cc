@@ -58,6 +58,26 @@ std::vector<Value> reordered(const std::vector<Value>& values, const std::vector
   return out;
 }
 
+// The coordinates that scalars choose; none, if of the dimensions with a choice none is left: they
+// have one element.
+stripe::ChosenCoordinates chosen(const stripe::ChosenCoordinates& at, const std::vector<int>& dims) {
+  stripe::ChosenCoordinates out = reordered(at, dims, std::string());
+  if (std::all_of(out.begin(), out.end(), [](const std::string& name) { return name.empty(); }))
+    out.clear();
+  return out;
+}
+
+// Does a statement store into the tensor where a scalar chooses? What it chooses outside is dropped.
+bool stored_where_chosen(const Block& around, const std::string& tensor) {
+  return std::any_of(around.stmts.begin(), around.stmts.end(), [&](const stripe::Statement& stmt) {
+    const Block* block = stmt.block();
+    return block && stores_where_chosen(*block) &&
+           std::any_of(block->refs.begin(), block->refs.end(), [&](const Refinement& ref) {
+             return ref.from == tensor && ref.dir != RefDir::in && ref.dir != RefDir::none;
+           });
+  });
+}
+
 // Of each dimension of the views in `block` of `name`, now views of `other`: dims[d] says which
 // one of the old it is, or -1; the coordinate grows by offset[d].
 void replace_views(Block& block, const std::string& name, const std::string& other,
@@ -79,10 +99,10 @@ void replace_views(Block& block, const std::string& name, const std::string& oth
   for (stripe::Statement& stmt : block.stmts) {
     if (auto* load = std::get_if<stripe::Load>(&stmt.op))
       if (changed.count(load->from) && !load->at.empty())
-        load->at = reordered(load->at, dims, std::string());
+        load->at = chosen(load->at, dims);
     if (auto* store = std::get_if<stripe::Store>(&stmt.op))
       if (changed.count(store->into) && !store->at.empty())
-        store->at = reordered(store->at, dims, std::string());
+        store->at = chosen(store->at, dims);
   }
 }
 
@@ -137,6 +157,10 @@ std::optional<WholeCopy> whole_copy(const Block& kernel, const Block& around) {
   }
   for (size_t i = 0; i < used.size(); ++i)
     if (!used[i] && kernel.idxs[i].range != 1) return std::nullopt;
+  // A choice needs its dimension in the target, too.
+  if (std::count(copy.dim.begin(), copy.dim.end(), -1) > 0 &&
+      stored_where_chosen(around, copy.source))
+    copy.whole_source = false;
   return copy;
 }
 

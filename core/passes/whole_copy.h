@@ -19,7 +19,8 @@ struct WholeCopy {
   // A dimension of the target that occurs in none has one element.
   std::vector<int> dim;
   std::vector<int64_t> offset;
-  bool whole_source = false;  // every element of the source is copied, once
+  // Every element of the source is copied, once, and the target can stand for it everywhere.
+  bool whole_source = false;
 };
 
 // `kernel`, a statement of `around`, as such a copy, if it is one: the values arrive bit by bit as
