@@ -104,7 +104,8 @@ GroupTime group_time(const TiledBlock& block, const Tile& tile, int64_t depth, c
     if (sums > kMostSums || registers > rates.lane_registers ||
         best.local_bytes > static_cast<double>(rates.local_bytes))
       continue;
-    const double fit = std::min({std::floor(static_cast<double>(rates.registers) / (lanes * static_cast<double>(registers))),
+    const double held = lanes * static_cast<double>(registers);
+    const double fit = std::min({std::floor(static_cast<double>(rates.registers) / held),
                                  std::floor(static_cast<double>(rates.most_lanes) / lanes),
                                  kMostGroupsBeside});
     if (fit < 1) continue;
@@ -155,7 +156,8 @@ bool all_larger_are_over(const TiledBlock& block, const Tile& tile, int64_t dept
 std::string to_string(const GroupTime& time) {
   if (time.threads == 0) return "no number of lanes holds it";
   return fmt::format(
-      "groups={:.0f} threads={} sums={:.0f} beside={:.0f} local_bytes={:.0f} steps={:.0f} step_cycles={:.0f} cycles={:.0f}",
+      "groups={:.0f} threads={} sums={:.0f} beside={:.0f} local_bytes={:.0f} steps={:.0f} "
+      "step_cycles={:.0f} cycles={:.0f}",
       time.groups, time.threads, time.sums, time.beside, time.local_bytes, time.steps, time.step_cycles, time.cycles);
 }
 
