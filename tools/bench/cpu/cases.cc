@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "stria/base/file.h"
 
@@ -110,6 +111,20 @@ CaseSet set_of(const std::string& name, const json& file) {
 }
 
 }  // namespace
+
+std::filesystem::path sets_folder(const std::filesystem::path& source) {
+  const std::filesystem::path beside =
+      std::filesystem::read_symlink("/proc/self/exe").parent_path() / "sets";
+  return std::filesystem::exists(beside) ? beside : source / "tools/bench/cpu/sets";
+}
+
+bool begins_with_one_of(const std::string& name, const std::string& list) {
+  if (list.empty()) return true;
+  std::istringstream parts(list);
+  for (std::string part; std::getline(parts, part, ',');)
+    if (name.rfind(part, 0) == 0) return true;
+  return false;
+}
 
 Result<std::vector<CaseSet>> read_sets(const std::filesystem::path& folder) {
   std::vector<CaseSet> out;

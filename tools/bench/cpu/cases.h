@@ -71,6 +71,11 @@ struct CaseSet {
   std::vector<Case> cases;
 };
 
+// The folder that was carried beside the executable, or that of the source tree.
+std::filesystem::path sets_folder(const std::filesystem::path& source);
+// Is one of the names in the list, parted by commas, the beginning of `name`? An empty list is all.
+bool begins_with_one_of(const std::string& name, const std::string& list);
+
 // All sets of the folder, by name. A file that is not as it should be fails with its name.
 Result<std::vector<CaseSet>> read_sets(const std::filesystem::path& folder);
 

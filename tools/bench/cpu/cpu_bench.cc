@@ -13,7 +13,6 @@
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "copy_limit.h"
 #include "ours.h"
@@ -27,22 +26,6 @@ namespace {
 
 std::filesystem::path folder_of_executable() {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path();
-}
-
-// The folder of the source tree, or the one that was carried beside the executable.
-std::filesystem::path sets_folder() {
-  const std::filesystem::path beside = folder_of_executable() / "sets";
-  return std::filesystem::exists(beside)
-             ? beside
-             : std::filesystem::path(STRIA_SOURCE_DIR) / "tools/bench/cpu/sets";
-}
-
-bool begins_with_one_of(const std::string& name, const std::string& list) {
-  if (list.empty()) return true;
-  std::istringstream parts(list);
-  for (std::string part; std::getline(parts, part, ',');)
-    if (name.rfind(part, 0) == 0) return true;
-  return false;
 }
 
 int run(const Asked& asked, const std::string& json, bool list, const std::string& once) {
@@ -82,7 +65,7 @@ int run(const Asked& asked, const std::string& json, bool list, const std::strin
 int main(int argc, char** argv) {
   stria::bench::Asked asked;
   std::string json, once;
-  asked.sets = stria::bench::sets_folder().string();
+  asked.sets = stria::bench::sets_folder(STRIA_SOURCE_DIR).string();
   bool list = false;
   const std::map<std::string, std::string*> texts = {
       {"--set", &asked.set},           {"--only", &asked.only}, {"--json", &json},

@@ -14,7 +14,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
-#include <sstream>
 
 #include "../cpu/cases.h"
 #include "../must.h"
@@ -28,22 +27,6 @@ struct Asked {
   std::string device, set, only, pipeline, peers, json, dump, sets;
   int rounds = 7, tune = 0;
 };
-
-std::filesystem::path sets_folder() {
-  const std::filesystem::path beside =
-      std::filesystem::read_symlink("/proc/self/exe").parent_path() / "sets";
-  return std::filesystem::exists(beside)
-             ? beside
-             : std::filesystem::path(STRIA_SOURCE_DIR) / "tools/bench/cpu/sets";
-}
-
-bool begins_with_one_of(const std::string& name, const std::string& list) {
-  if (list.empty()) return true;
-  std::istringstream parts(list);
-  for (std::string part; std::getline(parts, part, ',');)
-    if (name.rfind(part, 0) == 0) return true;
-  return false;
-}
 
 // Normally distributed, a million of them over and over.
 Tensor filled(const Device& device, const TensorInfo& info, unsigned seed) {
@@ -201,7 +184,7 @@ int run(const Asked& asked) {
 
 int main(int argc, char** argv) {
   stria::bench::Asked asked;
-  asked.sets = stria::bench::sets_folder().string();
+  asked.sets = stria::bench::sets_folder(STRIA_SOURCE_DIR).string();
   const std::map<std::string, std::string*> texts = {
       {"--device", &asked.device}, {"--set", &asked.set},   {"--only", &asked.only},
       {"--pipeline", &asked.pipeline}, {"--peers", &asked.peers}, {"--json", &asked.json},
