@@ -151,8 +151,9 @@ class Roller {
     }
     if (!reduction) return "the block that adds to it has no reduction";
     const auto range = static_cast<uint64_t>(reduction->range / options_.min_steps);
+    const uint64_t even = options_.round_up ? std::bit_ceil(range) : std::bit_floor(range);
     const int64_t parts =
-        std::min<int64_t>(options_.threads / lanes, static_cast<int64_t>(std::bit_floor(range)));
+        std::min<int64_t>(options_.threads / lanes, static_cast<int64_t>(even));
     if (parts < 2) return "its reduction is too short";
     change(name, whole, use, *reduction, parts);
     return "";
@@ -307,6 +308,8 @@ void describe(RollupOptions& options, OptionFields& fields) {
              "lanes of a group, a power of two; a block's tag #threads goes before it", {2, 1 << 20});
   fields.add("min_steps", options.min_steps, "of the reduction that each lane keeps, at least",
              {1, 1 << 30});
+  fields.add("round_up", options.round_up,
+             "as many parts as the next power of two, some of them empty, instead of the one below");
   fields.add("loc", options.loc, "memory unit in which lanes exchange sums");
 }
 

@@ -34,6 +34,7 @@ struct RollupOptions {
   std::vector<std::string> reqs = {"group"};  // tags that a block must have
   int64_t threads = 256;                      // lanes of a group; a power of two
   int64_t min_steps = 1;                      // of the reduction that each lane keeps, at least
+  bool round_up = false;  // the next power of two parts, some of them empty, instead of the one below
   stripe::Location loc;                       // where lanes exchange sums: a memory unit
 };
 

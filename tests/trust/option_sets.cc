@@ -68,7 +68,7 @@ const std::map<std::string, std::vector<std::string>>& given_sets() {
         R"({"reqs": ["kernel"], "memory": "REG", "idx_tag": "bank"})", R"({"num_parts": 2})"}},
       {"rollup",
        {R"({"reqs": ["kernel"], "threads": 8, "loc": {"name": "SRAM"}})",
-        R"({"reqs": ["a"], "threads": 64, "loc": {"name": "SRAM"}})",
+        R"({"reqs": ["a"], "threads": 64, "loc": {"name": "SRAM"}, "round_up": true})",
         R"({"reqs": ["b"], "threads": 4})"}},
       {"schedule",
        {R"({"mem_loc": {"name": "SRAM"}, "xfer_loc": {"name": "CORE"}})",
