@@ -17,10 +17,12 @@ sdk::Ref<sdk::Library> ClCompiler::compile(std::string_view stripe, std::string_
   print.shared_bytes = device.local_bytes;
   print.largest_group = device.largest_group;
   print.print_semtree = request.dump_source;
-  return sdk::make<ClLibrary>(context_,
-                              code_generator::require(semtree::print_program(
-                                  request.program, dialect(device.features), print)),
-                              request.fast_math);
+  Features features = device.features;
+  features.fast_math = request.fast_math;
+  return sdk::make<ClLibrary>(
+      context_,
+      code_generator::require(semtree::print_program(request.program, dialect(features), print)),
+      request.fast_math);
 }
 
 }  // namespace stria::opencl

@@ -26,7 +26,7 @@ const char* const kReserved[] = {
     "cos",       "tan",       "asin",      "acos",       "atan",       "sinh",     "cosh",
     "tanh",      "asinh",     "acosh",     "atanh",      "barrier",    "sat",      "odd",
     "vec_step",  "main",      "asm",       "typeof",     "this",       "class",    "template",
-    "linux",     "unix"};
+    "linux",     "unix",      "mad",       "native_exp", "native_log", "native_sqrt"};
 
 void add_types(Dialect& out, const Features& features) {
   out.types = {{DataType::boolean, "bool"}, {DataType::i8, "char"},     {DataType::i16, "short"},
@@ -56,6 +56,12 @@ void add_operations(Dialect& out, const Features& features) {
         "asinh", "acosh", "atanh"})
     s[name] = {std::string(name) + "($0)", {}};
   s["pow"] = {"pow($0, $1)", {}};
+  if (features.fast_math) {
+    s["fma.fp32"] = {"mad($0, $1, $2)", {}};
+    // Not sin, cos and tan: their native forms hold for a few periods only.
+    for (const char* name : {"exp", "log", "sqrt"})
+      s[std::string(name) + ".fp32"] = {std::string("native_") + name + "($0)", {}};
+  }
   s["pair"] = {"as_uint($0)", {}};
   if (features.mma) ptx::add_instructions(out);
   s["nan_max"] = {"nan_max_$t($0, $1)", {"nan_max"}};

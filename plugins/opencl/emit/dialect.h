@@ -11,6 +11,9 @@ struct Features {
   bool fp64 = false;
   bool fma = false;  // a fused multiply-add is as fast as the two
   bool mma = false;  // matrix instructions of PTX in inline assembly
+  // The program asked for it: functions of fp32 as the hardware has them, whose error the device
+  // defines, and a product and a sum rounded as is fastest.
+  bool fast_math = false;
 };
 
 // Defined, it makes of aligned accesses to tensors some that may lie anywhere.

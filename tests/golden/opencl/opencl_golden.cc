@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stage opencl: a device Stripe program as OpenCL C. Options: group=64 (work items of a group),
-// fp64=no.
+// fp64=no, fast_math=yes.
 #include <cstdlib>
 
 #include "emit/dialect.h"
@@ -11,7 +11,10 @@ namespace {
 
 stria::Result<std::string> print_source(const stria::golden::Case& test) {
   STRIA_ASSIGN(stria::stripe::Program program, stria::stripe::parse(test.input));
-  const stria::opencl::Features features = {test.option("fp64") != "no", true};
+  stria::opencl::Features features;
+  features.fp64 = test.option("fp64") != "no";
+  features.fma = true;
+  features.fast_math = test.option("fast_math") == "yes";
   stria::semtree::SourceOptions options = stria::opencl::source_options();
   options.group_points = std::atoi(test.option("group", "1").c_str());
   if (options.group_points > 1) options.build.enough_parallel_points = INT32_MAX;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <thread>
 
@@ -277,6 +278,27 @@ TEST_P(OpenClDevice, RefusesByName) {
   EXPECT_THAT(options.done.wait().message(), HasSubstr("fast_math"));
   Build unknown = *compiler_.build(doubling("frobnicate"));
   EXPECT_THAT(unknown.done.wait().message(), HasSubstr("frobnicate"));
+}
+
+// What may be rounded otherwise, and by how much, is up to the device: it stays near.
+TEST_P(OpenClDevice, RoundsAsIsFastestOnlyIfAsked) {
+  std::string text = doubling();
+  text.replace(text.find("$r = add.fp32($a, $a)"), 21,
+               "$s = sqrt.fp32($a)\n      2: $l = log.fp32($s)\n      3: $r = exp.fp32($l)");
+  text.replace(text.find("2: R = store"), 1, "4");
+  for (const bool fast : {false, true}) {
+    Build build = *compiler_.build(text, fast ? R"({"fast_math": true})" : "{}");
+    ASSERT_TRUE(build.done.wait().ok()) << build.done.wait().to_string();
+    EXPECT_EQ(build.library.source()->at(0).text.find("native_log") != std::string::npos, fast);
+    Kernel kernel = *executor_.prepare(build.library, 0);
+    Buffer a = *device_.allocate(4 * kCount), r = *device_.allocate(4 * kCount);
+    Event written = *write(a, numbers());
+    Event done = *kernel.run(std::vector<Argument>{{r, 0}, {a, 0}}, {&written, 1});
+    auto result = read(r, done);
+    ASSERT_TRUE(result.ok()) << result.status().to_string();
+    for (size_t i = 1; i < kCount; ++i)
+      ASSERT_NEAR((*result)[i], std::sqrt(static_cast<float>(i)), 1e-4 * std::sqrt(i)) << i;
+  }
 }
 
 TEST_P(OpenClDevice, ShowsWhatItGenerated) {
