@@ -328,8 +328,9 @@ void define(CLI::App* app, SimOptions& options) {
                   "roofline: bounds alone; event: discrete events; cycle: tick by tick, slow")
       ->check(CLI::IsMember({"roofline", "event", "cycle"}))
       ->capture_default_str();
-  app->add_option("--buses", options.buses,
-                  "how transfers share a bus: fair rates, or turns of 256 bytes")
+  app->add_option(
+         "--buses", options.buses,
+         "how transfers share a bus: fair rates, or the schedule of those in turns of 256 bytes")
       ->check(CLI::IsMember({"fluid", "burst"}))
       ->capture_default_str();
   app->add_flag("--no-skip-ahead", options.no_skip_ahead,

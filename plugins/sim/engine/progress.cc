@@ -169,6 +169,27 @@ void Progress::started(Node node, uint64_t now) {
   settle(now);
 }
 
+bool Progress::reach(uint64_t number, uint64_t now) {
+  Frame* frame = root_.get();
+  for (;;) {
+    const GraphPlan& plan = *frame->plan;
+    const auto after = std::upper_bound(plan.number.begin(), plan.number.end(), number);
+    const auto node = static_cast<uint32_t>(after - plan.number.begin()) - 1;
+    if (!plan.graph->is_loop(node)) return true;
+    Activation* loop = frame->loops[plan.graph->kind[node] & ~TaskGraph::kLoop].get();
+    if (!loop) return false;
+    const uint64_t size = loop->plan->body->number.back();
+    number -= plan.number[node];
+    const uint64_t point = number / size;
+    number %= size;
+    const uint64_t begun = loop->begun;
+    while (loop->begun <= point && loop->begun - loop->base < loop->depth()) enter(*loop, now);
+    if (loop->begun > begun) settle(now);
+    frame = loop->at(point);
+    if (!frame) return false;
+  }
+}
+
 void Progress::ended(Node node, Ended ended, uint64_t now) {
   queue_.push_back({node, ended});
   settle(now);

@@ -35,6 +35,9 @@ class Progress {
   void started(Node node, uint64_t now);
   // What it was is `ended`.
   void ended(Node node, Ended ended, uint64_t now);
+  // For one who takes tasks in an order of his own: begins the point that the task is in, if there
+  // is room for it. True if that has begun.
+  bool reach(uint64_t number, uint64_t now);
   // Tasks that are ready and have not been taken from here.
   std::vector<Node>& ready() { return ready_; }
   bool done() const { return done_; }

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <functional>
 #include <queue>
+#include <unordered_map>
 
 #include "engine/progress.h"
+#include "engine/task_order.h"
 
 namespace stria::sim {
 namespace {
@@ -17,8 +19,10 @@ using MinHeap = std::priority_queue<T, std::vector<T>, std::greater<T>>;
 
 class Simulation {
  public:
-  Simulation(const Machine& machine, const TaskGraph& graph, const SimulateOptions& options)
-      : machine_(machine), graph_(graph), options_(options), progress_(graph) {
+  // `order`: instances take their tasks as it says; null: the first one that is ready.
+  Simulation(const Machine& machine, const TaskGraph& graph, const SimulateOptions& options,
+             TaskOrder* order)
+      : machine_(machine), graph_(graph), options_(options), order_(order), progress_(graph) {
     std::vector<double> widths;
     for (const Lane& lane : machine.lanes()) widths.push_back(lane.bytes_per_tick);
     network_ = make_flow_network(options.buses, std::move(widths), options.burst_bytes);
@@ -32,6 +36,7 @@ class Simulation {
     }
     own_.resize(machine.instances());
     idle_since_.resize(machine.instances());
+    reached_.assign(machine.instances(), false);
     fixed_.assign(groups, 0);
     touched_.assign(groups, false);
     // What stands outside of loops is looked at one by one.
@@ -43,7 +48,10 @@ class Simulation {
     progress_.begin();
     settle();
     while (!progress_.done()) {
-      const uint64_t limit = timers_.empty() ? kLastTick : timers_.top().at;
+      if (timers_.empty() && due_.empty() && network_->idle())
+        return internal_error("at tick {} nothing is under way, and nothing may start", now_);
+      uint64_t limit = timers_.empty() ? kLastTick : timers_.top().at;
+      if (!due_.empty()) limit = std::min(limit, due_.top().first);
       done_.clear();
       now_ = network_->idle() ? limit : network_->advance(limit, done_);
       if (now_ >= kLastTick) return too_long();
@@ -53,6 +61,7 @@ class Simulation {
         timers_.pop();
         timer(task);
       }
+      for (; !due_.empty() && due_.top().first == now_; due_.pop()) touch(due_.top().second);
       settle();
       if (out_.tasks.size() > kMostRecords)
         return make_error(StatusCode::out_of_range,
@@ -100,7 +109,9 @@ class Simulation {
   void push_ready(Progress::Node node) {
     const TaskKind& kind = graph_.kinds[Progress::kind(node)];
     const Ready ready{Progress::number(node), node};
-    if (kind.instance < 0) {
+    if (order_) {
+      in_order_.emplace(ready.number, node);
+    } else if (kind.instance < 0) {
       any_[kind.group].push(ready);
     } else {
       own_[machine_.groups()[kind.group].first + static_cast<uint32_t>(kind.instance)].push(ready);
@@ -123,6 +134,7 @@ class Simulation {
   void settle() {
     for (;;) {
       for (uint32_t task : ended_) end(task);
+      if (!ended_.empty()) look_again();
       ended_.clear();
       take_ready();
       if (touched_list_.empty()) return;
@@ -153,6 +165,7 @@ class Simulation {
   }
 
   void start_group(uint32_t g) {
+    if (order_) return start_in_order(g);
     const Group& group = machine_.groups()[g];
     for (uint32_t i = 0; i < group.count && idle_[g] > 0; ++i) {
       if (any_[g].empty() && fixed_[g] == 0) return;
@@ -166,11 +179,49 @@ class Simulation {
       if (take_own) --fixed_[g];
       free_[g][i] = false;
       --idle_[g];
-      start(node, group.first + i, i);
+      start(node, group.first + i, i, waited_for(Progress::why(node)));
     }
   }
 
-  void start(Progress::Node node, uint32_t instance, uint32_t number) {
+  void start_in_order(uint32_t g) {
+    const Group& group = machine_.groups()[g];
+    for (uint32_t i = 0; i < group.count && idle_[g] > 0; ++i) {
+      const uint32_t instance = group.first + i;
+      if (!free_[g][i]) continue;
+      const auto [number, due, waited] = order_->next(instance);
+      if (number == TaskOrder::kNone) continue;
+      if (!reached_[instance]) {
+        reached_[instance] = progress_.reach(number, now_);
+        if (!reached_[instance]) {
+          far_.push_back(g);
+          continue;
+        }
+        take_ready();
+      }
+      const auto at = in_order_.find(number);
+      if (at == in_order_.end()) continue;
+      if (due > now_) {
+        due_.push({due, g});
+        continue;
+      }
+      const Progress::Node node = at->second;
+      in_order_.erase(at);
+      order_->take(instance);
+      reached_[instance] = false;
+      free_[g][i] = false;
+      --idle_[g];
+      start(node, instance, i, waited == Spent::no_work ? Spent::data : waited);
+    }
+  }
+
+  // An end may have made room for points that instances have not reached.
+  void look_again() {
+    for (uint32_t group : far_) touch(group);
+    far_.clear();
+  }
+
+  // `waited`: for what, if the instance did nothing before.
+  void start(Progress::Node node, uint32_t instance, uint32_t number, Spent waited) {
     ++out_.events;
     uint32_t task;
     if (spare_.empty()) {
@@ -189,7 +240,7 @@ class Simulation {
     of.instance = instance;
     of.parts = 1;
     of.idle = now_ - idle_since_[instance];
-    if (of.idle > 0) of.waited = waited_for(Progress::why(node));
+    if (of.idle > 0) of.waited = waited;
     idle_since_[instance] = 0;
     const TaskKind& kind = graph_.kinds[of.kind];
     if (kind.work == TaskKind::Work::transfer) {
@@ -272,7 +323,7 @@ class Simulation {
 
   // The same for moments that are alike, and soon made.
   uint64_t sketch() {
-    uint64_t out = progress_.frames();
+    uint64_t out = progress_.frames() + in_order_.size();
     const auto add = [&](uint64_t value) { out = (out ^ value) * 0x9e37'79b9'7f4a'7c15 + value; };
     for (size_t g = 0; g < free_.size(); ++g) {
       add(any_[g].size());
@@ -296,19 +347,20 @@ class Simulation {
       if (tasks_[i].parts > 0) running_.push_back(i);
     // Those of a node are few: as many as run.
     names_.assign(tasks_.size(), 0);
-    order_.clear();
+    in_form_.clear();
     progress_.write_state(out, [&](Progress::Node node) {
       const auto at = std::find_if(running_.begin(), running_.end(), [&](uint32_t task) {
         return tasks_[task].node.frame == node.frame && tasks_[task].node.node == node.node;
       });
       const Task& task = tasks_[*at];
       names_[*at] = static_cast<uint32_t>(out.tasks.size());
-      order_.push_back(*at);
+      in_form_.push_back(*at);
       out.tasks.push_back({task.serial, task.start, task.timer, task.moves});
       out.form.insert(out.form.end(), {task.instance, task.parts, task.moves, task.timer != 0,
                                        task.idle, static_cast<uint64_t>(task.waited)});
     });
     network_->write_state(now_, names_, out.form);
+    if (order_) order_->write_state(out);
     return out;
   }
 
@@ -320,6 +372,7 @@ class Simulation {
     }
     const uint64_t by = ticks * steady.times;
     progress_.skip(steady.steps, steady.times);
+    if (order_) order_->skip(before, now, steady.times);
     Repeat repeat{before.records, out_.tasks.size(), steady.times, ticks, {}};
     for (size_t r = repeat.first; r < repeat.last; ++r)
       repeat.steps.push_back(progress_.step_of(loop_of_[r]));
@@ -330,13 +383,13 @@ class Simulation {
     now_ += by;
     network_->shift(by);
     timers_ = {};
-    for (size_t t = 0; t < order_.size(); ++t) {
-      Task& task = tasks_[order_[t]];
+    for (size_t t = 0; t < in_form_.size(); ++t) {
+      Task& task = tasks_[in_form_[t]];
       if (!steady.task_lasts[t]) {
         task.start += by;
         if (task.timer != 0) task.timer += by;
       }
-      if (task.timer != 0) push_timer(order_[t]);
+      if (task.timer != 0) push_timer(in_form_[t]);
     }
     for (size_t i = 0; i < idle_since_.size(); ++i)
       if (!steady.instance_lasts[i]) idle_since_[i] += by;
@@ -344,14 +397,19 @@ class Simulation {
     for (auto& heap : any_) heap = {};
     for (auto& heap : own_) heap = {};
     std::fill(fixed_.begin(), fixed_.end(), 0);
+    in_order_.clear();
     progress_.visit_ready([&](Progress::Node node) { push_ready(node); });
     for (uint32_t group : touched_list_) touched_[group] = false;
     touched_list_.clear();
+    due_ = {};
+    if (order_)
+      for (uint32_t g = 0; g < free_.size(); ++g) start_in_order(g);
   }
 
   const Machine& machine_;
   const TaskGraph& graph_;
   const SimulateOptions options_;
+  TaskOrder* order_;
   Progress progress_;
   Timeline out_;
   std::vector<uint32_t> loop_of_;  // of each record
@@ -362,15 +420,21 @@ class Simulation {
   std::vector<uint32_t> spare_;
   MinHeap<Timer> timers_;
   std::vector<uint32_t> done_, ended_;
-  std::vector<MinHeap<Ready>> any_;      // by group: ready for any instance
-  std::vector<MinHeap<Ready>> own_;      // by instance: ready for it alone
-  std::vector<uint32_t> fixed_, idle_;   // by group: tasks in own_, free instances
-  std::vector<std::vector<bool>> free_;  // by group and instance
-  std::vector<uint64_t> idle_since_;     // by instance; 0 while it works
-  std::vector<bool> touched_;            // by group: something may start
+  std::vector<MinHeap<Ready>> any_;  // by group: ready for any instance
+  std::vector<MinHeap<Ready>> own_;  // by instance: ready for it alone
+  // Of a given order: what is ready, by number; instances whose next task's point has begun, groups
+  // of those whose has not.
+  std::unordered_map<uint64_t, Progress::Node> in_order_;
+  std::vector<bool> reached_;
+  std::vector<uint32_t> far_;
+  MinHeap<std::pair<uint64_t, uint32_t>> due_;  // what is ready before its time, and its group
+  std::vector<uint32_t> fixed_, idle_;          // by group: tasks in own_, free instances
+  std::vector<std::vector<bool>> free_;         // by group and instance
+  std::vector<uint64_t> idle_since_;            // by instance; 0 while it works
+  std::vector<bool> touched_;                   // by group: something may start
   std::vector<uint32_t> touched_list_, starting_;
   // Of the last moment: tasks under way in its order, the place of each task in that.
-  std::vector<uint32_t> order_, names_, running_;
+  std::vector<uint32_t> in_form_, names_, running_;
   std::vector<uint64_t> flowing_;
 };
 
@@ -379,7 +443,12 @@ class Simulation {
 Result<Timeline> simulate(const Machine& machine, const TaskGraph& graph,
                           const SimulateOptions& options) {
   STRIA_RETURN_IF_ERROR(numbers_of(graph).status());
-  return Simulation(machine, graph, options).run();
+  if (options.buses == BusModel::fluid) return Simulation(machine, graph, options, nullptr).run();
+  SimulateOptions schedule = options;
+  schedule.buses = BusModel::fluid;
+  STRIA_ASSIGN(Timeline scheduled, Simulation(machine, graph, schedule, nullptr).run());
+  TaskOrder order(std::move(scheduled), machine.instances());
+  return Simulation(machine, graph, options, &order).run();
 }
 
 }  // namespace stria::sim

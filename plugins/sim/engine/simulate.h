@@ -10,6 +10,11 @@
 // * At one tick all ends come first, then starts, groups in their order.
 // * Loops that have become steady are skipped ahead: the timeline says what repeats itself how
 //   often. All tasks have the times that they have without.
+// * Bursts run the schedule that fluid buses make: each instance takes the same tasks in the same
+//   order, none before its time there. Who comes first at an instance hangs on single ticks, and
+//   loops that run beside each other drift apart from less; two models of buses can be compared
+//   only over one schedule. An instance that waits where it does not in the schedule waits for
+//   data.
 // The same input gives the same times, on every machine.
 #pragma once
 

@@ -37,6 +37,25 @@ std::optional<Steady> steady_between(const Moment& before, const Moment& now) {
     if (a != b && b - a != passed) return std::nullopt;
     out.instance_lasts.push_back(a == b);
   }
+  for (size_t i = 0; i < now.starts.size(); ++i) {
+    const uint64_t a = before.starts[i], b = now.starts[i];
+    if (b == 0 ? a == 0 : b - a == passed) continue;
+    if (b == 0 || a != b) return std::nullopt;
+    // That comes after all of it.
+    out.times = std::min(out.times, (b - 1 - now.now) / passed);
+  }
+  // All that follow an order that is repeated have come as far in it.
+  const Moment::Turn* moved = nullptr;
+  uint64_t further = 0;
+  for (size_t t = 0; t < now.turns.size(); ++t) {
+    const Moment::Turn &a = before.turns[t], &b = now.turns[t];
+    if (a.repeat != b.repeat || b.done < a.done) return std::nullopt;
+    if (a.done == b.done) continue;
+    if (moved && (moved->repeat != b.repeat || further != b.done - a.done)) return std::nullopt;
+    moved = &b;
+    further = b.done - a.done;
+    out.times = std::min(out.times, (b.times - b.done) / further);
+  }
   if (out.times == 0) return std::nullopt;
   return out;
 }

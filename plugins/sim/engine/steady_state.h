@@ -35,6 +35,14 @@ struct Moment {
   };
   std::vector<Task> tasks;
   std::vector<uint64_t> idle_since;  // of each instance
+  // Of a given order: before which tick an instance takes nothing, 0 if that has passed; how far it
+  // has come that repeats itself, for each repeat that an instance is in.
+  std::vector<uint64_t> starts;
+  struct Turn {
+    size_t repeat = 0;  // which one
+    uint64_t done = 0, times = 0;
+  };
+  std::vector<Turn> turns;
 };
 
 // What may be skipped after the second of two moments.
