@@ -202,6 +202,7 @@ class Simulation {
       if (at == in_order_.end()) continue;
       if (due > now_) {
         due_.push({due, g});
+        ++held_;
         continue;
       }
       const Progress::Node node = at->second;
@@ -361,6 +362,7 @@ class Simulation {
     });
     network_->write_state(now_, names_, out.form);
     if (order_) order_->write_state(out);
+    out.held = held_;
     return out;
   }
 
@@ -428,6 +430,7 @@ class Simulation {
   std::vector<bool> reached_;
   std::vector<uint32_t> far_;
   MinHeap<std::pair<uint64_t, uint32_t>> due_;  // what is ready before its time, and its group
+  uint64_t held_ = 0;                           // how often there was something
   std::vector<uint32_t> fixed_, idle_;          // by group: tasks in own_, free instances
   std::vector<std::vector<bool>> free_;         // by group and instance
   std::vector<uint64_t> idle_since_;            // by instance; 0 while it works

@@ -56,6 +56,11 @@ std::optional<Steady> steady_between(const Moment& before, const Moment& now) {
     further = b.done - a.done;
     out.times = std::min(out.times, (b.times - b.done) / further);
   }
+  // One that is late and catches up does not do the same again; one that falls back does, if
+  // nothing was held back that no longer is.
+  if (moved && passed != further * moved->shift &&
+      (passed < further * moved->shift || before.held != now.held))
+    return std::nullopt;
   if (out.times == 0) return std::nullopt;
   return out;
 }

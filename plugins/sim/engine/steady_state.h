@@ -41,8 +41,10 @@ struct Moment {
   struct Turn {
     size_t repeat = 0;  // which one
     uint64_t done = 0, times = 0;
+    uint64_t shift = 0;  // ticks that a time of it takes
   };
   std::vector<Turn> turns;
+  uint64_t held = 0;  // how often something was ready before its time
 };
 
 // What may be skipped after the second of two moments.

@@ -76,7 +76,8 @@ void TaskOrder::write_state(Moment& moment) const {
     if (line.at == line.tasks.size()) continue;
     for (int32_t s = line.inside[line.at]; s >= 0; s = line.spans[static_cast<size_t>(s)].around) {
       const Span& span = line.spans[static_cast<size_t>(s)];
-      moment.turns.push_back({span.repeat, span.done, timeline_.repeats[span.repeat].times});
+      const Repeat& repeat = timeline_.repeats[span.repeat];
+      moment.turns.push_back({span.repeat, span.done, repeat.times, repeat.shift});
     }
   }
 }

@@ -120,7 +120,8 @@ TEST(SkipAhead, EveryTaskIsWhereItIsInTheFullRun) {
   size_t skipped = 0, nested = 0, compared = 0;
   uint64_t records = 0, tasks = 0;
   for (const BusModel buses : {BusModel::fluid, BusModel::burst})
-    for (uint32_t seed = 1; seed <= 400; ++seed) {
+    for (uint32_t n = 1; n <= 401; ++n) {
+      const uint32_t seed = n <= 400 ? n : 2158;  // bursts are late there and catch up
       const Case made = random_case(seed);
       const uint64_t count = numbers_of(made.graph).value();
       if (count > 40'000) continue;
