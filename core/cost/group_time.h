@@ -52,6 +52,9 @@ struct GroupTime {
 };
 // The tile's points of reductions are one step. `depth`: steps whose operands are in local memory at once.
 GroupTime group_time(const TiledBlock& block, const Tile& tile, int64_t depth, const GroupRates& rates);
+// Not above the cycles of any tile that is at least `low` and at most `high`, index by index.
+double group_time_bound(const TiledBlock& block, const Tile& low, const Tile& high, int64_t depth,
+                        const GroupRates& rates);
 
 // Powers of two up to 128 and whole ranges up to that, of outputs; of reductions up to 64. No list is empty.
 TileSpace group_tiles(const TiledBlock& block);

@@ -2,6 +2,8 @@
 #include "stria/cost/tile_search.h"
 
 #include <algorithm>
+#include <array>
+#include <deque>
 #include <limits>
 #include <set>
 #include <utility>
@@ -36,7 +38,7 @@ class Exhaustive {
     if (!cost_.hopeless(box.low)) {
       descend_from(box.low);
       tighten(box, space_.size());
-      visit(std::move(box));
+      visit(box, 0);
     }
     return std::move(out_);
   }
@@ -115,7 +117,7 @@ class Exhaustive {
     return out;
   }
 
-  void visit(Box box) {
+  void visit(const Box& box, size_t depth) {
     const size_t i = widest(box);
     if (i == space_.size()) {
       look_at(box.low);
@@ -125,19 +127,22 @@ class Exhaustive {
     const auto first = std::lower_bound(sizes.begin(), sizes.end(), box.low[i]),
                last = std::lower_bound(first, sizes.end(), box.high[i]),
                middle = first + (last - first) / 2;
-    Box halves[2] = {box, std::move(box)};
+    if (depth == halves_.size()) halves_.emplace_back();
+    std::array<Box, 2>& halves = halves_[depth];
+    halves[0] = halves[1] = box;
     halves[0].high[i] = *middle;
     halves[1].low[i] = *std::next(middle);
     tighten(halves[1], i);
     for (Box& half : halves) half.bound = cost_.bound(half.low, half.high);
     if (halves[1].bound <= halves[0].bound) std::swap(halves[0], halves[1]);
-    for (Box& half : halves)
-      if (may_be_kept(half)) visit(std::move(half));
+    for (const Box& half : halves)
+      if (may_be_kept(half)) visit(half, depth + 1);
   }
 
   const TileSpace& space_;
   const TileCost& cost_;
   const size_t keep_;
+  std::deque<std::array<Box, 2>> halves_;  // by depth; memory is taken once
   Ranking out_;
 };
 

@@ -2,6 +2,7 @@
 #include "stria/cost/tiled_block.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -149,6 +150,36 @@ class BorderCount {
   bool never_ = false;
 };
 
+// The least value of extent / product(sizes of the indices that come first here) over the box. With
+// all other sizes fixed it rises or falls with each one, so it is least at a corner.
+double least_share(const TiledDim& dim, const Tile& low, const Tile& high) {
+  const size_t n = dim.terms.size();
+  if (n == 1 && dim.terms[0].first) {
+    const TiledDim::Term& term = dim.terms[0];
+    const auto least = static_cast<double>(low[term.index]),
+               most = static_cast<double>(high[term.index]);
+    const auto step = static_cast<double>(term.coefficient),
+               rest = static_cast<double>(dim.size) - step;
+    return step + std::min(rest / least, rest / most);
+  }
+  double least = std::numeric_limits<double>::infinity();
+  for (size_t corner = 0; corner < size_t{1} << n; ++corner) {
+    auto value = static_cast<double>(dim.size);
+    double points = 1;
+    bool counts = true;
+    for (size_t t = 0; t < n && counts; ++t) {
+      const TiledDim::Term& term = dim.terms[t];
+      const bool at_high = corner >> t & 1;
+      counts = !at_high || term.first;
+      const auto size = static_cast<double>(at_high ? high[term.index] : low[term.index]);
+      value += static_cast<double>(term.coefficient) * (size - 1);
+      if (term.first) points *= size;
+    }
+    if (counts) least = std::min(least, value / points);
+  }
+  return least;
+}
+
 }  // namespace
 
 std::vector<int64_t> TiledBlock::ranges() const {
@@ -203,6 +234,13 @@ double extent(const TiledDim& dim, const Tile& tile) {
 double elements_of(const TiledView& view, const Tile& tile) {
   double out = 1;
   for (const TiledDim& dim : view.dims) out *= extent(dim, tile);
+  return out;
+}
+
+double least_elements_of_point(const TiledView& view, const Tile& low, const Tile& high) {
+  double out = 1;
+  for (const TiledDim& dim : view.dims) out *= least_share(dim, low, high);
+  for (size_t i : view.still) out /= static_cast<double>(high[i]);
   return out;
 }
 

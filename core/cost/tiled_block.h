@@ -73,6 +73,9 @@ TiledBlock tiled_block(const stripe::Block& block);
 double extent(const TiledDim& dim, const Tile& tile);
 // Elements of the box that a tile shows.
 double elements_of(const TiledView& view, const Tile& tile);
+// Not above elements_of / points_of of any tile that is at least `low` and at most `high`, index by
+// index.
+double least_elements_of_point(const TiledView& view, const Tile& low, const Tile& high);
 // Bytes of it in a memory that the program manages. Where the tile cuts a reduction, sums are kept
 // in the type that they are added up in.
 double staged_bytes(const TiledBlock& block, const TiledView& view, const Tile& tile);

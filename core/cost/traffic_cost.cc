@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "stria/base/status.h"
 
@@ -28,36 +27,6 @@ double short_of(double value, int64_t goal) {
   return static_cast<double>(goal) / std::min(value, static_cast<double>(goal));
 }
 
-// The least value of extent / product(sizes of the indices that come first here) over the box. With
-// all other sizes fixed it rises or falls with each one, so it is least at a corner.
-double least_share(const TiledDim& dim, const Tile& low, const Tile& high) {
-  const size_t n = dim.terms.size();
-  if (n == 1 && dim.terms[0].first) {
-    const TiledDim::Term& term = dim.terms[0];
-    const auto least = static_cast<double>(low[term.index]),
-               most = static_cast<double>(high[term.index]);
-    const auto step = static_cast<double>(term.coefficient),
-               rest = static_cast<double>(dim.size) - step;
-    return step + std::min(rest / least, rest / most);
-  }
-  double least = std::numeric_limits<double>::infinity();
-  for (size_t corner = 0; corner < size_t{1} << n; ++corner) {
-    auto value = static_cast<double>(dim.size);
-    double points = 1;
-    bool counts = true;
-    for (size_t t = 0; t < n && counts; ++t) {
-      const TiledDim::Term& term = dim.terms[t];
-      const bool at_high = corner >> t & 1;
-      counts = !at_high || term.first;
-      const auto size = static_cast<double>(at_high ? high[term.index] : low[term.index]);
-      value += static_cast<double>(term.coefficient) * (size - 1);
-      if (term.first) points *= size;
-    }
-    if (counts) least = std::min(least, value / points);
-  }
-  return least;
-}
-
 // Lines over elements of a view, at least.
 double least_density(const TiledView& view, const Tile& low, const Tile& high, double line) {
   if (line == 0) return 1;
@@ -80,10 +49,8 @@ double least_density(const TiledView& view, const Tile& low, const Tile& high, d
 
 // Of io / points over the box, at least.
 double least_io(const TiledView& view, const Tile& low, const Tile& high, int64_t width) {
-  double out = least_density(view, low, high, line_of(view, width));
-  for (const TiledDim& dim : view.dims) out *= least_share(dim, low, high);
-  for (size_t i : view.still) out /= static_cast<double>(high[i]);
-  return out;
+  return least_density(view, low, high, line_of(view, width)) *
+         least_elements_of_point(view, low, high);
 }
 
 }  // namespace

@@ -84,25 +84,25 @@ class GroupCosting final : public Costing {
         if (block.indices[i].name == index.name) order_.push_back(i);
   }
   double of(const Tile& tile) const override {
-    const cost::GroupScore score = cost::score_of(kernel_, in_order(tile), settings_);
+    const cost::GroupScore score = cost::score_of(kernel_, in_order(tile, low_), settings_);
     return score.fits() ? -score.score : kNone;
   }
   double bound(const Tile& low, const Tile& high) const override {
-    return -cost::score_bound(kernel_, in_order(low), in_order(high), settings_);
+    return -cost::score_bound(kernel_, in_order(low, low_), in_order(high, high_), settings_);
   }
   bool hopeless(const Tile& tile) const override {
-    return cost::all_larger_are_over(kernel_, in_order(tile), settings_);
+    return cost::all_larger_are_over(kernel_, in_order(tile, low_), settings_);
   }
   double score(const Tile& tile) const override {
-    return cost::score_of(kernel_, in_order(tile), settings_).score;
+    return cost::score_of(kernel_, in_order(tile, low_), settings_).score;
   }
   std::string terms(const Tile& tile) const override {
-    return cost::to_string(cost::score_of(kernel_, in_order(tile), settings_), settings_);
+    return cost::to_string(cost::score_of(kernel_, in_order(tile, low_), settings_), settings_);
   }
 
  private:
-  Tile in_order(const Tile& tile) const {
-    Tile out;
+  const Tile& in_order(const Tile& tile, Tile& out) const {
+    out.clear();
     for (size_t i : order_) out.push_back(tile[i]);
     return out;
   }
@@ -110,6 +110,7 @@ class GroupCosting final : public Costing {
   const cost::FlatKernel kernel_;
   const GroupSettings& settings_;
   std::vector<size_t> order_;
+  mutable Tile low_, high_;  // in the table's order; memory is taken once
 };
 
 class RegisterCosting final : public Costing {
@@ -141,8 +142,9 @@ class GroupTimeCosting final : public Costing {
   GroupTimeCosting(const TiledBlock& block, int64_t depth, const cost::GroupRates& rates)
       : block_(block), depth_(depth), rates_(rates) {}
   double of(const Tile& tile) const override { return time(tile).cycles; }
-  // What is hopeless leaves few: all that fit are looked at.
-  double bound(const Tile&, const Tile&) const override { return 0; }
+  double bound(const Tile& low, const Tile& high) const override {
+    return cost::group_time_bound(block_, low, high, depth_, rates_);
+  }
   bool hopeless(const Tile& tile) const override {
     return cost::all_larger_are_over(block_, tile, depth_, rates_);
   }

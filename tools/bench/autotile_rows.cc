@@ -24,10 +24,14 @@ constexpr double kGoal = 5;  // ms for a kernel
 
 const char kModel[] = R"({
   "name": "both", "clock_mhz": 2000,
-  "mem_units": {"DRAM": {"count": 1, "size_KiB": 8388608, "policy": "managed"},
+  "mem_units": {"DRAM": {"count": 1, "size_KiB": 8388608, "policy": "managed", "latency_cycles": 400,
+                         "read_bytes_per_cycle": 3168},
+                "LOCAL": {"count": 132, "size_KiB": 48, "policy": "managed", "latency_cycles": 30},
+                "REG": {"count": 33792, "size_KiB": 1, "policy": "managed"},
                 "L2": {"count": 2, "size_KiB": 1024, "policy": "lru", "line_bytes": 64, "ways": 16},
                 "L1": {"count": 2, "size_KiB": 48, "policy": "lru", "line_bytes": 64, "ways": 12}},
-  "exec_units": {"CORE": {"count": 2, "vector_bytes": 64, "vector_registers": 32, "fma_latency_cycles": 4}},
+  "exec_units": {"CORE": {"count": 2, "vector_bytes": 64, "vector_registers": 32, "fma_latency_cycles": 4},
+                 "CU": {"count": 132, "ops_per_cycle": 128, "op": "mac", "max_threads": 2048}},
   "settings": {"threads": 256, "mem_width": 32, "max_mem": 49152, "max_regs": 65536, "goal_groups": 128,
                "goal_flops_per_byte": 30, "source": "round numbers of a large GPU"}
 })";
@@ -76,6 +80,7 @@ void print_autotile_rows(int rounds) {
        R"("cost": "roofline_occupancy", "only_even": true)"},
       {"roofline_occupancy, ascend", R"("cost": "roofline_occupancy", "search": "ascend")"},
       {"registers, exhaustive", R"("cost": "registers")"},
+      {"group_time, exhaustive", R"("cost": "group_time", "unit": "CU", "pipeline_depth": 2)"},
   };
   for (const auto& row : kRows) {
     const Pipeline pipeline = must(parse_pipeline(

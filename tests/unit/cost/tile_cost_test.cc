@@ -12,6 +12,7 @@
 #include "stria/base/file.h"
 #include "stria/base/text.h"
 #include "stria/cost/block_time.h"
+#include "stria/cost/group_time.h"
 #include "stria/cost/roofline_occupancy.h"
 #include "stria/cost/tile_search.h"
 #include "stria/cost/traffic_cost.h"
@@ -328,6 +329,63 @@ TEST(Exhaustive, FindsTheBestScoreOfWorkGroups) {
   std::cout << looked_at << " of " << all << " tiles looked at, " << none << " times none fits\n";
   EXPECT_LT(looked_at, all / 2);
   EXPECT_LT(none, 50);
+}
+
+// Units on which different terms of the time count.
+GroupRates random_rates(std::mt19937& random) {
+  const auto one_of = [&](std::vector<double> values) {
+    return values[std::uniform_int_distribution<size_t>(0, values.size() - 1)(random)];
+  };
+  GroupRates out;
+  out.units = one_of({1, 2, 7});
+  out.multiply_adds = one_of({4, 32, 128});
+  out.most_lanes = 512;
+  out.most_threads = 128;
+  out.registers = static_cast<int64_t>(one_of({16 << 10, 128 << 10}));
+  out.lane_registers = static_cast<int64_t>(one_of({300, 1024}));
+  out.local_bytes = static_cast<int64_t>(one_of({2048, 1 << 20}));
+  out.far_latency = one_of({0, 40, 400});
+  out.local_latency = one_of({0, 30});
+  out.far_bytes = one_of({0, 1, 24});
+  return out;
+}
+
+TEST(Exhaustive, FindsTheShortestTimeOfWorkGroups) {
+  std::mt19937 random(13);
+  int64_t looked_at = 0, all = 0, none = 0;
+  double tightest = 0;
+  for (int round = 0; round < 400; ++round) {
+    const TiledBlock block = random_block(random);
+    const GroupRates rates = random_rates(random);
+    const int64_t depth = round % 2 + 1;
+    TileCost cost;
+    cost.of = [&](const Tile& tile) { return group_time(block, tile, depth, rates).cycles; };
+    cost.bound = [&](const Tile& low, const Tile& high) {
+      return group_time_bound(block, low, high, depth, rates);
+    };
+    cost.hopeless = [&](const Tile& tile) {
+      return all_larger_are_over(block, tile, depth, rates);
+    };
+    TileSpace space;
+    for (int64_t range : block.ranges()) {
+      std::vector<int64_t>& sizes = space.emplace_back();
+      for (int64_t size = 1; size <= range; ++size) sizes.push_back(size);
+    }
+    const Ranking ranking = exhaustive(space, cost, 3);
+    ASSERT_EQ(text_of(ranking.best), text_of(unpruned(space, cost, 3))) << "round " << round;
+    looked_at += ranking.looked_at;
+    none += ranking.best.empty();
+    for_each_tile(space, [&](const Tile& tile) {
+      ++all;
+      const double cycles = cost.of(tile), bound = cost.bound(tile, tile);
+      ASSERT_LE(bound, cycles) << "round " << round << " " << to_string(block, tile);
+      if (cycles < kNone) tightest = std::max(tightest, bound / cycles);
+    });
+  }
+  std::cout << looked_at << " of " << all << " tiles looked at, " << none << " times none fits\n";
+  EXPECT_LT(looked_at, all / 3);
+  EXPECT_LT(none, 50);
+  EXPECT_GT(tightest, 0.99);
 }
 
 TEST(TileSpace, DivisorsPowersOfTwoAndParts) {
