@@ -85,6 +85,8 @@ class Vectorizer {
     if (vector.reduction)
       vector.lanes *= std::max<int64_t>(
           1, std::min(vector.range, options_.reduction_lanes) / vector.lanes);
+    else if (computes_function(leaf))
+      vector.lanes *= whole_vectors(vector, options_.function_vectors);
     TensorNames outside = around_;
     for (const Block* block : single_chain(kernel_)) {
       if (std::string reason = why_points_do_not_commute(*block, outside); !reason.empty())
@@ -127,6 +129,23 @@ class Vectorizer {
   }
 
  private:
+  bool computes_function(const Block& leaf) const {
+    const bool reduces = std::any_of(leaf.refs.begin(), leaf.refs.end(),
+                                     [](const Refinement& ref) { return ref.agg.has_value(); });
+    return !reduces && std::any_of(leaf.stmts.begin(), leaf.stmts.end(), [&](const auto& stmt) {
+      const auto* intrinsic = std::get_if<stripe::Intrinsic>(&stmt.op);
+      return intrinsic && std::find(options_.functions.begin(), options_.functions.end(),
+                                    intrinsic->name) != options_.functions.end();
+    });
+  }
+
+  // The most vectors, `most` at most, that divide the range; 1 if none do.
+  static int64_t whole_vectors(const VectorChoice& vector, int64_t most) {
+    for (int64_t count = most; count > 1; --count)
+      if (vector.range % (count * vector.lanes) == 0) return count;
+    return 1;
+  }
+
   // The kernel's refinement that the innermost block knows as `view`.
   std::string kernel_output(std::string view) {
     std::vector<Block*> chain = single_chain(kernel_);
@@ -259,6 +278,10 @@ void describe(VectorizeOptions& options, OptionFields& fields) {
   fields.add("reduction_lanes", options.reduction_lanes,
              "lanes of partial results, in whole vectors of the hardware, at most; 0 = one vector",
              {0, 1 << 16});
+  fields.add("functions", options.functions,
+             "kernels that compute one and reduce nothing get lanes of `function_vectors`");
+  fields.add("function_vectors", options.function_vectors,
+             "vectors of the hardware that are the lanes of such kernels, at most", {1, 64});
   fields.add("accumulator", options.accumulator, "location of running values; \"\" = none");
   fields.add("reduction_inside", options.reduction_inside,
              "tag of the block inside which running values live; what is reduced around it adds to "

@@ -36,6 +36,11 @@ struct VectorizeOptions {
   // Lanes that are partial results may be several of the hardware's vectors, up to so many lanes:
   // one addition then does not wait for the one before. 0: one vector.
   int64_t reduction_lanes = 0;
+  // Kernels that compute one of these functions and reduce nothing get lanes of so many of the
+  // hardware's vectors, or as many as divide the range: the long chain of operations for one vector
+  // waits for its own results, those of several side by side do not.
+  std::vector<std::string> functions = {"exp", "tanh"};
+  int64_t function_vectors = 1;
   // Where running values live; "" = no location. More of them than the model has vector registers
   // get no location either.
   std::string accumulator = "REG";

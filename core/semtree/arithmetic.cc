@@ -22,17 +22,10 @@ int64_t lowest(DataType type) {
   return std::numeric_limits<int64_t>::min() >> (64 - bit_width(type));
 }
 
-ExprRef nan_or(const ExprRef& a, ExprRef otherwise) {
-  return select(binary(Op::ne, a, a), a, std::move(otherwise));
-}
-
-// The larger (or smaller) one; NaN if one is NaN: a comparison with NaN is false, so `b` comes through
-// if it is NaN, and `a` is asked first.
 ExprRef extreme(bool larger, const ExprRef& a, const ExprRef& b) {
   if (a->type.scalar == DataType::boolean) return binary(larger ? Op::bit_or : Op::bit_and, a, b);
   if (!is_float(a->type.scalar)) return binary(larger ? Op::max : Op::min, a, b);
-  ExprRef first = larger ? binary(Op::lt, b, a) : binary(Op::lt, a, b);
-  return nan_or(a, select(first, a, b));
+  return float_extreme(larger ? Op::max : Op::min, a, b);
 }
 
 // Quotient or remainder of integers: x / 0 = x % 0 = 0, MIN / -1 = MIN, MIN % -1 = 0.

@@ -160,6 +160,24 @@ ExprRef select(ExprRef condition, ExprRef a, ExprRef b) {
                .args = {std::move(condition), std::move(a), std::move(b)}});
 }
 
+// A comparison with NaN is false, so `b` comes through if it is NaN, and `a` is asked first.
+ExprRef float_extreme(Op op, ExprRef a, ExprRef b) {
+  const int lanes = std::max(a->type.lanes, b->type.lanes);
+  a = broadcast(std::move(a), lanes);
+  b = broadcast(std::move(b), lanes);
+  ExprRef first = op == Op::max ? binary(Op::lt, b, a) : binary(Op::lt, a, b);
+  Expr out = *select(binary(Op::ne, a, a), a, select(std::move(first), a, b));
+  out.reassociate = true;
+  return make(std::move(out));
+}
+
+std::optional<FloatExtreme> as_float_extreme(const Expr& e) {
+  if (e.kind != ExprKind::operation || e.op != Op::select || !e.reassociate) return std::nullopt;
+  const Expr& other = *e.args[2];
+  const bool larger = other.args[0]->args[1] == e.args[1];
+  return FloatExtreme{larger ? Op::max : Op::min, e.args[1], other.args[2]};
+}
+
 ExprRef convert_to(DataType type, ExprRef a) {
   if (a->type.scalar == type) return a;
   if (is_constant(a)) return constant(convert(a->value, type), a->type.lanes);

@@ -75,7 +75,8 @@ struct Expr {
   Scalar value;
   int var = -1;
   Op op = Op::add;
-  // For add, mul and reduce of floats: one step of an aggregation, which may be regrouped.
+  // For add, mul and reduce of floats: one step of an aggregation, which may be regrouped. For
+  // select: the larger or smaller of two floats (expr.h), of equal ones either.
   bool reassociate = false;
   // Of integers: the result does not wrap. Index arithmetic, in which a wrap would be a wrong address.
   bool exact = false;

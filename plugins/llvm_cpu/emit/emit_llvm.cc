@@ -12,6 +12,7 @@
 
 #include "emit/lane_math.h"
 #include "stria/base/status.h"
+#include "stria/semtree/expr.h"
 
 namespace stria::llvm_cpu {
 namespace {
@@ -387,6 +388,9 @@ class Emitter {
       case ExprKind::reduce: return reduce(e);
       case ExprKind::operation: break;
     }
+    if (const std::optional<FloatExtreme> extreme = as_float_extreme(e);
+        extreme && (e.type.scalar == DataType::fp32 || e.type.scalar == DataType::fp64))
+      return larger_or_smaller(*extreme);
     std::vector<llvm::Value*> x;
     for (const ExprRef& arg : e.args) x.push_back(expr(*arg));
     llvm::FastMathFlags saved = b_.getFastMathFlags();
@@ -400,6 +404,17 @@ class Emitter {
     llvm::Value* value = operation(e, x);
     b_.setFastMathFlags(saved);
     return value;
+  }
+
+  // One operation of the processor, and a test for NaN that the next step need not wait for.
+  llvm::Value* larger_or_smaller(const FloatExtreme& extreme) {
+    llvm::FastMathFlags flags = b_.getFastMathFlags();
+    flags.setNoSignedZeros(true);
+    const llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
+    b_.setFastMathFlags(flags);
+    return b_.CreateBinaryIntrinsic(
+        extreme.op == Op::max ? llvm::Intrinsic::maximum : llvm::Intrinsic::minimum,
+        expr(*extreme.a), expr(*extreme.b));
   }
 
   llvm::Constant* constant(const Scalar& value) {
@@ -471,12 +486,15 @@ class Emitter {
   // The largest or smallest lane, NaN if any is. NaN is looked for once, not at each step.
   llvm::Value* extreme(llvm::Value* x, bool largest) {
     llvm::Value* any_nan = b_.CreateOrReduce(b_.CreateFCmpUNO(x, x));
+    llvm::Value* value = extreme_but_nan(x, largest);
+    return b_.CreateSelect(any_nan, llvm::ConstantFP::getNaN(value->getType()), value);
+  }
+  llvm::Value* extreme_but_nan(llvm::Value* x, bool largest) {
     llvm::FastMathFlags flags = b_.getFastMathFlags();
     flags.setNoNaNs(true);
     const llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
     b_.setFastMathFlags(flags);
-    llvm::Value* value = largest ? b_.CreateFPMaxReduce(x) : b_.CreateFPMinReduce(x);
-    return b_.CreateSelect(any_nan, llvm::ConstantFP::getNaN(value->getType()), value);
+    return largest ? b_.CreateFPMaxReduce(x) : b_.CreateFPMinReduce(x);
   }
 
   llvm::Value* reduce(const Expr& e) {

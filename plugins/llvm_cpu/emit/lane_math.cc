@@ -22,27 +22,30 @@ class Lanes {
   llvm::Value* fma(llvm::Value* x, llvm::Value* y, llvm::Value* z) {
     return b_.CreateIntrinsic(llvm::Intrinsic::fma, {type_}, {x, y, z});
   }
-  // Within lower .. upper; NaN stays.
-  llvm::Value* clamped(llvm::Value* x, double lower, double upper) {
-    x = b_.CreateSelect(b_.CreateFCmpOLT(x, number(lower)), number(lower), x);
+  // NaN stays.
+  llvm::Value* at_least(llvm::Value* x, double lower) {
+    return b_.CreateSelect(b_.CreateFCmpOLT(x, number(lower)), number(lower), x);
+  }
+  llvm::Value* at_most(llvm::Value* x, double upper) {
     return b_.CreateSelect(b_.CreateFCmpOGT(x, number(upper)), number(upper), x);
   }
 
   // x = n ln 2 + r with |r| <= ln 2 / 2; e^r - 1 = r + r^2 q(r), q of the least largest relative error
-  // (Remez's exchange). ln 2 is taken off in two parts, of which the first times n is exact.
+  // (Remez's exchange). ln 2 is taken off in two parts, of which the first times n is exact; where
+  // an error of n * 2e-9 of e^r does not matter, in one.
   struct Parts {
     llvm::Value* n;         // an integer
     llvm::Value* exponent;  // the same in 32 bits
     llvm::Value* minus_one; // e^r - 1
   };
-  Parts parts(llvm::Value* x) {
+  Parts parts(llvm::Value* x, bool exact) {
     Parts out;
     // 1.5 * 2^23: the sum's last bits are the nearest integer.
     llvm::Value* t = fma(x, number(1.44269504088896341), number(12582912));
     out.n = b_.CreateFSub(t, number(12582912));
     out.exponent = b_.CreateSub(b_.CreateBitCast(t, bits_), integer(0x4b400000));
-    llvm::Value* r = fma(out.n, number(-0.693359375), x);
-    r = fma(out.n, number(2.12194440054690583e-4), r);
+    llvm::Value* r = fma(out.n, number(exact ? -0.693359375 : -0.693147180559945309), x);
+    if (exact) r = fma(out.n, number(2.12194440054690583e-4), r);
     llvm::Value* q = number(0.00140197418563);
     for (double coefficient : {0.00836612127257, 0.0416656507911, 0.166665459395, 0.500000009422})
       q = fma(q, r, number(coefficient));
@@ -93,7 +96,7 @@ llvm::Value* exp_of_lanes(llvm::IRBuilder<>& b, llvm::Value* x) {
   const llvm::IRBuilder<>::FastMathFlagGuard guard(b);
   Lanes lanes(b, x->getType());
   // Beyond these the result is 0 or infinite.
-  const Lanes::Parts parts = lanes.parts(lanes.clamped(x, -104, 89));
+  const Lanes::Parts parts = lanes.parts(lanes.at_most(lanes.at_least(x, -104), 89), true);
   llvm::Value* value = b.CreateFAdd(parts.minus_one, lanes.number(1));
   return lanes.times_power(value, parts.n);
 }
@@ -101,13 +104,14 @@ llvm::Value* exp_of_lanes(llvm::IRBuilder<>& b, llvm::Value* x) {
 llvm::Value* tanh_of_lanes(llvm::IRBuilder<>& b, llvm::Value* x) {
   const llvm::IRBuilder<>::FastMathFlagGuard guard(b);
   Lanes lanes(b, x->getType());
-  // e / (e + 2) with e = e^2x - 1, which keeps its digits near 0. Beyond 10 the result is 1.
-  llvm::Value* twice = lanes.clamped(b.CreateFAdd(x, x), -20, 20);
-  const Lanes::Parts parts = lanes.parts(twice);
+  // e / (e + 2) with e = e^2|x| - 1, which keeps its digits near 0. Beyond 10 the result is 1; the
+  // larger e is, the less its error counts.
+  llvm::Value* twice = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, b.CreateFAdd(x, x));
+  const Lanes::Parts parts = lanes.parts(lanes.at_most(twice, 20), false);
   llvm::Value* power = lanes.power(parts.exponent);
   llvm::Value* e = lanes.fma(power, parts.minus_one, b.CreateFSub(power, lanes.number(1)));
   llvm::Value* value = b.CreateFDiv(e, b.CreateFAdd(e, lanes.number(2)));
-  // -0 stays -0.
+  // So -0 stays -0.
   return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, value, x);
 }
 

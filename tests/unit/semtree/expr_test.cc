@@ -36,6 +36,19 @@ TEST(Expr, FloatsKeepTheirMeaning) {
   EXPECT_EQ(binary(Op::sub, var(DataType::fp32), zero)->kind, ExprKind::operation);
 }
 
+TEST(Expr, LargerAndSmallerFloatsAreFoundAgain) {
+  const ExprRef a = variable(0, {DataType::fp32, 4}), b = variable(1, {DataType::fp32, 4});
+  for (Op op : {Op::max, Op::min}) {
+    const std::optional<FloatExtreme> found = as_float_extreme(*float_extreme(op, a, b));
+    ASSERT_TRUE(found.has_value());
+    EXPECT_EQ(found->op, op);
+    EXPECT_EQ(found->a, a);
+    EXPECT_EQ(found->b, b);
+  }
+  // What looks like it but is not: which zero comes out is decided here.
+  EXPECT_FALSE(as_float_extreme(*select(binary(Op::ne, a, a), a, select(binary(Op::lt, b, a), a, b))));
+}
+
 TEST(Expr, ConstantsConvertByTheRules) {
   ExprRef nan = constant(Scalar::of_float(DataType::fp32, std::numeric_limits<double>::quiet_NaN()));
   EXPECT_TRUE(is_integer_constant(convert_to(DataType::i8, nan), 0));
