@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -13,13 +14,19 @@ CommandEvent& command_event(const sdk::Ref<sdk::Event>& event) {
   return static_cast<CommandEvent&>(*event);
 }
 
+// What has become of a batch's commands in the driver.
+struct Submitted {
+  std::vector<char> taken;
+  std::vector<cl_event> handles;  // null where the driver has been asked for none
+};
+
 // The driver's events that command n has to name; false if one of its waits has failed.
-bool wait_list(const Batch& batch, size_t n, const std::vector<cl_event>& handles,
+bool wait_list(const Batch& batch, size_t n, const Submitted& submitted,
                std::vector<cl_event>& list) {
   list.clear();
   for (uint32_t earlier : batch.commands[n].after) {
-    if (!handles[earlier]) return false;
-    if (!batch.queue.in_order()) list.push_back(handles[earlier]);
+    if (!submitted.taken[earlier]) return false;
+    if (!batch.queue.in_order()) list.push_back(submitted.handles[earlier]);
   }
   if (!batch.commands[n].after.empty()) return true;
   for (const auto& wait : batch.waits) {
@@ -35,15 +42,15 @@ bool wait_list(const Batch& batch, size_t n, const std::vector<cl_event>& handle
 
 // The driver's event of all commands; null if it has not taken all. One that all others come before
 // stands for them.
-cl_event event_of_all(const Batch& batch, const std::vector<cl_event>& handles) {
-  std::vector<char> has_later(handles.size(), 0);
+cl_event event_of_all(const Batch& batch, const Submitted& submitted) {
+  if (std::find(submitted.taken.begin(), submitted.taken.end(), 0) != submitted.taken.end())
+    return nullptr;
+  std::vector<char> has_later(submitted.handles.size(), 0);
   for (const Command& command : batch.commands)
     for (uint32_t earlier : command.after) has_later[earlier] = 1;
   std::vector<cl_event> last;
-  for (size_t n = 0; n < handles.size(); ++n) {
-    if (!handles[n]) return nullptr;
-    if (!has_later[n]) last.push_back(handles[n]);
-  }
+  for (size_t n = 0; n < submitted.handles.size(); ++n)
+    if (!has_later[n]) last.push_back(submitted.handles[n]);
   const OpenCl& cl = batch.queue.context().cl();
   if (last.size() == 1) return cl.clRetainEvent(last[0]) == CL_SUCCESS ? last[0] : nullptr;
   cl_event all = nullptr;
@@ -54,30 +61,54 @@ cl_event event_of_all(const Batch& batch, const std::vector<cl_event>& handles) 
   return all;
 }
 
+// The same of commands in order that have no events of their own, and of those that the driver has
+// taken if it has not taken all; null if it gives none.
+cl_event event_in_order(const Batch& batch, const Submitted& submitted) {
+  if (submitted.handles.back()) return submitted.handles.back();
+  cl_event all = nullptr;
+  // It comes after whatever the queue has.
+  const cl_int code = batch.queue.context().cl().clEnqueueMarkerWithWaitList(batch.queue.handle(),
+                                                                             0, nullptr, &all);
+  return code == CL_SUCCESS ? all : nullptr;
+}
+
 // Gives the commands to the driver, which has all that the batch waits for and that is not done.
 void submit(std::unique_ptr<Batch> batch) {
   Queue& queue = batch->queue;
   Context& context = queue.context();
   const size_t count = batch->commands.size();
-  std::vector<cl_event> handles(count), list;
+  const bool each_has_one = !batch->each.empty();
+  Submitted submitted{std::vector<char>(count, 0), std::vector<cl_event>(count, nullptr)};
+  std::vector<cl_event> list;
   batch->refused.resize(count);
   for (size_t n = 0; n < count; ++n) {
-    if (!wait_list(*batch, n, handles, list)) continue;
+    if (!wait_list(*batch, n, submitted, list)) continue;
     const Command& command = batch->commands[n];
-    const cl_int code = command.enqueue(static_cast<cl_uint>(list.size()),
-                                        list.empty() ? nullptr : list.data(), &handles[n]);
+    const bool has_one = each_has_one || n == 0 || n + 1 == count;
+    cl_event& handle = submitted.handles[n];
+    const cl_int code =
+        command.enqueue(static_cast<cl_uint>(list.size()), list.empty() ? nullptr : list.data(),
+                        has_one ? &handle : nullptr);
+    submitted.taken[n] = code == CL_SUCCESS;
     if (code == CL_SUCCESS) continue;
-    handles[n] = nullptr;
+    handle = nullptr;
     batch->refused[n] =
         std::make_shared<sdk::Failure>(failure_of(code, command.what, context.name()));
   }
-  const cl_event all = count > 1 ? event_of_all(*batch, handles) : nullptr;
+  cl_event all = nullptr;
+  if (!each_has_one) {
+    batch->first = submitted.handles[0];
+    all = event_in_order(*batch, submitted);
+  } else if (count > 1) {
+    all = event_of_all(*batch, submitted);
+  }
   context.cl().clFlush(queue.handle());
   std::vector<sdk::Ref<sdk::Event>> each = batch->each;
   const sdk::Ref<CommandEvent> done = batch->done;
   // Before others see the driver's events: what waits for them is ended after them.
   queue.push(std::move(batch), [&] {
-    for (size_t n = 0; n < count; ++n) command_event(each[n]).set_handle(handles[n]);
+    for (size_t n = 0; n < each.size(); ++n)
+      command_event(each[n]).set_handle(submitted.handles[n]);
     if (all) done->set_handle(all);
   });
 }
@@ -119,10 +150,12 @@ sdk::Ref<sdk::Event> start(Queue& queue, const sdk::Ref<sdk::Tracker>& tracker,
   Context& context = queue.context();
   context.check_not_lost();
   auto batch = std::make_unique<Batch>(Batch{queue, tracker, std::move(commands), {}, {}, {}});
-  for (size_t n = 0; n < batch->commands.size(); ++n)
-    batch->each.push_back(sdk::make<CommandEvent>(queue));
-  batch->done = batch->commands.size() == 1 ? sdk::Ref<CommandEvent>(&command_event(batch->each[0]))
-                                            : sdk::make<CommandEvent>(queue);
+  const bool alone = batch->commands.size() == 1;
+  if (each || alone || !queue.in_order())
+    for (size_t n = 0; n < batch->commands.size(); ++n)
+      batch->each.push_back(sdk::make<CommandEvent>(queue));
+  batch->done = alone ? sdk::Ref<CommandEvent>(&command_event(batch->each[0]))
+                      : sdk::make<CommandEvent>(queue);
   if (each) *each = batch->each;
   const sdk::Ref<sdk::Event> done = batch->done;
   std::vector<sdk::Event*> on_host;

@@ -4,6 +4,9 @@
 // Commands come in batches. A batch whose waits are all things that the driver already has goes to
 // the driver at once, with their events as wait lists: chains of batches run without the host.
 // Other waits (host events, batches that wait for such) are waited for by the host first.
+//
+// An event of the driver costs more than a small kernel: where nobody asks for the commands' own
+// events and the queue keeps their order, only the first and the last command of a batch have one.
 #pragma once
 
 #include <atomic>
@@ -56,17 +59,22 @@ struct Batch {
   sdk::Ref<sdk::Tracker> tracker;
   std::vector<Command> commands;
   std::vector<sdk::Ref<sdk::Event>> waits;
-  std::vector<sdk::Ref<sdk::Event>> each;  // CommandEvents, one per command
+  std::vector<sdk::Ref<sdk::Event>> each;  // CommandEvents, one per command; none: nobody asks
   sdk::Ref<CommandEvent> done;             // of all; that of the command if there is one only
   std::vector<sdk::Outcome> refused = {};  // per command: why the driver has not taken it
+  cl_event first = nullptr;  // of the first command, where `each` is empty; released by the queue
 
-  // What command n waits for, in list order.
+  // What command n waits for, in list order. Only with `each`.
   std::vector<sdk::Event*> waits_of(size_t n) const;
 };
 
 // Starts `commands`, at least one, when `waits` are over; counted in `tracker` until the event is
 // done, which is when all of them are, with the failure of the first failed one. `each`, if it is
 // not null, gets one event per command. Throws if the device is lost.
+//
+// Without `each`, on a queue in order: of a command that has failed after the driver took it the
+// last one's event tells, if the driver lets what follows fail too. Drivers of GPUs do, and a CPU's
+// process ends.
 sdk::Ref<sdk::Event> start(Queue& queue, const sdk::Ref<sdk::Tracker>& tracker,
                            std::vector<Command> commands, sdk::Waits waits,
                            std::vector<sdk::Ref<sdk::Event>>* each = nullptr);

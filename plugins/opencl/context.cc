@@ -26,19 +26,20 @@ Context::~Context() {
   if (!is_lost_) cl_.clReleaseContext(handle_);
 }
 
-Queue& Context::take_queue() {
+Queue& Context::take_queue(bool in_order) {
   check_not_lost();
   std::lock_guard<std::mutex> lock(mutex_);
-  if (!free_.empty()) {
-    Queue* queue = free_.back();
-    free_.pop_back();
+  in_order = in_order || options_.in_order || !device_.out_of_order;
+  std::vector<Queue*>& free = in_order ? free_in_order_ : free_out_of_order_;
+  if (!free.empty()) {
+    Queue* queue = free.back();
+    free.pop_back();
     return *queue;
   }
-  const bool in_order = options_.in_order || !device_.out_of_order;
   cl_command_queue_properties properties = CL_QUEUE_PROFILING_ENABLE;
   if (!in_order) properties |= CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
   all_.reserve(all_.size() + 1);
-  free_.reserve(all_.size() + 1);
+  free.reserve(all_.size() + 1);
   cl_int code = CL_SUCCESS;
   cl_command_queue handle = cl_.clCreateCommandQueue(handle_, device_.handle, properties, &code);
   check(code, "clCreateCommandQueue", name());
@@ -54,7 +55,7 @@ Queue& Context::take_queue() {
 
 void Context::give_queue(Queue& queue) {
   std::lock_guard<std::mutex> lock(mutex_);
-  free_.push_back(&queue);
+  (queue.in_order() ? free_in_order_ : free_out_of_order_).push_back(&queue);
 }
 
 void Context::lose(const std::string& why) {

@@ -36,8 +36,9 @@ class Context {
   const std::string& name() const { return device_.info.name; }
   cl_context handle() const { return handle_; }
 
-  // A queue with profiling, out of order where the device can. Queues come back and are used again.
-  Queue& take_queue();
+  // A queue with profiling, unless it has to be in order out of order where the device can. Queues
+  // come back and are used again.
+  Queue& take_queue(bool in_order = false);
   void give_queue(Queue& queue);
   // The one for copies between host and device.
   Queue& transfer_queue() const { return *transfer_queue_; }
@@ -61,7 +62,7 @@ class Context {
   std::atomic<bool> is_lost_{false};
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Queue>> all_;  // guarded by mutex_, as all below
-  std::vector<Queue*> free_;
+  std::vector<Queue*> free_in_order_, free_out_of_order_;
   sdk::Outcome lost_;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "executor.h"
 
+#include <algorithm>
+
 #include "buffer.h"
 #include "library.h"
 #include "queue.h"
@@ -12,15 +14,36 @@ cl_mem memory_of(const sdk::Argument& argument) {
   return static_cast<ClBuffer&>(*argument.buffer).handle();
 }
 
+// Does each launch wait for the one before it?
+bool is_chain(const std::vector<sdk::Launch>& launches) {
+  for (uint32_t n = 1; n < launches.size(); ++n) {
+    const uint32_t* const end = launches[n].after + launches[n].after_count;
+    if (std::find(launches[n].after, end, n - 1) == end) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
-Command ClExecutor::launch_command(const sdk::Ref<sdk::Kernel>& kernel,
-                                   std::vector<sdk::Argument> arguments) const {
-  return {
-      "clEnqueueNDRangeKernel", [kernel, arguments = std::move(arguments), queue = queue_.handle()](
-                                    cl_uint count, const cl_event* list, cl_event* event) {
-        return static_cast<const ClKernel&>(*kernel).enqueue(queue, arguments, count, list, event);
-      }};
+ClExecutor::~ClExecutor() {
+  context_.give_queue(queue_);
+  if (in_order_) context_.give_queue(*in_order_);
+}
+
+Queue& ClExecutor::queue_of_chains() {
+  if (queue_.in_order()) return queue_;
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!in_order_) in_order_ = &context_.take_queue(true);
+  return *in_order_;
+}
+
+Command ClExecutor::launch_command(const Queue& to, const sdk::Ref<sdk::Kernel>& kernel,
+                                   std::vector<sdk::Argument> arguments) {
+  return {"clEnqueueNDRangeKernel", [kernel, arguments = std::move(arguments), queue = to.handle()](
+                                        cl_uint count, const cl_event* list, cl_event* event) {
+            return static_cast<const ClKernel&>(*kernel).enqueue(queue, arguments, count, list,
+                                                                 event);
+          }};
 }
 
 sdk::Ref<sdk::Event> ClExecutor::start_one(Command command, sdk::Waits waits) {
@@ -31,19 +54,20 @@ sdk::Ref<sdk::Event> ClExecutor::start_one(Command command, sdk::Waits waits) {
 
 sdk::Ref<sdk::Event> ClExecutor::launch(const sdk::Ref<sdk::Kernel>& kernel,
                                         std::vector<sdk::Argument> arguments, sdk::Waits waits) {
-  return start_one(launch_command(kernel, std::move(arguments)), waits);
+  return start_one(launch_command(queue_, kernel, std::move(arguments)), waits);
 }
 
 sdk::Ref<sdk::Event> ClExecutor::submit(std::vector<sdk::Launch> launches, sdk::Waits waits,
                                         std::vector<sdk::Ref<sdk::Event>>* each) {
   if (launches.empty()) return sdk::when_done(host(), tracker(), waits);
+  Queue& queue = launches.size() > 1 && is_chain(launches) ? queue_of_chains() : queue_;
   std::vector<Command> commands;
   commands.reserve(launches.size());
   for (sdk::Launch& launch : launches) {
-    commands.push_back(launch_command(launch.kernel, std::move(launch.arguments)));
+    commands.push_back(launch_command(queue, launch.kernel, std::move(launch.arguments)));
     commands.back().after.assign(launch.after, launch.after + launch.after_count);
   }
-  return start(queue_, tracker(), std::move(commands), waits, each);
+  return start(queue, tracker(), std::move(commands), waits, each);
 }
 
 sdk::Ref<sdk::Event> ClExecutor::copy(sdk::Argument source, sdk::Argument target, uint64_t bytes,

@@ -2,6 +2,7 @@
 // Work on a command queue of the driver.
 #pragma once
 
+#include <mutex>
 #include <vector>
 
 #include "command.h"
@@ -14,7 +15,7 @@ class ClExecutor final : public sdk::Executor {
  public:
   explicit ClExecutor(Context& context)
       : Executor(context.host()), context_(context), queue_(context.take_queue()) {}
-  ~ClExecutor() override { context_.give_queue(queue_); }
+  ~ClExecutor() override;
 
   // Everything is handed to the device at once: flush has nothing left to do.
   sdk::Ref<sdk::Event> launch(const sdk::Ref<sdk::Kernel>& kernel,
@@ -27,12 +28,17 @@ class ClExecutor final : public sdk::Executor {
                             sdk::Waits waits) override;
 
  private:
-  Command launch_command(const sdk::Ref<sdk::Kernel>& kernel,
-                         std::vector<sdk::Argument> arguments) const;
+  static Command launch_command(const Queue& to, const sdk::Ref<sdk::Kernel>& kernel,
+                                std::vector<sdk::Argument> arguments);
   sdk::Ref<sdk::Event> start_one(Command command, sdk::Waits waits);
+  // The one for batches of which each command waits for the one before it: in order, the driver
+  // need not be told of any wait.
+  Queue& queue_of_chains();
 
   Context& context_;
   Queue& queue_;
+  std::mutex mutex_;
+  Queue* in_order_ = nullptr;  // guarded by mutex_; taken when first needed
 };
 
 }  // namespace stria::opencl

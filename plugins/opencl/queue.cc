@@ -61,13 +61,34 @@ void Queue::run() {
   }
 }
 
+void Queue::end_as_one(Batch& batch) {
+  sdk::Outcome outcome;
+  sdk::Times times;
+  if (cl_event handle = batch.done->handle())
+    outcome = wait_for(batch.commands.data(), batch.commands.size(),
+                       batch.first ? batch.first : handle, handle, times);
+  if (batch.first && !context_.lost()) context_.cl().clReleaseEvent(batch.first);
+  if (!outcome)
+    for (const sdk::Outcome& refused : batch.refused)
+      if (!outcome) outcome = refused;
+  // A queue in order runs what comes after a failed command all the same.
+  std::vector<sdk::Event*> waits;
+  for (const auto& wait : batch.waits) waits.push_back(wait.get());
+  if (sdk::Outcome cause = first_failure(waits)) outcome = std::move(cause);
+  if (!batch.done->handle() && !outcome) outcome = context_.lost();
+  for (Command& command : batch.commands) command.enqueue = nullptr;
+  if (outcome) times = {};
+  batch.done->signal(std::move(outcome), times.begin_ns, times.end_ns);
+}
+
 void Queue::end(Batch& batch) {
+  if (batch.each.empty()) return end_as_one(batch);
   for (size_t n = 0; n < batch.commands.size(); ++n) {
     auto& event = static_cast<CommandEvent&>(*batch.each[n]);
     Command& command = batch.commands[n];
     sdk::Outcome outcome = batch.refused.empty() ? nullptr : batch.refused[n];
     sdk::Times times;
-    if (cl_event handle = event.handle()) outcome = wait_for(command, handle, times);
+    if (cl_event handle = event.handle()) outcome = wait_for(&command, 1, handle, handle, times);
     // Whoever failed because of a wait tells of that. A queue in order runs what comes after a
     // failed command all the same.
     if (!event.handle() || outcome || in_order_) {
@@ -114,12 +135,14 @@ cl_int Queue::status_after_wait(cl_event event) {
   return status;
 }
 
-sdk::Outcome Queue::wait_for(Command& command, cl_event event, sdk::Times& times) {
+sdk::Outcome Queue::wait_for(Command* commands, size_t count, cl_event first, cl_event event,
+                             sdk::Times& times) {
+  const Command& command = commands[count - 1];
   const OpenCl& cl = context_.cl();
   const cl_int status = status_after_wait(event);
   if (status == CL_COMPLETE) {
     cl_ulong begin = 0, end = 0;
-    const bool known = cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof begin,
+    const bool known = cl.clGetEventProfilingInfo(first, CL_PROFILING_COMMAND_START, sizeof begin,
                                                   &begin, nullptr) == CL_SUCCESS &&
                        cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end,
                                                   nullptr) == CL_SUCCESS;
@@ -141,8 +164,8 @@ sdk::Outcome Queue::wait_for(Command& command, cl_event event, sdk::Times& times
                        ? " after " + std::to_string(context_.hang_limit().count()) + " ms"
                        : " where the driver says that waiting is over"));
   }
-  // What the command holds, the device may still use.
-  keep_for_ever(std::move(command));
+  // What the commands hold, the device may still use.
+  for (size_t n = 0; n < count; ++n) keep_for_ever(std::move(commands[n]));
   return context_.lost();
 }
 

@@ -47,8 +47,12 @@ class Queue {
  private:
   void run();
   void end(Batch& batch);
-  // Waits for a command that the driver has.
-  sdk::Outcome wait_for(Command& command, cl_event event, sdk::Times& times);
+  // Of a batch whose commands have no events of their own.
+  void end_as_one(Batch& batch);
+  // Waits for commands that the driver has, of which the last one's end is `event`; they begin with
+  // `first`.
+  sdk::Outcome wait_for(Command* commands, size_t count, cl_event first, cl_event event,
+                        sdk::Times& times);
   // The command's execution status, CL_COMPLETE or an error; any other if nobody will say.
   cl_int status_after_wait(cl_event event);
 

@@ -189,6 +189,37 @@ TEST_P(OpenClDevice, ChainsRunWithoutTheHost) {
   EXPECT_EQ((*result)[kCount - 1], 0x1p100f);
 }
 
+// Each behind the one before it, which the driver need not be told of.
+TEST_P(OpenClDevice, ChainsInABatchRunInTheirOrder) {
+  Build build = *compiler_.build(doubling());
+  ASSERT_TRUE(build.done.wait().ok());
+  Kernel kernel = *executor_.prepare(build.library, 0);
+  Buffer x = *device_.allocate(4 * kCount), y = *device_.allocate(4 * kCount);
+  std::vector<Launch> chain;
+  for (uint32_t i = 0; i < 20; ++i)
+    chain.push_back(
+        {kernel,
+         i % 2 ? std::vector<Argument>{{x, 0}, {y, 0}} : std::vector<Argument>{{y, 0}, {x, 0}},
+         i ? std::vector<uint32_t>{i - 1} : std::vector<uint32_t>{}});
+  // Between work of other kinds, on both sides of it.
+  for (const bool with_each : {false, true}) {
+    Event written = *write(x, std::vector<float>(kCount, 1.0f));
+    std::vector<Event> each;
+    Event once = *executor_.submit(chain, {&written, 1}, with_each ? &each : nullptr);
+    Event twice = *executor_.submit(chain, {&once, 1}, with_each ? &each : nullptr);
+    Event copied = *executor_.copy(x, 0, y, 0, 4 * kCount, {&twice, 1});
+    auto result = read(y, copied);
+    ASSERT_TRUE(result.ok()) << result.status().to_string();
+    EXPECT_EQ((*result)[kCount - 1], 0x1p40f);
+    ASSERT_TRUE(twice.wait().ok());
+    EXPECT_GT(*twice.duration_ns(), 0u);
+  }
+  Event bad = *device_.create_event();
+  Event never = *executor_.submit(chain, {&bad, 1});
+  ASSERT_TRUE(bad.signal(make_error(StatusCode::data_loss, "the disk is gone")).ok());
+  EXPECT_EQ(never.wait().code(), StatusCode::data_loss);
+}
+
 TEST_P(OpenClDevice, BatchesRunInTheOrderOfTheirWaits) {
   Build build = *compiler_.build(doubling());
   ASSERT_TRUE(build.done.wait().ok());

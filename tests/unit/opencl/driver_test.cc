@@ -132,8 +132,8 @@ class Commands : public ::testing::Test {
     return {"clEnqueueReadBuffer",
             [name, code, staging = sdk::make<Staging>()](cl_uint count, const cl_event*,
                                                          cl_event* event) -> cl_int {
-              calls.add(name + " after " + std::to_string(count));
-              if (code == CL_SUCCESS) *event = some<cl_event>();
+              calls.add(name + " after " + std::to_string(count) + (event ? "" : ", no event"));
+              if (code == CL_SUCCESS && event) *event = some<cl_event>();
               return code;
             },
             std::move(after)};
@@ -250,6 +250,47 @@ TEST_F(Commands, InOrderNameNothingOfTheirOwnQueue) {
   EXPECT_THAT(calls.take(), ElementsAre("a after 0", "b after 0", "c after 0", "d after 1"));
   answers.status = CL_COMPLETE;
   EXPECT_EQ(outcome_of(across), "well");
+}
+
+TEST_F(Commands, InOrderHaveNoEventsThatNobodyAsksFor) {
+  ContextOptions options;
+  options.in_order = true;
+  sdk::Ref<sdk::Event> all =
+      start(context(options), {command("a"), command("b", {0}), command("c", {1})});
+  EXPECT_EQ(outcome_of(all), "well");
+  EXPECT_THAT(called(), ::testing::IsSupersetOf({"a after 0", "b after 0, no event", "c after 0"}));
+  std::vector<sdk::Ref<sdk::Event>> each;
+  all = start(*context_, {command("a"), command("b", {0}), command("c", {1})}, {}, &each);
+  EXPECT_EQ(outcome_of(each[1]), "well");
+  EXPECT_EQ(outcome_of(all), "well");
+  EXPECT_THAT(called(), ::testing::IsSupersetOf({"a after 0", "b after 0", "c after 0"}));
+  // Of what is refused the batch tells, and of what has failed; the rest is waited for.
+  all = start(*context_, {command("a"), command("b", {0}, CL_INVALID_KERNEL_ARGS),
+                          command("c", {1}), command("d", {0})});
+  EXPECT_EQ(outcome_of(all), "clEnqueueReadBuffer on 'fake': CL_INVALID_KERNEL_ARGS");
+  EXPECT_THAT(called(), ::testing::IsSupersetOf({"a after 0", "b after 0, no event", "d after 0"}));
+  all = start(*context_, {command("a"), command("b", {0}, CL_INVALID_KERNEL_ARGS)});
+  EXPECT_EQ(outcome_of(all), "clEnqueueReadBuffer on 'fake': CL_INVALID_KERNEL_ARGS");
+  EXPECT_THAT(called(), ::testing::IsSupersetOf({"a after 0", "b after 0", "marker after 0"}));
+  sdk::Ref<sdk::Event> gate = sdk::make<sdk::Event>(host_);
+  all = start(*context_, {command("a"), command("b", {0})}, {gate.get()});
+  gate->signal(std::make_shared<sdk::Failure>(
+      sdk::Failure{STRIA_DATA_LOSS, "the disk is gone", 0, {}, {}, {}}));
+  EXPECT_EQ(outcome_of(all), "the disk is gone");
+  EXPECT_THAT(called(), ElementsAre("freed", "freed"));
+  answers.status = -777;
+  EXPECT_EQ(outcome_of(start(*context_, {command("a"), command("b", {0})})),
+            "clEnqueueReadBuffer on 'fake': -777");
+}
+
+TEST_F(Commands, InOrderThatHangAreAllKept) {
+  answers.status = CL_RUNNING;
+  ContextOptions options;
+  options.in_order = true;
+  options.hang_limit = std::chrono::milliseconds(20);
+  EXPECT_EQ(outcome_of(start(context(options), {command("a"), command("b", {0})})),
+            "'fake' is lost: clEnqueueReadBuffer has not ended after 20 ms");
+  EXPECT_THAT(called(), ElementsAre("a after 0", "b after 0"));  // nothing is freed
 }
 
 TEST_F(Commands, ThatTheDriverRefusesFailAloneAndWithThoseThatWaitForThem) {
