@@ -3,11 +3,16 @@
 // events, and the same through the public interface. Prints one line per figure: name, median, 90th
 // percentile, and the goal if there is one.
 //
-//   stria_boundary_bench [PLUGIN_FOLDER]     default: those beside the executable
+//   stria_boundary_bench [--plugin ID] [--device TEXT] [--options JSON] [PLUGIN_FOLDER]
+// Without a folder: the plugins beside the executable. --plugin: this one alone, with the options
+// of
+// --options, on its first available device whose name holds the text.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -84,6 +89,10 @@ std::string elementwise(int64_t count) {
                      count);
 }
 
+struct Asked {
+  std::string folder, plugin, device, options = "{}";
+};
+
 void measure_dispatch(const std::string& id, const Device& device, const std::string& stripe,
                       const std::vector<Argument>& arguments, const char* what,
                       double dispatch_goal_us, double chain_goal_us) {
@@ -110,6 +119,10 @@ void measure_dispatch(const std::string& id, const Device& device, const std::st
         {kernel, arguments, i ? std::vector<uint32_t>{i - 1} : std::vector<uint32_t>{}});
   report((id + ": " + what + ", each of a batch of 1000 in a chain").c_str(), 30, kBatch,
          [&] { must(must(executor.submit(batch)).wait()); });
+  report((id + ": " + what + ", the same, with events of each").c_str(), 30, kBatch, [&] {
+    std::vector<Event> each;
+    must(must(executor.submit(batch, {}, &each)).wait());
+  });
   Event done = must(kernel.run(arguments));
   must(done.wait());
   report((id + ": one call through the table (event.query)").c_str(), 1000, 1000,
@@ -120,8 +133,7 @@ void measure_dispatch(const std::string& id, const Device& device, const std::st
 }
 
 // The same as a user sees it: a compiled program over tensors, which keep track of who uses them.
-void measure_runs(const Runtime& runtime, const std::string& id) {
-  stria::Device device = must(runtime.open(id));
+void measure_runs(const std::string& id, const stria::Device& device) {
   Program program = must(Program::from_tile({"tiny", "function tiny(A[N]) -> (B) { B = A + A; }"}));
   Executable tiny = must(device.compile(program, {{"A", {DataType::fp32, {1}}}}));
   std::vector<Tensor> a = {must(device.create_tensor(DataType::fp32, {1}))};
@@ -139,25 +151,50 @@ void measure_runs(const Runtime& runtime, const std::string& id) {
            (void)must(a[0].read());
          },
          10);
+  // A program of 200 kernels, each of which reads what the one before it wrote.
+  constexpr int kKernels = 200;
+  std::string text = "function chain(A[N]) -> (B) { T0[i: N] = +(A[i] * A[i]);";
+  for (int i = 1; i < kKernels; ++i)
+    text += fmt::format(" {}[i: N] = +(T{}[i] * A[i]);",
+                        i + 1 < kKernels ? fmt::format("T{}", i) : "B", i - 1);
+  Executable chain = must(device.compile(must(Program::from_tile({"chain", text + " }"})),
+                                         {{"A", {DataType::fp32, {64}}}}));
+  std::vector<Tensor> first = {must(device.create_tensor(DataType::fp32, {64}))};
+  std::vector<Tensor> last = {must(device.create_tensor(DataType::fp32, {64}))};
+  must(first[0].write(std::string(4 * 64, '\0')));
+  size_t kernels = 0;
+  report((id + ": each kernel of a program of 200 in a chain").c_str(), 30, kKernels, [&] {
+    stria::Event run = must(chain.run(first, last));
+    must(run.wait());
+    kernels = must(run.kernel_times()).size();
+  });
+  STRIA_CHECK(kernels == kKernels, "the program has {} kernels", kernels);
 }
 
-int run(int argc, char** argv) {
-  HostFunctions functions;
-  functions.interpret = [](std::string_view) -> Result<std::unique_ptr<InterpretedProgram>> {
-    return std::unique_ptr<InterpretedProgram>(std::make_unique<NothingProgram>());
-  };
-  auto host = std::make_shared<Host>(std::move(functions));
-  SearchOptions options;
-  if (argc > 1) options.paths = {argv[1]}, options.only_paths = true;
-  std::printf("%-58s %15s %15s\n", "", "median", "90%");
-  double begin = now_us();
-  PluginSet all = PluginSet::load(host, options);
-  std::printf("%-58s %12.3f us\n", "find, check, load and list all plugins, first time",
-              now_us() - begin);
+void measure_plugin(const std::string& id, const Device& device) {
+  if (id == "reference") return measure_dispatch(id, device, "nothing", {}, "empty kernel", 5, 0);
+  for (int64_t count : {int64_t{1}, int64_t{64}, int64_t{100'000}}) {
+    Buffer a = must(device.allocate(static_cast<uint64_t>(4 * count)));
+    Buffer r = must(device.allocate(static_cast<uint64_t>(4 * count)));
+    const std::string what = fmt::format("{} elements", count);
+    measure_dispatch(id, device, elementwise(count), {{r, 0}, {a, 0}}, what.c_str(), 0,
+                     count < 100 ? 10 : 0);
+  }
+}
+
+// The first available device of the list whose name holds the text.
+const DeviceInfo& chosen(const std::vector<DeviceInfo>& devices, const std::string& text) {
+  for (const DeviceInfo& info : devices)
+    if (info.available && info.name.find(text) != std::string::npos) return info;
+  std::fprintf(stderr, "no available device has '%s' in its name\n", text.c_str());
+  std::exit(3);
+}
+
+void measure_loading(const std::shared_ptr<Host>& host, const PluginSet& all) {
   SearchOptions eight;
   eight.paths = {STRIA_BINARY_DIR "/lib/bench_plugins"};
   eight.only_paths = true;
-  begin = now_us();
+  const double begin = now_us();
   PluginSet listed = PluginSet::load(host, eight);
   const double took = now_us() - begin;
   const auto good = std::count_if(listed.records().begin(), listed.records().end(),
@@ -172,30 +209,63 @@ int run(int argc, char** argv) {
       must(loaded.plugin.shutdown());
     });
     report((record.id + ": list devices").c_str(), 50, 1, [&] { must(record.plugin.devices()); });
-    Device device = must(record.plugin.open(record.devices.at(0).id));
-    if (record.id == "reference") {
-      measure_dispatch(record.id, device, "nothing", {}, "empty kernel", 5, 0);
-    } else {
-      for (int64_t count : {int64_t{1}, int64_t{64}, int64_t{100'000}}) {
-        Buffer a = must(device.allocate(static_cast<uint64_t>(4 * count)));
-        Buffer r = must(device.allocate(static_cast<uint64_t>(4 * count)));
-        const std::string what = fmt::format("{} elements", count);
-        measure_dispatch(record.id, device, elementwise(count), {{r, 0}, {a, 0}}, what.c_str(), 0,
-                         count < 100 ? 10 : 0);
-      }
-    }
+  }
+}
+
+int run(const Asked& asked) {
+  HostFunctions functions;
+  functions.interpret = [](std::string_view) -> Result<std::unique_ptr<InterpretedProgram>> {
+    return std::unique_ptr<InterpretedProgram>(std::make_unique<NothingProgram>());
+  };
+  auto host = std::make_shared<Host>(std::move(functions));
+  SearchOptions options;
+  if (!asked.folder.empty()) options.paths = {asked.folder}, options.only_paths = true;
+  if (!asked.plugin.empty()) {
+    options.only_ids = {asked.plugin};
+    options.driver_options = {{asked.plugin, asked.options}};
+  }
+  std::printf("%-58s %15s %15s\n", "", "median", "90%");
+  const double begin = now_us();
+  PluginSet all = PluginSet::load(host, options);
+  std::printf("%-58s %12.3f us\n", "find, check, load and list all plugins, first time",
+              now_us() - begin);
+  if (asked.plugin.empty()) measure_loading(host, all);
+  for (const PluginRecord& record : all.records()) {
+    if (!record.plugin.valid()) continue;
+    const std::vector<DeviceInfo> devices = must(record.plugin.devices());
+    measure_plugin(record.id, must(record.plugin.open(chosen(devices, asked.device).id)));
   }
   must(all.shutdown());
   RuntimeOptions runtime_options;
   runtime_options.plugin_paths = options.paths;
   runtime_options.only_plugin_paths = options.only_paths;
+  runtime_options.only_plugins = options.only_ids;
+  runtime_options.plugin_options = options.driver_options;
   Runtime runtime(runtime_options);
-  for (const char* id : {"reference", "llvm_cpu", "opencl"})
-    if (runtime.open(id).ok()) measure_runs(runtime, id);
+  for (const std::string id : {"reference", "llvm_cpu", "opencl"})
+    if (Result<stria::Device> device = runtime.open(id + ":*" + asked.device + "*"); device.ok())
+      measure_runs(id, *device);
   return 0;
 }
 
 }  // namespace
 }  // namespace stria::hal
 
-int main(int argc, char** argv) { return stria::hal::run(argc, argv); }
+int main(int argc, char** argv) {
+  stria::hal::Asked asked;
+  const std::map<std::string, std::string*> texts = {
+      {"--plugin", &asked.plugin}, {"--device", &asked.device}, {"--options", &asked.options}};
+  for (int n = 1; n < argc; ++n) {
+    const auto text = texts.find(argv[n]);
+    if (text != texts.end() && n + 1 < argc)
+      *text->second = argv[++n];
+    else if (asked.folder.empty() && argv[n][0] != '-')
+      asked.folder = argv[n];
+    else
+      return std::fprintf(stderr,
+                          "usage: stria_boundary_bench [--plugin ID] [--device TEXT] "
+                          "[--options JSON] [PLUGIN_FOLDER]\n"),
+             2;
+  }
+  return stria::hal::run(asked);
+}
