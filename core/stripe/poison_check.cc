@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Poison (S10): a load through #clamp beyond the allocation gives it, a copy (a block of one load
-// and one store of its scalar) may leave it in an allocation, and no executed load reads it from
-// there.
+// and stores of its scalar) may leave it in allocations, and no executed load reads it from there.
 #include <algorithm>
 
 #include "stria/base/text.h"
@@ -39,15 +38,15 @@ Result<bool> may_load_poison(const Access& load) {
   return false;
 }
 
-// The store of a block that is one load and one store of what it gave; null if it is something
-// else.
-const Store* copy_of(const Block& block) {
-  if (block.stmts.size() != 2) return nullptr;
+// Is the block one load and stores of what it gave?
+bool is_copy(const Block& block) {
+  if (block.stmts.size() < 2) return false;
   const auto* load = std::get_if<Load>(&block.stmts[0].op);
-  const auto* store = std::get_if<Store>(&block.stmts[1].op);
-  return load && store && load->at.empty() && store->at.empty() && store->from == load->into
-             ? store
-             : nullptr;
+  return load && load->at.empty() &&
+         std::all_of(block.stmts.begin() + 1, block.stmts.end(), [&](const Statement& stmt) {
+           const auto* store = std::get_if<Store>(&stmt.op);
+           return store && store->at.empty() && store->from == load->into;
+         });
 }
 
 // Whether a copy of poison and a use meet in one element, points of `shared` and around it being
@@ -137,10 +136,10 @@ void check_clamped_loads(const Place& place, const std::vector<Access>& own, Ver
       continue;
     }
     if (!*poison) continue;
-    if (!copy_of(*place.block)) {
+    if (!is_copy(*place.block)) {
       verdicts.findings.add(place, *load.ref,
                             "a load from outside gives poison, which only a copy may take: one "
-                            "load and one store of its scalar");
+                            "load, and stores of its scalar");
       continue;
     }
     for (const Access& store : own) {
@@ -163,16 +162,18 @@ void check_poison(const Place& place, const Level& level, const std::vector<Acce
                   Verdicts& verdicts) {
   for (const Access& load : inside) {
     if (load.writes || load.view.beyond != View::Beyond::poison) continue;
-    if (!copy_of(*load.level->block)) continue;
-    auto store = std::find_if(inside.begin(), inside.end(), [&](const Access& access) {
-      return access.writes && access.level == load.level;
-    });
-    if (store == inside.end() || store->view.depth != place.depth) continue;
+    if (!is_copy(*load.level->block)) continue;
+    std::vector<const Access*> stores;  // to what the block allocates
+    for (const Access& access : inside)
+      if (access.writes && access.level == load.level && access.view.depth == place.depth)
+        stores.push_back(&access);
+    if (stores.empty()) continue;
     Result<bool> poison = may_load_poison(load);
     if (!poison.ok() || !*poison) continue;  // undecided was said where the load stands
-    for (const Access& use : inside)
-      if (!use.writes && use.view.allocation == store->view.allocation)
-        check_use(place, level, load, *store, use, verdicts);
+    for (const Access* store : stores)
+      for (const Access& use : inside)
+        if (!use.writes && use.view.allocation == store->view.allocation)
+          check_use(place, level, load, *store, use, verdicts);
   }
 }
 
