@@ -34,13 +34,13 @@ bool names(const std::vector<std::string>& list, const std::string& name) {
 }
 
 // What the host's statements write of the tensor, each way of writing once; or why not.
-std::string gather(Block& host, const Place& place, const std::string& name,
+std::string gather(Block& host, const Place& place, const std::string& name, bool views_apart,
                    std::vector<WrittenNest>& nests) {
   const Refinement& ref = *host.find_ref(name);
   const std::vector<const Block*> path = path_to(host, place);
   if (ref.dir != RefDir::out) return "what was there before matters";
   for (const Refinement& other : host.refs)
-    if (&other != &ref && other.dir != RefDir::none && other.from == ref.from)
+    if (!views_apart && &other != &ref && other.dir != RefDir::none && other.from == ref.from)
       return "the block has another view of it";
   if (ref.agg && !writes_each_element_once(path, name)) return "its sums go on from point to point";
   size_t writers = 0;
@@ -79,7 +79,8 @@ std::string gather(Block& host, const Place& place, const std::string& name,
 std::string keep_results_near(Block& host, const Place& place, const std::string& name,
                               const NearResultOptions& options) {
   std::vector<WrittenNest> nests;
-  if (std::string reason = gather(host, place, name, nests); !reason.empty()) return reason;
+  if (std::string reason = gather(host, place, name, options.views_apart, nests); !reason.empty())
+    return reason;
   Refinement& far = *host.find_ref(name);
   const size_t rank = far.access.size();
   std::vector<Interval> written(rank);

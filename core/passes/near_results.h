@@ -24,6 +24,7 @@ struct NearResultOptions {
   stripe::Location loc;               // of the near buffer
   stripe::Location xfer_loc;          // of the block that takes away; none: not set
   std::vector<std::string> copy_set;  // its tags
+  bool views_apart = false;           // the block's other views of the tensor are of other elements
 };
 
 // `host` stands at `place`, and `name` is a refinement of it that is `out`. "" or why its results

@@ -24,6 +24,8 @@ constexpr Machine kMachines[] = {
     {"slides_systolic", "simulated accelerator with a systolic array", "hw/slides_systolic.json"},
     {"tpu_like", "simulated array in the manner of the first TPU", "hw/tpu_like.json"},
     {"eyeriss_like", "simulated elements in the manner of Eyeriss", "hw/eyeriss_like.json"},
+    {"slides_spread", "simulated accelerator of the Stripe slides, a memory for each unit",
+     "hw/stripe_slides.json"},
 };
 
 }  // namespace

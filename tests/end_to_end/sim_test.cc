@@ -139,6 +139,49 @@ TEST_F(Sim, ModelsThatShipTileWhatDoesNotFit) {
   }
 }
 
+// Tiles cut among units with a memory each: what all of them read crosses the bus of DRAM once, and
+// results are as right.
+TEST_F(Sim, OneTransferBringsWhatSeveralUnitsRead) {
+  folder_.write("conv.tile",
+                "function (I[X, Y, C], K[A, B, C, M]) -> (S) {\n"
+                "  S[x, y, o : X, Y, M] = +(I[x + i - 1, y + j - 1, c] * K[i, j, c, o]);\n}\n");
+  const std::string pipeline = text_of(STRIA_SOURCE_DIR "/plugins/sim/passes/slides_spread.json");
+  const std::string memory = "\"memory\": \"SRAM\", \"xfer_loc\"";
+  ASSERT_NE(pipeline.find(memory), std::string::npos);
+  struct Moved {
+    double dram = 0, network = 0;  // bytes
+    uint64_t cycles = 0;
+  };
+  const auto moved = [&](const std::string& option) {
+    std::string text = pipeline;
+    text.replace(text.find(memory), memory.size(), option + memory);
+    folder_.write("p.json", text);
+    const Ended ended = folder_.stria(
+        words("sim conv.tile --shape I=40,40,16:i8 --shape K=3,3,16,32:i8 --pipeline p.json --set "
+              "NUM_CONV=4 --set SRAM_SIZE_KIB=32 --report r"));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.out, AllOf(HasSubstr("check S: 51200 elements"), HasSubstr(": ok")));
+    const json main = json::parse(folder_.read("r/report.json"))["parts"].back();
+    Moved out{0, 0, main["cycles"]};
+    for (const json& lane : main["lanes"]) {
+      if (lane["name"] == "DRAM[0] -> DMA[0]") out.dram = lane["bytes"];
+      if (lane["name"] == "NOC[0] -> SRAM[0], …") out.network = lane["bytes"];
+    }
+    return out;
+  };
+  const Moved apart = moved("\"multicast\": false, "), joined = moved(""),
+              network = moved("\"share_loc\": {\"name\": \"NOC\"}, ");
+  const double kernel = 3 * 3 * 16 * 32;
+  // A copy of K less for each of three units, for each tile.
+  const double fewer = apart.dram - joined.dram;
+  EXPECT_GT(fewer, 0);
+  EXPECT_EQ(static_cast<int64_t>(fewer) % static_cast<int64_t>(3 * kernel), 0);
+  EXPECT_LE(joined.cycles, apart.cycles);
+  EXPECT_EQ(joined.network, 0);
+  EXPECT_EQ(network.dram, joined.dram);
+  EXPECT_EQ(network.network, fewer / 3);  // once for all three
+}
+
 TEST_F(Sim, ValidatesAndReadsLayerTables) {
   const Ended cases = folder_.stria(words("sim --validate"));
   EXPECT_EQ(cases.code, 0) << cases.err;
