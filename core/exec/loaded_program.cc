@@ -151,6 +151,9 @@ Status Run::wait() const {
 }
 
 Result<std::vector<KernelTime>> Run::times() const {
+  if (!done_.is_done())
+    return make_error(StatusCode::failed_precondition, "the run of '{}' is not done yet",
+                      names_->program);
   std::vector<KernelTime> out;
   for (size_t k = 0; k < each_.size(); ++k) {
     STRIA_ASSIGN(uint64_t nanoseconds, each_[k].duration_ns());
@@ -228,7 +231,8 @@ Result<Binding> LoadedProgram::bind(std::span<const hal::Argument> inputs, hal::
 const hal::Event& Binding::ready() const { return state_->ready; }
 
 Result<Run> Binding::run(std::span<const hal::Argument> inputs,
-                         std::span<const hal::Argument> outputs, hal::Waits waits) const {
+                         std::span<const hal::Argument> outputs, hal::Waits waits,
+                         bool watch_kernels) const {
   const LoadedProgram::State& program = *state_->program;
   const Plan& plan = program.plan;
   STRIA_RETURN_IF_ERROR(check_arguments(plan, plan.inputs, inputs, "inputs"));
@@ -247,7 +251,8 @@ Result<Run> Binding::run(std::span<const hal::Argument> inputs,
   Run run;
   run.names_ = program.names;
   run.prologue_ = state_->ready;
-  auto done = program.executor.submit(program.launches(plan.main, memory), all_waits, &run.each_);
+  auto done = program.executor.submit(program.launches(plan.main, memory), all_waits,
+                                      watch_kernels ? &run.each_ : nullptr);
   if (arena.buffer.valid()) {
     if (done.ok()) arena.until = *done;
     program.main_arenas->give(std::move(arena));

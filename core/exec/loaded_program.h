@@ -32,9 +32,11 @@ class Run {
  public:
   // Done when every kernel is; fails with the first cause.
   const hal::Event& done() const { return done_; }
-  // Waits; a failure says which kernel of which program failed, or that its prologue did.
+  // Waits; a failure says which kernel of which program failed, or that its prologue did. Without
+  // `watch_kernels` it is the program alone.
   Status wait() const;
-  // Of each kernel in launch order; failed_precondition before the run is done.
+  // Of each kernel in launch order, none without `watch_kernels`; failed_precondition before the
+  // run is done.
   Result<std::vector<KernelTime>> times() const;
 
  private:
@@ -57,9 +59,10 @@ class Binding {
   // and per plan().outputs; constants must be those of the binding. Runs may overlap in time: each
   // has temporaries of its own, and the caller orders those that share tensors by `waits`. Where
   // the device has no memory for more temporaries, a run takes over those of the earliest run under
-  // way and starts after its end.
+  // way and starts after its end. Without `watch_kernels` the plugin is asked for the end of the
+  // last kernel alone, not for each one's.
   Result<Run> run(std::span<const hal::Argument> inputs, std::span<const hal::Argument> outputs,
-                  hal::Waits waits = {}) const;
+                  hal::Waits waits = {}, bool watch_kernels = true) const;
 
  private:
   friend class LoadedProgram;

@@ -27,6 +27,9 @@ struct CompileOptions {
   std::set<std::string> constants;
   // Keeps the text of every stage for Executable::stages, and the plugin's generated sources.
   bool keep_stages = false;
+  // Whether a run knows the time of each kernel, and, if it fails, which one did. Without it a device
+  // behind a driver is asked for fewer events, each of which may take longer than a small kernel.
+  bool watch_kernels = true;
   // A pass pipeline (JSON) in place of the device's own; `name` stands in messages. It is rendered
   // with the device's hardware model in scope, like the plugin's.
   std::optional<SourceText> pipeline;

@@ -239,6 +239,7 @@ Result<Executable> Inside::load(const Device& device, Compilation compilation,
   state->device = device.name();
   state->order = device.state_->order;
   state->keep_sources = options.keep_stages;
+  state->watch_kernels = options.watch_kernels;
   state->compilation = std::move(compilation);
   const Compilation& c = state->compilation;
   STRIA_ASSIGN(state->loaded, build(device, c.device, c.device_text, options));

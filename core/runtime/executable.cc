@@ -108,7 +108,8 @@ Result<Event> Executable::run(std::span<const Tensor> inputs, std::span<const Te
       for (const auto& constant : state.constants)
         constant.first.state_->add_reader(state.binding.ready());
   }
-  STRIA_ASSIGN(exec::Run run, state.binding.run(in_arguments, out_arguments, before));
+  STRIA_ASSIGN(exec::Run run,
+               state.binding.run(in_arguments, out_arguments, before, state.watch_kernels));
   for (const Tensor& tensor : inputs) tensor.state_->add_reader(run.done());
   for (const Tensor& tensor : outputs) tensor.state_->set_writer(run.done());
   return Inside::event_of(std::move(run));

@@ -94,7 +94,7 @@ struct Asked {
 };
 
 void measure_dispatch(const std::string& id, const Device& device, const std::string& stripe,
-                      const std::vector<Argument>& arguments, const char* what,
+                      const std::vector<Argument>& arguments, const char* what, int chain,
                       double dispatch_goal_us, double chain_goal_us) {
   Compiler compiler = must(device.create_compiler());
   Executor executor = must(device.create_executor());
@@ -103,11 +103,10 @@ void measure_dispatch(const std::string& id, const Device& device, const std::st
   Kernel kernel = must(executor.prepare(build.library, 0));
   report((id + ": " + what + ", dispatch and wait").c_str(), 20'000, 1,
          [&] { must(must(kernel.run(arguments)).wait()); }, dispatch_goal_us);
-  constexpr int kChain = 10'000;
-  report((id + ": " + what + ", each of a chain of 10000").c_str(), 20, kChain,
+  report((id + ": " + what + ", each of a chain of " + std::to_string(chain)).c_str(), 20, chain,
          [&] {
            Event last;
-           for (int i = 0; i < kChain; ++i) last = must(kernel.run(arguments, {&last, 1}));
+           for (int i = 0; i < chain; ++i) last = must(kernel.run(arguments, {&last, 1}));
            must(last.wait());
          },
          chain_goal_us);
@@ -157,28 +156,35 @@ void measure_runs(const std::string& id, const stria::Device& device) {
   for (int i = 1; i < kKernels; ++i)
     text += fmt::format(" {}[i: N] = +(T{}[i] * A[i]);",
                         i + 1 < kKernels ? fmt::format("T{}", i) : "B", i - 1);
-  Executable chain = must(device.compile(must(Program::from_tile({"chain", text + " }"})),
-                                         {{"A", {DataType::fp32, {64}}}}));
   std::vector<Tensor> first = {must(device.create_tensor(DataType::fp32, {64}))};
   std::vector<Tensor> last = {must(device.create_tensor(DataType::fp32, {64}))};
   must(first[0].write(std::string(4 * 64, '\0')));
-  size_t kernels = 0;
-  report((id + ": each kernel of a program of 200 in a chain").c_str(), 30, kKernels, [&] {
-    stria::Event run = must(chain.run(first, last));
-    must(run.wait());
-    kernels = must(run.kernel_times()).size();
-  });
-  STRIA_CHECK(kernels == kKernels, "the program has {} kernels", kernels);
+  for (const bool watched : {false, true}) {
+    CompileOptions options;
+    options.watch_kernels = watched;
+    Executable chain = must(device.compile(must(Program::from_tile({"chain", text + " }"})),
+                                           {{"A", {DataType::fp32, {64}}}}, options));
+    size_t kernels = 0;
+    report((id + ": each kernel of a program of 200 in a chain" + (watched ? ", watched" : ""))
+               .c_str(),
+           30, kKernels, [&] {
+             stria::Event run = must(chain.run(first, last));
+             must(run.wait());
+             kernels = must(run.kernel_times()).size();
+           });
+    STRIA_CHECK(!watched || kernels == kKernels, "the program has {} kernels", kernels);
+  }
 }
 
 void measure_plugin(const std::string& id, const Device& device) {
-  if (id == "reference") return measure_dispatch(id, device, "nothing", {}, "empty kernel", 5, 0);
+  if (id == "reference")
+    return measure_dispatch(id, device, "nothing", {}, "empty kernel", 10'000, 5, 0);
   for (int64_t count : {int64_t{1}, int64_t{64}, int64_t{100'000}}) {
     Buffer a = must(device.allocate(static_cast<uint64_t>(4 * count)));
     Buffer r = must(device.allocate(static_cast<uint64_t>(4 * count)));
     const std::string what = fmt::format("{} elements", count);
-    measure_dispatch(id, device, elementwise(count), {{r, 0}, {a, 0}}, what.c_str(), 0,
-                     count < 100 ? 10 : 0);
+    measure_dispatch(id, device, elementwise(count), {{r, 0}, {a, 0}}, what.c_str(),
+                     count < 100 ? 10'000 : 100, 0, count < 100 ? 10 : 0);
   }
 }
 

@@ -75,6 +75,18 @@ TEST_P(Embedding, RunsAreInFlightUntilWhatTheyWaitForIsDone) {
   }
 }
 
+TEST_P(Embedding, KernelsAreWatchedUnlessNobodyWantsTo) {
+  CompileOptions options;
+  options.watch_kernels = false;
+  Executable run = compile(kTwice, {{"A", {DataType::fp32, {3}}}}, options);
+  Tensor a = tensor({1, 2, 3}), b = tensor({0, 0, 0});
+  Event event = run.run({a}, {b}).value();
+  ASSERT_TRUE(event.wait().ok());
+  EXPECT_TRUE(event.kernel_times()->empty());
+  EXPECT_GT(*event.duration_ns(), 0u);
+  EXPECT_EQ(*b.read_values<float>(), (Values{2, 4, 6}));
+}
+
 TEST_P(Embedding, AWaitThatFailsFailsThisRunAndNoOther) {
   Executable run = twice();
   Tensor a = tensor({1, 2, 3}), b = tensor({0, 0, 0}), c = tensor({0, 0, 0});

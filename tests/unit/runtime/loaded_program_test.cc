@@ -150,6 +150,29 @@ TEST_P(LoadedProgramTest, AFailureNamesItsKernel) {
                                           GetParam() + ":"));
 }
 
+TEST_P(LoadedProgramTest, KernelsThatNobodyWatchesHaveNoTimesAndNoNames) {
+  const hal::Argument a = buffer({1, 2, 3, 4}), w = buffer({1, 1, 0, 0}), r = buffer({0, 0, 0, 0});
+  for (const char* index : {"i", "i + 1"}) {
+    exec::LoadedProgram program = load(index);
+    auto binding = program.bind(std::vector{hal::Argument(), w, w});
+    auto gate = device_.create_event();
+    auto run = binding->run(std::vector{a, w, w}, std::vector{r}, std::vector{*gate}, false);
+    ASSERT_TRUE(run.ok()) << run.status().to_string();
+    EXPECT_EQ(run->times().status().code(), StatusCode::failed_precondition);
+    ASSERT_TRUE(gate->signal().ok());
+    const Status status = run->wait();
+    EXPECT_TRUE(run->times()->empty());
+    if (std::string_view(index) == "i") {
+      EXPECT_TRUE(status.ok()) << status.to_string();
+      EXPECT_EQ(read(r), (std::vector<float>{9, 16, 9, 16}));
+    } else {
+      EXPECT_FALSE(status.ok());
+      EXPECT_THAT(status.message(), HasSubstr(std::string("'packed' on ") + GetParam() + ":"));
+      EXPECT_THAT(status.message(), testing::Not(HasSubstr("(2 of 2)")));
+    }
+  }
+}
+
 TEST_P(LoadedProgramTest, AFailedWaitStopsTheRun) {
   exec::LoadedProgram program = load("i");
   const hal::Argument a = buffer({1, 2, 3, 4}), w = buffer({1, 1, 0, 0}), r = buffer({7, 7, 7, 7});
