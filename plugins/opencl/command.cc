@@ -86,14 +86,15 @@ void submit(std::unique_ptr<Batch> batch) {
     const Command& command = batch->commands[n];
     const bool has_one = each_has_one || n == 0 || n + 1 == count;
     cl_event& handle = submitted.handles[n];
-    const cl_int code =
-        command.enqueue(static_cast<cl_uint>(list.size()), list.empty() ? nullptr : list.data(),
-                        has_one ? &handle : nullptr);
-    submitted.taken[n] = code == CL_SUCCESS;
-    if (code == CL_SUCCESS) continue;
-    handle = nullptr;
-    batch->refused[n] =
-        std::make_shared<sdk::Failure>(failure_of(code, command.what, context.name()));
+    try {
+      check(command.enqueue(static_cast<cl_uint>(list.size()), list.empty() ? nullptr : list.data(),
+                            has_one ? &handle : nullptr),
+            command.what, context.name());
+      submitted.taken[n] = 1;
+    } catch (const sdk::Error& error) {
+      handle = nullptr;
+      batch->refused[n] = error.outcome();
+    }
   }
   cl_event all = nullptr;
   if (!each_has_one) {

@@ -21,7 +21,7 @@ namespace stria::opencl {
 class Queue;
 
 // Gives a command to the driver: clEnqueue… with this wait list, NULL if `count` is 0. Holds
-// everything that the command needs until it is done.
+// everything that the command needs until it is done. Throws sdk::Error where it cannot even ask.
 using Enqueue = std::function<cl_int(cl_uint count, const cl_event* waits, cl_event* event)>;
 
 struct Command {

@@ -16,8 +16,7 @@ ClLibrary::ClLibrary(Context& context, semtree::ProgramSource source, bool fast_
   for (const semtree::SourceKernel& kernel : source_.kernels)
     kernels_.push_back(code_generator::info_of(kernel));
   if (kernels_.empty()) return;
-  // No warnings: some drivers print how many there are.
-  std::string options = "-cl-std=CL1.2 -w";
+  std::string options = kLanguage;
   if (context.device().correct_division) options += " -cl-fp32-correctly-rounded-divide-sqrt";
   // Not -cl-fast-relaxed-math: NaN and infinity keep their meaning.
   if (fast_math) options += " -cl-mad-enable -cl-no-signed-zeros";
@@ -65,15 +64,16 @@ cl_kernel ClKernel::kernel_of(cl_program program) const {
 }
 
 cl_kernel ClKernel::handle_for(const std::vector<sdk::Argument>& arguments) const {
-  const bool aligned =
-      std::all_of(arguments.begin(), arguments.end(), [](const sdk::Argument& place) {
-        return place.offset % semtree::kMemoryAlignment == 0;
-      });
+  const bool aligned = std::all_of(
+      arguments.begin(), arguments.end(),
+      [](const sdk::Argument& place) { return place.offset % semtree::kMemoryAlignment == 0; });
   if (aligned || code_->text.find(kAnyOffset) == std::string::npos) return handle_;
   if (!any_offset_) {
-    const cl_program program = build_program(context_, code_->text, fmt::format("{} -D{}", code_->options, kAnyOffset));
-    any_offset_ = kernel_of(program);
-    context_.cl().clReleaseProgram(program);  // the kernel keeps it
+    const auto release = [this](cl_program program) { context_.cl().clReleaseProgram(program); };
+    const std::unique_ptr<_cl_program, decltype(release)> program(
+        build_program(context_, code_->text, fmt::format("{} -D{}", code_->options, kAnyOffset)),
+        release);
+    any_offset_ = kernel_of(program.get());  // which keeps the program
   }
   return any_offset_;
 }
@@ -83,12 +83,7 @@ cl_int ClKernel::enqueue(cl_command_queue queue, const std::vector<sdk::Argument
   const OpenCl& cl = context_.cl();
   if (points_ == 0) return cl.clEnqueueMarkerWithWaitList(queue, count, waits, event);
   std::lock_guard<std::mutex> lock(mutex_);
-  cl_kernel handle = nullptr;
-  try {
-    handle = handle_for(arguments);
-  } catch (const sdk::Error&) {
-    return CL_BUILD_PROGRAM_FAILURE;  // of code that has been built before, but for its option
-  }
+  const cl_kernel handle = handle_for(arguments);
   cl_uint position = 0;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const cl_mem memory = static_cast<const ClBuffer&>(*arguments[i].buffer).handle();

@@ -165,6 +165,30 @@ TEST_F(OpenClFaults, AKernelThatTheDriverRejectsFailsItsBuildAlone) {
   EXPECT_TRUE(status.ok()) << status.to_string();
 }
 
+// Of a kernel that is built once more because of where its tensors begin.
+TEST_F(OpenClFaults, AKernelThatTheDriverRejectsLaterFailsItsRunWithTheLog) {
+  const TemporaryFolder cache;
+  ::setenv("XDG_CACHE_HOME", cache.path().c_str(), 1);
+  std::string text = kNegate;
+  for (const auto& [from, to] : {std::pair<std::string, std::string>{
+           "#kernel #parallel block [x:16]", "#kernel #vector block [x:16]"}})
+    text.replace(text.find(from), from.size(), to);
+  Compiler compiler = device().create_compiler().value();
+  Executor executor = device_.create_executor().value();
+  Build build = compiler.build(text).value();
+  ASSERT_TRUE(build.done.wait().ok()) << build.done.wait().to_string();
+  Kernel kernel = executor.prepare(build.library, 0).value();
+  Buffer a = device_.allocate(68).value(), r = device_.allocate(68).value();
+  ASSERT_TRUE(kernel.run(std::vector<Argument>{{r, 0}, {a, 0}})->wait().ok());
+  set_fault(kRejects);
+  const Status rejected = kernel.run(std::vector<Argument>{{r, 0}, {a, 4}})->wait();
+  EXPECT_THAT(rejected.message(), HasSubstr("clBuildProgram"));
+  EXPECT_THAT(rejected.message(), HasSubstr("the source is " + cache.path().string()));
+  set_fault(kNoFault);
+  const Status status = kernel.run(std::vector<Argument>{{r, 4}, {a, 4}})->wait();
+  EXPECT_TRUE(status.ok()) << status.to_string();
+}
+
 TEST_F(OpenClFaults, AKernelThatHangsLosesItsDeviceAlone) {
   ASSERT_TRUE(run(device()).ok());
   set_fault(kHangs);
