@@ -17,7 +17,9 @@ sdk::Ref<sdk::Library> ClCompiler::compile(std::string_view stripe, std::string_
   print.shared_bytes = device.local_bytes;
   print.largest_group = device.largest_group;
   print.print_semtree = request.dump_source;
-  Features features = device.features;
+  // Other programs need not wait for the answer.
+  const bool uses_half = stripe.find(name_of(DataType::fp16)) != std::string_view::npos;
+  Features features = uses_half ? context_.features() : device.features;
   features.fast_math = request.fast_math;
   return sdk::make<ClLibrary>(
       context_,

@@ -3,6 +3,7 @@
 
 #include <system_error>
 
+#include "program.h"
 #include "queue.h"
 
 namespace stria::opencl {
@@ -56,6 +57,15 @@ Queue& Context::take_queue(bool in_order) {
 void Context::give_queue(Queue& queue) {
   std::lock_guard<std::mutex> lock(mutex_);
   (queue.in_order() ? free_in_order_ : free_out_of_order_).push_back(&queue);
+}
+
+Features Context::features() const {
+  std::call_once(half_asked_, [this] {
+    has_half_ = device_.may_have_half && builds(*this, kHalfProbe, kLanguage);
+  });
+  Features out = device_.features;
+  out.fp16 = has_half_;
+  return out;
 }
 
 void Context::lose(const std::string& why) {

@@ -43,6 +43,9 @@ class Context {
   // The one for copies between host and device.
   Queue& transfer_queue() const { return *transfer_queue_; }
 
+  // What its compiler offers, arithmetic on half included: found out by the first call.
+  Features features() const;
+
   // How long a command may run before the device counts as lost; 0: for ever.
   std::chrono::milliseconds hang_limit() const { return options_.hang_limit; }
   // The device does not answer any more, because of `why`. The first reason holds.
@@ -60,6 +63,8 @@ class Context {
   cl_context handle_ = nullptr;
   Queue* transfer_queue_ = nullptr;
   std::atomic<bool> is_lost_{false};
+  mutable std::once_flag half_asked_;
+  mutable bool has_half_ = false;  // once half_asked_
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Queue>> all_;  // guarded by mutex_, as all below
   std::vector<Queue*> free_in_order_, free_out_of_order_;

@@ -94,7 +94,8 @@ std::string why_not_asked(const std::string& platform, const std::string& sysfs)
 // From compute capability 8.0 on, which an extension of that driver tells.
 bool has_matrix_instructions(const Query& query) {
   constexpr cl_device_info kMajorComputeCapability = 0x4000;
-  return query.text(CL_DEVICE_EXTENSIONS).find("cl_nv_device_attribute_query") != std::string::npos &&
+  return query.text(CL_DEVICE_EXTENSIONS).find("cl_nv_device_attribute_query") !=
+             std::string::npos &&
          query.number<cl_uint>(kMajorComputeCapability) >= 8;
 }
 
@@ -127,6 +128,10 @@ FoundDevice describe(const OpenCl& cl, cl_platform_id platform, cl_device_id han
   out.features.fma = (single & CL_FP_FMA) != 0;
   out.features.mma = has_matrix_instructions(query);
   out.features.fp64 = query.number<cl_device_fp_config>(CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
+  // Drivers of GPUs have it without saying so. PoCL says so, and complains on the process's own
+  // stderr of what it does not build.
+  out.may_have_half =
+      !is_cpu || query.text(CL_DEVICE_EXTENSIONS).find("cl_khr_fp16") != std::string::npos;
   out.correct_division = (single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
   out.out_of_order = (query.number<cl_command_queue_properties>(CL_DEVICE_QUEUE_PROPERTIES) &
                       CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;

@@ -15,6 +15,7 @@ struct FoundDevice {
   cl_device_id handle = nullptr;
   sdk::DeviceInfo info;  // id "PLATFORM.DEVICE", both by their numbers
   Features features;
+  bool may_have_half = false;     // arithmetic on half: it builds, or not
   bool correct_division = false;  // fp32 division and square root can be asked to round correctly
   bool out_of_order = false;      // a queue may run independent work at once
   uint64_t largest_allocation_bytes = 0;

@@ -89,22 +89,33 @@ std::string place_of_refused(const std::string& source) {
                       : "the source cannot be kept: " + written.message();
 }
 
+// Not yet built.
+Program from_source(const Context& context, const std::string& source) {
+  const char* text = source.c_str();
+  const size_t size = source.size();
+  cl_int code = CL_SUCCESS;
+  const cl_program handle =
+      context.cl().clCreateProgramWithSource(context.handle(), 1, &text, &size, &code);
+  check(code, "clCreateProgramWithSource", context.name());
+  return Program(context, handle);
+}
+
+// Device and driver with its version are in the name. Of this plugin's own build nothing but the
+// source comes in.
+std::string key_of(const char* what, const Context& context, const std::string& source,
+                   const std::string& options) {
+  return fmt::format("opencl, {}, {}\n{}\n{}", what, context.name(), options, source);
+}
+
 }  // namespace
 
 cl_program build_program(const Context& context, const std::string& source,
                          const std::string& options) {
-  // Device and driver with its version are in the name. Of this plugin's own build nothing but the
-  // source comes in.
-  const std::string key = "opencl, binary 1, " + context.name() + "\n" + options + "\n" + source;
+  const std::string key = key_of("binary 1", context, source, options);
   if (const std::optional<std::string> binary = code_generator::kept(context.host(), key))
     if (cl_program loaded = load(context, *binary, options)) return loaded;
-  const char* text = source.c_str();
-  const size_t size = source.size();
-  cl_int code = CL_SUCCESS;
-  Program program(context,
-                  context.cl().clCreateProgramWithSource(context.handle(), 1, &text, &size, &code));
-  check(code, "clCreateProgramWithSource", context.name());
-  code = program.build(options);
+  Program program = from_source(context, source);
+  const cl_int code = program.build(options);
   if (code != CL_SUCCESS) {
     sdk::Failure failure = failure_of(code, "clBuildProgram", context.name());
     if (std::string log = program.log(); !log.empty()) failure.native_message = std::move(log);
@@ -115,6 +126,15 @@ cl_program build_program(const Context& context, const std::string& source,
   if (const std::string binary = program.binary(); !binary.empty())
     code_generator::keep(context.host(), key, binary);
   return program.detach();
+}
+
+bool builds(const Context& context, const std::string& source, const std::string& options) {
+  const std::string key = key_of("builds 1", context, source, options);
+  if (const std::optional<std::string> answer = code_generator::kept(context.host(), key))
+    return *answer == "yes";
+  const bool does = from_source(context, source).build(options) == CL_SUCCESS;
+  code_generator::keep(context.host(), key, does ? "yes" : "no");
+  return does;
 }
 
 }  // namespace stria::opencl

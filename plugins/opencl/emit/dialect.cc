@@ -10,22 +10,22 @@ using semtree::Dialect;
 
 // The least names that a program's tensors could meet: keywords, and what spellings below call.
 const char* const kReserved[] = {
-    "auto",      "break",     "case",      "char",       "const",      "continue", "default",
-    "do",        "double",    "else",      "enum",       "extern",     "float",    "for",
-    "goto",      "if",        "inline",    "int",        "long",       "register", "restrict",
-    "return",    "short",     "signed",    "sizeof",     "static",     "struct",   "switch",
-    "typedef",   "union",     "unsigned",  "void",       "volatile",   "while",    "bool",
-    "complex",   "imaginary", "half",      "quad",       "uchar",      "ushort",   "uint",
-    "ulong",     "size_t",    "ptrdiff_t", "intptr_t",   "uintptr_t",  "event_t",  "sampler_t",
-    "image1d_t", "image2d_t", "image3d_t", "global",     "local",      "constant", "private",
-    "generic",   "kernel",    "read_only", "write_only", "read_write", "pipe",     "true",
-    "false",     "uniform",   "NULL",      "NAN",        "INFINITY",   "MAXFLOAT", "HUGE_VAL",
-    "HUGE_VALF", "select",    "any",       "all",        "min",        "max",      "abs",
-    "fabs",      "fma",       "fmod",      "sqrt",       "floor",      "ceil",     "rint",
-    "round",     "trunc",     "isnan",     "exp",        "log",        "pow",      "sin",
-    "cos",       "tan",       "asin",      "acos",       "atan",       "sinh",     "cosh",
-    "tanh",      "asinh",     "acosh",     "atanh",      "barrier",    "sat",      "odd",
-    "vec_step",  "main",      "asm",       "typeof",     "this",       "class",    "template",
+    "auto",      "break",     "case",      "char",       "const",      "continue",   "default",
+    "do",        "double",    "else",      "enum",       "extern",     "float",      "for",
+    "goto",      "if",        "inline",    "int",        "long",       "register",   "restrict",
+    "return",    "short",     "signed",    "sizeof",     "static",     "struct",     "switch",
+    "typedef",   "union",     "unsigned",  "void",       "volatile",   "while",      "bool",
+    "complex",   "imaginary", "half",      "quad",       "uchar",      "ushort",     "uint",
+    "ulong",     "size_t",    "ptrdiff_t", "intptr_t",   "uintptr_t",  "event_t",    "sampler_t",
+    "image1d_t", "image2d_t", "image3d_t", "global",     "local",      "constant",   "private",
+    "generic",   "kernel",    "read_only", "write_only", "read_write", "pipe",       "true",
+    "false",     "uniform",   "NULL",      "NAN",        "INFINITY",   "MAXFLOAT",   "HUGE_VAL",
+    "HUGE_VALF", "select",    "any",       "all",        "min",        "max",        "abs",
+    "fabs",      "fma",       "fmod",      "sqrt",       "floor",      "ceil",       "rint",
+    "round",     "trunc",     "isnan",     "exp",        "log",        "pow",        "sin",
+    "cos",       "tan",       "asin",      "acos",       "atan",       "sinh",       "cosh",
+    "tanh",      "asinh",     "acosh",     "atanh",      "barrier",    "sat",        "odd",
+    "vec_step",  "main",      "asm",       "typeof",     "this",       "class",      "template",
     "linux",     "unix",      "mad",       "native_exp", "native_log", "native_sqrt"};
 
 void add_types(Dialect& out, const Features& features) {
@@ -51,9 +51,8 @@ void add_operations(Dialect& out, const Features& features) {
   s["round_away"] = {"round($0)", {}};
   s["fma"] = {features.fma ? "fma($0, $1, $2)" : "($0 * $1 + $2)", {}};
   s["barrier"] = {"barrier(CLK_LOCAL_MEM_FENCE)", {}};
-  for (const char* name :
-       {"exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
-        "asinh", "acosh", "atanh"})
+  for (const char* name : {"exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
+                           "cosh", "tanh", "asinh", "acosh", "atanh"})
     s[name] = {std::string(name) + "($0)", {}};
   s["pow"] = {"pow($0, $1)", {}};
   if (features.fast_math) {
@@ -79,9 +78,9 @@ void add_operations(Dialect& out, const Features& features) {
 
 void add_lanes(Dialect& out) {
   auto& s = out.spellings;
-  // PoCL 3.1 reduces the arguments of all lanes of sin, cos and tan in the way that the largest needs,
-  // and is wrong for the small ones; PoCL 5.0 with AVX-512 is wrong in pow and fmod of doubles. One by
-  // one they are right.
+  // PoCL 3.1 reduces the arguments of all lanes of sin, cos and tan in the way that the largest
+  // needs, and is wrong for the small ones; PoCL 5.0 with AVX-512 is wrong in pow and fmod of
+  // doubles. One by one they are right.
   struct OneByOne {
     const char *name, *function, *type, *element;
     bool two;  // operands
@@ -112,10 +111,11 @@ void add_lanes(Dialect& out) {
   s["store.parameter"] = {"STORE_ROW($T, $n, $0, $1)", {"rows"}};
   // Tensors begin at multiples of the widest vector, unless a caller says otherwise.
   out.helpers["rows"] = {
-      "#ifdef " + std::string(kAnyOffset) + "\n#define LOAD_ROW(type, n, at) vload##n(0, at)\n"
-      "#define STORE_ROW(type, n, at, value) vstore##n(value, 0, at)\n#else\n"
-      "#define LOAD_ROW(type, n, at) (*(const __global type*)(at))\n"
-      "#define STORE_ROW(type, n, at, value) (*(__global type*)(at) = value)\n#endif",
+      "#ifdef " + std::string(kAnyOffset) +
+          "\n#define LOAD_ROW(type, n, at) vload##n(0, at)\n"
+          "#define STORE_ROW(type, n, at, value) vstore##n(value, 0, at)\n#else\n"
+          "#define LOAD_ROW(type, n, at) (*(const __global type*)(at))\n"
+          "#define STORE_ROW(type, n, at, value) (*(__global type*)(at) = value)\n#endif",
       {}};
   s["component"] = {"$1.s$0", {}};
   s["convert"] = {"convert_$T($0)", {}};
@@ -131,7 +131,7 @@ void add_lanes(Dialect& out) {
 // fp16 and bf16 are bits until they are fp32. Numbers that would be rounded to fp32 on the way are
 // rounded there to odd: toward zero with the last bit set if anything was lost, so that the second
 // rounding is as if it were the only one.
-void add_conversions(Dialect& out) {
+void add_conversions(Dialect& out, const Features& features) {
   auto& s = out.spellings;
   auto& h = out.helpers;
   s["convert.float.signed"] = s["convert.float.unsigned"] = {"sat_$s_$t$n($0)", {"sat"}};
@@ -154,12 +154,19 @@ void add_conversions(Dialect& out) {
     s[key] = {helper + "((float)$0)", {helper}};
     s[key + ".lanes"] = {helper + "$n(convert_float$n($0 & 1))", {helper}};
   }
-  h["from_fp16"] = {"float$n from_fp16$n(ushort$n x) { return vload_half$n(0, (const half*)&x); }",
+  if (features.fp16) {
+    h["from_fp16"] = {"float$n from_fp16$n(ushort$n x) { return convert_float$n(as_half$n(x)); }",
+                      {}};
+    h["to_fp16"] = {"ushort$n to_fp16$n(float$n x) { return as_ushort$n(convert_half$n_rte(x)); }",
                     {}};
-  h["to_fp16"] = {
-      "ushort$n to_fp16$n(float$n x) { ushort$n bits; vstore_half$n_rte(x, 0, (half*)&bits); "
-      "return bits; }",
-      {}};
+  } else {
+    h["from_fp16"] = {
+        "float$n from_fp16$n(ushort$n x) { return vload_half$n(0, (const half*)&x); }", {}};
+    h["to_fp16"] = {
+        "ushort$n to_fp16$n(float$n x) { ushort$n bits; vstore_half$n_rte(x, 0, (half*)&bits); "
+        "return bits; }",
+        {}};
+  }
   h["to_bf16"] = {
       "ushort$n to_bf16$n(float$n x)\n{\n"
       "  const uint$n bits = as_uint$n(x);\n"
@@ -176,12 +183,20 @@ void add_conversions(Dialect& out) {
 
 }  // namespace
 
+const char* const kHalfProbe = R"(#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+__kernel void half_probe(__global ushort* x)
+{
+  const half4 a = as_half4(vload4(0, x));
+  vstore4(as_ushort4(convert_half4_rte(convert_float4(a * a + a))), 0, x);
+}
+)";
+
 Dialect dialect(const Features& features) {
   Dialect out;
   add_types(out, features);
   add_operations(out, features);
   add_lanes(out);
-  add_conversions(out);
+  add_conversions(out, features);
   out.kernel = "__kernel __attribute__((reqd_work_group_size($0, 1, 1)))\nvoid $1($2)";
   out.pointer_space = "__global";
   out.no_alias = "restrict";
@@ -191,6 +206,7 @@ Dialect dialect(const Features& features) {
   out.shared_space = "__local";
   out.shared_aligned = fmt::format("__attribute__((aligned({})))", semtree::kMemoryAlignment);
   if (features.fp64) out.preamble = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
+  if (features.fp16) out.preamble += "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n";
   out.reserved.insert(std::begin(kReserved), std::end(kReserved));
   return out;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stage opencl: a device Stripe program as OpenCL C. Options: group=64 (work items of a group),
-// fp64=no, fast_math=yes.
+// fp64=no, fp16=yes, fast_math=yes.
 #include <cstdlib>
 
 #include "emit/dialect.h"
@@ -14,6 +14,7 @@ stria::Result<std::string> print_source(const stria::golden::Case& test) {
   stria::opencl::Features features;
   features.fp64 = test.option("fp64") != "no";
   features.fma = true;
+  features.fp16 = test.option("fp16") == "yes";
   features.fast_math = test.option("fast_math") == "yes";
   stria::semtree::SourceOptions options = stria::opencl::source_options();
   options.group_points = std::atoi(test.option("group", "1").c_str());

@@ -311,6 +311,14 @@ TEST_F(Commands, ThatTheDriverRefusesFailAloneAndWithThoseThatWaitForThem) {
   EXPECT_THAT(called(), ::testing::IsSupersetOf({"a after 0", "b after 1", "d after 1"}));
 }
 
+TEST_F(Commands, ThatCannotEvenAskSayWhy) {
+  std::vector<Command> commands;
+  commands.push_back({"clEnqueueNDRangeKernel", [](auto, auto, auto) -> cl_int {
+                        throw sdk::Error(STRIA_INTERNAL, "the log of a driver");
+                      }});
+  EXPECT_EQ(outcome_of(start(context(), std::move(commands))), "the log of a driver");
+}
+
 TEST_F(Commands, BehindAFailedHostEventFailInAnyNumber) {
   sdk::Ref<sdk::Event> gate = sdk::make<sdk::Event>(host_);
   context();
@@ -381,10 +389,15 @@ class Programs : public ::testing::Test {
     const OpenCl cl = building_driver();
     FoundDevice found;
     found.info.name = device;
+    found.may_have_half = device != "no half";
     Context context(host, cl, found);
-    build_program(context, source, options);
+    if (source == kHalfProbe)
+      has_half_ = context.features().fp16;
+    else
+      build_program(context, source, options);
     return calls.take();
   }
+  bool has_half_ = false;
   hal::TemporaryFolder folder_;
 };
 
@@ -395,6 +408,24 @@ TEST_F(Programs, AreBuiltOnceForASourceItsOptionsAndADriver) {
   EXPECT_THAT(build("a", "fake 1.1"), ElementsAre("source"));
   EXPECT_THAT(build("a", "fake 1.0", "-w -cl-mad-enable"), ElementsAre("source"));
   EXPECT_THAT(build("a"), ElementsAre("binary"));
+}
+
+TEST_F(Programs, TellOnceWhetherThereIsArithmeticOnHalf) {
+  ::setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
+  EXPECT_THAT(build(kHalfProbe), ElementsAre("source", "released"));
+  EXPECT_TRUE(has_half_);
+  EXPECT_THAT(build(kHalfProbe), ElementsAre());
+  EXPECT_TRUE(has_half_);
+  build_answer = CL_BUILD_PROGRAM_FAILURE;
+  EXPECT_THAT(build(kHalfProbe, "fake 2.0"), ElementsAre("source", "released"));
+  EXPECT_FALSE(has_half_);
+  has_half_ = true;
+  build_answer = CL_SUCCESS;
+  EXPECT_THAT(build(kHalfProbe, "fake 2.0"), ElementsAre());
+  EXPECT_FALSE(has_half_);
+  EXPECT_THAT(build(kHalfProbe, "no half"), ElementsAre());
+  // A question is no fault that anyone has to look into.
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "stria" / "refused"));
 }
 
 TEST_F(Programs, WhoseBinaryIsDamagedOrRefusedAreBuiltAgain) {
