@@ -29,6 +29,8 @@ class Cases {
     STRIA_RETURN_IF_ERROR(convolution());
     STRIA_RETURN_IF_ERROR(mapped());
     STRIA_RETURN_IF_ERROR(buses());
+    STRIA_RETURN_IF_ERROR(overlaps());
+    STRIA_RETURN_IF_ERROR(rooflines());
     return std::move(out_);
   }
 
@@ -268,6 +270,94 @@ class Cases {
             kClosed, depth == 1 ? 10 * 210 : 1110, ours);
       }
     }
+    return {};
+  }
+
+  // A memory that a unit reads over a port of so many bytes in a cycle, beside DMA engines that
+  // load 100 cycles for a tile and store 30.
+  static Result<Machine> machine_of(int port, const char* duplex) {
+    STRIA_ASSIGN(const HardwareModel model,
+                 load_hardware_model({"validation.json", fmt::format(R"({{
+      "clock_mhz": 1000,
+      "mem_units": {{"DRAM": {{}}, "SRAM": {{"count": 2, "read_bytes_per_cycle": {}}}}},
+      "exec_units": {{"CONV": {{"ops_per_cycle": 1}}}},
+      "tx_units": {{"DMA": {{"duplex": "{}"}}}},
+      "buses": [
+        {{"sources": ["DRAM[0]"], "sinks": ["DMA[0]"], "bytes_per_cycle": 32}},
+        {{"sources": ["DMA[0]"], "sinks": ["SRAM[0]", "SRAM[1]"], "bytes_per_cycle": 32}},
+        {{"sources": ["SRAM[0]", "SRAM[1]"], "sinks": ["DMA[0]"], "bytes_per_cycle": 32}},
+        {{"sources": ["DMA[0]"], "sinks": ["DRAM[0]"], "bytes_per_cycle": 32}}]}})",
+                                                                     port, duplex)}));
+    return Machine::make(model);
+  }
+
+  // Load 100, compute 80, store 30: a buffer that the next tile comes into as soon as this one has
+  // been computed; and loads and stores that share an engine.
+  Status overlaps() {
+    const auto tiles = [](int count, const char* duplex, bool one_buffer) -> Result<double> {
+      STRIA_ASSIGN(Machine machine, machine_of(32, duplex));
+      TaskGraph graph;
+      graph.kinds.resize(3);
+      TaskKind &load = graph.kinds[0], &compute = graph.kinds[1], &store = graph.kinds[2];
+      load.work = store.work = TaskKind::Work::transfer;
+      STRIA_ASSIGN(load.route, machine.route({"DRAM", 0}, "DMA", -1, {{"SRAM", 0}}));
+      STRIA_ASSIGN(store.route, machine.route({"SRAM", 1}, "DMA", -1, {{"DRAM", 0}}));
+      load.group = load.route.group;
+      store.group = store.route.group;
+      load.bytes = 3200;
+      store.bytes = 960;
+      compute.work = TaskKind::Work::operation;
+      STRIA_ASSIGN(compute.group, machine.execution_group("CONV"));
+      compute.compute_ticks = 80;
+      uint32_t computed = kNoTask;
+      for (int tile = 0; tile < count; ++tile) {
+        const bool waits = one_buffer && computed != kNoTask;
+        const uint32_t loaded = graph.add(
+            0, waits ? std::vector{computed} : std::vector<uint32_t>{}, waits ? computed : kNoTask);
+        computed = graph.add(1, {loaded});
+        graph.add(2, {computed});
+      }
+      STRIA_ASSIGN(const Timeline timeline, simulate(machine, graph));
+      return static_cast<double>(timeline.ticks);
+    };
+    STRIA_ASSIGN(const double ten, tiles(10, "full", true));
+    add("ten tiles, one buffer for what comes", kClosed, 10 * (100 + 80) + 30, ten);
+    STRIA_ASSIGN(const double few, tiles(10, "half", false));
+    STRIA_ASSIGN(const double more, tiles(20, "half", false));
+    add("ten tiles more, one engine for both ways", kClosed, 10 * (100 + 30), more - few);
+    return {};
+  }
+
+  // What an operation attains: no more than the unit does, or than its operands allow.
+  Status rooflines() {
+    const auto ticks = [](int port, double cycles, uint64_t bytes) -> Result<double> {
+      STRIA_ASSIGN(const Machine machine, machine_of(port, "full"));
+      TaskGraph graph;
+      TaskKind operation;
+      operation.work = TaskKind::Work::operation;
+      STRIA_ASSIGN(operation.group, machine.execution_group("CONV"));
+      operation.compute_ticks = static_cast<uint64_t>(cycles);
+      operation.flows = {{{static_cast<uint32_t>(machine.ports({"SRAM", 0}).read)}, bytes}};
+      graph.kinds = {operation};
+      graph.add(0, {});
+      STRIA_ASSIGN(const Timeline timeline, simulate(machine, graph));
+      return static_cast<double>(timeline.ticks);
+    };
+    // 4,096 operations at one in a cycle, over 16 bytes in a cycle.
+    for (const uint64_t bytes : {16'384, 131'072}) {
+      const double operations = 4096, intensity = operations / static_cast<double>(bytes);
+      STRIA_ASSIGN(const double took, ticks(16, operations, bytes));
+      add(fmt::format("operations in a cycle at {:.5g} a byte", intensity), kClosed,
+          std::min(1.0, intensity * 16), operations / took);
+    }
+    // The tool's own traffic over its own bus: what it says beyond that is how it fetches ahead.
+    const double compute =
+        systolic_cycles({32, 32, SystolicArray::Dataflow::output_stationary}, {256, 128, 256, 1});
+    STRIA_ASSIGN(const double took, ticks(10, compute, 524'320));
+    constexpr double kWithin = 0.1;
+    add("256x256 by 256x128 on 32x32, os, 524320 words at 10", kScaleSim, 52'448, took, kWithin);
+    add("256x256 by 256x128 on 32x32, os, of that stalls", kScaleSim, 42'272, took - compute,
+        kWithin);
     return {};
   }
 

@@ -137,6 +137,39 @@ TEST(TimingRules, C7OperandsOfSeveralOperationsShareAPort) {
   EXPECT_THAT(why_not(run, 0, 0, 0), HasSubstr("which takes 1280 ticks"));
 }
 
+// Three times 640 bytes over a bus of 2, whose elements are read again for each of three sums.
+TEST(TimingRules, C8EachAccessToAFarOperandCrossesTheBus) {
+  auto program = stripe::parse({"far", R"(stripe 1.0
+0: #program block [] ( // p
+    none new@0x0<DRAM[0]> A[0] i8(640:1)
+    none new@0x0<SRAM[0]> C[0] i32(3:1)
+) {
+  0: #main block [] ( // main
+      in<DRAM[0]> A[0] i8(640:1)
+      out<SRAM[0]> C[0] i32(3:1)
+  ) {
+    0: block<DSP[0]> [x:640, y:3] (
+        in<DRAM[0]> A[x] i8(1:1)
+        out<SRAM[0]> C[y]:add.i32 i32(1:1)
+    ) {
+      0: $a = load(A)
+      1: C = store($a)
+    }
+  }
+}
+)"});
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+  const HardwareModel model = small_model(2, 64);
+  auto run = simulate_part(*program, *program->main(), model);
+  ASSERT_TRUE(run.ok()) << run.status().to_string();
+  ASSERT_EQ(run->ticks(), 3u * 640 / 2);
+  Timeline early = run->timeline;
+  --early.ticks;
+  --early.tasks[0].end;
+  EXPECT_THAT(check_timeline(run->machine, run->lowered.graph, early).message(),
+              HasSubstr("takes 959 ticks, 960 is the least"));
+}
+
 TEST(TimingRules, C9PointsWaitForRoomForTheirPartsAndForSums) {
   Machine machine = small_machine();
   const auto loop = [&](uint64_t depth, std::vector<Loop::Carried> carried) {

@@ -18,13 +18,13 @@ TEST(Validation, EveryCaseIsMet) {
   const std::string path = STRIA_SOURCE_DIR "/hwmodels/templates/stripe_slides.json";
   auto cases = validate({path, read_file(path).value()});
   ASSERT_TRUE(cases.ok()) << cases.status().to_string();
-  EXPECT_GE(cases->size(), 45u);
-  size_t rounded = 0;  // published with so few digits that none can be exact
+  EXPECT_GE(cases->size(), 55u);
+  size_t rounded = 0;  // with few digits, or with how a tool fetches ahead
   for (const ValidationCase& one : *cases) {
     EXPECT_TRUE(one.met()) << one.name << ": " << one.ours;
     rounded += one.within_percent > 0;
   }
-  EXPECT_EQ(rounded, 2u);
+  EXPECT_EQ(rounded, 4u);
   EXPECT_THAT(validation_table(*cases),
               HasSubstr(fmt::format("{} of {} cases are exact, 0 missed", cases->size() - rounded,
                                     cases->size())));
