@@ -102,16 +102,19 @@ class Lowering {
         [&](const ExecutionUnit& a, const ExecutionUnit& b) { return rank(a) < rank(b); });
     return found == units.end() ? "" : found->name;
   }
-  // Transfers inside, or blocks of another unit.
+  // Transfers inside, or blocks of another unit, or of several instances of this one.
   bool holds_steps(const Block& block, const std::string& unit) const {
     for (const Statement& stmt : block.stmts)
       if (const Block* inner = stmt.block())
-        if (is_transfer(*inner) || unit_of(*inner, unit) != unit ||
-            holds_steps(*inner, unit_of(*inner, unit)))
+        if (is_transfer(*inner) || unit_of(*inner, unit) != unit || is_spread(*inner) ||
+            names_instance(*inner) || holds_steps(*inner, unit_of(*inner, unit)))
           return true;
     return false;
   }
 
+  static bool names_instance(const Block& block) {
+    return !block.location.empty() && !block.location.path.back().units.empty();
+  }
   // Points that any instances of the unit take at once: what a core's part is to a processor.
   static bool is_spread(const Block& block) {
     return block.tags.has("parallel") && !block.location.empty() && !block.stmts.empty() &&

@@ -164,6 +164,40 @@ TEST(LowerPart, PointsOfAParallelBlockAreOperationsOfAnyInstance) {
             16u * 16);
 }
 
+// (C3) Also inside a block of the same unit, as tiles are that a unit's instances share.
+TEST(LowerPart, InstancesOfOneUnitShareATile) {
+  const auto tiles = [](const std::string& inner) {
+    return "    1[0]: block<DSP> [t:2] ( // sums\n" + fmt::format(R"(
+        in<SRAM[0]> A = An[8*t, 0] i8(8:64, 64:1)
+        out<SRAM[1]> B = Bn[8*t]:add.i32 i32(8:1)
+    ) {{
+      0: {} (
+          in<SRAM[0]> A[i, 0] i8(1:64, 64:1)
+          out<SRAM[1]> B[i]:add.i32 i32(1:1)
+      ) {{
+        0: block [k:64] (
+            in<SRAM[0]> A[0, k] i8(1:64, 1:1)
+            out<SRAM[1]> B[0]:add.i32 i32(1:1)
+        ) {{
+          0: $a = load(A)
+          1: B = store($a)
+        }}
+      }}
+    }}
+)",
+                                                                  inner);
+  };
+  const auto ticks = [&](const std::string& inner) {
+    const PartSimulation made =
+        run(parsed(with(kNear, bring() + tiles(inner) + kTakeAway)), small_model());
+    return made.spans[1].end - made.spans[1].start;
+  };
+  // Two tiles of eight times 64 additions at 4.
+  EXPECT_EQ(ticks("block [i:8]"), 16u * 16);
+  EXPECT_EQ(ticks("#parallel block<DSP> [i:8]"), 16u * 16 / 2);
+  EXPECT_EQ(ticks("block<DSP[1]> [i:8]"), 16u * 16);
+}
+
 // (C3) One without a unit runs on the slowest one that is no systolic array.
 TEST(LowerPart, WhatHasNoUnitRunsOnTheGeneralOne) {
   std::string nowhere = sums("DSP");
