@@ -6,8 +6,8 @@
 
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/index_role.h"
+#include "stria/passes/large_views.h"
 #include "stria/passes/located_unit.h"
-#include "stria/stripe/footprint.h"
 
 namespace stria::passes {
 namespace {
@@ -17,10 +17,6 @@ using stripe::Index;
 using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
-
-bool is_used(const Refinement& ref) {
-  return (ref.dir == RefDir::in || ref.dir == RefDir::out) && !ref.agg && !ref.swizzle;
-}
 
 // The index of the block that runs fastest.
 const Index* innermost(const Block& block) {
@@ -58,7 +54,7 @@ class KernelMarker {
  private:
   static Refinement* view_of(Block& block, const std::string& name) {
     for (Refinement& ref : block.refs)
-      if (is_used(ref) && ref.from == name) return &ref;
+      if (can_be_fetched(ref) && ref.from == name) return &ref;
     return nullptr;
   }
 
@@ -103,21 +99,12 @@ void describe(PrefetchNextOptions& options, OptionFields& fields) {
 Status prefetch_next(stripe::Program& program, const PrefetchNextOptions& options,
                      PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::hold, "/memory", options.memory));
-  const MemoryUnit* memory = context.model().find_memory(options.memory);
-  const double least = memory ? static_cast<double>(memory->size_bytes) *
-                                    static_cast<double>(options.percent) / 100
-                              : 0;
+  const double least = bytes_of(context.model(), options.memory, options.percent);
   return for_each_kernel(program, options.reqs, [&](Block& kernel, const TensorNames&) {
     context.matched();
     int64_t marked = 0;
-    for (size_t r = 0; r < kernel.refs.size(); ++r) {
-      const Refinement& ref = kernel.refs[r];
-      if (!is_used(ref)) continue;
-      double bytes = static_cast<double>(byte_size(ref.shape.type));
-      for (const Interval& range : stripe::reach(kernel, ref, kernel.index_box()))
-        bytes *= static_cast<double>(range.upper) - static_cast<double>(range.lower) + 1;
-      if (bytes >= least) marked += KernelMarker(options).run(kernel, ref.into);
-    }
+    for (const std::string& name : large_views(kernel, least))
+      marked += KernelMarker(options).run(kernel, name);
     if (marked == 0) {
       context.skipped(kernel.name, "no part of a large tensor comes next");
     } else {

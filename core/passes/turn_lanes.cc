@@ -135,10 +135,12 @@ void turn_kernel(Block& kernel, const Turn& turn, int64_t lanes, const TurnLanes
   const bool several = options.tiles > 1 || options.tiles_across > 1;
   Block& tiles = several ? cut(kernel, lanes * options.tiles, lanes * options.tiles_across) : kernel;
   Block points = std::move(cut(tiles, lanes, lanes));
-  // Reads go on in the same rows.
-  if (several)
+  // Stores go on in the same rows.
+  if (several) {
     std::stable_partition(tiles.idxs.begin(), tiles.idxs.end(),
-                          [&](const Index& index) { return index.name != turn.across; });
+                          [&](const Index& index) { return index.name != turn.lanes; });
+    set_tags(tiles, options.block_set);
+  }
   tiles.stmts.clear();
   const auto range = [&](const std::string& index) { return points.find_index(index)->range; };
   for (const std::string& name : turn.inputs) {
@@ -181,6 +183,7 @@ void describe(TurnLanesOptions& options, OptionFields& fields) {
   fields.add("tiles_across", options.tiles_across,
              "tiles along the inputs across them, one after the other", {1, 1 << 10});
   fields.add("tile_set", options.tile_set, "tags for the blocks around lanes");
+  fields.add("block_set", options.block_set, "tags for the loop over the tiles of an outer point");
 }
 
 Status turn_lanes(stripe::Program& program, const TurnLanesOptions& options, PassContext& context) {

@@ -33,9 +33,11 @@ struct TurnLanesOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags that a kernel must have
   std::string registers = "REG";  // memory unit of the model that holds the tile; "" = no location
   int64_t min_range = 4;          // shorter indices have no lanes
-  int64_t tiles = 4;              // in a row along the outputs at an outer point
-  int64_t tiles_across = 16;      // along the inputs, read one after the other
+  int64_t tiles = 4;              // in a row along the outputs at an outer point, one after the other
+  int64_t tiles_across = 16;      // along the inputs
   std::vector<std::string> tile_set = {"register_tile"};  // tags of the blocks around lanes
+  // Tags of the loop over the tiles of an outer point, if there are several.
+  std::vector<std::string> block_set = {"turned"};
 };
 
 void describe(TurnLanesOptions& options, OptionFields& fields);

@@ -462,6 +462,7 @@ Status Builder::view_parent(Frame& frame, const Frame& parent) const {
 Status Builder::one_point(Frame frame, const Frame& parent, Body& out) {
   STRIA_RETURN_IF_ERROR(view_parent(frame, parent));
   for (const Refinement& ref : frame.block->refs) {
+    if (ref.dir != RefDir::none && ref.tags.has("fetch")) STRIA_RETURN_IF_ERROR(prefetch(ref, frame, out));
     if (ref.dir != RefDir::none) continue;
     STRIA_ASSIGN(frame.views[ref.into], allocate(ref, frame, 1));
   }

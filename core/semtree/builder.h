@@ -105,6 +105,8 @@ class Builder {
   Status statements(Frame& frame, Body& out);
   Status statement(Frame& frame, const stripe::Statement& statement, Body& out);
   bool runs_in_memory(const Place& p, const Frame& frame) const;
+  // Asks for what the view has, run by run; of tensors only.
+  Status prefetch(const stripe::Refinement& ref, const Frame& frame, Body& out);
   Status load(Frame& frame, const stripe::Load& load, Body& out);
   Status store(Frame& frame, const stripe::Store& store, Body& out);
   Status load_index(Frame& frame, const stripe::LoadIndex& load, Body& out);

@@ -98,7 +98,7 @@ class KernelPrinter {
         line(depth, "}");
       } else if (auto* s = std::get_if<Instruction>(&statement.op)) {
         instruction(*s, depth);
-      } else {
+      } else if (!std::holds_alternative<Prefetch>(statement.op)) {
         line(depth, speller_.expand("barrier", {}, {}, {}, {}, "barrier") + ";");
       }
     }

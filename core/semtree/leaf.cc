@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The statements of one point: loads, stores, aggregation, arithmetic.
 #include <algorithm>
+#include <limits>
 
 #include "stria/semtree/arithmetic.h"
 #include "stria/semtree/builder.h"
@@ -155,6 +156,38 @@ Status Builder::load(Frame& frame, const stripe::Load& load, Body& out) {
     value = named(select(inside, value, constant(zero)), load.into, out);
   }
   frame.scalars[load.into] = {value, element};
+  return {};
+}
+
+Status Builder::prefetch(const stripe::Refinement& ref, const Frame& frame, Body& out) {
+  const View& view = frame.views.at(ref.into);
+  if (!function_.is_param(view.memory) || frame.lanes > 1 || ref.swizzle || ref.shape.element_count() == 0) return {};
+  STRIA_ASSIGN(Place first, place(view, frame, out));
+  // One dimension lies in a row; over the others a run follows the other.
+  std::vector<Dim> outer;
+  for (const Dim& dim : ref.shape.dims) {
+    if (dim.stride == 1 && first.lanes == 1) {
+      first.lanes = static_cast<int>(std::min<int64_t>(dim.size, std::numeric_limits<int>::max()));
+    } else if (dim.size > 1) {
+      outer.push_back(dim);
+    }
+  }
+  std::vector<int64_t> offsets = {0};
+  for (const Dim& dim : outer) {
+    std::vector<int64_t> next;
+    for (int64_t offset : offsets)
+      for (int64_t i = 0; i < dim.size; ++i) {
+        STRIA_RETURN_IF_ERROR(count_statement(*frame.block));
+        next.push_back(offset + i * dim.stride);
+      }
+    offsets = std::move(next);
+  }
+  for (int64_t offset : offsets) {
+    Place run = first;
+    run.constant += offset;
+    nest_.measure(view.offset + (run.constant - first.constant) + run.lanes);
+    out.push_back({Prefetch{std::move(run), ref.dir != stripe::RefDir::in}});
+  }
   return {};
 }
 

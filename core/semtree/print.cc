@@ -104,6 +104,8 @@ class Printer {
         out_ += fmt::format("{}if {} {{\n", indent, expr(s->condition));
         body(s->then, depth + 1);
         out_ += indent + "}\n";
+      } else if (auto* s = std::get_if<Prefetch>(&statement.op)) {
+        out_ += fmt::format("{}prefetch {}{}\n", indent, place(s->place), s->writes ? " to write" : "");
       } else if (auto* s = std::get_if<Instruction>(&statement.op)) {
         std::string operands;
         for (const Instruction::Operand& operand : s->operands)

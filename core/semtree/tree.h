@@ -136,6 +136,11 @@ struct If {
 };
 // All lanes of the group have reached it, and see what the others stored before, before one goes on.
 struct Barrier {};
+// Asks for the memory of a place, all of whose lanes lie in a row: a hint. It may lie beyond the memory.
+struct Prefetch {
+  Place place;
+  bool writes = false;  // it is stored to next
+};
 // One operation of the hardware that the lanes of a unit run together on registers that they hold
 // (docs/semantics.md S14). Every slot is an element of the array; a language may demand that slots
 // of fewer than 32 bits stand in pairs.
@@ -150,7 +155,7 @@ struct Instruction {
 };
 
 struct Statement {
-  std::variant<Let, Load, Store, For, If, Barrier, Instruction> op;
+  std::variant<Let, Load, Store, For, If, Barrier, Instruction, Prefetch> op;
 };
 
 struct Variable {

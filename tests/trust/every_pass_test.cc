@@ -27,8 +27,9 @@ namespace {
 // has made (option_sets.cc): floats are compared within the interpreter's bound. All others keep
 // every bit.
 const std::set<std::string> kRegroups = {
-    "autotile",       "cache",           "fusion",        "order_indices", "prefetch_next", "rollup",
-    "split_interior", "split_reduction", "stream_stores", "tensorize",     "vectorize"};
+    "autotile",      "cache",  "fusion",         "order_indices",   "prefetch_next", "prefetch_tile",
+    "rollup",        "split_interior", "split_reduction", "stream_stores", "tensorize",
+    "vectorize"};
 
 const EvaluateIntrinsic kEvaluate = evaluate;
 

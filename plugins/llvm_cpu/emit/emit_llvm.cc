@@ -213,6 +213,8 @@ class Emitter {
         statements(s->then);
         b_.CreateBr(done);
         b_.SetInsertPoint(done);
+      } else if (auto* s = std::get_if<Prefetch>(&statement.op)) {
+        prefetch(s->place, 0, s->writes);
       } else {
         STRIA_CHECK(false, "kernel '{}' has a barrier", fn_.name);
       }

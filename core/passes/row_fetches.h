@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asking memory for the rows of views, one after the other, while a loop runs: the step that
+// prefetch_tile and prefetch_block share.
+//
+//   block [c:16] (…, in R[0, 0] fp32(14:256, 32:1)) { a step }
+//   block [c:16] (…, in R[0, 0] fp32(14:256, 32:1)) {
+//     0: block [c:1 = c] (13 - c >= 0  #fetch in R[c, 0] fp32(1:256, 32:1)) {}
+//     1: a step }
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "stria/stripe/block.h"
+
+namespace stria::passes {
+
+// Rows that the view has along its longest dimension but that in which elements lie in a row.
+int64_t row_count(const stripe::Refinement& view);
+
+// Points of the block, saturating, which indices that run from an affine form are not counted for.
+double turn_count(const stripe::Block& loop);
+
+// Has the loop ask at its n-th point for row n of each of the views, which are refinements of its own.
+// Marked #fetch and used by no statement, they change no value; what of them lies beyond the tensor is
+// asked for, not read.
+void fetch_rows(stripe::Block& loop, const std::vector<stripe::Refinement>& views);
+
+}  // namespace stria::passes
