@@ -54,12 +54,13 @@ const Compiler& compiler() {
 
 const std::string& why_missing() { return compiler().missing; }
 
-Result<std::string> compile(const std::string& source) {
+Result<std::string> compile(const std::string& source, const std::string& architecture) {
   const Compiler& nvrtc = compiler();
   Handle program = nullptr;
   if (nvrtc.create(&program, source.c_str(), "program.cu", 0, nullptr, nullptr) != 0)
     return internal_error("nvrtcCreateProgram failed");
-  const char* options[] = {"--gpu-architecture=compute_90", "--std=c++17"};
+  const std::string target = "--gpu-architecture=" + architecture;
+  const char* options[] = {target.c_str(), "--std=c++17"};
   const int code = nvrtc.compile(program, 2, options);
   size_t size = 0;
   std::string text;

@@ -10,7 +10,9 @@ namespace stria::nvrtc {
 
 // "" or why there is no compiler here.
 const std::string& why_missing();
-// Compiles for compute capability 9.0 to PTX; fails with the compiler's log.
-Result<std::string> compile(const std::string& source);
+// Compiles to PTX, by default for compute capability 9.0; for "sm_90" to machine code too. Fails with
+// the compiler's log.
+Result<std::string> compile(const std::string& source,
+                            const std::string& architecture = "compute_90");
 
 }  // namespace stria::nvrtc
