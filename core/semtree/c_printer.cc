@@ -138,14 +138,13 @@ class KernelPrinter {
 
 }  // namespace
 
-Status CPrinter::add(const Function& function, const std::string& symbol, int64_t group_points) {
+Result<std::string> CPrinter::add(const Function& function, const std::string& symbol, int64_t group_points) {
   Speller speller(dialect_, known_helpers_, helpers_);
-  const std::string kernel = KernelPrinter(function, dialect_, speller).print(symbol, group_points);
+  std::string kernel = "\n" + KernelPrinter(function, dialect_, speller).print(symbol, group_points);
   STRIA_RETURN_IF_ERROR(speller.status());
-  kernels_ += "\n" + kernel;
-  return {};
+  return kernel;
 }
 
-std::string CPrinter::text() const { return dialect_.preamble + helpers_ + kernels_; }
+std::string CPrinter::common() const { return dialect_.preamble + helpers_; }
 
 }  // namespace stria::semtree

@@ -20,18 +20,17 @@ class CPrinter {
   explicit CPrinter(const Dialect& dialect) : dialect_(dialect) {}
 
   // Adds `function` as a kernel called `symbol`. Points are run in groups of `group_points`; those of the
-  // last group that the function does not have do nothing. Fails with `unsupported`, naming what the
-  // dialect lacks.
-  Status add(const Function& function, const std::string& symbol, int64_t group_points);
+  // last group that the function does not have do nothing. The kernel's text, which needs that of
+  // common(). Fails with `unsupported`, naming what the dialect lacks.
+  Result<std::string> add(const Function& function, const std::string& symbol, int64_t group_points);
 
-  // Preamble, the helper functions in use, the kernels in the order they were added.
-  std::string text() const;
+  // Preamble and the helper functions that the kernels so far use.
+  std::string common() const;
 
  private:
   const Dialect& dialect_;
   std::set<std::string> known_helpers_;
   std::string helpers_;
-  std::string kernels_;
 };
 
 }  // namespace stria::semtree

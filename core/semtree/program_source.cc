@@ -57,11 +57,13 @@ Result<ProgramSource> print_program(const stripe::Program& program, const Dialec
     to.points = function->trip_count * function->group_lanes;
     to.arguments = arguments_of(*kernel.block, *function);
     if (options.print_semtree) to.semtree = semtree::print(*function);
-    Status status = printer.add(*function, to.symbol, options.group_points);
-    if (!status.ok()) return status.with_context(where);
+    Result<std::string> text = printer.add(*function, to.symbol, options.group_points);
+    if (!text) return text.status().with_context(where);
+    to.text = std::move(*text);
     out.kernels.push_back(std::move(to));
   }
-  out.text = printer.text();
+  out.text = out.common = printer.common();
+  for (const SourceKernel& kernel : out.kernels) out.text += kernel.text;
   return out;
 }
 

@@ -34,11 +34,13 @@ struct SourceKernel {
   int64_t points = 0;                     // lanes of all groups; may be 0
   int64_t group_points = 1;               // work items of a group
   std::vector<KernelArgument> arguments;  // each is an address and an element offset
+  std::string text;  // of this kernel alone
   std::string semtree;
 };
 
 struct ProgramSource {
-  std::string text;
+  std::string common;  // what any of the kernels may need
+  std::string text;    // all: `common`, then the kernels' own texts
   std::vector<SourceKernel> kernels;  // statements of prologue, then of main
 };
 

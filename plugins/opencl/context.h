@@ -19,6 +19,7 @@ class Queue;
 struct ContextOptions {
   bool in_order = false;                    // queues run one command after another
   std::chrono::milliseconds hang_limit{0};  // of one command; 0: none
+  uint32_t build_parts = 1;  // programs that one library's kernels are built as, at the same time
 };
 
 // Owned by the plugin's driver until it shuts down, when no work is in flight: objects that a
@@ -45,6 +46,8 @@ class Context {
 
   // What its compiler offers, arithmetic on half included: found out by the first call.
   Features features() const;
+
+  size_t build_parts() const { return options_.build_parts; }
 
   // How long a command may run before the device counts as lost; 0: for ever.
   std::chrono::milliseconds hang_limit() const { return options_.hang_limit; }

@@ -21,6 +21,9 @@ ClDriver::ClDriver(const sdk::Host& host, sdk::DriverOptions options)
         loader_ = value.get<std::string>();
       else if (key == "in_order" && value.is_boolean())
         context_options_.in_order = value.get<bool>();
+      else if (key == "build_parts" && value.is_number_unsigned() && value > 0 &&
+               value <= UINT32_MAX)
+        context_options_.build_parts = value.get<uint32_t>();
       else if (key == "hang_limit_ms" && value.is_number_unsigned() && value <= UINT32_MAX)
         context_options_.hang_limit = std::chrono::milliseconds(value.get<uint32_t>());
       else
@@ -30,7 +33,7 @@ ClDriver::ClDriver(const sdk::Host& host, sdk::DriverOptions options)
     throw sdk::Error(STRIA_INVALID_ARGUMENT,
                      "options are " + text +
                          R"(, not like {"loader": "libOpenCL.so.1", "in_order": false, )" +
-                         R"("hang_limit_ms": 0})");
+                         R"("build_parts": 1, "hang_limit_ms": 0})");
 }
 
 std::vector<FoundDevice> ClDriver::find() {

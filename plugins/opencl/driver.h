@@ -19,6 +19,7 @@ namespace stria::opencl {
 //   "in_order": false            queues run one command after another, also where the device can
 //   run
 //                                independent ones at once
+//   "build_parts": 1             a library's kernels are built as so many programs at the same time
 //   "hang_limit_ms": 0           a command that takes longer makes the device count as lost; 0:
 //   none
 class ClDriver final : public sdk::Driver {

@@ -16,20 +16,27 @@ ClLibrary::ClLibrary(Context& context, semtree::ProgramSource source, bool fast_
   for (const semtree::SourceKernel& kernel : source_.kernels)
     kernels_.push_back(code_generator::info_of(kernel));
   if (kernels_.empty()) return;
-  std::string options = kLanguage;
-  if (context.device().correct_division) options += " -cl-fp32-correctly-rounded-divide-sqrt";
+  options_ = kLanguage;
+  if (context.device().correct_division) options_ += " -cl-fp32-correctly-rounded-divide-sqrt";
   // Not -cl-fast-relaxed-math: NaN and infinity keep their meaning.
-  if (fast_math) options += " -cl-mad-enable -cl-no-signed-zeros";
-  code_ = std::make_shared<const ProgramCode>(ProgramCode{source_.text, std::move(options)});
-  program_ = build_program(context, code_->text, code_->options);
+  if (fast_math) options_ += " -cl-mad-enable -cl-no-signed-zeros";
+  programs_.resize(std::min(kernels_.size(), context.build_parts()));
+  std::vector<std::string> texts(programs_.size(), source_.common);
+  for (size_t k = 0; k < kernels_.size(); ++k) texts[part_of(k)] += source_.kernels[k].text;
+  context.host().parallel_for(programs_.size(), 1, [&](uint64_t begin, uint64_t end) {
+    for (uint64_t part = begin; part < end; ++part)
+      programs_[part] = build_program(context, texts[part], options_);
+  });
 }
 
-ClLibrary::~ClLibrary() {
-  if (program_) context_.cl().clReleaseProgram(program_);
+size_t ClLibrary::part_of(size_t kernel) const {
+  return kernel * programs_.size() / kernels_.size();
 }
 
 sdk::Ref<sdk::Kernel> ClLibrary::prepare(uint64_t index) {
-  return sdk::make<ClKernel>(context_, program_, source_.kernels[index], code_);
+  const semtree::SourceKernel& kernel = source_.kernels[index];
+  return sdk::make<ClKernel>(context_, programs_[part_of(index)].get(), kernel,
+                             ProgramCode{source_.common + kernel.text, options_});
 }
 
 std::vector<sdk::NamedText> ClLibrary::source() const {
@@ -40,7 +47,7 @@ std::vector<sdk::NamedText> ClLibrary::source() const {
 }
 
 ClKernel::ClKernel(Context& context, cl_program program, const semtree::SourceKernel& source,
-                   std::shared_ptr<const ProgramCode> code)
+                   ProgramCode code)
     : context_(context),
       symbol_(source.symbol),
       code_(std::move(code)),
@@ -67,12 +74,10 @@ cl_kernel ClKernel::handle_for(const std::vector<sdk::Argument>& arguments) cons
   const bool aligned = std::all_of(
       arguments.begin(), arguments.end(),
       [](const sdk::Argument& place) { return place.offset % semtree::kMemoryAlignment == 0; });
-  if (aligned || code_->text.find(kAnyOffset) == std::string::npos) return handle_;
+  if (aligned || code_.text.find(kAnyOffset) == std::string::npos) return handle_;
   if (!any_offset_) {
-    const auto release = [this](cl_program program) { context_.cl().clReleaseProgram(program); };
-    const std::unique_ptr<_cl_program, decltype(release)> program(
-        build_program(context_, code_->text, fmt::format("{} -D{}", code_->options, kAnyOffset)),
-        release);
+    const Program program =
+        build_program(context_, code_.text, fmt::format("{} -D{}", code_.options, kAnyOffset));
     any_offset_ = kernel_of(program.get());  // which keeps the program
   }
   return any_offset_;

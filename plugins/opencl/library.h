@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "context.h"
+#include "program.h"
 #include "stria/sdk/executor.h"
 #include "stria/sdk/library.h"
 #include "stria/semtree/program_source.h"
@@ -22,24 +23,27 @@ struct ProgramCode {
 class ClLibrary final : public sdk::Library {
  public:
   ClLibrary(Context& context, semtree::ProgramSource source, bool fast_math);
-  ~ClLibrary() override;
   const std::vector<sdk::KernelInfo>& kernels() const override { return kernels_; }
   sdk::Ref<sdk::Kernel> prepare(uint64_t index) override;
   std::vector<sdk::NamedText> source() const override;
 
  private:
+  // Which of the programs has the kernel.
+  size_t part_of(size_t kernel) const;
+
   Context& context_;
   const semtree::ProgramSource source_;
-  std::shared_ptr<const ProgramCode> code_;
+  std::string options_;
   std::vector<sdk::KernelInfo> kernels_;
-  cl_program program_ = nullptr;
+  std::vector<Program> programs_;  // each has as many kernels in a row as the next
 };
 
 // Outlives its library: the driver counts references.
 class ClKernel final : public sdk::Kernel {
  public:
+  // `code`: the kernel alone.
   ClKernel(Context& context, cl_program program, const semtree::SourceKernel& source,
-           std::shared_ptr<const ProgramCode> code);
+           ProgramCode code);
   ~ClKernel() override;
 
   // Sets the arguments and gives the kernel to the driver, as one step for other threads; a marker
@@ -56,7 +60,7 @@ class ClKernel final : public sdk::Kernel {
 
   Context& context_;
   const std::string symbol_;
-  const std::shared_ptr<const ProgramCode> code_;
+  const ProgramCode code_;
   cl_kernel handle_ = nullptr;
   mutable cl_kernel any_offset_ = nullptr;  // built when first asked for
   const uint64_t points_;

@@ -13,67 +13,56 @@
 namespace stria::opencl {
 namespace {
 
-class Program {
- public:
-  Program(const Context& context, cl_program handle) : context_(context), handle_(handle) {}
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
-  ~Program() {
-    if (handle_) context_.cl().clReleaseProgram(handle_);
-  }
-  cl_program handle() const { return handle_; }
-  cl_program detach() { return std::exchange(handle_, nullptr); }
-  cl_int build(const std::string& options) const {
-    const cl_device_id device = context_.device().handle;
-    return context_.cl().clBuildProgram(handle_, 1, &device, options.c_str(), nullptr, nullptr);
-  }
-  // What the driver says of a build; "" if nothing.
-  std::string log() const {
-    const OpenCl& cl = context_.cl();
-    const cl_device_id device = context_.device().handle;
-    size_t size = 0;
-    if (cl.clGetProgramBuildInfo(handle_, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) !=
-            CL_SUCCESS ||
-        size <= 1)
-      return "";
-    std::string log(size, '\0');
-    if (cl.clGetProgramBuildInfo(handle_, device, CL_PROGRAM_BUILD_LOG, size, log.data(),
-                                 nullptr) != CL_SUCCESS)
-      return "";
-    return log.substr(0, log.find('\0'));
-  }
-  // What can be loaded again; "" if the driver does not give it.
-  std::string binary() const {
-    const OpenCl& cl = context_.cl();
-    size_t size = 0;
-    if (cl.clGetProgramInfo(handle_, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) !=
-            CL_SUCCESS ||
-        size == 0)
-      return "";
-    std::string out(size, '\0');
-    auto* place = reinterpret_cast<unsigned char*>(out.data());
-    if (cl.clGetProgramInfo(handle_, CL_PROGRAM_BINARIES, sizeof place, &place, nullptr) !=
-        CL_SUCCESS)
-      return "";
-    return out;
-  }
+cl_int build(const Context& context, cl_program program, const std::string& options) {
+  const cl_device_id device = context.device().handle;
+  return context.cl().clBuildProgram(program, 1, &device, options.c_str(), nullptr, nullptr);
+}
 
- private:
-  const Context& context_;
-  cl_program handle_;
-};
+// What the driver says of a build; "" if nothing.
+std::string log_of(const Context& context, cl_program program) {
+  const OpenCl& cl = context.cl();
+  const cl_device_id device = context.device().handle;
+  size_t size = 0;
+  if (cl.clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) !=
+          CL_SUCCESS ||
+      size <= 1)
+    return "";
+  std::string log(size, '\0');
+  if (cl.clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr) !=
+      CL_SUCCESS)
+    return "";
+  return log.substr(0, log.find('\0'));
+}
+
+// What can be loaded again; "" if the driver does not give it.
+std::string binary_of(const Context& context, cl_program program) {
+  const OpenCl& cl = context.cl();
+  size_t size = 0;
+  if (cl.clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) !=
+          CL_SUCCESS ||
+      size == 0)
+    return "";
+  std::string out(size, '\0');
+  auto* place = reinterpret_cast<unsigned char*>(out.data());
+  if (cl.clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof place, &place, nullptr) !=
+      CL_SUCCESS)
+    return "";
+  return out;
+}
 
 // Null if the driver does not take the binary, which the source then replaces.
-cl_program load(const Context& context, const std::string& binary, const std::string& options) {
+Program load(const Context& context, const std::string& binary, const std::string& options) {
   const cl_device_id device = context.device().handle;
   const size_t size = binary.size();
   const auto* bytes = reinterpret_cast<const unsigned char*>(binary.data());
   cl_int status = CL_SUCCESS, code = CL_SUCCESS;
-  Program program(context, context.cl().clCreateProgramWithBinary(context.handle(), 1, &device,
-                                                                  &size, &bytes, &status, &code));
-  if (code != CL_SUCCESS || status != CL_SUCCESS || program.build(options) != CL_SUCCESS)
+  Program program(context.cl().clCreateProgramWithBinary(context.handle(), 1, &device, &size,
+                                                         &bytes, &status, &code),
+                  {&context.cl()});
+  if (code != CL_SUCCESS || status != CL_SUCCESS ||
+      build(context, program.get(), options) != CL_SUCCESS)
     return nullptr;
-  return program.detach();
+  return program;
 }
 
 // For people: where a source lies that the driver refuses.
@@ -97,7 +86,7 @@ Program from_source(const Context& context, const std::string& source) {
   const cl_program handle =
       context.cl().clCreateProgramWithSource(context.handle(), 1, &text, &size, &code);
   check(code, "clCreateProgramWithSource", context.name());
-  return Program(context, handle);
+  return Program(handle, {&context.cl()});
 }
 
 // Device and driver with its version are in the name. Of this plugin's own build nothing but the
@@ -109,30 +98,31 @@ std::string key_of(const char* what, const Context& context, const std::string& 
 
 }  // namespace
 
-cl_program build_program(const Context& context, const std::string& source,
-                         const std::string& options) {
+Program build_program(const Context& context, const std::string& source,
+                      const std::string& options) {
   const std::string key = key_of("binary 1", context, source, options);
   if (const std::optional<std::string> binary = code_generator::kept(context.host(), key))
-    if (cl_program loaded = load(context, *binary, options)) return loaded;
+    if (Program loaded = load(context, *binary, options)) return loaded;
   Program program = from_source(context, source);
-  const cl_int code = program.build(options);
+  const cl_int code = build(context, program.get(), options);
   if (code != CL_SUCCESS) {
     sdk::Failure failure = failure_of(code, "clBuildProgram", context.name());
-    if (std::string log = program.log(); !log.empty()) failure.native_message = std::move(log);
+    if (std::string log = log_of(context, program.get()); !log.empty())
+      failure.native_message = std::move(log);
     failure.message +=
         "; " + place_of_refused(source) + "; the driver says: " + failure.native_message;
     throw sdk::Error(std::move(failure));
   }
-  if (const std::string binary = program.binary(); !binary.empty())
+  if (const std::string binary = binary_of(context, program.get()); !binary.empty())
     code_generator::keep(context.host(), key, binary);
-  return program.detach();
+  return program;
 }
 
 bool builds(const Context& context, const std::string& source, const std::string& options) {
   const std::string key = key_of("builds 1", context, source, options);
   if (const std::optional<std::string> answer = code_generator::kept(context.host(), key))
     return *answer == "yes";
-  const bool does = from_source(context, source).build(options) == CL_SUCCESS;
+  const bool does = build(context, from_source(context, source).get(), options) == CL_SUCCESS;
   code_generator::keep(context.host(), key, does ? "yes" : "no");
   return does;
 }

@@ -2,6 +2,7 @@
 // From source to what the driver can run.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "context.h"
@@ -11,12 +12,17 @@ namespace stria::opencl {
 // Of every build. No warnings: some drivers print how many there are.
 inline constexpr const char* kLanguage = "-cl-std=CL1.2 -w";
 
+struct ReleaseProgram {
+  const OpenCl* cl = nullptr;
+  void operator()(cl_program program) const { cl->clReleaseProgram(program); }
+};
+using Program = std::unique_ptr<_cl_program, ReleaseProgram>;
+
 // Builds `source`, or loads what an earlier build of the same source with the same options for the
 // same device and driver has left in the host's cache, whichever process that was. If the driver
-// refuses the source, the error holds its log and says where the source lies. The caller releases
-// the program.
-cl_program build_program(const Context& context, const std::string& source,
-                         const std::string& options);
+// refuses the source, the error holds its log and says where the source lies. Thread-safe.
+Program build_program(const Context& context, const std::string& source,
+                      const std::string& options);
 
 // Whether the driver builds `source`: asked once for a device and driver, then the host's cache
 // knows.

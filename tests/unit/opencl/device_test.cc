@@ -332,6 +332,54 @@ TEST_P(OpenClDevice, RoundsAsIsFastestOnlyIfAsked) {
   }
 }
 
+// Built as one program or as two, and each once more for tensors that begin anywhere.
+TEST_P(OpenClDevice, KernelsOfOneProgramAreBuiltInParts) {
+  std::string text = R"(stripe 1.0
+0: #program block [] ( // several
+    none new@0 A[0] fp32(4096:1)
+    none new@0 R[0] fp32(4096:1)
+) {
+  0: #main block [] ( // main
+      in A[0] fp32(4096:1)
+      out R[0] fp32(4096:1)
+  ) {
+)";
+  for (int k = 0; k < 5; ++k)
+    text += fmt::format(R"(    {0}: #kernel #parallel block [x:512] ( // plus_{0}
+        in A[8*x] fp32(8:1)
+        out R[8*x] fp32(8:1)
+    ) {{
+      0: #vector block [l:8] (
+          in A[l] fp32(1:1)
+          out R[l] fp32(1:1)
+      ) {{
+        0: $a = load(A)
+        1: $k = (fp32){0}.0
+        2: $r = add.fp32($a, $k)
+        3: R = store($r)
+      }}
+    }}
+)",
+                        k);
+  Build build = *compiler_.build(text + "  }\n}\n");
+  ASSERT_TRUE(build.done.wait().ok()) << build.done.wait().to_string();
+  ASSERT_EQ(build.library.kernels()->size(), 5u);
+  Buffer a = *device_.allocate(4 * kCount + 4), r = *device_.allocate(4 * kCount + 4);
+  std::vector<float> values = numbers();
+  values.push_back(static_cast<float>(kCount));
+  Event written = *write(a, values);
+  for (size_t k = 0; k < 5; ++k) {
+    Kernel kernel = *executor_.prepare(build.library, k);
+    for (const uint64_t offset : {0, 4}) {
+      Event done = *kernel.run(std::vector<Argument>{{r, offset}, {a, offset}}, {&written, 1});
+      auto result = read(r, done);
+      ASSERT_TRUE(result.ok()) << result.status().to_string();
+      for (size_t i : {size_t{1}, size_t{777}, size_t{4095}})
+        EXPECT_EQ((*result)[i], static_cast<float>(i + k)) << k;
+    }
+  }
+}
+
 TEST_P(OpenClDevice, ShowsWhatItGenerated) {
   Build build = *compiler_.build(doubling(), R"({"dump_source": true})");
   ASSERT_TRUE(build.done.wait().ok());
@@ -353,11 +401,12 @@ TEST_P(OpenClDevice, SeveralThreadsAtOnce) {
 
 INSTANTIATE_TEST_SUITE_P(Queues, OpenClDevice,
                          ::testing::Values("{}", R"({"in_order": true})",
-                                           R"({"hang_limit_ms": 60000})"));
+                                           R"({"hang_limit_ms": 60000, "build_parts": 2})"));
 
 TEST(OpenClOptions, AreNamedWhereTheyAreWrong) {
-  for (const char* options : {R"({"loader": 3})", R"({"in_ordr": true})", "[]",
-                              R"({"hang_limit_ms": -1})", R"({"hang_limit_ms": 4294967296})"}) {
+  for (const char* options :
+       {R"({"loader": 3})", R"({"in_ordr": true})", "[]", R"({"hang_limit_ms": -1})",
+        R"({"build_parts": 0})", R"({"hang_limit_ms": 4294967296})"}) {
     LoadOptions load;
     load.driver_options = options;
     LoadResult loaded = load_plugin(built_plugin("opencl"), scripted_host(nullptr, 2), load);

@@ -391,10 +391,12 @@ class Programs : public ::testing::Test {
     found.info.name = device;
     found.may_have_half = device != "no half";
     Context context(host, cl, found);
+    (void)calls.take();
+    Program program;
     if (source == kHalfProbe)
       has_half_ = context.features().fp16;
     else
-      build_program(context, source, options);
+      program = build_program(context, source, options);
     return calls.take();
   }
   bool has_half_ = false;
