@@ -215,7 +215,7 @@ std::string program_text(const Shape& s) {
 class Buffer {
  public:
   explicit Buffer(int64_t bytes)
-      : bytes_(new(std::align_val_t(4096), std::nothrow) std::byte[static_cast<size_t>(bytes)]) {
+      : bytes_(new (std::align_val_t(4096), std::nothrow) std::byte[static_cast<size_t>(bytes)]) {
     if (bytes_) std::memset(bytes_.get(), 0, static_cast<size_t>(bytes));
   }
   std::byte* at(int64_t offset) const { return bytes_.get() + offset; }
@@ -290,7 +290,14 @@ class Measurement {
       out.l2_bytes = static_cast<double>(chunks) * bytes_per_cycle / best_seconds([&] {
                        for (int64_t i = 0; i < chunks; ++i) read_at(small.at(i * kChunk));
                      });
-    if (slice) out.dram_bytes = bytes_per_cycle / cold_seconds(slice, read_at);
+    if (!slice) return out;
+    out.dram_bytes = bytes_per_cycle / cold_seconds(slice, read_at);
+    // What has just come, again: more than the second cache holds, and half of the third at most.
+    const int64_t again = std::min(kSlice, processor_.l3_KiB << 9) / kChunk;
+    if (processor_.l3_KiB >= 8 * processor_.l2_KiB && 2 * chunks < again)
+      out.l3_bytes = static_cast<double>(again) * bytes_per_cycle / best_seconds([&] {
+                       for (int64_t i = 0; i < again; ++i) read_at(slice + i * kChunk);
+                     });
     return out;
   }
 

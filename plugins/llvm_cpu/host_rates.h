@@ -17,8 +17,9 @@ namespace stria::llvm_cpu {
 
 struct HostRates {
   struct OfType {
-    double ops_per_cycle = 0;                           // a multiply-add is two
-    double l1_bytes = 0, l2_bytes = 0, dram_bytes = 0;  // read in a cycle; 0: not measured
+    double ops_per_cycle = 0;  // a multiply-add is two
+    // Read in a cycle; 0: not measured.
+    double l1_bytes = 0, l2_bytes = 0, l3_bytes = 0, dram_bytes = 0;
   };
   double clock_mhz = 0;                 // the clock that cycles count; 0: not measured
   std::map<std::string, OfType> types;  // "fp32"; those that were measured

@@ -15,7 +15,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kFields[] = {"ops_per_cycle", "l1_bytes", "l2_bytes", "dram_bytes"};
+constexpr const char* kFields[] = {"ops_per_cycle", "l1_bytes", "l2_bytes", "l3_bytes",
+                                   "dram_bytes"};
 
 std::filesystem::path file_of(const std::filesystem::path& folder, const std::string& key) {
   return folder / fmt::format("llvm_cpu-{:016x}.json", stable_hash(key));
@@ -32,7 +33,7 @@ bool read_number(const json& object, const char* key, double& value) {
 }  // namespace
 
 std::string host_rates_key(const Processor& processor) {
-  return fmt::format("llvm_cpu {} measurement 1: {}, vectors of {} bytes, caches of {}, {}, {} KiB",
+  return fmt::format("llvm_cpu {} measurement 2: {}, vectors of {} bytes, caches of {}, {}, {} KiB",
                      STRIA_VERSION, processor.name, processor.vector_bytes, processor.l1_KiB,
                      processor.l2_KiB, processor.l3_KiB);
 }
@@ -51,7 +52,7 @@ std::optional<HostRates> read_host_rates(const std::filesystem::path& folder,
   for (auto it = types->begin(); it != types->end(); ++it) {
     HostRates::OfType& of_type = out.types[it.key()];
     double* const numbers[] = {&of_type.ops_per_cycle, &of_type.l1_bytes, &of_type.l2_bytes,
-                               &of_type.dram_bytes};
+                               &of_type.l3_bytes, &of_type.dram_bytes};
     if (!it->is_object() || !parse_data_type(it.key())) return std::nullopt;
     for (size_t i = 0; i < std::size(kFields); ++i)
       if (!read_number(*it, kFields[i], *numbers[i])) return std::nullopt;
@@ -70,7 +71,8 @@ Status write_host_rates(const std::filesystem::path& folder, const std::string& 
     types[name] = {{kFields[0], of_type.ops_per_cycle},
                    {kFields[1], of_type.l1_bytes},
                    {kFields[2], of_type.l2_bytes},
-                   {kFields[3], of_type.dram_bytes}};
+                   {kFields[3], of_type.l3_bytes},
+                   {kFields[4], of_type.dram_bytes}};
   const json root = {{"key", key}, {"clock_mhz", rates.clock_mhz}, {"types", std::move(types)}};
   return write_file(file_of(folder, key), root.dump(1) + "\n");
 }

@@ -161,6 +161,7 @@ std::string properties_json(const Processor& processor, const HostRates* rates) 
     };
     read("L1", reached.l1_bytes);
     read("L2", reached.l2_bytes);
+    read("L3", reached.l3_bytes);
     read("DRAM", reached.dram_bytes);
   }
   if (!rates->types.empty())

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Regret: for 40 matrix products and convolutions, the tile that llvm_cpu's pipeline chooses by
 // cost beside the best of all tiles that it chooses from, each compiled and timed on one core as
-// `measure_top` does; weights are constants, as in the layers of a network. The model's tile and the best few are then timed again in turns.
+// `measure_top` does; weights are constants, as in the layers of a network. The model's tile and
+// the best few are then timed again in turns.
 //   stria_regret_bench [--rounds N] [--only TEXT] [--candidates FILE] [--times FILE [--hw FILE]]
 // --only: shapes whose name contains it. --candidates: every candidate with its terms and its time.
 // --times: nothing is timed; times are those of an earlier run's candidates, of this or of another
@@ -16,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "must.h"
 #include "measure.h"
+#include "must.h"
 #include "regret_shapes.h"
 #include "stria/base/file.h"
 #include "stria/base/text.h"
@@ -152,6 +153,7 @@ class Sweep {
     double spent = 0;
     const auto round = [&] {
       for (const auto& [i, candidate] : ready) {
+        must(candidate.run_ns());  // its own copies of weights come back into the caches
         const double ns = must(candidate.run_ns());
         candidates[i].ns = std::min(candidates[i].ns, ns);
         spent += ns;

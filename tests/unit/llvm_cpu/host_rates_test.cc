@@ -32,8 +32,8 @@ class HostRatesTest : public testing::Test {
   static HostRates example() {
     HostRates rates;
     rates.clock_mhz = 2500;
-    rates.types["fp32"] = {30.25, 60, 20, 4};
-    rates.types["i8"] = {10, 8, 8, 0};
+    rates.types["fp32"] = {30.25, 60, 20, 10, 4};
+    rates.types["i8"] = {10, 8, 8, 0, 0};
     rates.complete = true;
     return rates;
   }
