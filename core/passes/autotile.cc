@@ -2,6 +2,7 @@
 #include "stria/passes/autotile.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <optional>
 #include <string_view>
@@ -37,6 +38,15 @@ bool has_reuse(const Block& block, const std::string& index) {
   });
 }
 
+// Are neighbours along the index neighbours in a tensor read, and in none that is written?
+bool runs_across(const Block& block, const std::string& index) {
+  bool read = false, written = false;
+  for (const Refinement& ref : block.refs)
+    if (ref.dir != RefDir::none && std::abs(ref.flat_access().coefficient(index)) == 1)
+      (ref.dir == RefDir::in ? read : written) = true;
+  return read && !written;
+}
+
 std::map<std::string, int64_t> sizes_by_role(const Block& block, const VectorChoice& vector,
                                              const RoleSizes& sizes, bool balance) {
   std::vector<IndexRole> roles = index_roles(block);
@@ -45,6 +55,8 @@ std::map<std::string, int64_t> sizes_by_role(const Block& block, const VectorCho
   for (const IndexRole& role : roles) {
     if (role.name == vector.index) {
       tile[role.name] = size_or_whole(sizes.vectors * vector.lanes, role.range);
+    } else if (sizes.across > 0 && role.kind == IndexKind::output && runs_across(block, role.name)) {
+      tile[role.name] = std::min(sizes.across, role.range);
     } else if (role.kind == IndexKind::output && has_reuse(block, role.name)) {
       outputs.push_back(&role);
     } else if (role.kind == IndexKind::output) {
@@ -201,6 +213,14 @@ class Tiler {
     const auto indices = std::count_if(block.idxs.begin(), block.idxs.end(),
                                        [](const Index& index) { return index.range > 1; });
     if (options_.skip_1d && indices == 1) return "it has one index";
+    if (options_.min_reduction > 0) {
+      int64_t points = 1;
+      for (const IndexRole& role : index_roles(block))
+        if (role.kind != IndexKind::output && points < options_.min_reduction) points *= role.range;
+      if (points < options_.min_reduction)
+        return fmt::format("it reduces over {} points, /min_reduction is {}", points,
+                           options_.min_reduction);
+    }
     return why_points_do_not_commute(block, around);
   }
 
@@ -314,6 +334,14 @@ class Tiler {
     const RoleSizes& roles = vector.index.empty() ? options_.scalar
                              : vector.reduction   ? options_.reduction_vector
                                                   : options_.output_vector;
+    const char* role = vector.index.empty() ? "scalar"
+                       : vector.reduction   ? "reduction_vector"
+                                            : "output_vector";
+    if (!options_.roles.empty() &&
+        std::find(options_.roles.begin(), options_.roles.end(), role) == options_.roles.end()) {
+      out.reason = fmt::format("its role is {}", role);
+      return out;
+    }
     sizes = sizes_by_role(block, vector, roles, options_.balance);
     return out;
   }
@@ -344,6 +372,9 @@ void describe_roles(RoleSizes& sizes, OptionFields& fields) {
              "= whole");
   fields.add("other_output", sizes.other_output,
              "tile of the output indices beyond those lists, in points; 0 = whole");
+  fields.add("across", sizes.across,
+             "tile of an output index whose neighbours are neighbours in a tensor read, but not in "
+             "what is written, in points; 0 = as the others");
   fields.add("reduction", sizes.reduction,
              "tile of the other reduction indices, in points; 0 = whole");
   fields.add("running", sizes.running,
@@ -380,11 +411,15 @@ void describe(AutotileOptions& options, OptionFields& fields) {
       options.reduction_vector,
       fields.group("reduction_vector", "for blocks whose vector index is a reduction index"));
   describe_roles(options.scalar, fields.group("scalar", "for blocks without a vector index"));
+  fields.add("roles", options.roles,
+             "of these three, those whose blocks are tiled; none = all of them");
   fields.add("balance", options.balance,
              "shrink tiles of other output indices to equal parts of the range");
   fields.add("order", options.order, "order of the outer indices",
              std::vector<std::string>{"keep", "stride", "reuse"});
   fields.add("min_range", options.min_range, "shortest vector index, in points", {2});
+  fields.add("min_reduction", options.min_reduction,
+             "leave blocks alone that reduce over fewer points; 0 = none", {0});
   fields.add("panels", options.panels,
              "registers: tag views that are read faster from a copy, for pack_panels");
   describe_choice(options.choice, fields);

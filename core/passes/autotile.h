@@ -44,6 +44,9 @@ struct RoleSizes {
   std::vector<int64_t> output;
   std::vector<int64_t> apart;  // of those without reuse, by rising output stride
   int64_t other_output = 0;    // those beyond the lists
+  // An output index whose neighbours are neighbours in a tensor read, and in none that is written;
+  // 0 = as one of the lists.
+  int64_t across = 0;
   int64_t reduction = 0;     // reduction indices (except the vector index) and overlapping ones
   // Of a vector index that is a reduction index: no more vectors than make so many of running values
   // with the tile's outputs, nor than the index has; 0 = as `vectors` says.
@@ -51,7 +54,7 @@ struct RoleSizes {
 
   bool given() const {
     return vectors != 0 || !output.empty() || !apart.empty() || other_output != 0 ||
-           reduction != 0 || running != 0;
+           across != 0 || reduction != 0 || running != 0;
   }
 };
 
@@ -73,11 +76,15 @@ struct AutotileOptions {
   RoleSizes output_vector;     // for blocks whose vector index is an output index
   RoleSizes reduction_vector;  // for blocks whose vector index is a reduction index
   RoleSizes scalar;            // for blocks without one
+  // Of the three, those whose blocks are tiled; empty: all.
+  std::vector<std::string> roles;
   bool balance = false;        // shrink tiles of other output indices to equal parts of the range
   // Order of the outer indices: "keep"; "stride": by falling stride in the tensors read; "reuse":
   // output indices first, and the one that needs the fewest new bytes per step innermost.
   std::string order = "keep";
   int64_t min_range = 4;  // shortest vector index, as for vectorize
+  // Blocks that reduce over fewer points are left alone; 0 = none are.
+  int64_t min_reduction = 0;
   // With the cost "registers": views that are read faster from a copy get the tag `panels`, whose
   // value is the dimension to be cut, for pack_panels.
   bool panels = false;

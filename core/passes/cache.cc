@@ -2,6 +2,7 @@
 #include "stria/passes/cache.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 
 #include "stria/cost/group_plan.h"
@@ -93,6 +94,7 @@ class Cacher {
           ref.tags.has_all(options_.ref_reqs))
         names.push_back(ref.into);
     for (const std::string& name : names) {
+      if (options_.across && !lies_across(name)) continue;
       context_.matched();
       const std::string reason = dir == RefDir::in ? fetch(name) : grow(name);
       if (reason.empty())
@@ -103,6 +105,23 @@ class Cacher {
   }
 
  private:
+  // Does a block of the host step over elements of the tensor where it writes neighbours?
+  bool lies_across(const std::string& name) const {
+    return std::any_of(host_.stmts.begin(), host_.stmts.end(), [&](const Statement& stmt) {
+      const Block* inner = stmt.block();
+      const Refinement* view = inner ? find_view(*inner, name) : nullptr;
+      if (!view) return false;
+      const Affine steps = view->flat_access();
+      return std::any_of(inner->refs.begin(), inner->refs.end(), [&](const Refinement& written) {
+        if (written.dir == RefDir::none || written.dir == RefDir::in) return false;
+        const Affine along = written.flat_access();
+        return std::any_of(along.terms().begin(), along.terms().end(), [&](const auto& term) {
+          return std::abs(term.second) == 1 && std::abs(steps.coefficient(term.first)) > 1;
+        });
+      });
+    });
+  }
+
   // "" or why the model's memory cannot hold it.
   std::string fits(const TensorShape& shape) const {
     if (options_.loc.empty()) return "";
@@ -401,6 +420,8 @@ bool is_located(const Place& place) {
 void describe(CacheOptions& options, OptionFields& fields) {
   fields.add("reqs", options.reqs, "tags that a block must have");
   fields.add("ref_reqs", options.ref_reqs, "tags that a refinement must have");
+  fields.add("across", options.across,
+             "only tensors whose neighbours are no neighbours in what is written");
   fields.add("dir", options.dir, "`in`: tensors read are fetched; `out`: sums grow near",
              std::vector<std::string>{"in", "out"});
   fields.add("loc", options.loc, "memory unit of the copies");

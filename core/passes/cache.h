@@ -37,6 +37,7 @@ namespace stria::passes {
 struct CacheOptions {
   std::vector<std::string> reqs = {"tiles"};  // tags that a block must have
   std::vector<std::string> ref_reqs;          // tags that a refinement must have
+  bool across = false;  // only tensors whose neighbours are no neighbours in what is written
   std::string dir = "in";                     // "in": tensors read; "out": sums
   stripe::Location loc;                       // of the copy: memory units of the hardware model
   int64_t spread = 1;                         // instances of `loc` that share a copy

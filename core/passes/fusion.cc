@@ -2,6 +2,8 @@
 #include "stria/passes/fusion.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <map>
 
 #include "stria/base/text.h"
 #include "stria/cost/group_plan.h"
@@ -119,6 +121,8 @@ class ParentFuser {
       return "not every index of the first one would be one of the fused block";
     if (options_.output_match && !writes_as_it_reads(b, plan.tensor))
       return "the second one does not write as it reads";
+    if (options_.keep_rows && parts_rows(a, b, plan))
+      return "neighbours of the largest tensor would be in different points";
     if (plan.recompute <= 1 || options_.recompute == "always") return "";
     if (options_.recompute == "never") return "parts of the first one would be made again";
     const double balance = cost::operations_per_byte(context_.model());
@@ -178,6 +182,34 @@ class ParentFuser {
     });
   }
 
+  // Is an index of the fused block the one whose values are neighbours in the largest tensor?
+  static bool parts_rows(const Block& a, const Block& b, const FusionPlan& plan) {
+    double largest = 0;
+    bool parts = false;
+    for (const Block* block : {&a, &b}) {
+      std::map<std::string, Interval> box;
+      for (const Index& index : block->idxs) box[index.name] = {0, index.range - 1};
+      for (const Refinement& ref : block->refs) {
+        if (ref.dir == RefDir::none) continue;
+        double elements = 1;
+        for (size_t d = 0; d < ref.access.size(); ++d) {
+          const Interval reach = interval_of(ref.access[d], box);
+          elements *= static_cast<double>(reach.upper - reach.lower + ref.shape.dims[d].size);
+        }
+        if (elements < largest) continue;
+        const Affine flat = ref.flat_access();
+        const bool here = std::any_of(
+            plan.indices.begin(), plan.indices.end(), [&](const FusedIndex& index) {
+              const std::string& name = block == &a ? index.a_index : index.name;
+              return std::abs(flat.coefficient(name)) == 1;
+            });
+        parts = elements > largest ? here : parts || here;
+        largest = elements;
+      }
+    }
+    return parts;
+  }
+
   static bool writes_as_it_reads(const Block& b, const std::string& tensor) {
     const Refinement* read = find_view(b, tensor);
     return std::all_of(b.refs.begin(), b.refs.end(), [&](const Refinement& ref) {
@@ -208,6 +240,8 @@ void describe(FusionOptions& options, OptionFields& fields) {
              "only if every index of the first one becomes one of the fused block");
   fields.add("output_match", options.output_match,
              "only if the second one writes with the accesses that it reads with");
+  fields.add("keep_rows", options.keep_rows,
+             "only if neighbours of the largest tensor that both touch stay in one point of the fused block");
   fields.add("no_inner", options.no_inner, "only blocks without blocks inside");
   fields.add("no_constraints", options.no_constraints, "only blocks without constraints");
   fields.add("max_refs", options.max_refs, "refinements of the fused block, at most", {1});

@@ -44,6 +44,7 @@ struct FusionOptions {
   bool perfect = false;         // only if every index of both becomes one of the fused block
   bool perfect_first = false;   // only if every index of the first one does
   bool output_match = false;    // only if the second one writes as it reads, with the same indices
+  bool keep_rows = false;       // only if whole rows of the largest tensor stay in its points
   bool no_inner = false;        // only blocks without blocks inside
   bool no_constraints = false;  // only blocks without constraints
   int64_t max_refs = 1024;      // refinements of the fused block, at most

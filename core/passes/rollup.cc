@@ -182,9 +182,15 @@ class Roller {
 
   void change(const std::string& name, const Refinement& whole, const Use& use,
               const IndexRole& reduction, int64_t parts) {
-    const TensorShape shape = with_parts(whole.shape, parts);
+    TensorShape shape = with_parts(whole.shape, parts);
+    // Lanes that are neighbours in what they keep read neighbours.
+    if (reduction.input_stride == 1) {
+      for (Dim& dim : shape.dims) dim.stride *= parts;
+      shape.dims[0].stride = 1;
+    }
     host_.find_ref(name)->shape = shape;
     host_.find_ref(name)->access.emplace_back();
+    if (!options_.part_loc.empty()) move_to_parts(name, use);
     for (size_t i : use.clears) {
       Block& clear = *host_.stmts[i].block();
       const std::string part = clear.fresh_name("part");
@@ -209,16 +215,18 @@ class Roller {
       widen(view, shape, Affine::of(part), 1);
     }
 
-    // What is added up, halving the parts; then readers take the total.
+    // What is added up, `radix` parts at once; then readers take the total.
     std::vector<Statement> stmts;
     std::string sums = new_buffer(name + fmt::format("_sum_{}", parts), shape);
     stmts.emplace_back(exchange(name, sums, shape));
-    for (int64_t left = parts / 2; left >= 1; left /= 2) {
+    for (int64_t have = parts; have > 1;) {
+      const int64_t left = std::max<int64_t>(1, have / options_.radix);
       const TensorShape smaller = left > 1 ? with_parts(whole.shape, left) : whole.shape;
       const std::string next =
           new_buffer(left > 1 ? name + fmt::format("_sum_{}", left) : name + "_sum", smaller);
-      stmts.emplace_back(add_pairs(sums, next, with_parts(whole.shape, 2 * left), left, use.agg));
+      stmts.emplace_back(add_parts(sums, next, with_parts(whole.shape, left), have, use.agg));
       sums = next;
+      have = left;
     }
     for (size_t i : use.reads) {
       Refinement& view = *find_view(*host_.stmts[i].block(), name);
@@ -231,6 +239,18 @@ class Roller {
                        std::make_move_iterator(stmts.begin()),
                        std::make_move_iterator(stmts.end()));
     run_in_order(host_);
+  }
+
+  // The lanes' own sums live in part_loc; every view says so.
+  void move_to_parts(const std::string& name, const Use& use) {
+    host_.find_ref(name)->location = options_.part_loc;
+    for (size_t i : use.clears) find_view(*host_.stmts[i].block(), name)->location = options_.part_loc;
+    std::string from = name;
+    for (Block* block : use.chain) {
+      Refinement& view = *find_view(*block, from);
+      view.location = options_.part_loc;
+      from = view.into;
+    }
   }
 
   std::string new_buffer(const std::string& name, const TensorShape& shape) {
@@ -274,24 +294,30 @@ class Roller {
     return block;
   }
 
-  // to[part] = from[part] + from[part + left].
-  Block add_pairs(const std::string& from, const std::string& to, const TensorShape& shape,
-                  int64_t left, const stripe::Aggregation& agg) const {
-    TensorShape half = shape;
-    half.dims[0].size = left;
+  // to[part] = from[part] + from[part + left] + …, `have` parts becoming the `left` of `shape`.
+  Block add_parts(const std::string& from, const std::string& to, const TensorShape& shape,
+                  int64_t have, const stripe::Aggregation& agg) const {
+    const int64_t left = shape.dims[0].size;
     std::vector<Affine> at;
-    Block block = over(half, at);
-    std::vector<Affine> second = at, result = at;
-    second[0] += left;
-    if (left == 1) result.erase(result.begin());
-    Refinement a = element(from, RefDir::in, at), b = element(from, RefDir::in, second);
-    b.into = block.fresh_name(from + "_upper");
-    block.refs = {a, b, element(to, RefDir::out, result)};
-    block.stmts.emplace_back(stripe::Load{a.into, "lower"});
-    block.stmts.emplace_back(stripe::Load{b.into, "upper"});
-    block.stmts.emplace_back(
-        stripe::Intrinsic{std::string(name_of(agg.op)), agg.type, {"sum"}, {"lower", "upper"}});
-    block.stmts.emplace_back(stripe::Store{"sum", to});
+    Block block = over(shape, at);
+    std::string sum = "lower";
+    block.refs.push_back(element(from, RefDir::in, at));
+    block.stmts.emplace_back(stripe::Load{from, sum});
+    for (int64_t i = 1; i < have / left; ++i) {
+      const std::string which = i > 1 ? fmt::format("_{}", i) : "";
+      std::vector<Affine> upper = at;
+      upper[0] += i * left;
+      Refinement ref = element(from, RefDir::in, upper);
+      ref.into = block.fresh_name(from + "_upper" + which);
+      block.stmts.emplace_back(stripe::Load{ref.into, "upper" + which});
+      block.stmts.emplace_back(stripe::Intrinsic{
+          std::string(name_of(agg.op)), agg.type, {"sum" + which}, {sum, "upper" + which}});
+      block.refs.push_back(std::move(ref));
+      sum = "sum" + which;
+    }
+    if (left == 1) at.erase(at.begin());
+    block.refs.push_back(element(to, RefDir::out, at));
+    block.stmts.emplace_back(stripe::Store{sum, to});
     return block;
   }
 
@@ -306,17 +332,24 @@ void describe(RollupOptions& options, OptionFields& fields) {
   fields.add("reqs", options.reqs, "tags that a block must have");
   fields.add("threads", options.threads,
              "lanes of a group, a power of two; a block's tag #threads goes before it", {2, 1 << 20});
+  fields.add("radix", options.radix, "sums that a lane adds up at once, a power of two", {2, 64});
   fields.add("min_steps", options.min_steps, "of the reduction that each lane keeps, at least",
              {1, 1 << 30});
   fields.add("round_up", options.round_up,
              "as many parts as the next power of two, some of them empty, instead of the one below");
   fields.add("loc", options.loc, "memory unit in which lanes exchange sums");
+  fields.add("part_loc", options.part_loc,
+             "memory unit of the sum that each lane takes; none = where the sums were");
 }
 
 Status rollup(stripe::Program& program, const RollupOptions& options, PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_location(context.model(), UnitUse::hold, "/loc", options.loc));
+  STRIA_RETURN_IF_ERROR(
+      check_location(context.model(), UnitUse::hold, "/part_loc", options.part_loc));
   if (!std::has_single_bit(static_cast<uint64_t>(options.threads)))
     return invalid_argument("/threads: {} is no power of two", options.threads);
+  if (!std::has_single_bit(static_cast<uint64_t>(options.radix)))
+    return invalid_argument("/radix: {} is no power of two", options.radix);
   if (program.entry.tags.has("placed")) {
     context.note("the program is placed: sums would have no place");
     return Status();

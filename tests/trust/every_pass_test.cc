@@ -27,8 +27,8 @@ namespace {
 // has made (option_sets.cc): floats are compared within the interpreter's bound. All others keep
 // every bit.
 const std::set<std::string> kRegroups = {
-    "autotile",      "cache",  "fusion",         "order_indices",   "prefetch_next", "prefetch_tile",
-    "rollup",        "split_interior", "split_reduction", "stream_stores", "tensorize",
+    "autotile",      "cache",  "distribute",     "fusion",          "order_indices", "prefetch_next",
+    "prefetch_tile", "rollup", "split_interior", "split_reduction", "stream_stores", "tensorize",
     "vectorize"};
 
 const EvaluateIntrinsic kEvaluate = evaluate;
