@@ -18,6 +18,7 @@
 #include "stria/tile/bind.h"
 #include "stria/tile/parser.h"
 #include "../chosen_device.h"
+#include "../plugin_folder.h"
 #include "case_tensors.h"
 #include "tile_case.h"
 
@@ -169,7 +170,7 @@ class OnDevice : public testing::TestWithParam<const char*> {};
 
 TEST_P(OnDevice, AgainstBruteForceAndInterpreter) {
   RuntimeOptions options;
-  options.plugin_paths = {STRIA_BINARY_DIR "/lib/stria/plugins"};
+  options.plugin_paths = {plugin_folder(STRIA_BINARY_DIR "/lib/stria/plugins")};
   options.only_plugin_paths = true;
   Runtime runtime(options);
   auto device = runtime.open(chosen_device(GetParam()));
