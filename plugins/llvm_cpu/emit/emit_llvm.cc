@@ -454,6 +454,8 @@ class Emitter {
       case Op::sub: return real ? b_.CreateFSub(x[0], x[1]) : b_.CreateSub(x[0], x[1]);
       case Op::mul: return real ? b_.CreateFMul(x[0], x[1]) : b_.CreateMul(x[0], x[1]);
       case Op::div:
+        if (type == DataType::fp32 && e.type.lanes > 1 && e.args[1]->kind == ExprKind::broadcast)
+          return divided_by_one(x[0], x[1]);
         return real ? b_.CreateFDiv(x[0], x[1]) : is_signed ? b_.CreateSDiv(x[0], x[1]) : b_.CreateUDiv(x[0], x[1]);
       case Op::rem:
         return real ? b_.CreateFRem(x[0], x[1]) : is_signed ? b_.CreateSRem(x[0], x[1]) : b_.CreateURem(x[0], x[1]);
@@ -483,6 +485,21 @@ class Emitter {
       case Op::select: return b_.CreateSelect(x[0], x[1], x[2]);
     }
     return nullptr;
+  }
+
+  // fp32 lanes by a number that all of them share, which loops often leave as it is: multiplied by its
+  // reciprocal, off by 1.5 ULP. Very large and very small numbers are brought to where that is a normal
+  // number, which a power of two makes good.
+  llvm::Value* divided_by_one(llvm::Value* x, llvm::Value* divisor) {
+    llvm::Value* number = b_.CreateExtractElement(divisor, uint64_t{0});
+    llvm::Type* type = number->getType();
+    const auto constant = [&](double value) { return llvm::ConstantFP::get(type, value); };
+    llvm::Value* size = b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, number);
+    llvm::Value* factor = b_.CreateSelect(b_.CreateFCmpOGE(size, constant(0x1p126)), constant(0x1p-4), constant(1));
+    factor = b_.CreateSelect(b_.CreateFCmpOLT(size, constant(0x1p-125)), constant(0x1p25), factor);
+    llvm::Value* reciprocal = b_.CreateFDiv(constant(1), b_.CreateFMul(number, factor));
+    const unsigned lanes = llvm::cast<llvm::FixedVectorType>(x->getType())->getNumElements();
+    return b_.CreateFMul(b_.CreateFMul(x, b_.CreateVectorSplat(lanes, reciprocal)), b_.CreateVectorSplat(lanes, factor));
   }
 
   // The largest or smallest lane, NaN if any is. NaN is looked for once, not at each step.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "kernel_runner.h"
 #include "stria/builtins/builtin.h"
@@ -72,6 +73,35 @@ TEST(Builtins, EveryOneInEveryTypeByElementAndByLanes) {
     EXPECT_EQ(difference(program_text(all, kernels), ulps, 0, {}, 1000 + types), "");
   }
   EXPECT_GT(types, 300u / static_cast<unsigned>(kOneOf));
+}
+
+// All lanes by one number, for which code generators may multiply by its reciprocal: results stay
+// within the bound of a division, wherever that number lies.
+TEST(Builtins, LanesDividedByOneNumber) {
+  const std::vector<double> numbers = {0.0, -0.0, 1, -3, 7e-39, 0x1p-149, -0x1p-126, 0x1p-125, 0x1.fp-126,
+                                       0x1p126, 0x1.8p127, -0x1.fffffep127, 0x1.fffffep125, 1e-30, 3e30,
+                                       std::numeric_limits<double>::infinity(),
+                                       std::numeric_limits<double>::quiet_NaN()};
+  const auto count = static_cast<int64_t>(numbers.size());
+  const TestTensor lanes{"A", DataType::fp32, {32}}, one{"B", DataType::fp32, {count}},
+      out{"R", DataType::fp32, {count, 32}, "out"};
+  const std::string text = fmt::format(
+      "#kernel block [y:{}, x:2] (\nin {}\nin {}\nout {}\n) {{\n0: #vector block [l:16] (\nin {}\nin {}\nout {}\n) "
+      "{{\n0: $a = load(A)\n1: $b = load(B)\n2: $r = div.fp32($a, $b)\n3: R = store($r)\n}}\n}}",
+      count, element_view(lanes, "16*x"), element_view(one, "y"), element_view(out, "y, 16*x"),
+      element_view(lanes, "l"), element_view(one, "0"), element_view(out, "0, l"));
+  Values given;
+  for (double number : numbers) given["B"].push_back(Scalar::of_float(DataType::fp32, number));
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
+    // The numbers themselves divided by each other, and others.
+    uint64_t state = seed;
+    given["A"].clear();
+    for (double number : numbers) given["A"].push_back(Scalar::of_float(DataType::fp32, number));
+    while (given["A"].size() < 32) given["A"].push_back(sample(DataType::fp32, state));
+    EXPECT_EQ(difference(program_text({lanes, one, out}, {text}), ulp_bound(*find_builtin("div"), DataType::fp32), 0,
+                         given, seed),
+              "");
+  }
 }
 
 }  // namespace
