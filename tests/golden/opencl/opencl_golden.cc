@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stage opencl: a device Stripe program as OpenCL C. Options: group=64 (work items of a group),
-// fp64=no, fp16=yes, fast_math=yes.
+// fp64=no, fp16=yes, fast_math=yes,
+// largest=64 (work items of a group at most), shared=1024 (bytes that a group has at most).
 #include <cstdlib>
 
 #include "emit/dialect.h"
@@ -18,6 +19,8 @@ stria::Result<std::string> print_source(const stria::golden::Case& test) {
   features.fast_math = test.option("fast_math") == "yes";
   stria::semtree::SourceOptions options = stria::opencl::source_options();
   options.group_points = std::atoi(test.option("group", "1").c_str());
+  options.largest_group = std::atoll(test.option("largest", "1024").c_str());
+  options.shared_bytes = std::atoll(test.option("shared", "49152").c_str());
   if (options.group_points > 1) options.build.enough_parallel_points = INT32_MAX;
   STRIA_ASSIGN(stria::semtree::ProgramSource source,
                stria::semtree::print_program(program, stria::opencl::dialect(features), options));
