@@ -75,6 +75,14 @@ void split_ref(const Refinement& ref, const std::map<std::string, Cut>& cuts,
 
 }  // namespace
 
+void drop_single_values(Block& block, const std::string& keep) {
+  std::map<std::string, Affine> one;
+  for (const Index& index : block.idxs)
+    if (!index.affine && index.range == 1 && index.name != keep) one[index.name] = Affine(0);
+  substitute_indices(block, one);
+  std::erase_if(block.idxs, [&](const Index& index) { return one.count(index.name) > 0; });
+}
+
 int64_t even_size(int64_t size, int64_t range) {
   for (int64_t candidate = size; 2 * candidate > size; --candidate)
     if (range % candidate == 0) return candidate;

@@ -31,6 +31,9 @@ namespace stria::passes {
 void split_block(stripe::Block& block, const std::map<std::string, int64_t>& tile,
                  bool interleave = false);
 
+// Takes away the block's own indices of one value, but for `keep`: split_block leaves them inside.
+void drop_single_values(stripe::Block& block, const std::string& keep);
+
 // The largest divisor of `range` that is at most `size` and more than half of it, else `size`.
 int64_t even_size(int64_t size, int64_t range);
 

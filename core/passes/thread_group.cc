@@ -468,7 +468,9 @@ class GroupThreader {
       for (const Index& index : inner.idxs)
         if (index.name != run_index.at(split.vector)) outside[index.name] = 1;
       split_block(inner, outside);
-      inner.stmts[0].block()->tags.set("vector");
+      Block& vector = *inner.stmts[0].block();
+      drop_single_values(vector, run_index.at(split.vector));
+      vector.tags.set("vector");
     }
     stripe::LocationUnit unit;
     unit.name = options_.lane;

@@ -53,13 +53,7 @@ Block& lanes_inside(Block& block, const VectorChoice& vector) {
   if (!others && block.idxs.size() == 1) return block;
   split_block(block, tile);
   Block& lanes = *block.stmts[0].block();
-  // An index of one value, which is no lane.
-  std::map<std::string, Affine> one;
-  for (const Index& index : lanes.idxs)
-    if (!index.affine && index.range == 1 && index.name != vector.index)
-      one[index.name] = Affine(0);
-  substitute_indices(lanes, one);
-  std::erase_if(lanes.idxs, [&](const Index& index) { return one.count(index.name) > 0; });
+  drop_single_values(lanes, vector.index);
   return lanes;
 }
 
