@@ -86,7 +86,7 @@ std::vector<Kernel> kernels() {
   for (const int64_t n : {1024, 2048, 4096})
     out.push_back(
         make("product " + std::to_string(n), product, {{"A", {f, {n, n}}}, {"B", {f, {n, n}}}}));
-  for (const int64_t x : {14, 28, 112})
+  for (const int64_t x : {28, 56, 112})
     out.push_back(make("convolution " + std::to_string(x), convolution,
                        {{"D", {f, {8, x, x, 64}}}, {"K", {f, {3, 3, 64, 64}}}}));
   for (const int64_t n : {1000, 4096})
