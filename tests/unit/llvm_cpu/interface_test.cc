@@ -282,6 +282,29 @@ TEST(Interface, WhatComesNextIsAskedFor) {
   EXPECT_NE(ir.find("i32 1, i32 3, i32 1)"), std::string::npos) << ir;
 }
 
+// Views that no statement uses are asked for line by line, and nothing else changes.
+TEST(Interface, ViewsMarkedToBeFetchedAreAskedFor) {
+  const TestTensor in{"A", DataType::fp32, {64}}, out{"R", DataType::fp32, {64}, "out"};
+  const std::string program = program_text(
+      {in, out}, {"#kernel block [x:4] (\nin A[16*x] fp32(16:1)\nout R[16*x] fp32(16:1)) {\n0: block [] (\n"
+                  "#fetch in A[1048576] fp32(48:1)\n#fetch out R[16] fp32(16:1)) {\n}\n1: #vector block [l:16] (\n"
+                  "in A[l] fp32(1:1)\nout R[l] fp32(1:1)) {\n0: $a = load(A)\n1: R = store($a)\n}\n}"});
+  EXPECT_EQ(difference(program), "");
+  CompileOptions options;
+  options.dump_ir = true;
+  auto compiled = compile_kernels(parsed(program), options);
+  ASSERT_TRUE(compiled.ok()) << compiled.status().to_string();
+  const std::string& ir = (*compiled)->kernels()[0].ir;
+  const auto count = [&](const std::string& what) {
+    int found = 0;
+    for (size_t at = ir.find(what); at != std::string::npos; at = ir.find(what, at + 1)) ++found;
+    return found;
+  };
+  // Of A three lines to read, of R one to write.
+  EXPECT_EQ(count("i32 0, i32 3, i32 1)"), 3) << ir;
+  EXPECT_EQ(count("i32 1, i32 3, i32 1)"), 1) << ir;
+}
+
 TEST(Interface, RefusesByName) {
   const auto message = [](const std::string& text) { return compile_kernels(parsed(text)).status().message(); };
   EXPECT_NE(message(program_text({kOut}, {"#kernel block [] ( // odd\nout R[0, 0] fp32(10:8, 8:1)) {\n0: special fold(; R)\n}"}))
