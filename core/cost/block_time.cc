@@ -9,26 +9,31 @@
 namespace stria::cost {
 namespace {
 
-// Operations in a cycle of one instance; a multiply-add is two.
-double peak_of(const ExecutionUnit& unit, DataType type) {
+// Operations of one instance in a cycle of the model's clock; a multiply-add is two. Of an array
+// when it is full.
+double peak_of(const HardwareModel& model, const ExecutionUnit& unit, DataType type) {
+  const double cycles = model.unit_cycles(unit.clock_mhz);
+  if (unit.systolic)
+    return cycles * 2 * static_cast<double>(unit.systolic->rows) *
+           static_cast<double>(unit.systolic->columns);
   auto rates = unit.rates.find(type);
   if (rates != unit.rates.end() && rates->second.ops_per_cycle > 0)
-    return rates->second.ops_per_cycle;
-  return unit.ops_per_cycle * (unit.operation == ExecutionUnit::Operation::mac ? 2 : 1);
+    return cycles * rates->second.ops_per_cycle;
+  return cycles * unit.ops_per_cycle * (unit.operation == ExecutionUnit::Operation::mac ? 2 : 1);
 }
 
 const ExecutionUnit* fastest(const HardwareModel& model, DataType type) {
   const ExecutionUnit* out = nullptr;
   const auto all = [&](const ExecutionUnit& unit) {
-    return peak_of(unit, type) * static_cast<double>(unit.count);
+    return peak_of(model, unit, type) * static_cast<double>(unit.count);
   };
   for (const ExecutionUnit& unit : model.executors)
     if (all(unit) > (out ? all(*out) : 0)) out = &unit;
   return out;
 }
 
-// What buses carry from one memory to another, at most: the narrowest of the cuts around `from`.
-// 0: no buses lead there.
+// What buses carry from one memory to another in a cycle of the model's clock, at most: the
+// narrowest of the cuts around `from`. 0: no buses lead there.
 double bus_bytes_per_cycle(const HardwareModel& model, const std::string& from,
                            const std::string& to) {
   double narrowest = 0;
@@ -46,7 +51,7 @@ double bus_bytes_per_cycle(const HardwareModel& model, const std::string& from,
               leads_out = true;
               next.insert(sink.name);
             }
-      if (leads_out) width += bus.bytes_per_cycle;
+      if (leads_out) width += bus.bytes_per_cycle * model.unit_cycles(bus.clock_mhz);
     }
     if (next == reached) return 0;
     narrowest = narrowest == 0 ? width : std::min(narrowest, width);
@@ -68,7 +73,8 @@ void set_cycles(const HardwareModel& model, const MemoryUnit& behind, const Memo
   // Both ways at once.
   limit("buses", at(read, bus_bytes_per_cycle(model, behind.name, into.name)));
   limit("buses", at(written, bus_bytes_per_cycle(model, into.name, behind.name)));
-  const auto count = static_cast<double>(std::max<int64_t>(behind.count, 1));
+  const double count =
+      static_cast<double>(std::max<int64_t>(behind.count, 1)) * model.unit_cycles(behind.clock_mhz);
   const double write_rate =
       behind.write_bytes_per_cycle > 0 ? behind.write_bytes_per_cycle : behind.read_bytes_per_cycle;
   limit("memory", at(read, behind.read_bytes_per_cycle * count) + at(written, write_rate * count));
@@ -77,7 +83,8 @@ void set_cycles(const HardwareModel& model, const MemoryUnit& behind, const Memo
   if (rates == unit->rates.end()) return;
   auto rate = rates->second.read_bytes_per_cycle.find(behind.name);
   if (rate != rates->second.read_bytes_per_cycle.end())
-    limit("unit", at(read, rate->second * static_cast<double>(std::max<int64_t>(unit->count, 1))));
+    limit("unit", at(read, rate->second * model.unit_cycles(unit->clock_mhz) *
+                               static_cast<double>(std::max<int64_t>(unit->count, 1))));
 }
 
 double size_or_endless(const MemoryUnit& memory) {
@@ -125,12 +132,13 @@ BlockTime time_of(const TiledBlock& block, const Tile& tile, const HardwareModel
     const auto count = static_cast<double>(std::max<int64_t>(instances, 1));
     const double tiles = output_tiles_of(block, tile), rounds = std::ceil(tiles / count);
     out.occupancy = tiles / (rounds * count);
-    out.ops_per_cycle = peak_of(*unit, block.type) * count * out.occupancy;
+    out.ops_per_cycle = peak_of(model, *unit, block.type) * count * out.occupancy;
     out.registers_of_unit = unit->vector_bytes * unit->vector_registers;
     out.register_bytes = register_bytes_of(block, tile, unit->vector_bytes);
     if (out.ops_per_cycle > 0 && cycles_in_us > 0)
       out.compute_us = (out.operations / out.ops_per_cycle +
-                        unit->overhead_cycles * std::ceil(tiles_of(block, tile) / count)) /
+                        unit->overhead_cycles / model.unit_cycles(unit->clock_mhz) *
+                            std::ceil(tiles_of(block, tile) / count)) /
                        cycles_in_us;
   }
   double filling = 0, longest = out.compute_us;

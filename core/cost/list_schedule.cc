@@ -58,7 +58,8 @@ class Machine {
     if (time.ops_per_cycle <= 0)
       return unsupported("the hardware model has no rate of '{}'", at.name);
     Task task;
-    task.cycles = time.operations / time.ops_per_cycle + unit->overhead_cycles;
+    task.cycles = time.operations / time.ops_per_cycle +
+                  unit->overhead_cycles / model_.unit_cycles(unit->clock_mhz);
     task.demands.push_back({instances_of(at), task.cycles});
     return task;
   }

@@ -189,6 +189,10 @@ class HardwareModel {
   // Instances of a unit of any kind; nullopt if the model has none of that name. What the verifier
   // and passes check locations against.
   std::optional<int64_t> unit_count(std::string_view unit) const;
+  // Cycles of a unit with this clock in one of the model's clock; 1 if one of them is 0.
+  double unit_cycles(double unit_clock_mhz) const {
+    return unit_clock_mhz > 0 && clock_mhz > 0 ? unit_clock_mhz / clock_mhz : 1;
+  }
   // Every unit with its count.
   std::map<std::string, int64_t> units() const;
 

@@ -13,6 +13,7 @@
 #include "stria/base/text.h"
 #include "stria/cost/block_time.h"
 #include "stria/cost/group_time.h"
+#include "stria/cost/machine_balance.h"
 #include "stria/cost/roofline_occupancy.h"
 #include "stria/cost/tile_search.h"
 #include "stria/cost/traffic_cost.h"
@@ -586,6 +587,30 @@ TEST(BlockTime, OnTheSlidesAccelerator) {
                    2 * alone.compute_us);
   EXPECT_EQ(time_of(block, tile, *model, sram, 2, {model->find_executor("DSP"), 0}).ops_per_cycle,
             128);
+}
+
+// An array of 32 by 32 at half the model's clock, beside a bus of 16 bytes.
+TEST(BlockTime, UnitsHaveClocksOfTheirOwnAndArraysAreFull) {
+  const std::string path = STRIA_SOURCE_DIR "/hwmodels/templates/slides_systolic.json";
+  const auto model_at = [&](const std::string& array_mhz) {
+    return load_hardware_model({path, read_file(path).value()}, {{"ARRAY_MHZ", array_mhz}}).value();
+  };
+  const TiledBlock block = slides_convolution();
+  const Tile tile = {32, 64, 3, 3, 64, 64};
+  const auto time_at = [&](const HardwareModel& model) {
+    return time_of(block, tile, model, model.find_memory("SRAM"), 2);
+  };
+  const HardwareModel model = model_at("500");
+  const BlockTime time = time_at(model);
+  EXPECT_EQ(time.unit, "CONV");
+  EXPECT_EQ(time.ops_per_cycle, 2 * 32 * 32 / 2);
+  EXPECT_DOUBLE_EQ(time.compute_us, time.operations / 1024 / 1000);
+  EXPECT_DOUBLE_EQ(time_at(model_at("250")).compute_us, 2 * time.compute_us);
+  EXPECT_DOUBLE_EQ(operations_per_byte(model), 1024.0 / 16);
+  HardwareModel slow_bus = model;
+  for (Bus& bus : slow_bus.buses) bus.clock_mhz = 500;
+  EXPECT_DOUBLE_EQ(time_at(slow_bus).levels[0].us, 2 * time.levels[0].us);
+  EXPECT_DOUBLE_EQ(operations_per_byte(slow_bus), 1024.0 / 8);
 }
 
 TEST(BlockTime, WithoutAModelNothingIsKnown) {
