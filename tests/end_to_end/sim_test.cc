@@ -146,15 +146,15 @@ TEST_F(Sim, OneTransferBringsWhatSeveralUnitsRead) {
                 "function (I[X, Y, C], K[A, B, C, M]) -> (S) {\n"
                 "  S[x, y, o : X, Y, M] = +(I[x + i - 1, y + j - 1, c] * K[i, j, c, o]);\n}\n");
   const std::string pipeline = text_of(STRIA_SOURCE_DIR "/plugins/sim/passes/slides_spread.json");
-  const std::string memory = "\"memory\": \"SRAM\", \"xfer_loc\"";
-  ASSERT_NE(pipeline.find(memory), std::string::npos);
+  const std::string share = ", \"share_loc\": { \"name\": \"NOC\" }";
+  ASSERT_NE(pipeline.find(share), std::string::npos);
   struct Moved {
     double dram = 0, network = 0;  // bytes
     uint64_t cycles = 0;
   };
   const auto moved = [&](const std::string& option) {
     std::string text = pipeline;
-    text.replace(text.find(memory), memory.size(), option + memory);
+    text.replace(text.find(share), share.size(), option);
     folder_.write("p.json", text);
     const Ended ended = folder_.stria(
         words("sim conv.tile --shape I=40,40,16:i8 --shape K=3,3,16,32:i8 --pipeline p.json --set "
@@ -169,8 +169,7 @@ TEST_F(Sim, OneTransferBringsWhatSeveralUnitsRead) {
     }
     return out;
   };
-  const Moved apart = moved("\"multicast\": false, "), joined = moved(""),
-              network = moved("\"share_loc\": {\"name\": \"NOC\"}, ");
+  const Moved apart = moved(", \"multicast\": false"), joined = moved(""), network = moved(share);
   const double kernel = 3 * 3 * 16 * 32;
   // A copy of K less for each of three units, for each tile.
   const double fewer = apart.dram - joined.dram;

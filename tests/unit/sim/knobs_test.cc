@@ -28,9 +28,6 @@ const std::pair<const char*, const char*> kInert[] = {
     {".*/mem_units/[A-Z]+/ways", "of caches"},
     {".*/exec_units/[A-Z]+/(vector_bytes|vector_registers|fma_latency_cycles|max_threads)",
      "of code for processors"},
-    {"stripe_slides/tx_units/NOC/(clock_mhz|latency_cycles|pJ_per_byte)",
-     "the slides' pipeline moves nothing over it"},
-    {"stripe_slides/buses/[35]/.*", "of the NOC"},
     {"tpu_like/mem_units/((DRAM|WFIFO)/.*|ACC/(?!count).*)",
      "no pipeline says which tensors are weights, or sums"},
     {"tpu_like/buses/[01]/.*", "of those memories"},
@@ -192,6 +189,7 @@ TEST(Knobs, EachLeafOfTheModelMattersOrIsDeclaredInert) {
   const Shipped all[] = {
       {full_model(false), pipeline("slides")},
       {full_model(true), pipeline("slides")},
+      {full_model(false), pipeline("slides_spread")},
       {model_of("slides_systolic", {{"SRAM_SIZE_KIB", "256"}}, "CONV", "DSP"), pipeline("slides")},
       {model_of("tpu_like", {{"UB_KIB", "64"}, {"ROWS", "8"}, {"COLS", "16"}}, "MXU", "VPU"),
        pipeline("tpu_like")},
