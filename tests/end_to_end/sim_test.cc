@@ -261,6 +261,8 @@ TEST_F(Sim, SaysWhatIsWrongWithACommandLine) {
   };
   EXPECT_THAT(message("--fidelity exact", 2), HasSubstr("roofline"));
   EXPECT_THAT(message("--timing-only --functional-only", 2), HasSubstr("excludes"));
+  EXPECT_THAT(message("--fidelity cycle --buses burst", 2),
+              AllOf(HasSubstr("--fidelity cycle"), HasSubstr("bursts are of --fidelity event")));
   EXPECT_THAT(message("--pipeline none.json", 1), HasSubstr("cannot read 'none.json'"));
   EXPECT_THAT(folder_.stria(words("sim product.tile --shape A=64,32:i8")).err, HasSubstr("needs"));
 }

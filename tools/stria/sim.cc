@@ -214,6 +214,11 @@ Outcome print_topology(const SimOptions& options) {
 Outcome sim(const SimOptions& options) {
   if (options.validate) return print_validation(options);
   if (!options.topology.empty()) return print_topology(options);
+  if (options.buses == "burst" && options.fidelity != "event")
+    return Outcome(ExitCode::usage,
+                   invalid_argument("--buses burst: --fidelity {} knows fair rates alone; bursts "
+                                    "are of --fidelity event",
+                                    options.fidelity));
   Target target;
   STRIA_FAIL_IF(read_target(options, target));
   STRIA_OR_FAIL(Program program, ExitCode::program,
