@@ -144,6 +144,9 @@ CacheFill cache_fill(const TiledBlock& block, const RegisterTiling& tiling, cons
   }
   out.written = 2 * parts * written;
   for (size_t v = 0; v < block.views.size(); ++v)
+    if (!boxes.is_read(v) && written > cache.bytes)
+      out.written += parts * tiles_of(block, tile) * boxes.starts(v, tile);
+  for (size_t v = 0; v < block.views.size(); ++v)
     if (boxes.is_read(v)) out.read[v] = runs * (boxes.bytes(v, inside) + boxes.starts(v, inside));
   return out;
 }

@@ -2,6 +2,7 @@
 #include "stria/cost/panels.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace stria::cost {
 namespace {
@@ -44,9 +45,13 @@ double copy_cycles(const TiledBlock& block, const TiledView& view, size_t index,
   constexpr double kVector = 2, kValue = 2;
   const double elements = elements_of(view, block.ranges());
   const bool in_a_row = moves(view.dims[0], index) && view.dims[0].stride == 1;
+  // A row that ends within a vector costs all of it, and another one for what is beyond the end.
+  const double row = static_cast<double>(block.indices[index].range),
+               vector = static_cast<double>(lanes), whole = std::ceil(row / vector) * vector;
+  const double vectors = elements / row * (whole / vector + (whole > row ? 1 : 0));
   // Read, and written to lines that are brought in first.
   const double bytes = elements * static_cast<double>(view.element_bytes);
-  double out = in_a_row ? kVector * elements / static_cast<double>(lanes) : kValue * elements;
+  double out = in_a_row ? kVector * vectors : kValue * elements;
   for (const CoreRates::Level& cache : rates.caches)
     if (2 * bytes > cache.bytes)
       out = std::max(out, 3 * bytes / std::max(cache.bytes_per_cycle, 0.1));

@@ -19,8 +19,9 @@ namespace {
 constexpr double kLoopCycles = 0.15, kLoadCycles = 0.06, kTileCycles = 20, kLaneSumCycles = 8;
 // Of the best, for what waits all the same: multiply-adds, loads.
 constexpr double kBusy = 1.02, kLoadBusy = 1.6;
-// Lanes that are not all there cost as much as if they were, and their masks.
-constexpr double kMasked = 1.6;
+// Steps of a tile that reaches beyond the end test their points; lanes that are not all there cost
+// as much as if they were, and their masks.
+constexpr double kEdge = 1.2, kMasked = 1.6;
 // A memory whose rate is not known, of the rate of the one before it.
 constexpr double kNextMemory = 1.0 / 6;
 // Of the shorter ones of two times that run side by side.
@@ -75,6 +76,13 @@ double held_of(const RegisterTiling& tiling, const TiledView& view, const Tile& 
   return out;
 }
 
+// Is all of the index one vector of fewer lanes, as processors have them?
+bool is_short_vector(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
+                     size_t i) {
+  return tile[i] == block.indices[i].range && tile[i] < tiling.lanes &&
+         power_of_two_above(tile[i]) == tile[i];
+}
+
 // One step of a tile of these sizes.
 struct Step {
   double accumulators = 0, loads = 0, registers = 0, cycles = 0;
@@ -98,7 +106,7 @@ Step step_of(const TiledBlock& block, const RegisterTiling& tiling, const Tile& 
   out.cycles = longest + kLoopCycles + kLoadCycles * out.loads;
   for (size_t i = 0; i < tile.size(); ++i)
     if (tested && tiling.roles[i] == RegisterRole::lanes && !tiling.lanes_are_sums &&
-        tile[i] % tiling.lanes != 0)
+        tile[i] % tiling.lanes != 0 && !is_short_vector(block, tiling, tile, i))
       out.cycles *= kMasked;
   return out;
 }
@@ -154,7 +162,8 @@ void add_compute(const TiledBlock& block, const RegisterTiling& tiling, const Ti
       else
         count *= as_double(range / size);
     }
-    const double cycles = step_of(block, tiling, sizes, rates, tested).cycles;
+    const double cycles =
+        (at_end == 0 ? 1 : kEdge) * step_of(block, tiling, sizes, rates, tested).cycles;
     const double of_tile = out.steps * cycles + out.tile_cycles, fill = comes_in(sizes);
     out.compute_cycles += parts * count * of_tile;
     out.near_cycles +=

@@ -74,6 +74,8 @@ class Cutter {
     if (std::any_of(roles_.begin(), roles_.end(),
                     [](const IndexRole& role) { return role.kind == IndexKind::overlapping; }))
       return "different points of an output index write the same element";
+    if (output_vectors() <= static_cast<double>(options_.vectors * options_.rows))
+      return "one register tile has all outputs: nothing is read again";
     const std::string row = row_index();
     Sizes registers;
     for (const IndexRole& role : roles_)
@@ -89,6 +91,16 @@ class Cutter {
   }
 
  private:
+  // Running values of all outputs, in vectors.
+  double output_vectors() const {
+    double out = 1;
+    for (const IndexRole& role : roles_)
+      if (role.kind == IndexKind::output)
+        out *= static_cast<double>(role.name == vector_.index ? ceil_div(role.range, vector_.lanes)
+                                                              : role.range);
+    return out;
+  }
+
   // The output index of which a register tile has several values: that of the smallest stride.
   std::string row_index() const {
     const IndexRole* row = nullptr;

@@ -9,12 +9,12 @@
 //
 // The block around loops over parts of the outputs, enough for all cores, and inside each over
 // parts of the reduction; a block inside has all register tiles of both. Where one register tile
-// reads no more than the cache holds, nothing is cut, and the block itself gets the tag: the
-// reduction then runs whole in registers, which needs no traffic for running values.
-// Requires: points of the block commute; its running values may be kept in the tensor that it
-// writes (else it is not cut). Ensures: the same points run. Runs after order_indices, whose
-// innermost reduction indices stay whole first, and before the register tile is cut from the blocks
-// that it tags; vectorize is told to keep running values inside them.
+// reads no more than the cache holds, or has all outputs, so that nothing is read again, nothing is
+// cut, and the block itself gets the tag: the reduction then runs whole in registers, which needs
+// no traffic for running values. Requires: points of the block commute; its running values may be
+// kept in the tensor that it writes (else it is not cut). Ensures: the same points run. Runs after
+// order_indices, whose innermost reduction indices stay whole first, and before the register tile
+// is cut from the blocks that it tags; vectorize is told to keep running values inside them.
 #pragma once
 
 #include <cstdint>

@@ -88,6 +88,24 @@ TEST(RegisterTime, RowsThatFallIntoOneSetOfACacheAreFetchedAtEachStep) {
   EXPECT_LT(fetched(1024, 7), 2 * fetched(1024 + 16, 7));
 }
 
+TEST(RegisterTime, ShortVectorsNeedNoMasks) {
+  const auto step = [](int64_t columns) {
+    return register_time(product(48, columns, 64), by_lanes(16), {8, columns, 64}, rates(32))
+        .step_cycles;
+  };
+  EXPECT_EQ(step(8), step(16));
+  EXPECT_GT(step(9), step(16));
+}
+
+TEST(RegisterTime, CopiesOfShortRowsCostWholeVectors) {
+  const auto cycles = [](int64_t columns) {
+    const TiledBlock block = product(48, columns, 64);
+    return copy_cycles(block, block.views[1], 1, 16, rates(32));
+  };
+  EXPECT_EQ(cycles(8), 2 * cycles(16));
+  EXPECT_EQ(cycles(31), 1.5 * cycles(32));
+}
+
 TEST(RegisterTime, WhatFitsAsAWholeIsThereAlready) {
   const auto fetched = [](int64_t size) {
     return register_time(product(size, size, size), by_lanes(16), {6, 64, size}, rates(32))
@@ -116,7 +134,7 @@ TEST(RegisterTime, FewRowsWaitForWhatComesIntoTheFirstCache) {
         register_time(product(rows, 512, 2048), by_lanes(16), {6, 64, 2048}, rates(32));
     return time.near_cycles - time.compute_cycles;
   };
-  EXPECT_GT(waits(61) - waits(60), 1.5 * (waits(66) - waits(60)));
+  EXPECT_GT(waits(61) - waits(60), waits(66) - waits(60));
 }
 
 TEST(RegisterTime, PanelsAreRunsOfMemory) {
