@@ -82,6 +82,21 @@ Status check_arguments(const Plan& plan, const std::vector<size_t>& tensors,
   return Status();
 }
 
+// The launches so many times, each time after all of the time before.
+void repeat(std::vector<hal::Launch>& launches, uint32_t times) {
+  const auto count = static_cast<uint32_t>(launches.size());
+  launches.reserve(static_cast<size_t>(count) * times);
+  for (uint32_t n = count; n < count * times; ++n) {
+    hal::Launch launch = launches[n - count];
+    if (n < 2 * count && launch.after.empty()) {
+      for (uint32_t k = 0; k < count; ++k) launch.after.push_back(k);
+    } else {
+      for (uint32_t& earlier : launch.after) earlier += count;
+    }
+    launches.push_back(std::move(launch));
+  }
+}
+
 }  // namespace
 
 struct RunNames {
@@ -144,7 +159,8 @@ Status Run::wait() const {
     Status status = each_[k].status();
     if (status.ok()) continue;
     return status.with_context(fmt::format("kernel '{}' ({} of {}) of '{}' on {}",
-                                           names_->kernels[k], k + 1, each_.size(), names_->program,
+                                           names_->kernels[k % names_->kernels.size()], k + 1,
+                                           each_.size(), names_->program,
                                            names_->device));
   }
   return outcome.with_context(fmt::format("'{}' on {}", names_->program, names_->device));
@@ -157,7 +173,8 @@ Result<std::vector<KernelTime>> Run::times() const {
   std::vector<KernelTime> out;
   for (size_t k = 0; k < each_.size(); ++k) {
     STRIA_ASSIGN(uint64_t nanoseconds, each_[k].duration_ns());
-    out.push_back({names_->kernels[k], k, nanoseconds});
+    const size_t of_run = k % names_->kernels.size();
+    out.push_back({names_->kernels[of_run], of_run, nanoseconds});
   }
   return out;
 }
@@ -232,7 +249,7 @@ const hal::Event& Binding::ready() const { return state_->ready; }
 
 Result<Run> Binding::run(std::span<const hal::Argument> inputs,
                          std::span<const hal::Argument> outputs, hal::Waits waits,
-                         bool watch_kernels) const {
+                         const RunOptions& options) const {
   const LoadedProgram::State& program = *state_->program;
   const Plan& plan = program.plan;
   STRIA_RETURN_IF_ERROR(check_arguments(plan, plan.inputs, inputs, "inputs"));
@@ -251,8 +268,10 @@ Result<Run> Binding::run(std::span<const hal::Argument> inputs,
   Run run;
   run.names_ = program.names;
   run.prologue_ = state_->ready;
-  auto done = program.executor.submit(program.launches(plan.main, memory), all_waits,
-                                      watch_kernels ? &run.each_ : nullptr);
+  std::vector<hal::Launch> launches = program.launches(plan.main, memory);
+  repeat(launches, options.in_a_row);
+  auto done = program.executor.submit(launches, all_waits,
+                                      options.watch_kernels ? &run.each_ : nullptr);
   if (arena.buffer.valid()) {
     if (done.ok()) arena.until = *done;
     program.main_arenas->give(std::move(arena));

@@ -35,7 +35,7 @@ class Run {
   // Waits; a failure says which kernel of which program failed, or that its prologue did. Without
   // `watch_kernels` it is the program alone.
   Status wait() const;
-  // Of each kernel in launch order, none without `watch_kernels`; failed_precondition before the
+  // Of each kernel in launch order, of each run in a row, none without `watch_kernels`; failed_precondition before the
   // run is done.
   Result<std::vector<KernelTime>> times() const;
 
@@ -45,6 +45,13 @@ class Run {
   hal::Event prologue_;  // none if there is none
   hal::Event done_;
   std::vector<hal::Event> each_;
+};
+
+struct RunOptions {
+  // The plugin is asked for the end of each kernel, not of the last one alone.
+  bool watch_kernels = true;
+  // So many runs are one: each begins when the one before has ended, without the host in between.
+  uint32_t in_a_row = 1;
 };
 
 // A program with its constants fixed: what the prologue makes of them is computed once and kept.
@@ -59,10 +66,9 @@ class Binding {
   // and per plan().outputs; constants must be those of the binding. Runs may overlap in time: each
   // has temporaries of its own, and the caller orders those that share tensors by `waits`. Where
   // the device has no memory for more temporaries, a run takes over those of the earliest run under
-  // way and starts after its end. Without `watch_kernels` the plugin is asked for the end of the
-  // last kernel alone, not for each one's.
+  // way and starts after its end.
   Result<Run> run(std::span<const hal::Argument> inputs, std::span<const hal::Argument> outputs,
-                  hal::Waits waits = {}, bool watch_kernels = true) const;
+                  hal::Waits waits = {}, const RunOptions& options = {}) const;
 
  private:
   friend class LoadedProgram;

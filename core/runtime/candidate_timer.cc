@@ -22,6 +22,8 @@ using Clock = std::chrono::steady_clock;
 constexpr size_t kFewRuns = 5, kManyRuns = 25;
 constexpr double kNoise = 1.1;
 constexpr std::chrono::milliseconds kLongEnough{200};
+// What is shorter is run several times in a row: a launch and the clock cost microseconds.
+constexpr double kShortRunNs = 200e3, kMostInARow = 20;
 
 // Of small size, so that nothing overflows or becomes denormal; integers may be positions.
 void fill(DataType type, std::byte* data, int64_t count) {
@@ -38,18 +40,14 @@ void fill(DataType type, std::byte* data, int64_t count) {
 
 }  // namespace
 
-Result<double> ReadyCandidate::run_ns() const {
+Result<double> ReadyCandidate::run_ns(uint32_t times) const {
   const Clock::time_point begin = Clock::now();
-  STRIA_ASSIGN(const exec::Run run, binding.run(inputs, outputs));
+  STRIA_ASSIGN(const exec::Run run,
+               binding.run(inputs, outputs, {}, {.watch_kernels = false, .in_a_row = times}));
   STRIA_RETURN_IF_ERROR(run.wait());
   const double host = std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
-  STRIA_ASSIGN(const std::vector<exec::KernelTime> times, run.times());
-  double device = 0;
-  for (const exec::KernelTime& time : times) {
-    if (time.nanoseconds == 0) return host;
-    device += static_cast<double>(time.nanoseconds);
-  }
-  return device > 0 ? device : host;
+  STRIA_ASSIGN(const uint64_t device, run.done().duration_ns());
+  return (device > 0 ? static_cast<double>(device) : host) / times;
 }
 
 CandidateTimer::CandidateTimer(const Device& device, const Pipeline& pipeline,
@@ -121,12 +119,13 @@ Result<ReadyCandidate> CandidateTimer::ready(const stripe::Program& program) {
 // The shortest run: other work on the machine makes runs longer, nothing makes them shorter.
 Result<double> CandidateTimer::time(const stripe::Program& program) {
   STRIA_ASSIGN(const ReadyCandidate candidate, ready(program));
-  STRIA_RETURN_IF_ERROR(candidate.run_ns().status());  // warms up
+  STRIA_ASSIGN(const double first, candidate.run_ns(1));  // warms up
+  const auto in_a_row = static_cast<uint32_t>(std::clamp(kShortRunNs / first, 1.0, kMostInARow));
   std::vector<double> runs;                            // the shortest first
   const Clock::time_point begin = Clock::now();
   const auto noisy = [&] { return runs[runs.size() / 2] > kNoise * runs.front(); };
   while (runs.size() < kFewRuns || (runs.size() < kManyRuns && noisy())) {
-    STRIA_ASSIGN(const double ns, candidate.run_ns());
+    STRIA_ASSIGN(const double ns, candidate.run_ns(in_a_row));
     runs.insert(std::upper_bound(runs.begin(), runs.end(), ns), ns);
     if (Clock::now() - begin > kLongEnough) break;
   }

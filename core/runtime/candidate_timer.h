@@ -21,9 +21,9 @@ namespace stria {
 struct ReadyCandidate {
   exec::Binding binding;
   std::vector<hal::Argument> inputs, outputs;
-  // Runs it once; nanoseconds by the device's clock where it has one for every kernel, else by the
-  // host's.
-  Result<double> run_ns() const;
+  // Runs it so many times in a row; nanoseconds of one run by the device's clock where it has one,
+  // else by the host's.
+  Result<double> run_ns(uint32_t times = 1) const;
 };
 
 // For one run of one pipeline, on one thread. Times are kept in the user's cache folder. Steps that

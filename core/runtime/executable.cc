@@ -53,65 +53,74 @@ const Compilation& Inside::compilation(const Executable& executable) {
 
 Result<Event> Executable::run(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                               std::span<const Event> waits) const {
-  State& state = *state_;
-  const std::string& name = state.loaded.plan().program;
-  if (inputs.size() != state.inputs.size() || outputs.size() != state.outputs.size())
+  return state_->start(inputs, outputs, waits, {.watch_kernels = state_->watch_kernels});
+}
+
+Result<Event> Executable::run_in_a_row(uint32_t times, std::span<const Tensor> inputs,
+                                       std::span<const Tensor> outputs) const {
+  if (times == 0) return invalid_argument("'{}' was to run 0 times in a row", name());
+  return state_->start(inputs, outputs, {}, {.watch_kernels = false, .in_a_row = times});
+}
+
+Result<Event> Executable::State::start(std::span<const Tensor> from,
+                                       std::span<const Tensor> to, std::span<const Event> waits,
+                                       const exec::RunOptions& options) {
+  const std::string& name = loaded.plan().program;
+  if (from.size() != inputs.size() || to.size() != outputs.size())
     return invalid_argument("'{}' has {} inputs and {} outputs, got {} and {}", name,
-                            state.inputs.size(), state.outputs.size(), inputs.size(),
-                            outputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    STRIA_RETURN_IF_ERROR(check_tensor(state.inputs[i], inputs[i], name, "input"));
-    STRIA_RETURN_IF_ERROR(state.check_place(state.inputs[i], inputs[i], "input"));
+                            inputs.size(), outputs.size(), from.size(), to.size());
+  for (size_t i = 0; i < from.size(); ++i) {
+    STRIA_RETURN_IF_ERROR(check_tensor(inputs[i], from[i], name, "input"));
+    STRIA_RETURN_IF_ERROR(check_place(inputs[i], from[i], "input"));
   }
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    STRIA_RETURN_IF_ERROR(check_tensor(state.outputs[i], outputs[i], name, "output"));
-    STRIA_RETURN_IF_ERROR(state.check_place(state.outputs[i], outputs[i], "output"));
-    if (std::find(inputs.begin(), inputs.end(), outputs[i]) != inputs.end() ||
-        std::find(outputs.begin(), outputs.begin() + i, outputs[i]) != outputs.begin() + i)
+  for (size_t i = 0; i < to.size(); ++i) {
+    STRIA_RETURN_IF_ERROR(check_tensor(outputs[i], to[i], name, "output"));
+    STRIA_RETURN_IF_ERROR(check_place(outputs[i], to[i], "output"));
+    if (std::find(from.begin(), from.end(), to[i]) != from.end() ||
+        std::find(to.begin(), to.begin() + i, to[i]) != to.begin() + i)
       return invalid_argument("'{}': output '{}' is the same tensor as another input or output",
-                              name, state.outputs[i].name);
+                              name, outputs[i].name);
   }
 
-  std::lock_guard lock(*state.order);
+  std::lock_guard lock(*order);
   std::vector<hal::Event> before;
   for (const Event& event : waits)
     if (event.valid()) before.push_back(Inside::hal_event(event));
-  for (const Tensor& tensor : inputs) tensor.state_->add_events_before_read(before);
-  for (const Tensor& tensor : outputs)
+  for (const Tensor& tensor : from) tensor.state_->add_events_before_read(before);
+  for (const Tensor& tensor : to)
     STRIA_RETURN_IF_ERROR(tensor.state_->add_events_before_write(before));
 
-  const exec::Plan& plan = state.loaded.plan();
+  const exec::Plan& plan = loaded.plan();
   std::vector<hal::Argument> in_arguments, out_arguments;
-  std::vector<std::pair<Tensor, uint64_t>> constants;
+  std::vector<std::pair<Tensor, uint64_t>> given;
   std::vector<hal::Event> before_constants;
   for (size_t p = 0; p < plan.inputs.size(); ++p) {
-    const Tensor& tensor = inputs[state.plan_inputs[p]];
+    const Tensor& tensor = from[plan_inputs[p]];
     in_arguments.push_back({tensor.state_->buffer, 0});
     if (plan.tensors[plan.inputs[p]].prologue_reads) {
-      constants.emplace_back(tensor, tensor.state_->version);
+      given.emplace_back(tensor, tensor.state_->version);
       tensor.state_->add_events_before_read(before_constants);
     }
   }
   for (size_t p = 0; p < plan.outputs.size(); ++p) {
-    const Tensor& tensor = outputs[state.plan_outputs[p]];
+    const Tensor& tensor = to[plan_outputs[p]];
     out_arguments.push_back({tensor.state_->buffer, 0});
     if (plan.tensors[plan.outputs[p]].dir == stripe::RefDir::inout)
       tensor.state_->add_events_before_read(before);
   }
   // A prologue that has failed may go well the next time.
-  if (!state.binding.valid() || constants != state.constants || has_failed(state.binding.ready())) {
+  if (!binding.valid() || given != constants || has_failed(binding.ready())) {
     // Not after all of `before`: a binding outlives this run and must not share its fate.
-    STRIA_ASSIGN(state.binding, state.loaded.bind(in_arguments, before_constants));
-    state.constants = std::move(constants);
+    STRIA_ASSIGN(binding, loaded.bind(in_arguments, before_constants));
+    constants = std::move(given);
     // The prologue reads them even if this run does not start.
-    if (state.binding.ready().valid())
-      for (const auto& constant : state.constants)
-        constant.first.state_->add_reader(state.binding.ready());
+    if (binding.ready().valid())
+      for (const auto& constant : constants)
+        constant.first.state_->add_reader(binding.ready());
   }
-  STRIA_ASSIGN(exec::Run run,
-               state.binding.run(in_arguments, out_arguments, before, state.watch_kernels));
-  for (const Tensor& tensor : inputs) tensor.state_->add_reader(run.done());
-  for (const Tensor& tensor : outputs) tensor.state_->set_writer(run.done());
+  STRIA_ASSIGN(exec::Run run, binding.run(in_arguments, out_arguments, before, options));
+  for (const Tensor& tensor : from) tensor.state_->add_reader(run.done());
+  for (const Tensor& tensor : to) tensor.state_->set_writer(run.done());
   return Inside::event_of(std::move(run));
 }
 

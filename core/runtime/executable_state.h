@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,6 +30,9 @@ struct [[gnu::visibility("hidden")]] Executable::State {
   std::shared_ptr<std::mutex> order;  // of the device: work is started and recorded under it
   // invalid_argument with the names of tensor and devices if `tensor` lives on another device.
   Status check_place(const TensorInfo& expected, const Tensor& tensor, std::string_view role) const;
+
+  Result<Event> start(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                      std::span<const Event> waits, const exec::RunOptions& options);
 
   // Guarded by order: the last binding and the constants (tensor, version) it was made for.
   exec::Binding binding;

@@ -87,6 +87,20 @@ TEST_P(Embedding, KernelsAreWatchedUnlessNobodyWantsTo) {
   EXPECT_EQ(*b.read_values<float>(), (Values{2, 4, 6}));
 }
 
+TEST_P(Embedding, RunsInARowForMeasuring) {
+  Executable run = compile(kTwice, {{"A", {DataType::fp32, {3}}}}, {});
+  Tensor a = tensor({1, 2, 3}), b = tensor({0, 0, 0}), c = tensor({0, 0, 0});
+  Event runs = run.run_in_a_row(50, std::vector{a}, std::vector{b}).value();
+  // Another run's input, as of a single one.
+  ASSERT_TRUE(run.run({b}, {c}).ok());
+  EXPECT_EQ(*c.read_values<float>(), (Values{4, 8, 12}));
+  ASSERT_TRUE(runs.wait().ok());
+  EXPECT_TRUE(runs.kernel_times()->empty());
+  EXPECT_GT(*runs.duration_ns(), 0u);
+  EXPECT_EQ(run.run_in_a_row(0, std::vector{a}, std::vector{b}).status().code(),
+            StatusCode::invalid_argument);
+}
+
 TEST_P(Embedding, AWaitThatFailsFailsThisRunAndNoOther) {
   Executable run = twice();
   Tensor a = tensor({1, 2, 3}), b = tensor({0, 0, 0}), c = tensor({0, 0, 0});

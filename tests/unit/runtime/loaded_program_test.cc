@@ -150,13 +150,38 @@ TEST_P(LoadedProgramTest, AFailureNamesItsKernel) {
                                           GetParam() + ":"));
 }
 
+TEST_P(LoadedProgramTest, RunsInARowAreOne) {
+  const hal::Argument a = buffer({1, 2, 3, 4}), w = buffer({1, 1, 0, 0}), r = buffer({0, 0, 0, 0});
+  for (const char* index : {"i", "i + 1"}) {
+    exec::LoadedProgram program = load(index);
+    auto binding = program.bind(std::vector{hal::Argument(), w, w});
+    auto run = binding->run(std::vector{a, w, w}, std::vector{r}, {}, {.in_a_row = 3});
+    ASSERT_TRUE(run.ok()) << run.status().to_string();
+    const Status status = run->wait();
+    if (std::string_view(index) == "i + 1") {
+      EXPECT_THAT(status.message(), HasSubstr("kernel 'square' (2 of 6) of 'packed' on "));
+      continue;
+    }
+    ASSERT_TRUE(status.ok()) << status.to_string();
+    EXPECT_EQ(read(r), (std::vector<float>{9, 16, 9, 16}));
+    const auto times = run->times();
+    ASSERT_TRUE(times.ok());
+    ASSERT_EQ(times->size(), 6u);
+    for (size_t k = 0; k < 6; ++k) {
+      EXPECT_EQ((*times)[k].name, k % 2 ? "square" : "sum");
+      EXPECT_EQ((*times)[k].statement, k % 2);
+    }
+  }
+}
+
 TEST_P(LoadedProgramTest, KernelsThatNobodyWatchesHaveNoTimesAndNoNames) {
   const hal::Argument a = buffer({1, 2, 3, 4}), w = buffer({1, 1, 0, 0}), r = buffer({0, 0, 0, 0});
   for (const char* index : {"i", "i + 1"}) {
     exec::LoadedProgram program = load(index);
     auto binding = program.bind(std::vector{hal::Argument(), w, w});
     auto gate = device_.create_event();
-    auto run = binding->run(std::vector{a, w, w}, std::vector{r}, std::vector{*gate}, false);
+    auto run = binding->run(std::vector{a, w, w}, std::vector{r}, std::vector{*gate},
+                            {.watch_kernels = false});
     ASSERT_TRUE(run.ok()) << run.status().to_string();
     EXPECT_EQ(run->times().status().code(), StatusCode::failed_precondition);
     ASSERT_TRUE(gate->signal().ok());

@@ -46,44 +46,44 @@ Tensor filled(const Device& device, const TensorInfo& info, unsigned seed) {
 // Is measured once.
 constexpr double kLongRunMs = 1000;
 
+// As many runs in a row as the peers have in one graph.
+constexpr uint32_t kInARow = 20;
+
 struct Measured {
-  double ms = 0;       // of the device, all kernels of one run: the median
-  double wall_ms = 0;  // of one run among many in a row
+  double ms = 0;       // of the device: one run among many in a row, the median
+  double wall_ms = 0;  // of the host: one run among many that are started one by one
   size_t kernels = 0;
 };
 
 Measured measure(const Executable& made, const std::vector<Tensor>& inputs,
                  const std::vector<Tensor>& outputs, int rounds) {
   Measured out;
-  std::vector<double> times;
-  const auto add_time_of = [&](const Event& run) {
-    must(run.wait());
-    const std::vector<KernelTime> kernels = must(run.kernel_times());
-    double ns = 0;
-    for (const KernelTime& kernel : kernels) ns += static_cast<double>(kernel.nanoseconds);
-    out.kernels = kernels.size();
-    times.push_back(ns * 1e-6);
+  const auto time_of = [&](uint32_t times) {
+    const Event runs = must(made.run_in_a_row(times, inputs, outputs));
+    must(runs.wait());
+    return static_cast<double>(must(runs.duration_ns())) * 1e-6 / times;
   };
-  // One run alone says whether there is time for more; the others follow one another.
-  add_time_of(must(made.run(inputs, outputs)));
-  if (times[0] > kLongRunMs) {
-    out.ms = out.wall_ms = times[0];
+  const Event watched = must(made.run(inputs, outputs));
+  must(watched.wait());
+  out.kernels = must(watched.kernel_times()).size();
+  // One run alone says whether there is time for more.
+  const double first_ms = time_of(1);
+  if (first_ms > kLongRunMs) {
+    out.ms = out.wall_ms = first_ms;
     return out;
   }
-  times.clear();
-  std::vector<Event> runs;
-  for (int round = 0; round < rounds + 1; ++round) runs.push_back(must(made.run(inputs, outputs)));
-  for (const Event& run : runs) add_time_of(run);
-  times.erase(times.begin());
+  const uint32_t in_a_row = first_ms < 20 ? kInARow : 1;
+  std::vector<double> times;
+  for (int round = 0; round < rounds; ++round) times.push_back(time_of(in_a_row));
   std::sort(times.begin(), times.end());
   out.ms = times[times.size() / 2];
-  const int in_a_row = std::clamp(static_cast<int>(20 / std::max(out.ms, 0.02)), 3, 20);
+  const int one_by_one = std::clamp(static_cast<int>(20 / std::max(out.ms, 0.02)), 3, 20);
   const auto begin = std::chrono::steady_clock::now();
   Event last;
-  for (int i = 0; i < in_a_row; ++i) last = must(made.run(inputs, outputs));
+  for (int i = 0; i < one_by_one; ++i) last = must(made.run(inputs, outputs));
   must(last.wait());
   const std::chrono::duration<double, std::milli> wall = std::chrono::steady_clock::now() - begin;
-  out.wall_ms = wall.count() / in_a_row;
+  out.wall_ms = wall.count() / one_by_one;
   return out;
 }
 
