@@ -2,6 +2,7 @@
 #include "stria/passes/agg_init.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "stria/passes/accumulator.h"
 #include "stria/passes/in_order.h"
@@ -256,6 +257,31 @@ bool has_alias(const Start& start) {
   return false;
 }
 
+// All elements of an allocation of the host that nothing before has written: elements that are never
+// written hold nothing that counts. nullopt of anything else.
+std::optional<WrittenNest> whole_allocation(const Start& start) {
+  const Block& host = start.host();
+  const Refinement& ref = *host.find_ref(start.name);
+  if (ref.dir != RefDir::none || (ref.agg && ref.agg->type != ref.shape.type)) return std::nullopt;
+  for (size_t i = 0; i < start.position; ++i) {
+    const Block* earlier = host.stmts[i].block();
+    if (!earlier) return std::nullopt;
+    for (const Refinement& view : earlier->refs)
+      if (view.dir != RefDir::none && view.from == start.name) return std::nullopt;
+  }
+  WrittenNest nest;
+  for (size_t d = 0; d < ref.shape.dims.size(); ++d) {
+    nest.access.emplace_back();
+    if (ref.shape.dims[d].size == 1) continue;
+    stripe::Index index;
+    index.name = host.fresh_name(fmt::format("i{}", d));
+    index.range = ref.shape.dims[d].size;
+    nest.access.back() = Affine::of(index.name);
+    nest.indices.push_back(std::move(index));
+  }
+  return nest;
+}
+
 // Writes the start out in place.
 Status write_start(const Start& start, PassContext& context) {
   Block& host = start.host();
@@ -267,7 +293,11 @@ Status write_start(const Start& start, PassContext& context) {
     return unsupported("lanes write to it, and nothing else may stand beside them");
   if (ref.dir == RefDir::out && has_alias(start))
     return unsupported("it is read under another name while it grows");
-  STRIA_ASSIGN(std::vector<WrittenNest> nests, nests_of(start));
+  Result<std::vector<WrittenNest>> found = nests_of(start);
+  if (!found.ok())
+    if (std::optional<WrittenNest> whole = whole_allocation(start))
+      found = std::vector<WrittenNest>{*std::move(whole)};
+  STRIA_ASSIGN(std::vector<WrittenNest> nests, std::move(found));
   // Written out twice, an element that several writers share would be added twice.
   if (ref.agg->type != ref.shape.type && ref.dir == RefDir::inout && !are_apart(nests)) {
     STRIA_ASSIGN(nests, pieces_of(start));
@@ -329,6 +359,8 @@ class Initializer {
     path_.push_back(&block);
     // Statements are added before the one at hand, so the position is found anew each time.
     for (size_t i = 0; i < block.stmts.size(); ++i) {
+      const Block* kernel = block.stmts[i].block();
+      if (kernel && kernel->tags.has("kernel") && !kernel->tags.has_all(options_.reqs)) continue;
       while (Block* inner = block.stmts[i].block()) {
         const Refinement* found = nullptr;
         for (const Refinement& ref : inner->refs) {
@@ -379,6 +411,7 @@ class Initializer {
 }  // namespace
 
 void describe(AggInitOptions& options, OptionFields& fields) {
+  fields.add("reqs", options.reqs, "tags that a kernel must have; none = every kernel");
   fields.add("cut", options.cut,
              "cut blocks that loop over outputs and reductions, and start between them");
 }

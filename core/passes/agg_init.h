@@ -26,6 +26,7 @@
 namespace stria::passes {
 
 struct AggInitOptions {
+  std::vector<std::string> reqs;  // tags that a kernel must have; none: every kernel
   // Cut blocks that loop over outputs and reductions, so that the start comes between them and not
   // before all of it.
   bool cut = false;

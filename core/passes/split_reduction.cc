@@ -104,8 +104,8 @@ class ReductionSplitter {
           (unit ? std::max<int64_t>(unit->count, 1) : 1) * options_.groups_per_unit;
       parts = wanted / std::max<int64_t>(1, ceil_div(outputs, options_.outputs));
     }
-    if (parts <= 1) return range;
-    return std::max(ceil_div(range, parts), std::min(range, options_.min_steps));
+    parts = std::min(parts, range / options_.min_steps);
+    return parts <= 1 ? range : ceil_div(range, parts);
   }
 
   void make(Block kernel, const Refinement& out, const IndexRole& reduction, int64_t steps,
