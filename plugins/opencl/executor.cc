@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "executor.h"
 
-#include <algorithm>
-
 #include "buffer.h"
 #include "library.h"
 #include "queue.h"
@@ -14,15 +12,6 @@ cl_mem memory_of(const sdk::Argument& argument) {
   return static_cast<ClBuffer&>(*argument.buffer).handle();
 }
 
-// Does each launch wait for the one before it?
-bool is_chain(const std::vector<sdk::Launch>& launches) {
-  for (uint32_t n = 1; n < launches.size(); ++n) {
-    const uint32_t* const end = launches[n].after + launches[n].after_count;
-    if (std::find(launches[n].after, end, n - 1) == end) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 ClExecutor::~ClExecutor() {
@@ -30,7 +19,7 @@ ClExecutor::~ClExecutor() {
   if (in_order_) context_.give_queue(*in_order_);
 }
 
-Queue& ClExecutor::queue_of_chains() {
+Queue& ClExecutor::queue_in_order() {
   if (queue_.in_order()) return queue_;
   std::lock_guard<std::mutex> lock(mutex_);
   if (!in_order_) in_order_ = &context_.take_queue(true);
@@ -60,7 +49,8 @@ sdk::Ref<sdk::Event> ClExecutor::launch(const sdk::Ref<sdk::Kernel>& kernel,
 sdk::Ref<sdk::Event> ClExecutor::submit(std::vector<sdk::Launch> launches, sdk::Waits waits,
                                         std::vector<sdk::Ref<sdk::Event>>* each) {
   if (launches.empty()) return sdk::when_done(host(), tracker(), waits);
-  Queue& queue = launches.size() > 1 && is_chain(launches) ? queue_of_chains() : queue_;
+  // In their order none needs an event of its own, which costs more than a small kernel.
+  Queue& queue = launches.size() > 1 && !each ? queue_in_order() : queue_;
   std::vector<Command> commands;
   commands.reserve(launches.size());
   for (sdk::Launch& launch : launches) {

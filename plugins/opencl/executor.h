@@ -31,9 +31,9 @@ class ClExecutor final : public sdk::Executor {
   static Command launch_command(const Queue& to, const sdk::Ref<sdk::Kernel>& kernel,
                                 std::vector<sdk::Argument> arguments);
   sdk::Ref<sdk::Event> start_one(Command command, sdk::Waits waits);
-  // The one for batches of which each command waits for the one before it: in order, the driver
-  // need not be told of any wait.
-  Queue& queue_of_chains();
+  // The one for batches of which nobody asks for each command's event: in order, the driver need not
+  // be told of any wait.
+  Queue& queue_in_order();
 
   Context& context_;
   Queue& queue_;
