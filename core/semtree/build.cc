@@ -470,8 +470,9 @@ Status Builder::one_point(Frame frame, const Frame& parent, Body& out) {
 }
 
 Result<View> Builder::allocate(const Refinement& ref, const Frame& frame, int64_t copies) {
-  const bool shared = in_group() && above_lanes(frame) && !slot_form(ref);
-  if (shared && frame.units > 0)
+  const bool of_group = in_group() && above_lanes(frame) && !slot_form(ref);
+  const bool shared = of_group && has_lanes();
+  if (of_group && frame.units > 0)
     return unsupported("allocation '{}' of {} is neither of the whole group nor of one lane", ref.into,
                        name_of_block(*frame.block));
   // In a loop of the group one copy serves all points: barriers part them (S11).

@@ -81,6 +81,8 @@ class Builder {
 
   // --- group.cc: lanes of a group (S11 to S14)
   bool in_group() const { return !units_.empty(); }
+  // One lane has nobody to share with or to wait for; several such groups may be a group of the device.
+  bool has_lanes() const { return in_group() && units_[0].count * units_[0].inside > 1; }
   // Whether `frame` runs once for several lanes, which only loops, lane blocks and barriers may.
   bool above_lanes(const Frame& frame) const { return frame.units < units_.size(); }
   // Binds the indices that the block's location names to the lane that runs; the lanes that have no

@@ -113,7 +113,7 @@ Status Builder::barrier(const Frame& frame, const stripe::Special& special, Body
   if (in_group() && frame.units > 0)
     return unsupported("a barrier in {} would not be met by all lanes of the group",
                        name_of_block(*frame.block));
-  if (in_group()) out.push_back({Barrier{}});
+  if (has_lanes()) out.push_back({Barrier{}});
   return {};
 }
 
@@ -208,7 +208,7 @@ Status Builder::pipelined(const Frame& outer, const Frame& parent,
   const std::string last =
       nest_.define("fetched", binary(Op::min, beyond, integer(type, range - 1)), {0, range - 1});
   const Affine copy = copy_of(variable(var, {type, 1})), next_copy = copy_of(beyond);
-  out.push_back({Barrier{}});
+  if (has_lanes()) out.push_back({Barrier{}});
   Body body, fetch, stores;
   STRIA_RETURN_IF_ERROR(part(Affine::of(last), next_copy, true, fetch));
   std::set<int> stored;
@@ -230,7 +230,7 @@ Status Builder::pipelined(const Frame& outer, const Frame& parent,
   }
   STRIA_RETURN_IF_ERROR(part(Affine::of(name), copy, false, body));
   std::move(stores.begin(), stores.end(), std::back_inserter(body));
-  body.push_back({Barrier{}});
+  if (has_lanes()) body.push_back({Barrier{}});
   for (Statement& statement :
        nest_.close(name, var, integer(type, 0), integer(type, range), std::move(body)))
     out.push_back(std::move(statement));
