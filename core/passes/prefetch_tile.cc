@@ -33,6 +33,20 @@ void find_loop(Block& block, const std::string& tag, Path& path, Path& best) {
   path.pop_back();
 }
 
+// Does a block inside test values from outside at each of the loop's points? A tile at an edge does: few
+// are, and a loop inside the loop would test apart.
+bool tests_inside(const Block& loop) {
+  return std::any_of(loop.stmts.begin(), loop.stmts.end(), [](const stripe::Statement& stmt) {
+    const Block* inner = stmt.block();
+    if (!inner) return false;
+    const bool tests = std::any_of(inner->idxs.begin(), inner->idxs.end(), [&](const Index& index) {
+      return index.affine && std::any_of(inner->constraints.begin(), inner->constraints.end(),
+                                         [&](const Affine& form) { return form.uses(index.name); });
+    });
+    return tests || tests_inside(*inner);
+  });
+}
+
 class TileMarker {
  public:
   explicit TileMarker(const PrefetchTileOptions& options) : options_(options) {}
@@ -47,7 +61,7 @@ class TileMarker {
       marked += run(*inner, seen_inside(*inner, large));
       Path path, loop;
       find_loop(*inner, options_.loop, path, loop);
-      if (loop.empty() || !std::exchange(is_last, false)) continue;
+      if (loop.empty() || !std::exchange(is_last, false) || tests_inside(*loop.back())) continue;
       std::vector<Refinement> views = used_after(block, s, large);
       if (!views.empty()) marked += fetch(loop, views);
     }
