@@ -213,13 +213,17 @@ class Tiler {
     const auto indices = std::count_if(block.idxs.begin(), block.idxs.end(),
                                        [](const Index& index) { return index.range > 1; });
     if (options_.skip_1d && indices == 1) return "it has one index";
-    if (options_.min_reduction > 0) {
+    if (options_.min_reduction > 0 || options_.max_reduction > 0) {
+      const int64_t enough = std::max(options_.min_reduction, options_.max_reduction + 1);
       int64_t points = 1;
       for (const IndexRole& role : index_roles(block))
-        if (role.kind != IndexKind::output && points < options_.min_reduction) points *= role.range;
+        if (role.kind != IndexKind::output && points < enough) points *= role.range;
       if (points < options_.min_reduction)
         return fmt::format("it reduces over {} points, /min_reduction is {}", points,
                            options_.min_reduction);
+      if (options_.max_reduction > 0 && points > options_.max_reduction)
+        return fmt::format("it reduces over {} points, /max_reduction is {}", points,
+                           options_.max_reduction);
     }
     return why_points_do_not_commute(block, around);
   }
@@ -420,6 +424,8 @@ void describe(AutotileOptions& options, OptionFields& fields) {
   fields.add("min_range", options.min_range, "shortest vector index, in points", {2});
   fields.add("min_reduction", options.min_reduction,
              "leave blocks alone that reduce over fewer points; 0 = none", {0});
+  fields.add("max_reduction", options.max_reduction,
+             "leave blocks alone that reduce over more points; 0 = none", {0});
   fields.add("panels", options.panels,
              "registers: tag views that are read faster from a copy, for pack_panels");
   describe_choice(options.choice, fields);

@@ -85,6 +85,7 @@ struct AutotileOptions {
   int64_t min_range = 4;  // shortest vector index, as for vectorize
   // Blocks that reduce over fewer points are left alone; 0 = none are.
   int64_t min_reduction = 0;
+  int64_t max_reduction = 0;  // and those that reduce over more; 0 = none are
   // With the cost "registers": views that are read faster from a copy get the tag `panels`, whose
   // value is the dimension to be cut, for pack_panels.
   bool panels = false;
