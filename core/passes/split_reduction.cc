@@ -92,7 +92,14 @@ class ReductionSplitter {
     start_indices_at_zero(whole);
     const WrittenNest nest = written_nest({&section_}, {&whole}, out->from);
     if (!nest.reason.empty()) return nest.reason;
-    make(std::move(whole), *out, *longest, steps, nest, made);
+    const bool every_part_writes =
+        std::none_of(whole.constraints.begin(), whole.constraints.end(), [&](const Affine& form) {
+          return std::any_of(whole.idxs.begin(), whole.idxs.end(), [&](const Index& of) {
+            return form.uses(of.name) && !is_output(nest, of.name);
+          });
+        });
+    if (!every_part_writes && !options_.clear) return "parts may leave an element without points";
+    make(std::move(whole), *out, *longest, steps, nest, every_part_writes, made);
     return "";
   }
 
@@ -109,7 +116,7 @@ class ReductionSplitter {
   }
 
   void make(Block kernel, const Refinement& out, const IndexRole& reduction, int64_t steps,
-            const WrittenNest& nest, std::vector<Block>& made) {
+            const WrittenNest& nest, bool every_part_writes, std::vector<Block>& made) {
     const int64_t parts = ceil_div(reduction.range, steps);
     const stripe::Aggregation agg = *out.agg;
     // The parts' buffer: as large as what is written, behind one dimension for the parts.
@@ -143,12 +150,6 @@ class ReductionSplitter {
     index.range = parts;
     sums.idxs.push_back(index);
     sums.find_index(reduction.name)->range = steps;
-    bool every_part_writes =
-        std::none_of(kernel.constraints.begin(), kernel.constraints.end(), [&](const Affine& form) {
-          return std::any_of(kernel.idxs.begin(), kernel.idxs.end(), [&](const Index& of) {
-            return form.uses(of.name) && !is_output(nest, of.name);
-          });
-        });
     substitute_indices(sums,
                        {{reduction.name, Affine::of(reduction.name) + Affine::of(part) * steps}});
     if (reduction.range % steps != 0)
@@ -224,6 +225,8 @@ void describe(SplitReductionOptions& options, OptionFields& fields) {
   fields.add("groups_per_unit", options.groups_per_unit, "groups at once on each", {1, 1 << 20});
   fields.add("outputs", options.outputs, "outputs of one group", {1});
   fields.add("min_steps", options.min_steps, "of the reduction in a part, at least", {1});
+  fields.add("clear", options.clear,
+             "also where a kernel has to set the parts to the identity first");
 }
 
 Status split_reduction(stripe::Program& program, const SplitReductionOptions& options,

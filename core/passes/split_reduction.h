@@ -31,6 +31,7 @@ struct SplitReductionOptions {
   int64_t groups_per_unit = 4;  // at once on each, so that none waits
   int64_t outputs = 1024;       // of one group
   int64_t min_steps = 64;       // of the reduction in a part, at least
+  bool clear = true;            // also where the parts have to be set to the identity first
 };
 
 void describe(SplitReductionOptions& options, OptionFields& fields);
