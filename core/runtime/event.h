@@ -30,7 +30,8 @@ class STRIA_API Event {
   bool valid() const { return state_ != nullptr; }
 
   // Waits until the work is done and gives its outcome; for a run, which kernel of which program
-  // failed, unless CompileOptions::watch_kernels was off. deadline_exceeded if it is still open after `timeout_ns` nanoseconds.
+  // failed, unless CompileOptions::watch_kernels was off. deadline_exceeded if it is still open after
+  // `timeout_ns` nanoseconds.
   Status wait(uint64_t timeout_ns = kForever) const;
   bool is_done() const;
   // The outcome; failed_precondition while the work is open.
