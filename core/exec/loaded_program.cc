@@ -82,6 +82,9 @@ Status check_arguments(const Plan& plan, const std::vector<size_t>& tensors,
   return Status();
 }
 
+// Launches of one piece of work: their positions are 32-bit numbers, and all are listed at once.
+constexpr uint64_t kMostInARow = 1 << 20;
+
 // The launches so many times, each time after all of the time before.
 void repeat(std::vector<hal::Launch>& launches, uint32_t times) {
   const auto count = static_cast<uint32_t>(launches.size());
@@ -254,6 +257,9 @@ Result<Run> Binding::run(std::span<const hal::Argument> inputs,
   const Plan& plan = program.plan;
   STRIA_RETURN_IF_ERROR(check_arguments(plan, plan.inputs, inputs, "inputs"));
   STRIA_RETURN_IF_ERROR(check_arguments(plan, plan.outputs, outputs, "outputs"));
+  if (uint64_t{options.in_a_row} * std::max<size_t>(plan.main.kernels.size(), 1) > kMostInARow)
+    return invalid_argument("'{}' has {} kernels; {} runs in a row would be more than {} launches",
+                            plan.program, plan.main.kernels.size(), options.in_a_row, kMostInARow);
   std::vector<hal::Argument> memory(plan.tensors.size());
   for (size_t i = 0; i < inputs.size(); ++i) memory[plan.inputs[i]] = inputs[i];
   for (size_t i = 0; i < outputs.size(); ++i) memory[plan.outputs[i]] = outputs[i];

@@ -35,8 +35,8 @@ class Run {
   // Waits; a failure says which kernel of which program failed, or that its prologue did. Without
   // `watch_kernels` it is the program alone.
   Status wait() const;
-  // Of each kernel in launch order, of each run in a row, none without `watch_kernels`; failed_precondition before the
-  // run is done.
+  // Of each kernel in launch order, of each run in a row, none without `watch_kernels`;
+  // failed_precondition before the run is done.
   Result<std::vector<KernelTime>> times() const;
 
  private:
@@ -51,6 +51,7 @@ struct RunOptions {
   // The plugin is asked for the end of each kernel, not of the last one alone.
   bool watch_kernels = true;
   // So many runs are one: each begins when the one before has ended, without the host in between.
+  // invalid_argument for more than 2^20 launches.
   uint32_t in_a_row = 1;
 };
 
