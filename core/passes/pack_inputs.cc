@@ -88,10 +88,13 @@ class Packer {
     const VectorChoice vector = choose_vector(kernel, context_.model(), options_.min_range);
     if (vector.lanes <= 1) return "the model gives no vectors";
     if (!vector.index.empty() && !vector.reduction) return "an output index has lanes";
-    double points = 1;
+    double points = 1, outputs = 1;
     for (const stripe::Index& index : kernel.idxs) points *= static_cast<double>(index.range);
+    const std::vector<IndexRole> roles = index_roles(kernel);
+    for (const IndexRole& role : roles)
+      if (role.kind == IndexKind::output) outputs *= static_cast<double>(role.range);
     std::string reason = "no output index lacks lanes for one input alone";
-    for (const IndexRole& role : index_roles(kernel)) {
+    for (const IndexRole& role : roles) {
       if (role.kind != IndexKind::output || role.range < options_.min_range) continue;
       const std::optional<Packing> packing = packing_for(kernel, role.name);
       if (!packing) continue;
@@ -105,7 +108,8 @@ class Packer {
       const auto elements = static_cast<double>(whole->shape.element_count());
       // split_prologue makes the copy of a constant once for all runs, as all of the prologue.
       const bool free = whole->is_const && !section_.tags.has("prologue");
-      if (!free && points < elements * static_cast<double>(options_.reads)) {
+      if (!free && points < elements * static_cast<double>(options_.reads) &&
+          elements > outputs * static_cast<double>(options_.per_output)) {
         reason = "what would be copied is read too seldom";
         continue;
       }
@@ -169,7 +173,11 @@ class Packer {
 void describe(PackInputsOptions& options, OptionFields& fields) {
   fields.add("reqs", options.reqs, "tags that a kernel must have");
   fields.add("reads", options.reads,
-             "points of the kernel for each element that is copied, at least", {1});
+             "points of the kernel for each element that is copied, at least, or as `per_output`",
+             {1});
+  fields.add("per_output", options.per_output,
+             "elements that are copied for each that the kernel writes, at most; 0 = none",
+             {0});
   fields.add("memory", options.memory, "memory unit of the model that is to hold the copy");
   fields.add("percent", options.percent, "of one instance of it, for the copy", {1, 100});
   fields.add("min_range", options.min_range, "shortest vector index, in points", {2});

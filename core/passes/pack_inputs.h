@@ -8,9 +8,10 @@
 //
 // Lanes over an output need no sum over lanes in the end and read one value for all of them of the
 // other input: with few registers that is twice as fast as lanes over the reduction. A kernel
-// qualifies if no output index has lanes as it is, one would have them but for one input, each
-// element of that input is read often enough to pay for its copy, and a cache holds the copy: what
-// a tile reads of it is a column of short runs, slow to bring in from further away.
+// qualifies if no output index has lanes as it is, one would have them but for one input, a cache
+// holds the copy (what a tile reads of it is a column of short runs, slow to bring in from further
+// away), and the copy pays: either each element is read often, or the kernel writes so much that
+// the sums over lanes, one for each element written, take longer than copying.
 // Requires: points of the kernel commute. Ensures: the values are the same; a copied input stays as
 // it is for all other kernels. Runs first: the copy is a kernel like others, and the passes that
 // follow find the new layout.
@@ -29,7 +30,8 @@ namespace stria::passes {
 
 struct PackInputsOptions {
   std::vector<std::string> reqs = {"kernel", "contraction"};  // tags that a kernel must have
-  int64_t reads = 512;        // points of the kernel for each element that is copied, at least
+  int64_t reads = 512;  // points of the kernel for each element that is copied, at least, or
+  int64_t per_output = 0;     // elements that are copied for each that is written, at most; 0 = none
   std::string memory = "L2";  // memory unit of the model that is to hold the copy
   int64_t percent = 50;       // of one instance of it, for the copy
   int64_t min_range = 4;      // shortest vector index, as for vectorize
