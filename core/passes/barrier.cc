@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "stria/passes/kernel_memo.h"
 #include "stria/passes/kernel_probe.h"
 #include "stria/passes/statement_list.h"
 
@@ -28,15 +29,13 @@ void find_barriers(const Block& block, const Path& path, std::vector<Path>& barr
   }
 }
 
-Block without(const Block& kernel, const Path& barrier) {
-  Block out = kernel;
-  Block* block = &out;
+void remove(Block& kernel, const Path& barrier) {
+  Block* block = &kernel;
   for (size_t level = 0; level + 1 < barrier.size(); ++level)
     block = block->stmts[barrier[level]].block();
   std::vector<bool> stays(block->stmts.size(), true);
   stays[barrier.back()] = false;
   erase_statements(*block, stays);
-  return out;
 }
 
 // Where the path leads once the statement at `gone` is no more.
@@ -46,6 +45,39 @@ void close_gap(Path& path, const Path& gone) {
   if (path[last] > gone[last]) --path[last];
 }
 
+// What a kernel's barriers are good for.
+struct Barriers {
+  bool legal = false;  // the kernel is, alone
+  size_t count = 0;
+  std::vector<Path> needless;  // to be removed one after the other: where each is by then
+};
+
+Barriers judge(Block kernel, KernelProbe& probe) {
+  // Nothing else can change with a barrier.
+  stripe::AccessRules asked = stripe::AccessRules::none();
+  asked.barriers = true;
+  std::vector<Path> barriers;
+  find_barriers(kernel, {}, barriers);
+  Barriers out;
+  out.count = barriers.size();
+  if (barriers.empty()) return out;
+  std::stable_sort(barriers.begin(), barriers.end(),
+                   [](const Path& a, const Path& b) { return a.size() > b.size(); });
+  const std::optional<size_t> before = probe.undecided(kernel, asked);
+  if (!before) return out;
+  out.legal = true;
+  for (size_t i = 0; i < barriers.size(); ++i) {
+    Block fewer = kernel;
+    remove(fewer, barriers[i]);
+    const std::optional<size_t> after = probe.undecided(fewer, asked);
+    if (!after || *after > *before) continue;
+    kernel = std::move(fewer);
+    out.needless.push_back(barriers[i]);
+    for (size_t j = i + 1; j < barriers.size(); ++j) close_gap(barriers[j], barriers[i]);
+  }
+  return out;
+}
+
 }  // namespace
 
 void describe(BarrierOptions& options, OptionFields& fields) {
@@ -53,6 +85,7 @@ void describe(BarrierOptions& options, OptionFields& fields) {
 }
 
 Status barrier(stripe::Program& program, const BarrierOptions& options, PassContext& context) {
+  KernelMemo<Barriers> memo;
   for (Block* section : {program.prologue(), program.main()}) {
     if (!section) continue;
     STRIA_ASSIGN(KernelProbe probe, KernelProbe::of(program, *section, context.model()));
@@ -60,29 +93,17 @@ Status barrier(stripe::Program& program, const BarrierOptions& options, PassCont
       Block* kernel = stmt.block();
       if (!kernel || !kernel->tags.has_all(options.reqs)) continue;
       context.matched();
-      std::vector<Path> barriers;
-      find_barriers(*kernel, {}, barriers);
-      if (barriers.empty()) continue;
-      std::stable_sort(barriers.begin(), barriers.end(),
-                       [](const Path& a, const Path& b) { return a.size() > b.size(); });
-      const std::optional<size_t> before = probe.undecided(*kernel);
-      if (!before) {
+      const Barriers& found =
+          memo.of(probe.form(*kernel), [&] { return judge(*kernel, probe); });
+      if (found.count == 0) continue;
+      if (!found.legal) {
         context.skipped(kernel->name, "alone it is not legal");
         continue;
       }
-      const size_t count = barriers.size();
-      size_t gone = 0;
-      for (size_t i = 0; i < barriers.size(); ++i) {
-        Block fewer = without(*kernel, barriers[i]);
-        const std::optional<size_t> after = probe.undecided(fewer);
-        if (!after || *after > *before) continue;
-        *kernel = std::move(fewer);
-        ++gone;
-        const Path removed = barriers[i];
-        for (size_t j = i + 1; j < barriers.size(); ++j) close_gap(barriers[j], removed);
-      }
-      context.note(
-          fmt::format("{}: {} of {} barriers are needed", kernel->name, count - gone, count));
+      for (const Path& path : found.needless) remove(*kernel, path);
+      const size_t gone = found.needless.size();
+      context.note(fmt::format("{}: {} of {} barriers are needed", kernel->name,
+                               found.count - gone, found.count));
       if (gone == 0) continue;
       context.count("barriers_removed", static_cast<int64_t>(gone));
       context.changed();

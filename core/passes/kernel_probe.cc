@@ -2,7 +2,7 @@
 #include "stria/passes/kernel_probe.h"
 
 #include "stria/base/text.h"
-#include "stria/stripe/verifier.h"
+#include "stria/passes/kernel_memo.h"
 
 namespace stria::passes {
 namespace {
@@ -61,7 +61,7 @@ void KernelProbe::hand_in(const stripe::Block& kernel, stripe::Refinement& tempo
   program_.entry.refs.push_back(std::move(tensor));
 }
 
-std::optional<size_t> KernelProbe::undecided(const stripe::Block& kernel) {
+void KernelProbe::enclose(const stripe::Block& kernel) {
   stripe::Block& section = *program_.entry.stmts[0].block();
   section.stmts.clear();
   section.refs.clear();
@@ -81,8 +81,20 @@ std::optional<size_t> KernelProbe::undecided(const stripe::Block& kernel) {
     program_.entry.refs.push_back(outside->second);
   }
   section.stmts.emplace_back(kernel);
+}
+
+stripe::Block KernelProbe::form(const stripe::Block& kernel) {
+  enclose(kernel);
+  return nameless(program_.entry);
+}
+
+std::optional<size_t> KernelProbe::undecided(const stripe::Block& kernel,
+                                             const stripe::AccessRules& asked) {
+  enclose(kernel);
   stripe::VerifyReport report;
-  const Status legal = stripe::verify(program_, rules_.options(nullptr), &report);
+  stripe::VerifyOptions options = rules_.options(nullptr);
+  options.accesses = asked;
+  const Status legal = stripe::verify(program_, options, &report);
   broken_ = legal.ok() ? "" : std::string(legal.message());
   if (!legal.ok()) return std::nullopt;
   return report.warnings.size();

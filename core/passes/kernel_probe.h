@@ -9,6 +9,7 @@
 #include "stria/base/result.h"
 #include "stria/pass/model_rules.h"
 #include "stria/stripe/block.h"
+#include "stria/stripe/verifier.h"
 
 namespace stria::passes {
 
@@ -18,8 +19,15 @@ class KernelProbe {
   static Result<KernelProbe> of(const stripe::Program& program, const stripe::Block& section,
                                 const HardwareModel& model);
 
-  // How many rules cannot be decided of the kernel; nothing if it breaks one.
-  std::optional<size_t> undecided(const stripe::Block& kernel);
+  // How many rules cannot be decided of the kernel; nothing if it breaks one. Of those about
+  // accesses the ones in `asked`: who changes a legal kernel asks for what the change can break,
+  // and compares with the answer for the kernel as it was.
+  std::optional<size_t> undecided(const stripe::Block& kernel,
+                                  const stripe::AccessRules& asked = {});
+
+  // The kernel alone, with all that the verifier gets to see of the program around it but no names:
+  // kernels with equal forms have equal answers. For KernelMemo.
+  stripe::Block form(const stripe::Block& kernel);
 
   // What that kernel broke, the last one asked about; "" if nothing.
   const std::string& broken() const { return broken_; }
@@ -28,6 +36,8 @@ class KernelProbe {
   int64_t pipeline_depth(const std::string& unit) const;
 
  private:
+  // Makes the program of the kernel alone.
+  void enclose(const stripe::Block& kernel);
   void hand_in(const stripe::Block& kernel, stripe::Refinement& temporary);
 
   ModelRules rules_;

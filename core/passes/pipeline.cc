@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "stria/cost/group_plan.h"
+#include "stria/passes/kernel_memo.h"
 #include "stria/passes/kernel_probe.h"
 #include "stria/passes/located_unit.h"
 #include "stria/passes/statement_list.h"
@@ -20,29 +21,53 @@ bool is_barrier(const Statement& stmt) {
   return stmt.special() && stmt.special()->name == "barrier";
 }
 
+// What becomes of a loop.
+struct LoopFate {
+  std::vector<size_t> path;  // positions from the kernel to it
+  std::string reason;        // why it stays as it is; "": it does not
+  int64_t depth = 0;
+  bool drops_barrier = false;  // the one at its end
+};
+
+void drop_last(Block& block) {
+  std::vector<bool> stays(block.stmts.size(), true);
+  stays.back() = false;
+  erase_statements(block, stays);
+}
+
+// Works on a kernel of its own; the fates say what it did, in order.
 class LoopPipeliner {
  public:
-  LoopPipeliner(Block& kernel, KernelProbe& probe, const PipelineLoopOptions& options,
-                PassContext& context)
-      : kernel_(kernel), probe_(probe), options_(options), context_(context) {}
+  LoopPipeliner(const Block& kernel, KernelProbe& probe, const PipelineLoopOptions& options,
+                const HardwareModel& model)
+      : kernel_(kernel), probe_(probe), options_(options), model_(model) {
+    asked_.pipelines = asked_.barriers = true;
+  }
 
-  // `unit`: of the location around the block.
-  void visit(Block& block, std::string unit) {
-    if (!block.location.empty()) unit = block.location.path.back().name;
-    if (&block != &kernel_ && block.tags.has_all(options_.reqs)) {
-      context_.matched();
-      if (std::string reason = tag(block, unit); !reason.empty())
-        context_.skipped(fmt::format("{}: {}", kernel_.name, block.name), reason);
-      else
-        context_.changed();
-      return;
-    }
-    for (Statement& stmt : block.stmts)
-      if (Block* inner = stmt.block()) visit(*inner, unit);
+  std::vector<LoopFate> fates() {
+    visit(kernel_, "", {});
+    return std::move(fates_);
   }
 
  private:
-  std::string tag(Block& block, const std::string& unit) {
+  // `unit`: of the location around the block.
+  void visit(Block& block, std::string unit, const std::vector<size_t>& path) {
+    if (!block.location.empty()) unit = block.location.path.back().name;
+    if (&block != &kernel_ && block.tags.has_all(options_.reqs)) {
+      LoopFate fate{path, "", 0, false};
+      fate.reason = tag(block, unit, fate);
+      fates_.push_back(std::move(fate));
+      return;
+    }
+    for (size_t i = 0; i < block.stmts.size(); ++i)
+      if (Block* inner = block.stmts[i].block()) {
+        std::vector<size_t> at = path;
+        at.push_back(i);
+        visit(*inner, unit, at);
+      }
+  }
+
+  std::string tag(Block& block, const std::string& unit, LoopFate& fate) {
     if (block.tags.has("pipeline")) return "it is #pipeline already";
     const int64_t limit = probe_.pipeline_depth(unit);
     const int64_t depth = options_.depth > 0 ? options_.depth : limit > 0 ? limit : 2;
@@ -62,12 +87,12 @@ class LoopPipeliner {
         bytes += ref.shape.span_bytes();
     }
     if (!allocates) return "it has no allocations of its own";
-    const MemoryUnit* memory = context_.model().find_memory(options_.memory);
+    const MemoryUnit* memory = model_.find_memory(options_.memory);
     bytes = cost::saturating_product(bytes, std::min(depth, points));
     if (memory && memory->size_bytes > 0 && bytes > memory->size_bytes)
       return fmt::format("{} copies take {} bytes, {} holds {}", std::min(depth, points), bytes,
                          options_.memory, memory->size_bytes);
-    const std::optional<size_t> before = probe_.undecided(kernel_);
+    const std::optional<size_t> before = probe_.undecided(kernel_, asked_);
     if (!before) return "its kernel alone is not legal";
     const Block plain = block;
     block.tags.set("pipeline", depth);
@@ -75,30 +100,43 @@ class LoopPipeliner {
       block = plain;
       return "its points need what others write";
     }
-    context_.count("loops_pipelined");
+    fate.depth = depth;
     if (!block.stmts.empty() && is_barrier(block.stmts.back())) {
       const Block with_barrier = block;
-      std::vector<bool> stays(block.stmts.size(), true);
-      stays.back() = false;
-      erase_statements(block, stays);
-      if (stands(*before))
-        context_.count("barriers_removed");
-      else
-        block = with_barrier;
+      drop_last(block);
+      fate.drops_barrier = stands(*before);
+      if (!fate.drops_barrier) block = with_barrier;
     }
     return "";
   }
 
   bool stands(size_t undecided) {
-    const std::optional<size_t> now = probe_.undecided(kernel_);
+    const std::optional<size_t> now = probe_.undecided(kernel_, asked_);
     return now && *now <= undecided;
   }
 
-  Block& kernel_;
+  Block kernel_;
   KernelProbe& probe_;
   const PipelineLoopOptions& options_;
-  PassContext& context_;
+  const HardwareModel& model_;
+  stripe::AccessRules asked_ = stripe::AccessRules::none();  // what such a loop can break
+  std::vector<LoopFate> fates_;
 };
+
+void apply(const LoopFate& fate, Block& kernel, PassContext& context) {
+  Block* loop = &kernel;
+  for (size_t position : fate.path) loop = loop->stmts[position].block();
+  context.matched();
+  if (!fate.reason.empty())
+    return context.skipped(fmt::format("{}: {}", kernel.name, loop->name), fate.reason);
+  loop->tags.set("pipeline", fate.depth);
+  context.count("loops_pipelined");
+  if (fate.drops_barrier) {
+    drop_last(*loop);
+    context.count("barriers_removed");
+  }
+  context.changed();
+}
 
 }  // namespace
 
@@ -118,12 +156,16 @@ Status pipeline(stripe::Program& program, const PipelineLoopOptions& options,
     context.note("the program is placed: copies would have no place");
     return Status();
   }
+  KernelMemo<std::vector<LoopFate>> memo;
   for (Block* section : {program.prologue(), program.main()}) {
     if (!section) continue;
     STRIA_ASSIGN(KernelProbe probe, KernelProbe::of(program, *section, context.model()));
     for (Statement& stmt : section->stmts)
       if (Block* kernel = stmt.block())
-        LoopPipeliner(*kernel, probe, options, context).visit(*kernel, "");
+        for (const LoopFate& fate : memo.of(probe.form(*kernel), [&] {
+               return LoopPipeliner(*kernel, probe, options, context.model()).fates();
+             }))
+          apply(fate, *kernel, context);
   }
   return Status();
 }

@@ -34,7 +34,7 @@ Result<stripe::Block> block_around(const stripe::Statement& statement, const str
 
 Result<ProgramKernels> kernels_of(const stripe::Program& program) {
   stripe::VerifyOptions structure;
-  structure.accesses = false;
+  structure.accesses = stripe::AccessRules::none();
   STRIA_RETURN_IF_ERROR(stripe::verify(program, structure));
   ProgramKernels out;
   for (const stripe::Block* parent : {program.prologue(), program.main()}) {

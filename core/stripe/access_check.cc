@@ -21,7 +21,8 @@ bool has_clamp(const Block& block) {
 
 class AccessCheck {
  public:
-  AccessCheck(Verdicts& verdicts, bool clamps) : verdicts_(verdicts), clamps_(clamps) {}
+  AccessCheck(Verdicts& verdicts, bool clamps)
+      : verdicts_(verdicts), asked_(verdicts.options.accesses), clamps_(clamps) {}
 
   void block(const Place& place, const LevelPtr& outer,
              const std::map<std::string, View>& outer_views, const Ranges& outer_box) {
@@ -35,8 +36,9 @@ class AccessCheck {
     std::map<std::string, View> views;
     for (const Refinement& ref : block.refs) {
       views[ref.into] = make_view(ref, *level, outer_views);
-      if (is_argument(ref, place.depth)) argument(place, ref, views[ref.into]);
-      if (ref.dir == RefDir::none && is_distributed(ref)) check_owner_map(place, ref, verdicts_);
+      if (asked_.inside && is_argument(ref, place.depth)) argument(place, ref, views[ref.into]);
+      if (asked_.owners && ref.dir == RefDir::none && is_distributed(ref))
+        check_owner_map(place, ref, verdicts_);
     }
     const Rules rules = rules_of(place, *level);
     if (rules.any()) open_.emplace_back();
@@ -64,15 +66,16 @@ class AccessCheck {
   Rules rules_of(const Place& place, const Level& level) const {
     const Block& block = *place.block;
     Rules rules;
-    rules.races =
-        !level.variables.empty() && (block.tags.has("parallel") || block.tags.has("vector") || !block.location.empty() ||
-                                     block.tags.integer("pipeline").value_or(1) > 1);
-    rules.barriers = holds_lane_blocks(block);
+    rules.races = !level.variables.empty() &&
+                  ((asked_.races && (block.tags.has("parallel") || block.tags.has("vector") ||
+                                     !block.location.empty())) ||
+                   (asked_.pipelines && block.tags.integer("pipeline").value_or(1) > 1));
+    rules.barriers = asked_.barriers && holds_lane_blocks(block);
     // The program's tensors never hold poison.
-    rules.poison = clamps_ && place.depth > 0 &&
+    rules.poison = asked_.poison && clamps_ && place.depth > 0 &&
                    std::any_of(block.refs.begin(), block.refs.end(),
                                [](const Refinement& ref) { return ref.dir == RefDir::none; });
-    rules.stencil = verdicts_.options.stencils && block.tags.has("stencil");
+    rules.stencil = asked_.stencils && verdicts_.options.stencils && block.tags.has("stencil");
     return rules;
   }
 
@@ -96,9 +99,10 @@ class AccessCheck {
     std::vector<Access> own = own_accesses(level, views);
     bool clamped = false;
     for (const Access& access : own) {
-      if (access.view.beyond == View::Beyond::refused) inside(place, access, box);
-      if (is_distributed(*access.view.allocation)) check_owner(place, access, verdicts_);
-      clamped |= access.view.beyond == View::Beyond::poison;
+      if (asked_.inside && access.view.beyond == View::Beyond::refused) inside(place, access, box);
+      if (asked_.owners && is_distributed(*access.view.allocation))
+        check_owner(place, access, verdicts_);
+      clamped |= asked_.poison && access.view.beyond == View::Beyond::poison;
     }
     if (clamped) check_clamped_loads(place, own, verdicts_);
     if (!open_.empty()) std::move(own.begin(), own.end(), std::back_inserter(open_.back()));
@@ -146,6 +150,7 @@ class AccessCheck {
   }
 
   Verdicts& verdicts_;
+  const AccessRules asked_;
   const bool clamps_;
   // Accesses inside each enclosing block that a rule looks at as a whole.
   std::vector<std::vector<Access>> open_;

@@ -138,15 +138,16 @@ void check_points(const Place& place, const std::vector<std::string>& variables,
 void check_races(const Place& place, const Level& level, const std::vector<Access>& inside,
                  Verdicts& verdicts) {
   const Tags& tags = level.block->tags;
+  const AccessRules& asked = verdicts.options.accesses;
   const std::vector<std::string> parallel = parallel_variables(level);
-  if (!parallel.empty())
+  if (asked.races && !parallel.empty())
     check_points(place, parallel, "points of its parallel indices", level, inside, verdicts);
   const std::vector<std::string> all = all_variables(level);
   if (all.size() == parallel.size()) return;
-  if (tags.has("vector"))
+  if (asked.races && tags.has("vector"))
     check_points(place, all, "lanes of its vector over", level, inside, verdicts);
   // One point at a time is no pipeline.
-  if (tags.integer("pipeline").value_or(1) > 1)
+  if (asked.pipelines && tags.integer("pipeline").value_or(1) > 1)
     check_points(place, all, "points of its pipeline over", level, inside, verdicts);
 }
 

@@ -38,6 +38,23 @@ struct Stencil {
   std::vector<StencilOperand> operands;
 };
 
+// The rules about executed loads and stores, which need integer sets; all other rules are linear in
+// the program's size. Who changes a program that obeys them all may ask about those alone that the
+// change can break.
+struct AccessRules {
+  bool inside = true;    // accesses lie inside their allocations, arguments inside their tensors
+  // Points under way at once touch one element only to read it or to combine into it: those of
+  // parallel indices and of vectors (S2, S8), and those of pipelines (S13).
+  bool races = true;
+  bool pipelines = true;
+  bool barriers = true;  // what one lane stores another sees after a barrier (S11)
+  bool owners = true;    // elements are touched by the lane that holds them (S12)
+  bool poison = true;    // what lies beyond a #clamp view's tensor is not read (S10)
+  bool stencils = true;  // a #stencil block is the model's stencil of its name (S14)
+  static AccessRules none() { return {false, false, false, false, false, false, false}; }
+  bool operator==(const AccessRules&) const = default;
+};
+
 struct VerifyOptions {
   // Known intrinsics by name; null: any name and operand count passes. Borrowed.
   const std::map<std::string, IntrinsicSignature>* intrinsics = nullptr;
@@ -51,10 +68,7 @@ struct VerifyOptions {
   const std::map<std::string, int64_t>* memory_bytes = nullptr;
   // The model's stencils; null: #stencil blocks are compared with nothing. Borrowed.
   const std::vector<Stencil>* stencils = nullptr;
-  // Prove that executed loads and stores lie inside their allocations and that parallel points do
-  // not race, nor lanes without a barrier; owners, poison, stencils. Needs integer sets; the rest
-  // of the rules is linear in the program's size.
-  bool accesses = true;
+  AccessRules accesses;
 };
 
 struct VerifyReport {

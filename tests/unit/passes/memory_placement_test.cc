@@ -85,7 +85,7 @@ TEST_P(NetworkShape, TakesAtMostATwentiethMoreThanIsAliveTogether) {
   EXPECT_LE(static_cast<double>(arena), 1.05 * static_cast<double>(peak));
   EXPECT_GE(arena, peak);
   stripe::VerifyOptions rules;
-  rules.accesses = false;
+  rules.accesses = stripe::AccessRules::none();
   const Status legal = stripe::verify(*program, rules);
   EXPECT_TRUE(legal.ok()) << legal.to_string();
 }

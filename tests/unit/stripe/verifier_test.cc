@@ -109,6 +109,34 @@ INSTANTIATE_TEST_SUITE_P(Stripe, InvalidFile, testing::ValuesIn(invalid_files())
 
 TEST(Verifier, ThereAreManyInvalidFiles) { EXPECT_GE(invalid_files().size(), 120u); }
 
+// Who asks about one rule alone hears of it, who asks about all others does not.
+TEST(Verifier, RulesAboutAccessesAreAskedOneByOne) {
+  const std::pair<bool AccessRules::*, const char*> kRules[] = {
+      {&AccessRules::inside, "load_beyond_the_allocation"},
+      {&AccessRules::inside, "view_of_main_beyond_its_tensor"},
+      {&AccessRules::races, "parallel_race"},
+      {&AccessRules::races, "vector_of_lanes_that_store_into_one"},
+      {&AccessRules::pipelines, "pipelined_points_share_a_tile"},
+      {&AccessRules::barriers, "barrier_missing"},
+      {&AccessRules::owners, "owner_of_another_lane"},
+      {&AccessRules::owners, "owners_share_a_slot"},
+      {&AccessRules::poison, "poison_read"},
+      {&AccessRules::poison, "poison_computed_with"},
+      {&AccessRules::stencils, "stencil_transposed"}};
+  for (const auto& [rule, file] : kRules) {
+    Result<Program> program = parse({file, program_of(text_of(file), false)});
+    ASSERT_TRUE(program.ok()) << program.status().to_string();
+    VerifyOptions asked = options();
+    asked.accesses = AccessRules::none();
+    EXPECT_TRUE(verify(*program, asked).ok()) << file;
+    asked.accesses.*rule = true;
+    EXPECT_FALSE(verify(*program, asked).ok()) << file;
+    asked.accesses = AccessRules();
+    asked.accesses.*rule = false;
+    EXPECT_TRUE(verify(*program, asked).ok()) << file;
+  }
+}
+
 TEST(Verifier, StripeTopPasses) {
   VerifyReport report;
   std::string text = read_file(std::string(STRIA_SOURCE_DIR) + "/tests/golden/stripe/stripe_top.stripe").value();
