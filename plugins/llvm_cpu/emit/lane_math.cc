@@ -10,15 +10,11 @@ namespace {
 
 class Lanes {
  public:
-  Lanes(llvm::IRBuilder<>& b, llvm::Type* type)
-      : b_(b), type_(type), bits_(llvm::VectorType::getInteger(llvm::cast<llvm::VectorType>(type))) {
-    b_.setFastMathFlags(llvm::FastMathFlags());  // t - magic below is not what t was made of
+  Lanes(llvm::IRBuilder<>& b, llvm::Type* type) : b_(b), type_(type) {
+    b_.setFastMathFlags(llvm::FastMathFlags());  // the errors stated hold for these operations, in this order
   }
 
   llvm::Constant* number(double value) const { return llvm::ConstantFP::get(type_, value); }
-  llvm::Constant* integer(int32_t value) const {
-    return llvm::ConstantInt::getSigned(bits_, value);
-  }
   llvm::Value* fma(llvm::Value* x, llvm::Value* y, llvm::Value* z) {
     return b_.CreateIntrinsic(llvm::Intrinsic::fma, {type_}, {x, y, z});
   }
@@ -30,27 +26,11 @@ class Lanes {
     return b_.CreateSelect(b_.CreateFCmpOGT(x, number(upper)), number(upper), x);
   }
 
-  // x = n ln 2 + r with |r| <= ln 2 / 2; e^r - 1 = r + r^2 q(r), q of the least largest relative error
-  // (Remez's exchange). ln 2 is taken off in two parts, of which the first times n is exact; where
-  // an error of n * 2e-9 of e^r does not matter, in one.
-  struct Parts {
-    llvm::Value* n;         // an integer
-    llvm::Value* exponent;  // the same in 32 bits
-    llvm::Value* minus_one; // e^r - 1
-  };
-  Parts parts(llvm::Value* x, bool exact) {
-    Parts out;
-    // 1.5 * 2^23: the sum's last bits are the nearest integer.
-    llvm::Value* t = fma(x, number(1.44269504088896341), number(12582912));
-    out.n = b_.CreateFSub(t, number(12582912));
-    out.exponent = b_.CreateSub(b_.CreateBitCast(t, bits_), integer(0x4b400000));
-    llvm::Value* r = fma(out.n, number(exact ? -0.693359375 : -0.693147180559945309), x);
-    if (exact) r = fma(out.n, number(2.12194440054690583e-4), r);
-    llvm::Value* q = number(0.00140197418563);
-    for (double coefficient : {0.00836612127257, 0.0416656507911, 0.166665459395, 0.500000009422})
-      q = fma(q, r, number(coefficient));
-    out.minus_one = fma(q, b_.CreateFMul(r, r), r);
-    return out;
+  // The sum of coefficients[i] * x^(size - 1 - i).
+  llvm::Value* polynomial(llvm::Value* x, std::initializer_list<double> coefficients) {
+    llvm::Value* sum = nullptr;
+    for (double coefficient : coefficients) sum = sum ? fma(sum, x, number(coefficient)) : number(coefficient);
+    return sum;
   }
   int count() const {
     return static_cast<int>(llvm::cast<llvm::FixedVectorType>(type_)->getNumElements());
@@ -79,40 +59,43 @@ class Lanes {
     std::iota(all.begin(), all.end(), 0);
     return b_.CreateShuffleVector(lanes, b_.CreateShuffleVector(more, longer), all);
   }
-  // 2^exponent of normal numbers.
-  llvm::Value* power(llvm::Value* exponent) {
-    return b_.CreateBitCast(b_.CreateShl(b_.CreateAdd(exponent, integer(127)), 23), type_);
-  }
 
  private:
   llvm::IRBuilder<>& b_;
   llvm::Type* type_;
-  llvm::Type* bits_;
 };
 
 }  // namespace
 
+// x = n ln 2 + r with |r| <= ln 2 / 2; e^r = 1 + r + r^2 q(r), q of the least largest relative error
+// (Remez's exchange). ln 2 is taken off in two parts, of which the first times n is exact.
 llvm::Value* exp_of_lanes(llvm::IRBuilder<>& b, llvm::Value* x) {
   const llvm::IRBuilder<>::FastMathFlagGuard guard(b);
   Lanes lanes(b, x->getType());
   // Beyond these the result is 0 or infinite.
-  const Lanes::Parts parts = lanes.parts(lanes.at_most(lanes.at_least(x, -104), 89), true);
-  llvm::Value* value = b.CreateFAdd(parts.minus_one, lanes.number(1));
-  return lanes.times_power(value, parts.n);
+  x = lanes.at_most(lanes.at_least(x, -104), 89);
+  llvm::Value* n = b.CreateUnaryIntrinsic(llvm::Intrinsic::roundeven,
+                                          b.CreateFMul(x, lanes.number(1.44269504088896341)));
+  llvm::Value* r = lanes.fma(n, lanes.number(-0.693359375), x);
+  r = lanes.fma(n, lanes.number(2.12194440054690583e-4), r);
+  llvm::Value* value = lanes.polynomial(r, {0.00140197418563, 0.00836612127257, 0.0416656507911, 0.166665459395,
+                                            0.500000009422, 1, 1});
+  return lanes.times_power(value, n);
 }
 
+// tanh x = 2 h / (1 + h^2) with h = tanh(x / 2) = a / q: as h comes near 1, its error counts less and
+// less. a = x p(x^2) and q(x^2) are the polynomials of the least largest relative error of the result
+// between 0 and 9.011, whose result is 1 as that of all beyond; their common factor is the one that
+// leaves the least error with rounded coefficients and steps.
 llvm::Value* tanh_of_lanes(llvm::IRBuilder<>& b, llvm::Value* x) {
   const llvm::IRBuilder<>::FastMathFlagGuard guard(b);
   Lanes lanes(b, x->getType());
-  // e / (e + 2) with e = e^2|x| - 1, which keeps its digits near 0. Beyond 10 the result is 1; the
-  // larger e is, the less its error counts.
-  llvm::Value* twice = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, b.CreateFAdd(x, x));
-  const Lanes::Parts parts = lanes.parts(lanes.at_most(twice, 20), false);
-  llvm::Value* power = lanes.power(parts.exponent);
-  llvm::Value* e = lanes.fma(power, parts.minus_one, b.CreateFSub(power, lanes.number(1)));
-  llvm::Value* value = b.CreateFDiv(e, b.CreateFAdd(e, lanes.number(2)));
-  // So -0 stays -0.
-  return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, value, x);
+  x = lanes.at_most(lanes.at_least(x, -9.011), 9.011);
+  llvm::Value* square = b.CreateFMul(x, x);
+  llvm::Value* a = b.CreateFMul(x, lanes.polynomial(square, {5.3172731e-05, 0.0138645265, 0.465727925}));
+  llvm::Value* q = lanes.polynomial(square, {1.14334409e-06, 0.00112344685, 0.10535033, 0.93145585});
+  llvm::Value* sum = lanes.fma(a, a, b.CreateFMul(q, q));
+  return b.CreateFDiv(b.CreateFMul(b.CreateFAdd(a, a), q), sum);
 }
 
 }  // namespace stria::llvm_cpu

@@ -11,9 +11,9 @@ namespace stria::llvm_cpu {
 // Vectors have a multiple of so many lanes, and the processor has vectors of 64 bytes.
 inline constexpr int kLanesOfMath = 16;
 
-// e^x, off by 1.06 ULP at most over all numbers, denormal results among them. NaN gives NaN.
+// e^x, off by 0.99 ULP at most over all numbers, denormal results among them. NaN gives NaN.
 llvm::Value* exp_of_lanes(llvm::IRBuilder<>& b, llvm::Value* x);
-// The hyperbolic tangent, off by 2.53 ULP at most over all numbers. NaN gives NaN.
+// The hyperbolic tangent, off by 3.38 ULP at most over all numbers. NaN gives NaN.
 llvm::Value* tanh_of_lanes(llvm::IRBuilder<>& b, llvm::Value* x);
 
 }  // namespace stria::llvm_cpu
