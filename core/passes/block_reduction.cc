@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
+#include "stria/cost/register_time.h"
+#include "stria/cost/tiled_block.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/index_role.h"
 #include "stria/passes/located_unit.h"
@@ -19,6 +22,10 @@ using stripe::RefDir;
 using stripe::Refinement;
 
 using Sizes = std::map<std::string, int64_t>;  // points of each index
+
+// Cycles in which a vector of running values is brought into registers, added and stored: once in
+// each part of the reduction.
+constexpr double kUpdateCycles = 3;
 
 // Bytes of the lines that a tile of these sizes reads, each tensor on its own.
 double bytes_read(const Block& block, const Sizes& tile, int64_t line_bytes) {
@@ -62,8 +69,18 @@ class Cutter {
                           static_cast<double>(options.percent) / 100
                     : 0;
     line_bytes_ = memory ? memory->line_bytes : 0;
-    parts_ = options.parts_per_core * (unit ? std::max<int64_t>(unit->count, 1) : 1);
+    cores_ = unit ? std::max<int64_t>(unit->count, 1) : 1;
     vector_ = choose_vector(block, model, options.min_range);
+    const cost::TiledBlock tiled = cost::tiled_block(block);
+    const std::optional<cost::CoreRates> rates =
+        cost::core_rates(model, options.unit, tiled.type, vector_.lanes);
+    if (!rates) return;
+    multiply_cycles_ =
+        cost::points_of(tiled.ranges()) /
+        (rates->multiply_adds * static_cast<double>(std::max<int64_t>(1, vector_.lanes)));
+    bytes_per_cycle_ = static_cast<double>(unit->vector_bytes);
+    for (const cost::CoreRates::Level& cache : rates->caches)
+      if (cache.name == options.memory) bytes_per_cycle_ = std::max(cache.bytes_per_cycle, 0.1);
   }
 
   // The sizes of the inner block; or why there is none.
@@ -86,8 +103,17 @@ class Cutter {
                                                 : 1;
     if (bytes_read(block_, registers, line_bytes_) <= limit_)
       return "what a register tile reads stays in the memory";
-    cut_outputs(row, tile);
-    return cut_reduction(tile);
+    if (bytes_per_cycle_ == 0) return "the model does not say how many vector registers there are";
+    double least = std::numeric_limits<double>::infinity();
+    for (const Sizes& outputs : output_parts(row)) {
+      Sizes candidate = outputs;
+      if (!cut_reduction(candidate)) continue;
+      const double cycles = cycles_of(candidate);
+      if (cycles >= least) continue;
+      least = cycles;
+      tile = std::move(candidate);
+    }
+    return tile.empty() ? "parts that stay in the memory would be too short" : "";
   }
 
  private:
@@ -111,8 +137,34 @@ class Cutter {
     return row ? row->name : "";
   }
 
-  // Parts of the outputs for all cores, the largest stride first; whole register tiles.
-  void cut_outputs(const std::string& row, Sizes& tile) const {
+  // Parts of the outputs to choose from: of the lanes in whole register tiles, which divide them,
+  // so that copies in panels stay possible; of the others in whole rows of them.
+  std::vector<Sizes> output_parts(const std::string& row) const {
+    std::vector<Sizes> out;
+    const int64_t most = cores_ * options_.parts_per_core;
+    for (int64_t wanted = 1; wanted <= most; ++wanted) {
+      Sizes tile = in_parts(row, wanted);
+      if (!out.empty() && tile == out.back()) continue;
+      out.push_back(std::move(tile));
+    }
+    const size_t whole = out.size();
+    const auto lanes = std::find_if(roles_.begin(), roles_.end(), [&](const IndexRole& role) {
+      return role.name == vector_.index;
+    });
+    const int64_t unit = options_.vectors * vector_.lanes;
+    for (int64_t parts = 2; parts <= std::min(most, lanes->range / unit); ++parts) {
+      if (lanes->range % (parts * unit) != 0) continue;
+      for (size_t t = 0; t < whole; ++t) {
+        out.push_back(out[t]);
+        out.back()[lanes->name] = lanes->range / parts;
+      }
+    }
+    return out;
+  }
+
+  // About so many parts of all outputs but the lanes, the largest stride first.
+  Sizes in_parts(const std::string& row, int64_t parts) const {
+    Sizes tile;
     std::vector<const IndexRole*> outputs;
     for (const IndexRole& role : roles_) {
       tile[role.name] = role.range;
@@ -123,17 +175,37 @@ class Cutter {
     });
     int64_t made = 1;
     for (const IndexRole* role : outputs) {
-      const int64_t wanted = ceil_div(parts_, made);
+      const int64_t wanted = ceil_div(parts, made);
       if (wanted <= 1) break;
       int64_t size = ceil_div(role->range, wanted);
       if (role->name == row) size = ceil_div(size, options_.rows) * options_.rows;
       tile[role->name] = std::min(size, role->range);
       made *= ceil_div(role->range, tile[role->name]);
     }
+    return tile;
   }
 
-  // The innermost reduction indices whole, as long as what is read stays in the memory.
-  std::string cut_reduction(Sizes& tile) const {
+  // Of the core that has the most to do: multiply-adds, what comes into the memory for each part
+  // anew, and running values that go through memory between parts of the reduction.
+  double cycles_of(const Sizes& tile) const {
+    double parts = 1, steps = 1, outputs = 1;
+    for (const IndexRole& role : roles_) {
+      const auto count = static_cast<double>(ceil_div(role.range, tile.at(role.name)));
+      (role.kind == IndexKind::reduction ? steps : parts) *= count;
+      if (role.kind == IndexKind::output) outputs *= static_cast<double>(role.range);
+    }
+    const double comes = parts * steps * bytes_read(block_, tile, line_bytes_) / bytes_per_cycle_,
+                 updates = steps > 1 ? kUpdateCycles * steps * outputs /
+                                           static_cast<double>(vector_.lanes)
+                                     : 0,
+                 cores = static_cast<double>(cores_);
+    // Cores are not equally fast: the last part of each is waited for.
+    return (multiply_cycles_ + comes + updates) * (1 + (cores - 1) / parts) / cores;
+  }
+
+  // The innermost reduction indices whole, as long as what is read stays in the memory. False:
+  // parts would be too short.
+  bool cut_reduction(Sizes& tile) const {
     std::vector<std::string> reductions;
     for (const Index& index : block_.idxs)
       for (const IndexRole& role : roles_)
@@ -153,15 +225,15 @@ class Cutter {
       steps *= size;
       if (size < ranges[*name]) break;
     }
-    return steps >= options_.min_steps ? "" : "parts that stay in the memory would be too short";
+    return steps >= options_.min_steps;
   }
 
   const Block& block_;
   const BlockReductionOptions& options_;
   const std::vector<IndexRole> roles_;
   VectorChoice vector_;
-  double limit_ = 0;
-  int64_t line_bytes_ = 0, parts_ = 1;
+  double limit_ = 0, multiply_cycles_ = 0, bytes_per_cycle_ = 0;
+  int64_t line_bytes_ = 0, cores_ = 1;
 };
 
 }  // namespace
@@ -173,8 +245,8 @@ void describe(BlockReductionOptions& options, OptionFields& fields) {
   fields.add("memory", options.memory, "memory unit of the model that is to hold what is read");
   fields.add("percent", options.percent, "of one instance of it, for what is read", {1, 100});
   fields.add("unit", options.unit, "execution unit of the model; its count is the number of cores");
-  fields.add("parts_per_core", options.parts_per_core, "parts of the outputs for each core",
-             {1, 1 << 20});
+  fields.add("parts_per_core", options.parts_per_core,
+             "parts of the outputs for each core, at most", {1, 1 << 20});
   fields.add("vectors", options.vectors,
              "of the vector index in the register tile that follows, in vectors of the hardware",
              {1, 1 << 20});

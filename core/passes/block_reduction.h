@@ -7,14 +7,18 @@
 //     0: #reduction_part block [i:32, j:64, k:256] (in A[k, i], …, out C[i, j]:add.fp32) { S }
 //   }
 //
-// The block around loops over parts of the outputs, enough for all cores, and inside each over
-// parts of the reduction; a block inside has all register tiles of both. Where one register tile
-// reads no more than the cache holds, or has all outputs, so that nothing is read again, nothing is
-// cut, and the block itself gets the tag: the reduction then runs whole in registers, which needs
-// no traffic for running values. Requires: points of the block commute; its running values may be
-// kept in the tensor that it writes (else it is not cut). Ensures: the same points run. Runs after
-// order_indices, whose innermost reduction indices stay whole first, and before the register tile
-// is cut from the blocks that it tags; vectorize is told to keep running values inside them.
+// The block around loops over parts of the outputs, and inside each over parts of the reduction; a
+// block inside has all register tiles of both. Which outputs are cut, and how often, is the choice
+// of the shortest time: what is read comes into the memory for each part anew, running values go
+// through memory once for each part of the reduction, and the last core's last part is waited for.
+// A large second factor of few rows is thus read once, by parts of its columns. Where one register
+// tile reads no more than the cache holds, or has all outputs, so that nothing is read again,
+// nothing is cut, and the block itself gets the tag: the reduction then runs whole in registers,
+// which needs no traffic for running values. Requires: points of the block commute; its running
+// values may be kept in the tensor that it writes (else it is not cut). Ensures: the same points
+// run. Runs after order_indices, whose innermost reduction indices stay whole first, and before the
+// register tile is cut from the blocks that it tags; vectorize is told to keep running values
+// inside them.
 #pragma once
 
 #include <cstdint>
@@ -31,10 +35,10 @@ namespace stria::passes {
 struct BlockReductionOptions {
   std::vector<std::string> reqs = {"kernel", "contraction"};  // tags that a block must have
   std::vector<std::string> inner_set = {"reduction_part"};    // tags of the inner block
-  std::string memory = "L2";  // memory unit of the model; each core has one
-  int64_t percent = 50;       // of one instance, for what is read
-  std::string unit = "CORE";  // execution unit of the model; its count is the number of cores
-  int64_t parts_per_core = 8;
+  std::string memory = "L2";   // memory unit of the model; each core has one
+  int64_t percent = 50;        // of one instance, for what is read
+  std::string unit = "CORE";   // execution unit of the model; its count is the number of cores
+  int64_t parts_per_core = 8;  // of the outputs, at most
   // The register tile that will be cut, for blocks whose vector index is an output index.
   int64_t vectors = 2;     // of the vector index, in vectors of the hardware
   int64_t rows = 6;        // of the output index with the smallest stride beside it
