@@ -30,14 +30,11 @@ struct GroupScore {
   bool fits() const { return verdict == Verdict::fits; }
 };
 
-// `settings.threads` and the goals are positive.
+// `settings.threads` and the goals are positive. score_bound.h: what no tile is better than.
 GroupScore score_of(const FlatKernel& kernel, const Tile& tile, const GroupSettings& settings);
 
-// Not below the score of any tile that is at least `low` and at most `high`, index by index.
-double score_bound(const FlatKernel& kernel, const Tile& low, const Tile& high,
-                   const GroupSettings& settings);
-// True only if neither the tile nor a larger one fits.
-bool all_larger_are_over(const FlatKernel& kernel, const Tile& tile, const GroupSettings& settings);
+// How much of a goal of the settings is reached, at most 1.
+double part_of_goal(double is, int64_t goal);
 
 // The terms in one line, the verdict or the ratios in a second one.
 std::string to_string(const GroupScore& score, const GroupSettings& settings);

@@ -27,7 +27,9 @@ bool is_better(double cost, const Tile& tile, const ScoredTile& than) {
 class Exhaustive {
  public:
   Exhaustive(const TileSpace& space, const TileCost& cost, size_t keep)
-      : space_(space), cost_(cost), keep_(keep) {}
+      : space_(space), cost_(cost), keep_(keep), is_last_(space.size()) {
+    for (size_t i : cost.last) is_last_[i] = true;
+  }
 
   Ranking run() && {
     Box box;
@@ -104,14 +106,16 @@ class Exhaustive {
     }
   }
 
-  // The index whose sizes differ most in the box; the number of indices: it is one tile.
+  // The index whose sizes differ most in the box, of those of `last` only if there is no other; the
+  // number of indices: it is one tile.
   size_t widest(const Box& box) const {
     size_t out = space_.size();
-    double most = 1;
+    std::pair<bool, double> most;
     for (size_t i = 0; i < space_.size(); ++i) {
-      const double ratio = static_cast<double>(box.high[i]) / static_cast<double>(box.low[i]);
-      if (ratio <= most) continue;
-      most = ratio;
+      const std::pair<bool, double> one = {
+          !is_last_[i], static_cast<double>(box.high[i]) / static_cast<double>(box.low[i])};
+      if (one.second <= 1 || (out < space_.size() && one <= most)) continue;
+      most = one;
       out = i;
     }
     return out;
@@ -142,6 +146,7 @@ class Exhaustive {
   const TileSpace& space_;
   const TileCost& cost_;
   const size_t keep_;
+  std::vector<bool> is_last_;
   std::deque<std::array<Box, 2>> halves_;  // by depth; memory is taken once
   Ranking out_;
 };

@@ -39,6 +39,9 @@ struct TileCost {
   std::function<double(const Tile& low, const Tile& high)> bound;
   // True only if neither the tile nor a larger one fits.
   std::function<bool(const Tile&)> hopeless;
+  // Indices whose sizes change the cost little: boxes are halved along them last. What is found
+  // does not depend on it.
+  std::vector<size_t> last = {};
 };
 
 struct Ranking {

@@ -9,6 +9,7 @@
 #include "stria/base/text.h"
 #include "stria/cost/block_time.h"
 #include "stria/cost/roofline_occupancy.h"
+#include "stria/cost/score_bound.h"
 #include "stria/cost/tile_search.h"
 #include "stria/cost/traffic_cost.h"
 #include "stria/pass/measure.h"
@@ -35,6 +36,8 @@ class Costing {
   virtual double of(const Tile& tile) const = 0;
   virtual double bound(const Tile& low, const Tile& high) const = 0;
   virtual bool hopeless(const Tile& tile) const = 0;
+  // TileCost::last.
+  virtual std::vector<size_t> last() const { return {}; }
   // What `ascend` climbs; over 0 where the tile fits.
   virtual double score(const Tile& tile) const = 0;
   virtual std::string terms(const Tile& tile) const = 0;
@@ -78,7 +81,7 @@ class TrafficCosting final : public Costing {
 class GroupCosting final : public Costing {
  public:
   GroupCosting(const TiledBlock& block, cost::FlatKernel kernel, const GroupSettings& settings)
-      : kernel_(std::move(kernel)), settings_(settings) {
+      : kernel_(std::move(kernel)), settings_(settings), bound_(kernel_, settings) {
     for (const cost::FlatKernel::Index& index : kernel_.indices)
       for (size_t i = 0; i < block.indices.size(); ++i)
         if (block.indices[i].name == index.name) order_.push_back(i);
@@ -88,10 +91,17 @@ class GroupCosting final : public Costing {
     return score.fits() ? -score.score : kNone;
   }
   double bound(const Tile& low, const Tile& high) const override {
-    return -cost::score_bound(kernel_, in_order(low, low_), in_order(high, high_), settings_);
+    return -bound_(in_order(low, low_), in_order(high, high_));
   }
   bool hopeless(const Tile& tile) const override {
-    return cost::all_larger_are_over(kernel_, in_order(tile, low_), settings_);
+    return bound_.all_larger_are_over(in_order(tile, low_));
+  }
+  // Tiles that differ in the reduction alone mostly fetch as much.
+  std::vector<size_t> last() const override {
+    std::vector<size_t> out;
+    for (size_t i = 0; i < order_.size(); ++i)
+      if (!kernel_.writes_apart(i)) out.push_back(order_[i]);
+    return out;
   }
   double score(const Tile& tile) const override {
     return cost::score_of(kernel_, in_order(tile, low_), settings_).score;
@@ -109,6 +119,7 @@ class GroupCosting final : public Costing {
 
   const cost::FlatKernel kernel_;
   const GroupSettings& settings_;
+  const cost::ScoreBound bound_;
   std::vector<size_t> order_;
   mutable Tile low_, high_;  // in the table's order; memory is taken once
 };
@@ -270,9 +281,9 @@ class Chooser {
         : options_.cost == "group_time"
             ? cost::group_tiles(tiled_)
             : cost::tile_space(tiled_, {.only_po2 = options_.only_po2,
-                                               .only_even = options_.only_even,
-                                               .only_multiple_of = options_.only_multiple_of,
-                                               .cut_reductions = options_.cut_reductions});
+                                        .only_even = options_.only_even,
+                                        .only_multiple_of = options_.only_multiple_of,
+                                        .cut_reductions = options_.cut_reductions});
     std::vector<ScoredTile> best;
     if (space.ok()) best = options_.search == "ascend" ? climb(*space) : look_everywhere(*space);
     if (best.empty()) {
@@ -317,6 +328,7 @@ class Chooser {
     of.hopeless = [&](const Tile& tile) {
       return cost::all_larger_are_over(tiled_, tile, limits_) || costing_->hopeless(tile);
     };
+    of.last = costing_->last();
     cost::Ranking ranking = cost::exhaustive(space, of, kept());
     looked_at_ = ranking.looked_at;
     return std::move(ranking.best);
@@ -462,7 +474,7 @@ void describe_choice(TileChoiceOptions& options, OptionFields& fields) {
   fields.add("local", options.local, "group_time: memory unit that lanes of a group share");
   fields.add("registers", options.registers, "group_time: memory unit that each lane has");
   fields.add("search", options.search,
-             "how tiles are looked for; for roofline_occupancy ascend is by far the faster one",
+             "how tiles are looked for: the best of all sizes, or a greedy walk over doublings",
              std::vector<std::string>{"exhaustive", "ascend"});
   fields.add("only_po2", options.only_po2, "sizes are powers of two");
   fields.add("only_even", options.only_even, "sizes divide their ranges");

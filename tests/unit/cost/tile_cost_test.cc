@@ -15,6 +15,7 @@
 #include "stria/cost/group_time.h"
 #include "stria/cost/machine_balance.h"
 #include "stria/cost/roofline_occupancy.h"
+#include "stria/cost/score_bound.h"
 #include "stria/cost/tile_search.h"
 #include "stria/cost/traffic_cost.h"
 #include "stria/stripe/parser.h"
@@ -215,9 +216,10 @@ TEST(Exhaustive, FindsWhatLookingAtEveryTileFinds) {
     if (round % 5 == 0) limits.max_po2_points = 64;
     if (round % 7 == 0) limits.max_tiles = 40;
     if (round % 11 == 0) limits.max_per_input_bytes = 400;
-    const TileCost cost = cost_of(block, settings, limits);
+    TileCost cost = cost_of(block, settings, limits);
     auto space = tile_space(block, {});
     ASSERT_TRUE(space.ok()) << space.status().to_string();
+    if (round % 2) cost.last = {0};
     for (size_t keep : {size_t{1}, size_t{5}}) {
       const Ranking ranking = exhaustive(*space, cost, keep);
       ASSERT_EQ(text_of(ranking.best), text_of(unpruned(*space, cost, keep)))
@@ -312,12 +314,12 @@ TEST(Exhaustive, FindsTheBestScoreOfWorkGroups) {
       const GroupScore score = score_of(kernel, tile, of);
       return score.fits() ? -score.score : kNone;
     };
-    cost.bound = [&](const Tile& low, const Tile& high) {
-      return -score_bound(kernel, low, high, of);
-    };
-    cost.hopeless = [&](const Tile& tile) { return all_larger_are_over(kernel, tile, of); };
+    const ScoreBound bound(kernel, of);
+    cost.bound = [&](const Tile& low, const Tile& high) { return -bound(low, high); };
+    cost.hopeless = [&](const Tile& tile) { return bound.all_larger_are_over(tile); };
     TileSpace space;
     for (const FlatKernel::Index& index : kernel.indices) {
+      if (round % 2 && !kernel.writes_apart(space.size())) cost.last.push_back(space.size());
       std::vector<int64_t>& sizes = space.emplace_back();
       for (int64_t size = 1; size <= index.range; ++size) sizes.push_back(size);
     }
@@ -330,6 +332,103 @@ TEST(Exhaustive, FindsTheBestScoreOfWorkGroups) {
   std::cout << looked_at << " of " << all << " tiles looked at, " << none << " times none fits\n";
   EXPECT_LT(looked_at, all / 2);
   EXPECT_LT(none, 50);
+}
+
+// A convolution of an image of `size` x `size`, channels innermost, its indices by name.
+FlatKernel convolution(int64_t size, int64_t channels, int64_t taps, int64_t stride,
+                       int64_t outputs) {
+  const int64_t row = size * channels, filter = channels * outputs, places = ceil_div(size, stride);
+  FlatKernel out;
+  out.indices = {{"c", channels}, {"i", taps},   {"j", taps},
+                 {"o", outputs},  {"x", places}, {"y", places}};
+  out.output = {"O", DataType::fp32, {0, 0, 0, 1, places * outputs, outputs}, 0};
+  out.inputs = {{"I", DataType::fp32, {1, row, channels, 0, stride * row, stride * channels}, 0},
+                {"F", DataType::fp32, {outputs, taps * filter, filter, 1, 0, 0}, 0}};
+  out.post_operations = 3;
+  return out;
+}
+
+TEST(ScoreBound, IsAboveEveryTileOfItsBox) {
+  std::mt19937 random(11);
+  const auto pick = [&](int64_t from, int64_t to) {
+    return std::uniform_int_distribution<int64_t>(from, to)(random);
+  };
+  int64_t fits = 0;
+  double tightest = 1e9, loosest_of_one = 0;
+  for (int round = 0; round < 10000; ++round) {
+    const FlatKernel kernel =
+        round % 3 ? random_kernel(random)
+                  : convolution(pick(4, 12), pick(1, 12), pick(1, 3), pick(1, 3), pick(1, 12));
+    GroupSettings of;
+    of.threads = round % 2 ? 16 : 64;
+    of.mem_width = round % 5 ? 32 : 128;
+    of.max_mem = round % 7 ? 1 << 20 : 400;
+    of.max_regs = 1 << 20;
+    of.goal_groups = round % 4 ? 4 : 64;
+    of.goal_flops_per_byte = 200;
+    of.use_global = round % 6 == 0;
+    const ScoreBound bound(kernel, of);
+    Tile low, high;
+    for (const FlatKernel::Index& index : kernel.indices) {
+      low.push_back(pick(1, index.range));
+      high.push_back(std::min(index.range, low.back() + pick(0, 3)));
+    }
+    const double most = bound(low, high), hopeless = bound.all_larger_are_over(low);
+    TileSpace space;
+    for (size_t i = 0; i < low.size(); ++i) {
+      space.emplace_back();
+      for (int64_t size = low[i]; size <= high[i]; ++size) space.back().push_back(size);
+    }
+    double best = 0;
+    for_each_tile(space, [&](const Tile& tile) {
+      const GroupScore score = score_of(kernel, tile, of);
+      if (!score.fits()) return;
+      ++fits;
+      best = std::max(best, score.score);
+      ASSERT_FALSE(hopeless) << "round " << round;
+      ASSERT_LE(score.score, most) << "round " << round;
+      loosest_of_one = std::max(loosest_of_one, bound(tile, tile) / score.score);
+    });
+    if (best > 0) tightest = std::min(tightest, most / best);
+  }
+  std::cout << fits << " tiles fit; bounds of one tile at most " << loosest_of_one << " times it\n";
+  EXPECT_GT(fits, 100000);
+  EXPECT_LT(tightest, 1.001);
+}
+
+// Tiles of a strided convolution of ResNet-50 that a search over all sizes asks for: what its time
+// comes from.
+TEST(ScoreBound, LeavesFewTilesOfAConvolution) {
+  const FlatKernel kernel = convolution(56, 128, 3, 2, 128);
+  GroupSettings of;
+  of.threads = 256;
+  of.mem_width = 32;
+  of.max_mem = 49152;
+  of.max_regs = 65536;
+  of.goal_groups = 128;
+  of.goal_flops_per_byte = 30;
+  const ScoreBound bound(kernel, of);
+  int64_t boxes = 0;
+  TileCost cost;
+  cost.of = [&](const Tile& tile) {
+    const GroupScore score = score_of(kernel, tile, of);
+    return score.fits() ? -score.score : kNone;
+  };
+  cost.bound = [&](const Tile& low, const Tile& high) {
+    ++boxes;
+    return -bound(low, high);
+  };
+  cost.hopeless = [&](const Tile& tile) { return bound.all_larger_are_over(tile); };
+  cost.last = {0, 1, 2};
+  const std::vector<int64_t> by_range[] = {{1, 2, 4, 8, 16, 19, 22, 26, 32, 43, 64, 128},
+                                           {1, 2, 3},
+                                           {1, 2, 4, 5, 6, 7, 8, 10, 14, 16, 28}};
+  const TileSpace space = {by_range[0], by_range[1], by_range[1],
+                           by_range[0], by_range[2], by_range[2]};
+  const Ranking ranking = exhaustive(space, cost);
+  EXPECT_EQ(text_of(ranking.best), text_of(unpruned(space, cost, 1)));
+  EXPECT_LT(ranking.looked_at, 1000) << "of 156816";
+  EXPECT_LT(boxes, 10000);
 }
 
 // Units on which different terms of the time count.
