@@ -78,6 +78,33 @@ std::vector<Touch> touches_of(const Block& leaf) {
   return all;
 }
 
+int64_t points_of(const std::vector<const Index*>& packed) {
+  int64_t count = 1;
+  for (const Index* index : packed) count *= index->range;
+  return count;
+}
+
+// The indices, fastest first, in the dimensions of a grid: runs of them, so that the groups' order stays, one index
+// to each of the first dimensions as far as the others can have the rest. What fits nowhere is in the first one.
+std::vector<std::vector<const Index*>> pack(const std::vector<const Index*>& indices,
+                                            const std::array<int64_t, 3>& largest) {
+  const auto part = [&](size_t from, size_t to) {
+    return std::vector<const Index*>(indices.begin() + static_cast<std::ptrdiff_t>(from),
+                                     indices.begin() + static_cast<std::ptrdiff_t>(to));
+  };
+  const size_t count = indices.size();
+  for (size_t first = 1; first < count; ++first)
+    for (size_t second = std::min(first + 1, count); second <= count; ++second) {
+      if (points_of(part(0, first)) > largest[0] || points_of(part(first, second)) > largest[1] ||
+          points_of(part(second, count)) > largest[2])
+        continue;
+      std::vector<std::vector<const Index*>> out = {part(0, first), part(first, second)};
+      if (second < count) out.push_back(part(second, count));
+      return out;
+    }
+  return {indices};
+}
+
 // ceil(-rest / a) for a > 0, the first t with a * t + rest >= 0.
 ExprRef first_above(const LoopNest& nest, const Affine& rest, int64_t a, DataType type) {
   if (a == 1) return nest.value(-rest);
@@ -186,30 +213,43 @@ Status Builder::spread_points(Frame& frame, Body& out) {
   }
   function_.trip_count = std::max<int64_t>(count, 0);
   nest_.measure(Affine(2 * function_.trip_count));  // launches round up to whole groups
-  function_.parallel_var =
-      nest_.new_variable(spread.size() == 1 ? spread[0]->name : in_group() ? "group" : "point", type);
-  if (in_group()) {
-    function_.group_lanes = units_[0].count * units_[0].inside;
-    function_.lane_var = nest_.new_variable("lane", type);
-    nest_.bind(function_.vars[static_cast<size_t>(function_.lane_var)].name, function_.lane_var,
-               {0, function_.group_lanes - 1});
-  }
-  // The last index is fastest: x = rest % range, rest = rest / range.
-  ExprRef rest = variable(function_.parallel_var, type);
-  for (size_t k = spread.size(); k-- > 0;) {
-    const Index& index = *spread[k];
-    int var = function_.parallel_var;
-    if (spread.size() > 1) {
+  // The last index is fastest.
+  std::reverse(spread.begin(), spread.end());
+  const auto number = [&](const std::vector<const Index*>& packed) {
+    const int var = nest_.new_variable(packed.size() == 1 ? packed[0]->name : in_group() ? "group" : "point", type);
+    unpack(packed, var, frame, out);
+    return var;
+  };
+  if (!has_lanes()) function_.parallel_var = number(spread);
+  if (!in_group()) return {};
+  function_.group_lanes = units_[0].count * units_[0].inside;
+  function_.lane_var = nest_.new_variable("lane", type);
+  nest_.bind(function_.vars[static_cast<size_t>(function_.lane_var)].name, function_.lane_var,
+             {0, function_.group_lanes - 1});
+  if (has_lanes())
+    for (const std::vector<const Index*>& packed : pack(spread, options_.largest_grid))
+      function_.grid.push_back({number(packed), points_of(packed)});
+  return {};
+}
+
+// x = rest % range, rest = rest / range.
+void Builder::unpack(const std::vector<const Index*>& packed, int number, Frame& frame, Body& out) {
+  const Type type{options_.index_type, 1};
+  ExprRef rest = variable(number, type);
+  for (size_t k = 0; k < packed.size(); ++k) {
+    const Index& index = *packed[k];
+    int var = number;
+    if (packed.size() > 1) {
+      const bool last = k + 1 == packed.size();
       var = nest_.new_variable(index.name, type);
       ExprRef range = integer(options_.index_type, index.range);
-      out.push_back({Let{var, k == 0 ? rest : binary(Op::rem, rest, range)}});
-      if (k > 0) rest = binary(Op::div, rest, range);
+      out.push_back({Let{var, last ? rest : binary(Op::rem, rest, range)}});
+      if (!last) rest = binary(Op::div, rest, range);
     }
     const std::string& name = function_.vars[var].name;
     nest_.bind(name, var, {0, index.range - 1});
     frame.indices[index.name] = Affine::of(name) + (index.affine ? index.affine->constant() : 0);
   }
-  return {};
 }
 
 // Whether no lane sees what another one stores. Lanes run statement by statement, points one after the other: what

@@ -17,7 +17,9 @@
 //   tested (store), one for all lanes or, with lanes of scalars, each on its own. Otherwise the tag changes nothing and lanes are a loop.
 // * A load through #zero_fill reads element 0 where it lies outside, and gives 0 there; lanes are masks. Through
 //   #clamp its address is moved into the allocation (S10).
-// * Lane blocks (S11) make the kernel's points groups of lanes: an index in the location is a digit of the
+// * Lane blocks (S11) make the kernel's points groups of lanes. The groups' indices are packed into the dimensions
+//   of a grid, the fastest ones into the first, as many as possible into one of their own: groups keep their order.
+//   An index in the location is a digit of the
 //   lane's number, lanes without a point skip the block, `special barrier` is a barrier. What is allocated around
 //   lane blocks is shared by the group; a distributed allocation (S12) is an array of each lane, whose slot the
 //   location's bit form gives. A #stencil block on distributed operands is one instruction (S14).
@@ -30,6 +32,7 @@
 //   is constant after unrolling, else on the stack.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -44,6 +47,9 @@ struct BuildOptions {
   bool narrow_indices = false;          // i32 instead for kernels in which no index, offset or bound can leave it
   std::string register_unit = "REG";    // the memory unit whose allocations are registers
   int64_t enough_parallel_points = 128;
+  // The most groups of lanes in each dimension of their grid. Numbers of groups are told apart by the first
+  // dimension alone if the others have 1.
+  std::array<int64_t, 3> largest_grid = {INT64_MAX, 1, 1};
   int64_t stack_limit_bytes = 256 * 1024;       // of all allocations of a kernel outside registers
   int64_t unrolled_statement_limit = 1 << 17;   // statements of the function, unrolled ones counted each
   int max_lanes = 64;                           // wider #vector blocks run as loops

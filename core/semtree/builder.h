@@ -57,6 +57,8 @@ class Builder {
   Status make_parameters(Frame& outside);
   // Binds the kernel's parallel indices; what decodes them goes to `out`.
   Status spread_points(Frame& frame, Body& out);
+  // Binds the indices, fastest first, whose points `number` counts.
+  void unpack(const std::vector<const stripe::Index*>& packed, int number, Frame& frame, Body& out);
   // Emits all points of `block` inside `parent`'s point.
   Status nested_block(const stripe::Block& block, const Frame& parent, Body& out);
   // Emits the points of frame.block over the indices that the frame does not have yet, under the

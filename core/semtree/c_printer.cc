@@ -27,13 +27,19 @@ class KernelPrinter {
       line(1, fmt::format("{}{} = {}_base + {}_at;", pointer(i), name(i), name(i), name(i)));
     for (size_t i = 0; i < function_.arrays.size(); ++i) declare(static_cast<int>(function_.params.size() + i));
     const Type index{function_.index_type, 1};
-    const std::string& point = expressions_.variable(function_.parallel_var);
     const auto number = [&](const std::string& name, const std::string& value) {
       line(1, fmt::format("const {} {} = ({}){};", expressions_.type(index), name, expressions_.type(index), value));
     };
-    number(point, in_groups ? dialect_.group : dialect_.point);
-    if (in_groups) number(expressions_.variable(function_.lane_var), dialect_.lane);
-    if (!in_groups && function_.trip_count % group_points != 0) {
+    if (in_groups) {
+      for (size_t d = 0; d < function_.grid.size(); ++d)
+        number(expressions_.variable(function_.grid[d].var), dialect_.group[d]);
+      number(expressions_.variable(function_.lane_var), dialect_.lane);
+      body(function_.body, 1);
+      return out_ + "}\n";
+    }
+    const std::string& point = expressions_.variable(function_.parallel_var);
+    number(point, dialect_.point);
+    if (function_.trip_count % group_points != 0) {
       line(1, fmt::format("if ({} < {}) {{", point, function_.trip_count));
       body(function_.body, 2);
       line(1, "}");

@@ -12,6 +12,7 @@
 //   $n        lanes, nothing if 1
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -69,7 +70,7 @@ struct Dialect {
   std::string pointer_space;  // before the type of a parameter
   std::string no_alias;       // behind its star
   std::string point;          // number of the parallel point that runs
-  std::string group;          // of the group, where lanes run points together, and
+  std::array<std::string, 3> group;  // of the group in each dimension, where lanes run points together, and
   std::string lane;           // of the lane in it; empty: the language has no groups
   std::string shared_space;   // before the type of an array that the lanes of a group share, and
   std::string shared_aligned;  // behind it: it begins at a multiple of kMemoryAlignment bytes

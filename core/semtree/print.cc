@@ -19,8 +19,12 @@ class Printer {
                             param.name, stria::name_of(param.type), param.span);
     }
     out_ = fmt::format("kernel {} ({})", function_.name.empty() ? "_" : function_.name, params);
-    out_ += fmt::format(" parallel {} in 0 .. {}, index {} {{\n", function_.vars[function_.parallel_var].name,
-                        function_.trip_count, stria::name_of(function_.index_type));
+    out_ += " parallel ";
+    if (function_.grid.empty())
+      out_ += fmt::format("{} in 0 .. {}, ", function_.vars[function_.parallel_var].name, function_.trip_count);
+    for (const Function::GridDim& dim : function_.grid)
+      out_ += fmt::format("{} in 0 .. {}, ", function_.vars[dim.var].name, dim.size);
+    out_ += fmt::format("index {} {{\n", stria::name_of(function_.index_type));
     for (const std::string& note : function_.notes) out_ += fmt::format("  // {}\n", note);
     if (function_.group_lanes > 1)
       out_ += fmt::format("  lanes {} in 0 .. {}\n", function_.vars[function_.lane_var].name,

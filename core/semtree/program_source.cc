@@ -55,6 +55,8 @@ Result<ProgramSource> print_program(const stripe::Program& program, const Dialec
     to.statement = kernel.statement;
     to.group_points = function->group_lanes > 1 ? function->group_lanes : options.group_points;
     to.points = function->trip_count * function->group_lanes;
+    if (function->grid.empty()) to.groups[0] = ceil_div(to.points, to.group_points);
+    for (size_t d = 0; d < function->grid.size(); ++d) to.groups[d] = function->grid[d].size;
     to.arguments = arguments_of(*kernel.block, *function);
     if (options.print_semtree) to.semtree = semtree::print(*function);
     Result<std::string> text = printer.add(*function, to.symbol, options.group_points);

@@ -3,6 +3,7 @@
 // dialect spells.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -33,6 +34,8 @@ struct SourceKernel {
   int64_t statement = 0;
   int64_t points = 0;                     // lanes of all groups; may be 0
   int64_t group_points = 1;               // work items of a group
+  // Groups to be run in each dimension, in the first one a part of the last group may have nothing to do.
+  std::array<int64_t, 3> groups = {1, 1, 1};
   std::vector<KernelArgument> arguments;  // each is an address and an element offset
   std::string text;  // of this kernel alone
   std::string semtree;

@@ -196,10 +196,17 @@ struct Function {
   std::vector<Variable> vars;
   // The function runs `body` for parallel_var = first, first + 1, … below last, for any
   // 0 <= first <= last <= trip_count that its caller names; different points may run at once.
-  int parallel_var = -1;
+  int parallel_var = -1;  // without `grid`
   int64_t trip_count = 1;
-  // More than 1: each of these points is a group of so many lanes, which run `body` together,
-  // lane_var = 0, 1, …, meet at barriers and share the arrays that are `shared`.
+  // Not empty: each of these points is a group of group_lanes lanes, which run `body` together,
+  // lane_var = 0, 1, …, meet at barriers and share the arrays that are `shared`. The groups' numbers
+  // have so many dimensions, three at most: those of dimension d are grid[d].var = 0, 1, … below
+  // grid[d].size, of the first one fastest.
+  struct GridDim {
+    int var = -1;
+    int64_t size = 1;
+  };
+  std::vector<GridDim> grid;
   int64_t group_lanes = 1;
   int lane_var = -1;
   Body body;

@@ -51,8 +51,9 @@ ClKernel::ClKernel(Context& context, cl_program program, const semtree::SourceKe
     : context_(context),
       symbol_(source.symbol),
       code_(std::move(code)),
-      points_(static_cast<uint64_t>(source.points)),
-      group_points_(static_cast<uint64_t>(source.group_points)) {
+      group_points_(static_cast<size_t>(source.group_points)) {
+  for (size_t d = 0; d < points_.size(); ++d) points_[d] = static_cast<size_t>(source.groups[d]);
+  points_[0] *= group_points_;
   for (const semtree::KernelArgument& argument : source.arguments)
     element_bytes_.push_back(static_cast<uint64_t>(byte_size(argument.type)));
   handle_ = kernel_of(program);
@@ -86,7 +87,7 @@ cl_kernel ClKernel::handle_for(const std::vector<sdk::Argument>& arguments) cons
 cl_int ClKernel::enqueue(cl_command_queue queue, const std::vector<sdk::Argument>& arguments,
                          cl_uint count, const cl_event* waits, cl_event* event) const {
   const OpenCl& cl = context_.cl();
-  if (points_ == 0) return cl.clEnqueueMarkerWithWaitList(queue, count, waits, event);
+  if (points_[0] * points_[1] * points_[2] == 0) return cl.clEnqueueMarkerWithWaitList(queue, count, waits, event);
   std::lock_guard<std::mutex> lock(mutex_);
   const cl_kernel handle = handle_for(arguments);
   cl_uint position = 0;
@@ -97,9 +98,10 @@ cl_int ClKernel::enqueue(cl_command_queue queue, const std::vector<sdk::Argument
     if (code == CL_SUCCESS) code = cl.clSetKernelArg(handle, position++, sizeof first, &first);
     if (code != CL_SUCCESS) return code;
   }
-  const size_t group = group_points_;
-  const size_t all = (points_ + group - 1) / group * group;
-  return cl.clEnqueueNDRangeKernel(queue, handle, 1, nullptr, &all, &group, count, waits, event);
+  const size_t group[] = {group_points_, 1, 1};
+  const cl_uint dimensions = points_[2] > 1 ? 3 : points_[1] > 1 ? 2 : 1;
+  return cl.clEnqueueNDRangeKernel(queue, handle, dimensions, nullptr, points_.data(), group, count,
+                                   waits, event);
 }
 
 }  // namespace stria::opencl

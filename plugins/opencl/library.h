@@ -2,6 +2,7 @@
 // Library and Kernel: a program that the driver has built, and one function of it.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -63,8 +64,8 @@ class ClKernel final : public sdk::Kernel {
   const ProgramCode code_;
   cl_kernel handle_ = nullptr;
   mutable cl_kernel any_offset_ = nullptr;  // built when first asked for
-  const uint64_t points_;
-  const uint64_t group_points_;
+  size_t group_points_ = 1;
+  std::array<size_t, 3> points_ = {};  // of all groups, in each dimension; in one may be none
   std::vector<uint64_t> element_bytes_;  // of each argument
   mutable std::mutex mutex_;
 };

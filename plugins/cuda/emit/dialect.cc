@@ -118,7 +118,7 @@ semtree::Dialect dialect() {
   out.kernel = "extern \"C\" __global__ void __launch_bounds__($0)\n$1($2)";
   out.no_alias = "__restrict__";
   out.point = "(blockIdx.x * (long)blockDim.x + threadIdx.x)";
-  out.group = "blockIdx.x";
+  out.group = {"blockIdx.x", "blockIdx.y", "blockIdx.z"};
   out.lane = "threadIdx.x";
   out.shared_space = "__shared__";
   out.preamble = preamble();
@@ -134,6 +134,7 @@ semtree::SourceOptions source_options() {
   out.build.narrow_indices = true;
   out.build.shared_vector_bytes = 16;
   out.group_points = 128;
+  out.build.largest_grid = {INT32_MAX, 65535, 65535};  // of every compute capability
   return out;
 }
 

@@ -201,7 +201,7 @@ Dialect dialect(const Features& features) {
   out.pointer_space = "__global";
   out.no_alias = "restrict";
   out.point = "get_global_id(0)";
-  out.group = "get_group_id(0)";
+  out.group = {"get_group_id(0)", "get_group_id(1)", "get_group_id(2)"};
   out.lane = "get_local_id(0)";
   out.shared_space = "__local";
   out.shared_aligned = fmt::format("__attribute__((aligned({})))", semtree::kMemoryAlignment);
@@ -217,6 +217,8 @@ semtree::SourceOptions source_options() {
   out.build.only_powers_of_two_lanes = true;
   out.build.narrow_indices = true;
   out.build.shared_vector_bytes = 16;
+  // OpenCL has no question for it. Of NVIDIA's devices; others have no less.
+  out.build.largest_grid = {INT32_MAX, 65535, 65535};
   return out;
 }
 

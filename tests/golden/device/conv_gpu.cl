@@ -8,12 +8,12 @@ void k0_conv_relu(__global float* restrict R_base, const ulong R_at, __global co
   __local float Ds[1570] __attribute__((aligned(64)));
   __local float Ks[1588] __attribute__((aligned(64)));
   float acc[8];
-  const int group = (int)get_group_id(0);
+  const int co = (int)get_group_id(0);
+  const int y = (int)get_group_id(1);
+  const int group = (int)get_group_id(2);
   const int lane = (int)get_local_id(0);
-  const int co = group % 2;
-  const int y = (group / 2) % 112;
-  const int x = ((group / 2) / 112) % 112;
-  const int n = ((group / 2) / 112) / 112;
+  const int x = group % 112;
+  const int n = group / 112;
   const int c = lane % 8;
   const int y_1 = (lane / 8) % 2;
   const int x_1 = (lane / 16) % 2;

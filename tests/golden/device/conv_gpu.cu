@@ -8,12 +8,12 @@ k0_conv_relu( float* __restrict__ R_base, const u64 R_at,  const float* __restri
   __shared__ float Ds[1570];
   __shared__ float Ks[1588];
   float acc[8];
-  const int group = (int)blockIdx.x;
+  const int co = (int)blockIdx.x;
+  const int y = (int)blockIdx.y;
+  const int group = (int)blockIdx.z;
   const int lane = (int)threadIdx.x;
-  const int co = group % 2;
-  const int y = (group / 2) % 112;
-  const int x = ((group / 2) / 112) % 112;
-  const int n = ((group / 2) / 112) / 112;
+  const int x = group % 112;
+  const int n = group / 112;
   const int c = lane % 8;
   const int y_1 = (lane / 8) % 2;
   const int x_1 = (lane / 16) % 2;

@@ -19,10 +19,9 @@ void k0_gemm(__global float* restrict C_base, const ulong C_at, __global const u
   __local ushort Bs[8192] __attribute__((aligned(64)));
   ushort2 Af[16];
   ushort2 Bf[16];
-  const int group = (int)get_group_id(0);
+  const int n = (int)get_group_id(0);
+  const int m = (int)get_group_id(1);
   const int lane = (int)get_local_id(0);
-  const int n = group % 32;
-  const int m = group / 32;
   const int warp_number = lane / 32;
   const int wn = warp_number % 2;
   const int wm = warp_number / 2;

@@ -10,10 +10,9 @@ k0_gemm( float* __restrict__ C_base, const u64 C_at,  const u16* __restrict__ A_
   __shared__ u16 Bs[8192];
   u16_x2 Af[16];
   u16_x2 Bf[16];
-  const int group = (int)blockIdx.x;
+  const int n = (int)blockIdx.x;
+  const int m = (int)blockIdx.y;
   const int lane = (int)threadIdx.x;
-  const int n = group % 32;
-  const int m = group / 32;
   const int warp_number = lane / 32;
   const int wn = warp_number % 2;
   const int wm = warp_number / 2;

@@ -8,12 +8,12 @@ void k0_kernel_0_kernel_1(__global float* restrict R_base, const ulong R_at, __g
   float O[8];
   __local float D_near[1570] __attribute__((aligned(64)));
   __local float K_near[1588] __attribute__((aligned(64)));
-  const int group = (int)get_group_id(0);
+  const int y = (int)get_group_id(0);
+  const int x = (int)get_group_id(1);
+  const int group = (int)get_group_id(2);
   const int lane = (int)get_local_id(0);
-  const int y = group % 112;
-  const int x = (group / 112) % 112;
-  const int n = ((group / 112) / 112) % 2;
-  const int co = ((group / 112) / 112) / 2;
+  const int n = group % 2;
+  const int co = group / 2;
   const int co_0_lane = lane % 8;
   const int y_0 = (lane / 8) % 2;
   const int x_0 = (lane / 16) % 2;

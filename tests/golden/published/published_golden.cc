@@ -121,6 +121,7 @@ TEST(Published, ConvolutionAndRelu) {
   ASSERT_EQ(made->source.kernels.size(), 1u);
   const semtree::SourceKernel& kernel = made->source.kernels[0];
   EXPECT_EQ(kernel.group_points, 256);
+  EXPECT_EQ(kernel.groups, (std::array<int64_t, 3>{112, 112, 4}));
   EXPECT_EQ(kernel.points, int64_t{112} * 112 * 4 * 256);
   // The text's 1572 and 1590 elements count the padding behind the last one, which no array needs.
   EXPECT_EQ(elements_of(made->program.entry, "D_near"), 1572);
@@ -129,7 +130,9 @@ TEST(Published, ConvolutionAndRelu) {
   EXPECT_EQ(count(text, "barrier("), 2u);
   // co 8 x y 2 x x 2 x n 8 lanes.
   expect_in_order(text, {"float O[8];", "__local float D_near[1570]", "__local float K_near[1588]",
-                         "const int y = group % 112;", "const int x = (group / 112) % 112;",
+                         "const int y = (int)get_group_id(0);", "const int x = (int)get_group_id(1);",
+                         "const int group = (int)get_group_id(2);",
+                         "const int n = group % 2;", "const int co = group / 2;",
                          "const int co_0_lane = lane % 8;", "const int y_0 = (lane / 8) % 2;",
                          "const int x_0 = (lane / 16) % 2;", "const int n_0_lane = lane / 32;"});
   std::vector<std::string> phases;

@@ -50,6 +50,47 @@ TEST(Build, ParallelPoints) {
   EXPECT_EQ(points("#kernel #parallel block [x:1, y:1]"), 1);
 }
 
+// Groups of lanes: as many indices as possible have a dimension of the grid to themselves, the fastest one the first,
+// and the groups' order stays.
+TEST(Build, GroupsArePackedIntoThreeDimensions) {
+  const auto grid = [](const std::string& indices, std::array<int64_t, 3> largest) {
+    BuildOptions options;
+    options.largest_grid = largest;
+    auto made = built(fmt::format("#kernel #parallel block<CU> [{}] ( // k\nout R[0] fp32(1:1)) {{\n"
+                                  "0: block<ITEM[i]> [i:4] (\nout R[0] fp32(1:1)) {{\n"
+                                  "0: $a = (fp32)1.0\n1: R = store($a)\n}}\n}}", indices),
+                      options);
+    EXPECT_TRUE(made.ok()) << made.status().to_string();
+    if (!made.ok()) return std::string();
+    EXPECT_EQ(made->group_lanes, 4);
+    int64_t groups = 1;
+    for (const Function::GridDim& dim : made->grid) groups *= dim.size;
+    EXPECT_EQ(groups, made->trip_count);
+    const std::string text = print(*made);
+    std::string out = text.substr(text.find("parallel") + 9, text.find(", index") - text.find("parallel") - 9);
+    for (const Statement& statement : made->body)
+      if (auto* let = std::get_if<Let>(&statement.op))
+        out += fmt::format("; {} = {}", made->vars[static_cast<size_t>(let->var)].name, print(let->value, *made));
+    return out;
+  };
+  constexpr int64_t kMany = 65535;
+  const std::array<int64_t, 3> gpu = {INT32_MAX, kMany, kMany};
+  EXPECT_EQ(grid("", gpu), "group in 0 .. 1");
+  EXPECT_EQ(grid("x:5", gpu), "x in 0 .. 5");
+  EXPECT_EQ(grid("x:5, y:6", gpu), "y in 0 .. 6, x in 0 .. 5");
+  EXPECT_EQ(grid("x:5, y:6, z:7", gpu), "z in 0 .. 7, y in 0 .. 6, x in 0 .. 5");
+  // The published convolution's.
+  EXPECT_EQ(grid("co:2, n:2, x:112, y:112", gpu),
+            "y in 0 .. 112, x in 0 .. 112, group in 0 .. 4; n = group % 2; co = group / 2");
+  // What a dimension cannot have goes to one before it.
+  EXPECT_EQ(grid("x:70000, y:6", gpu), "group in 0 .. 420000; y = group % 6; x = group / 6");
+  EXPECT_EQ(grid("x:6, y:70000", gpu), "y in 0 .. 70000, x in 0 .. 6");
+  EXPECT_EQ(grid("x:300, y:300, z:2, w:2", gpu),
+            "w in 0 .. 2, group in 0 .. 600, x in 0 .. 300; z = group % 2; y = group / 2");
+  // One dimension for all.
+  EXPECT_EQ(grid("x:5, y:6", BuildOptions().largest_grid), "group in 0 .. 30; y = group % 6; x = group / 6");
+}
+
 // Points that may add to one element of an aggregation that runs across them are a loop, not work of many threads.
 TEST(Build, PointsThatCombineInOneElementAreNotSpread) {
   const auto points = [](const std::string& access) {
