@@ -26,9 +26,11 @@ constexpr double kStartCycles = 2000;
 // Cores are not equally fast: so much of a part's time is waited for the last one.
 constexpr double kWait = 0.5;
 // What a second index that is cut costs: more views that begin at an outer value, more borders.
-constexpr double kSecondIndex = 1.05;
+constexpr double kSecondIndex = 1.03;
 // What cutting the innermost dimension of the output costs: cores write into one another's rows.
-constexpr double kInnermostIndex = 2.5;
+// Where the part of a row is shorter than so many bytes they also write to one another's lines.
+constexpr double kInnermostIndex = 1.01, kShortRun = 2.5;
+constexpr int64_t kRunBytes = 256;
 
 using Parts = std::map<std::string, int64_t>;
 
@@ -69,6 +71,10 @@ class Chooser {
   Chooser(const Block& kernel, const HardwareModel& model, const CoreRates& rates, int64_t cores,
           int64_t most)
       : block_(cost::tiled_block(kernel)), rates_(rates), cores_(cores), most_(most) {
+    for (const stripe::Refinement& ref : kernel.refs)
+      if (element_bytes_ == 1 &&
+          (ref.dir == stripe::RefDir::out || ref.dir == stripe::RefDir::inout))
+        element_bytes_ = byte_size(ref.shape.type);
     for (const CoreRates::Level& level : rates.caches)
       caches_.emplace_back(model.find_memory(level.name), model.find_memory(level.behind));
   }
@@ -76,7 +82,7 @@ class Chooser {
   Parts choose(const std::vector<IndexRole>& outputs, double work) {
     work_ = work;
     std::vector<Candidate> all;
-    innermost_ = outputs.empty() ? "" : outputs.back().name;
+    if (!outputs.empty()) innermost_ = outputs.back();
     for (size_t a = 0; a < outputs.size(); ++a) {
       for (int64_t first : sizes_of(outputs[a].range)) {
         add({{outputs[a].name, first}}, ceil_div(outputs[a].range, first), all);
@@ -128,6 +134,11 @@ class Chooser {
     }
     const double even = static_cast<double>(candidate.count) / static_cast<double>(cores_);
     const double in_turn = std::max(std::ceil(even), even + kWait);
+    double penalty = candidate.parts.size() > 1 ? kSecondIndex : 1;
+    if (const auto size = candidate.parts.find(innermost_.name); size != candidate.parts.end())
+      penalty *= size->second * innermost_.output_stride * element_bytes_ < kRunBytes
+                     ? kShortRun
+                     : kInnermostIndex;
     double longest = share * work_, sum = longest;
     const cost::Tile point(part.indices.size(), 1);
     for (size_t c = 0; c < caches_.size(); ++c) {
@@ -138,16 +149,15 @@ class Chooser {
       longest = std::max(longest, cycles);
       sum += cycles;
     }
-    return in_turn * (longest + kShown * (sum - longest) + kStartCycles) *
-           (candidate.parts.size() > 1 ? kSecondIndex : 1) *
-           (candidate.parts.count(innermost_) > 0 ? kInnermostIndex : 1);
+    return in_turn * (longest + kShown * (sum - longest) + kStartCycles) * penalty;
   }
 
   const TiledBlock block_;
   const CoreRates& rates_;
   const int64_t cores_, most_;
-  std::string innermost_;  // of the output indices
-  double work_ = 0;        // cycles of one core for the whole kernel
+  IndexRole innermost_;        // of the output indices
+  int64_t element_bytes_ = 1;  // of the first tensor that is written
+  double work_ = 0;            // cycles of one core for the whole kernel
   std::vector<std::pair<const MemoryUnit*, const MemoryUnit*>> caches_;
 };
 
