@@ -13,9 +13,13 @@
 namespace stria::hal {
 namespace {
 
-// Longer than the gap between two kernels of a chain, shorter than anyone would notice on a
-// battery.
+// Longer than the gap between two kernels of a chain.
 constexpr std::chrono::microseconds kSpin{30};
+// Longer than a thread that waits for a result takes to wake and to bring the next work: a core
+// that sleeps in a virtual machine wakes after about 50 microseconds, and each worker that fell
+// asleep meanwhile costs as much again. Shorter than anyone would notice on a battery; and who else
+// wants the core gets it.
+constexpr std::chrono::microseconds kLook{200};
 
 void pause() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -25,16 +29,18 @@ void pause() {
 #endif
 }
 
-// Until `done()` or kSpin is over; the clock is read now and then only.
+// Until `done()` or kLook is over, after kSpin leaving the core to others; the clock is read now and
+// then only.
 template <typename Done>
 bool spin_until(Done done) {
-  auto end = std::chrono::steady_clock::now() + kSpin;
-  do {
+  const auto begin = std::chrono::steady_clock::now();
+  for (auto now = begin; now < begin + kLook; now = std::chrono::steady_clock::now()) {
     for (int i = 0; i < 32; ++i) {
       if (done()) return true;
       pause();
     }
-  } while (std::chrono::steady_clock::now() < end);
+    if (now > begin + kSpin) std::this_thread::yield();
+  }
   return done();
 }
 

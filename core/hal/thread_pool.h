@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The worker threads of a host: tasks that run once, and loops that idle workers join. Built for
-// short launches: workers look for work a few microseconds before they sleep, the caller of a loop
-// never waits for a worker to wake, and a queued task goes before a share of a running loop, so
-// that independent tasks overlap. Loops that run at once share the workers evenly.
+// short launches: workers look for work a fifth of a millisecond before they sleep, the caller of a
+// loop never waits for a worker to wake, and a queued task goes before a share of a running loop,
+// so that independent tasks overlap. Loops that run at once share the workers evenly.
 //
 // However many threads an application brings, no more work than were asked for: its tasks run on
 // workers, and workers join the loops of its threads only as far as those are too few. Workers run
