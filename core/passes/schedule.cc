@@ -125,6 +125,14 @@ class Scheduler {
     return needs;
   }
 
+  // Own buffers that no bank holds.
+  size_t beyond_banks(Block& kernel) const {
+    const std::vector<OwnBuffer> buffers = own_buffers(kernel, memory());
+    return static_cast<size_t>(
+        std::count_if(buffers.begin(), buffers.end(),
+                      [&](const OwnBuffer& buffer) { return buffer.bytes > bank_bytes_; }));
+  }
+
   // One that is larger than what the options give of a bank lies beyond it, if the bank itself is
   // larger: memory_placement knows.
   // One in an instance that the options do not use is none of this pass's either.
@@ -189,6 +197,7 @@ class Scheduler {
       return tensors_[a.first].bytes > tensors_[b.first].bytes;
     });
     const int64_t most = std::min(depth_of(block), points_of(block));
+    const size_t beyond = beyond_banks(block);
     Block staged = block;
     std::vector<std::pair<size_t, size_t>> in_parts, whole = by_size;
     // The largest one by one until the rest fits; if it never does, with fewer points under way.
@@ -205,10 +214,10 @@ class Scheduler {
       staged = std::move(trial);
       in_parts.emplace_back(t, u);
       std::erase(whole, std::pair(t, u));
-      if (fits(staged, kernel, whole, most)) break;
+      if (fits(staged, kernel, whole, most, beyond)) break;
     }
     int64_t depth = most;
-    while (depth > 0 && !fits(staged, kernel, whole, depth)) --depth;
+    while (depth > 0 && !fits(staged, kernel, whole, depth, beyond)) --depth;
     if (in_parts.empty() || depth == 0) return {};  // refuse() says by how much
     if (depth > 1) staged.tags.set("pipeline", depth);
     // As a pipeline if that is certain; else if it leaves no more open than one point at a time.
@@ -237,11 +246,14 @@ class Scheduler {
     return check_routes(context_.model(), options_, block_.find_ref(tensor)->location, in, out);
   }
 
+  // `beyond`: own buffers that are larger than a bank whatever is done here.
   bool fits(Block& kernel, size_t position, const std::vector<std::pair<size_t, size_t>>& whole,
-            int64_t depth) const {
+            int64_t depth, size_t beyond) const {
     if (depth > 1) kernel.tags.set("pipeline", depth);
     std::vector<Need> needs = own_needs(kernel, position);
+    const bool larger = beyond_banks(kernel) > beyond;
     kernel.tags.remove("pipeline");
+    if (larger) return false;
     for (const auto& [t, u] : whole)
       needs.push_back({tensors_[t].bytes, banks_of(tensors_[t].bank, position)});
     return packs(std::move(needs));
