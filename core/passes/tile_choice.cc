@@ -10,11 +10,13 @@
 #include "stria/cost/block_time.h"
 #include "stria/cost/roofline_occupancy.h"
 #include "stria/cost/score_bound.h"
+#include "stria/cost/staged_time.h"
 #include "stria/cost/tile_search.h"
 #include "stria/cost/traffic_cost.h"
 #include "stria/pass/measure.h"
 #include "stria/passes/kernel_alone.h"
 #include "stria/passes/located_unit.h"
+#include "stria/passes/panel_chain.h"
 
 namespace stria::passes {
 namespace {
@@ -173,6 +175,48 @@ class GroupTimeCosting final : public Costing {
   const cost::GroupRates rates_;
 };
 
+class StagedCosting final : public Costing {
+ public:
+  explicit StagedCosting(cost::StagedKernel kernel) : kernel_(std::move(kernel)) {}
+  double of(const Tile& tile) const override { return kernel_.time(tile).cost; }
+  double bound(const Tile& low, const Tile& high) const override {
+    return kernel_.bound(low, high);
+  }
+  // A larger tile takes more room.
+  bool hopeless(const Tile& tile) const override { return of(tile) == kNone; }
+  double score(const Tile& tile) const override { return 1 / of(tile); }
+  std::string terms(const Tile& tile) const override { return cost::to_string(kernel_.time(tile)); }
+
+ private:
+  const cost::StagedKernel kernel_;
+};
+
+// Of each view of the block the bytes of the tensor that it is of: what the first block on the way
+// to it has that is one kernel of many.
+std::vector<int64_t> tensor_bytes(const stripe::Program& program, const Block& block) {
+  std::vector<int64_t> out;
+  const std::vector<const Block*> path = path_to(program, block);
+  for (const stripe::Refinement& view : block.refs) {
+    if (view.dir == stripe::RefDir::none) continue;
+    const stripe::Refinement* ref = &view;
+    for (size_t p = path.size(); p > 0 && ref->dir != stripe::RefDir::none; --p) {
+      const Block* around = path[p - 1];
+      if (around == &block) continue;
+      const stripe::Refinement* behind = around->find_ref(ref->from);
+      if (!behind) break;
+      ref = behind;
+      if (around == program.main() || around == program.prologue()) break;
+    }
+    out.push_back(ref->shape.element_count() * byte_size(ref->shape.type));
+  }
+  return out;
+}
+
+cost::StagedUnits staged_units(const TileChoiceOptions& options) {
+  return {options.unit,     options.memory, options.far,
+          options.transfer, options.banks,  options.bank_KiB * 1024};
+}
+
 // The block as a table of strides, with the elementwise kernels that follow it; or why it is none.
 Result<cost::FlatKernel> table_of(const stripe::Program& program, const Block& block) {
   for (const Block* parent : {program.prologue(), program.main()}) {
@@ -234,7 +278,9 @@ class Chooser {
       table = *std::move(kernel);
       entry.kernel = without_names(*table);
     }
-    if (const TileMemo::Entry* known = memo.find(entry)) {
+    // That cost asks besides which operand is which, and how large tensors are.
+    const bool shares = options_.cost != "staged_time";
+    if (const TileMemo::Entry* known = shares ? memo.find(entry) : nullptr) {
       context_.count("choices_shared");
       if (context_.explaining())
         context_.note(fmt::format("{}: as {}, which differs in names alone", name_, known->name));
@@ -242,7 +288,7 @@ class Chooser {
     }
     STRIA_ASSIGN(entry.choice, search(program, std::move(table), apply));
     // A reason names its tensors.
-    if (entry.choice.fits) memo.keep(entry);
+    if (shares && entry.choice.fits) memo.keep(entry);
     return entry.choice;
   }
 
@@ -273,6 +319,15 @@ class Chooser {
         return out;
       }
       costing_ = std::make_unique<GroupTimeCosting>(tiled_, options_.pipeline_depth, *rates);
+    } else if (options_.cost == "staged_time") {
+      STRIA_ASSIGN(staged_, cost::staged_rates(context_.model(), staged_units(options_)));
+      Result<cost::StagedKernel> kernel =
+          cost::StagedKernel::make(block_, tensor_bytes(program, block_), staged_);
+      if (!kernel.ok()) {
+        out.reason = kernel.status().message();
+        return out;
+      }
+      costing_ = std::make_unique<StagedCosting>(*std::move(kernel));
     } else {
       costing_ = std::make_unique<TrafficCosting>(tiled_, options_);
     }
@@ -456,6 +511,7 @@ class Chooser {
   PassContext& context_;
   const std::string name_;
   const cost::TileLimits limits_;
+  cost::StagedRates staged_;
   std::unique_ptr<Costing> costing_;
   int64_t looked_at_ = 0;
 };
@@ -468,11 +524,20 @@ void describe_choice(TileChoiceOptions& options, OptionFields& fields) {
   fields.add("pipeline_depth", options.pipeline_depth, "tiles at once in that memory",
              {1, 1 << 20});
   fields.add("cost", options.cost, "what is the lowest for the best tile",
-             std::vector<std::string>{"traffic", "roofline_occupancy", "registers", "group_time"});
+             std::vector<std::string>{"traffic", "roofline_occupancy", "registers", "group_time",
+                                      "staged_time"});
   fields.add("unit", options.unit,
-             "registers: execution unit of the model; group_time: the one that runs groups");
+             "registers, staged_time: execution unit of the model; group_time: the one that runs "
+             "groups");
   fields.add("local", options.local, "group_time: memory unit that lanes of a group share");
   fields.add("registers", options.registers, "group_time: memory unit that each lane has");
+  fields.add("far", options.far, "staged_time: memory unit that tensors come from");
+  fields.add("transfer", options.transfer, "staged_time: transfer unit that brings tiles");
+  fields.add("banks", options.banks,
+             "staged_time: instances of `memory` that tensors are spread over", {1, 1 << 20});
+  fields.add("bank_KiB", options.bank_KiB,
+             "staged_time: of each of them; 0 = what the hardware model gives one instance",
+             {0, int64_t{1} << 40});
   fields.add("search", options.search,
              "how tiles are looked for: the best of all sizes, or a greedy walk over doublings",
              std::vector<std::string>{"exhaustive", "ascend"});
@@ -538,11 +603,27 @@ Status check_choice(const TileChoiceOptions& options, const PassContext& context
           "/cost: 'roofline_occupancy' needs threads, mem_width, goal_groups and "
           "goal_flops_per_byte in the hardware model's `settings`");
   }
-  if (options.cost == "registers" || options.cost == "group_time")
+  if (options.cost == "registers" || options.cost == "group_time" || options.cost == "staged_time")
     STRIA_RETURN_IF_ERROR(check_unit(model, UnitUse::run, "/unit", options.unit));
   if (options.cost == "group_time") {
     STRIA_RETURN_IF_ERROR(check_unit(model, UnitUse::hold, "/local", options.local));
     STRIA_RETURN_IF_ERROR(check_unit(model, UnitUse::hold, "/registers", options.registers));
+  }
+  if (options.cost == "staged_time") {
+    if (options.memory.empty())
+      return invalid_argument("/cost: 'staged_time' needs the /memory that tiles are brought into");
+    STRIA_RETURN_IF_ERROR(check_unit(model, UnitUse::hold, "/far", options.far));
+    STRIA_RETURN_IF_ERROR(check_unit(model, UnitUse::run, "/transfer", options.transfer));
+    const Status rates = cost::staged_rates(model, staged_units(options)).status();
+    if (!rates.ok()) return rates.with_context("/cost");
+    const MemoryUnit* memory = model.find_memory(options.memory);
+    if (options.banks > memory->count)
+      return make_error(StatusCode::out_of_range,
+                        "/banks: {}, but the hardware model has {} of '{}'", options.banks,
+                        memory->count, options.memory);
+    if (options.bank_KiB * 1024 > memory->size_bytes)
+      return make_error(StatusCode::out_of_range, "/bank_KiB: {}, but one '{}' has {} KiB",
+                        options.bank_KiB, options.memory, memory->size_bytes / 1024);
   }
   if (options.measure_top > 0 && !context.measure())
     return unsupported("/measure_top: needs a device that times candidates; there is none here");

@@ -25,12 +25,17 @@ struct TileChoiceOptions {
   std::string memory;          // memory unit, one instance of which is to hold the tile; "" = none
   int64_t pipeline_depth = 1;  // tiles in it at once
   // Or "roofline_occupancy", by the model's settings; or "registers", by the rates of `unit`; or
-  // "group_time", by those of a processor of work groups.
+  // "group_time", by those of a processor of work groups; or "staged_time", by those of a unit that
+  // works on tiles which a transfer unit brings into `memory`.
   std::string cost = "traffic";
-  // Of the costs "registers" and "group_time": execution unit of the model.
+  // Of the costs "registers", "group_time" and "staged_time": execution unit of the model.
   std::string unit = "CORE";
   // Of the cost "group_time": memory units that lanes share, and that each has of its own.
   std::string local = "LOCAL", registers = "REG";
+  // Of the cost "staged_time": memory unit that tensors come from, and the transfer unit; instances
+  // of `memory` that tensors are spread over, and KiB of each (0 = what the model gives one).
+  std::string far = "DRAM", transfer = "DMA";
+  int64_t banks = 1, bank_KiB = 0;
   std::string search = "exhaustive";  // or "ascend"
   bool only_po2 = false;
   bool only_even = false;
@@ -97,7 +102,8 @@ struct RegisterBlock {
   cost::CoreRates rates;
 };
 
-// What a choice with the cost "group_time" needs to know besides; nullopt if the model does not say it.
+// What a choice with the cost "group_time" needs to know besides; nullopt if the model does not say
+// it.
 std::optional<cost::GroupRates> group_rates(const HardwareModel& model,
                                             const TileChoiceOptions& options);
 

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "engine/unit_times.h"
-#include "program/unit_operation.h"
 #include "stria/base/text.h"
+#include "stria/cost/unit_operation.h"
 
 namespace stria::sim {
 namespace {
@@ -246,7 +246,7 @@ class Lowering {
 
   struct Side {
     UnitInstance memory;
-    Footprint footprint;
+    cost::Footprint footprint;
   };
 
   Result<Fragment> lower_transfer(const Block& block,
@@ -260,7 +260,7 @@ class Lowering {
     std::string name;
     for (const Refinement& ref : block.refs) {
       if (ref.dir == RefDir::none) continue;
-      const Side side{memory_of(ref, point, &memories), footprint_of(block, ref)};
+      const Side side{memory_of(ref, point, &memories), cost::footprint_of(block, ref)};
       if (side.memory.name.empty())
         return invalid_argument("a transfer of '{}': it is in no memory", ref.from);
       if (ref.dir == RefDir::in) {
@@ -314,8 +314,8 @@ class Lowering {
   }
 
   // Counts whole accesses of the memory; `moved` grows to them where it moves lines.
-  void access(const UnitInstance& at, const Footprint& footprint, bool writes, KindCounts& counts,
-              double* moved) const {
+  void access(const UnitInstance& at, const cost::Footprint& footprint, bool writes,
+              KindCounts& counts, double* moved) const {
     const MemoryUnit* memory = machine_.model().find_memory(at.name);
     if (!memory || footprint.bytes <= 0) return;
     const int64_t width = std::max(memory->bank_bytes, memory->line_bytes);
@@ -538,8 +538,8 @@ class Lowering {
                                   const Point& point, uint32_t group, int64_t instance,
                                   const std::set<std::string>& fixed) {
     const ExecutionUnit& unit = *machine_.model().find_executor(machine_.groups()[group].unit);
-    const BlockWork work = work_of(block, fixed);
-    STRIA_ASSIGN(const double cycles, operation_cycles(unit, work));
+    const cost::BlockWork work = cost::work_of(block, fixed);
+    STRIA_ASSIGN(const double cycles, cost::operation_cycles(unit, work));
     const auto ticks = static_cast<double>(machine_.groups()[group].ticks_per_cycle);
     if (cycles * ticks + unit.overhead_cycles * ticks > kMostTicks)
       return make_error(StatusCode::out_of_range, "an operation on '{}' takes more than 2^53 ticks",
@@ -554,7 +554,7 @@ class Lowering {
     KindCounts counts;
     counts.operations = work.operations;
     for (const auto& [operation, times] : work.operations) {
-      const double pj = operation_pj(unit, operation);
+      const double pj = cost::operation_pj(unit, operation);
       if (pj >= 0)
         counts.pj_operations += pj * times;
       else
@@ -572,7 +572,7 @@ class Lowering {
       const bool far = is_far(memory, unit.name);
       for (const bool writes : {false, true}) {
         if ((writes ? stores : loads) <= 0) continue;
-        Footprint bytes = footprint_of(block, ref, fixed);
+        cost::Footprint bytes = cost::footprint_of(block, ref, fixed);
         if (far) {
           // Each access on its own.
           bytes.run_bytes = static_cast<double>(byte_size(ref.shape.type));
@@ -592,7 +592,7 @@ class Lowering {
         const Machine::Ports ports = machine_.ports(memory);
         const int32_t port = writes ? ports.write : ports.read;
         if (port >= 0)
-          beside[static_cast<uint32_t>(port)] += bytes.bytes * bank_conflicts(block, ref, memory);
+          beside[static_cast<uint32_t>(port)] += bytes.bytes * conflicts_of(block, ref, memory);
       }
     }
     for (const auto& [port, bytes] : beside)
@@ -624,12 +624,11 @@ class Lowering {
   }
 
   // How many times as long the banks take because elements that are needed together share one.
-  double bank_conflicts(const Block& block, const Refinement& ref, const UnitInstance& at) const {
+  double conflicts_of(const Block& block, const Refinement& ref, const UnitInstance& at) const {
     const MemoryUnit* memory = machine_.model().find_memory(at.name);
-    if (!memory || memory->banks <= 1 || memory->bank_bytes <= 0) return 1;
-    const int64_t stride = inner_stride_bytes(block, ref.into);
-    if (stride <= memory->bank_bytes || stride % memory->bank_bytes != 0) return 1;
-    return static_cast<double>(std::gcd(stride / memory->bank_bytes, memory->banks));
+    if (!memory || memory->banks <= 1) return 1;
+    return cost::bank_conflicts(cost::inner_stride_bytes(block, ref.into), memory->banks,
+                                memory->bank_bytes);
   }
 
   Machine& machine_;

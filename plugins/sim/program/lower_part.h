@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "engine/task_graph.h"
-#include "program/block_work.h"
+#include "stria/cost/block_work.h"
 #include "stria/base/status.h"
 #include "stria/stripe/block.h"
 

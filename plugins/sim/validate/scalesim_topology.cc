@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "program/unit_operation.h"
+#include "stria/cost/unit_operation.h"
 #include "stria/base/text.h"
 
 namespace stria::sim {
@@ -104,8 +104,8 @@ std::string topology_table(const std::vector<TopologyLayer>& layers, const Systo
   double all = 0, macs = 0;
   const double size = static_cast<double>(array.rows) * static_cast<double>(array.columns);
   for (const TopologyLayer& layer : layers) {
-    const Product& p = layer.product;
-    const double cycles = systolic_cycles(array, p);
+    const cost::Product& p = layer.product;
+    const double cycles = cost::systolic_cycles(array, p);
     out += fmt::format("{:<24} {:>10.0f} {:>8.0f} {:>10.0f} {:>14.0f} {:>5.1f}%\n", layer.name, p.m,
                        p.n, p.k, cycles, 100 * p.m * p.n * p.k / cycles / size);
     all += cycles;

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "program/block_work.h"
+#include "stria/cost/block_work.h"
 #include "stria/base/diagnostic.h"
 #include "stria/base/status.h"
 #include "stria/hwmodel/hardware_model.h"
@@ -18,7 +18,7 @@ namespace stria::sim {
 
 struct TopologyLayer {
   std::string name;
-  Product product;  // of a convolution: output points, filters, elements of a filter
+  cost::Product product;  // of a convolution: output points, filters, elements of a filter
 };
 
 // invalid_argument with file and line: a field that is no positive number, too few of them, a

@@ -6,7 +6,7 @@
 
 #include "engine/simulate.h"
 #include "program/part_simulation.h"
-#include "program/unit_operation.h"
+#include "stria/cost/unit_operation.h"
 #include "stria/hwmodel/hardware_model.h"
 #include "stria/stripe/parser.h"
 #include "validate/mapped_convolutions.h"
@@ -43,7 +43,7 @@ class Cases {
   void systolic() {
     using Dataflow = SystolicArray::Dataflow;
     const auto cycles = [](int64_t side, Dataflow dataflow, double m, double n, double k) {
-      return systolic_cycles({side, side, dataflow}, {m, n, k, 1});
+      return cost::systolic_cycles({side, side, dataflow}, {m, n, k, 1});
     };
     add("256x256 by 256x128 on 32x32, os", kScaleSim, 10'176,
         cycles(32, Dataflow::output_stationary, 256, 128, 256));
@@ -352,7 +352,7 @@ class Cases {
     }
     // The tool's own traffic over its own bus: what it says beyond that is how it fetches ahead.
     const double compute =
-        systolic_cycles({32, 32, SystolicArray::Dataflow::output_stationary}, {256, 128, 256, 1});
+        cost::systolic_cycles({32, 32, SystolicArray::Dataflow::output_stationary}, {256, 128, 256, 1});
     STRIA_ASSIGN(const double took, ticks(10, compute, 524'320));
     constexpr double kWithin = 0.1;
     add("256x256 by 256x128 on 32x32, os, 524320 words at 10", kScaleSim, 52'448, took, kWithin);

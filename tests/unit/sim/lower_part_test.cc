@@ -9,7 +9,7 @@
 #include <random>
 
 #include "program/part_simulation.h"
-#include "program/unit_operation.h"
+#include "stria/cost/unit_operation.h"
 #include "small_machine.h"
 #include "stria/base/file.h"
 #include "stria/stripe/parser.h"
@@ -377,7 +377,7 @@ TEST(SystolicArray, FormulasMeetPublishedAndSteppedCycles) {
   using Dataflow = SystolicArray::Dataflow;
   const auto cycles = [](int64_t rows, int64_t columns, Dataflow dataflow, double m, double n,
                          double k) {
-    return systolic_cycles({rows, columns, dataflow}, {m, n, k, 1});
+    return cost::systolic_cycles({rows, columns, dataflow}, {m, n, k, 1});
   };
   // 3N - 2 for N x N by N x N (validated against hardware by SCALE-Sim's authors).
   for (int n : {4, 8, 16, 20, 32, 40, 50, 64, 70, 80, 90})
@@ -405,15 +405,15 @@ TEST(SystolicArray, FormulasMeetPublishedAndSteppedCycles) {
 TEST(BlockWork, FindsTheProductInABlock) {
   const stripe::Program program = parsed(kSlidesConvolution);
   const stripe::Block& loop = *program.main()->stmts[2].block();
-  const BlockWork work = work_of(*loop.stmts[0].block());
+  const cost::BlockWork work = cost::work_of(*loop.stmts[0].block());
   ASSERT_EQ(work.products.size(), 1u);
   EXPECT_EQ(work.products[0].m, 1024);
   EXPECT_EQ(work.products[0].n, 64);
   EXPECT_EQ(work.products[0].k, 288);
   EXPECT_EQ(work.operations.at("mac.i8"), 1024.0 * 64 * 288);
   EXPECT_EQ(work.accesses.at("I").loads, 1024.0 * 64 * 288);
-  const Footprint image =
-      footprint_of(*loop.stmts[0].block(), *loop.stmts[0].block()->find_ref("I"));
+  const cost::Footprint image =
+      cost::footprint_of(*loop.stmts[0].block(), *loop.stmts[0].block()->find_ref("I"));
   EXPECT_EQ(image.bytes, 3 * 1026 * 32);
   EXPECT_EQ(image.run_bytes, 1026 * 32 + 2 * 32768);  // its rows reach into each other
 }
@@ -467,7 +467,7 @@ TEST(BlockWork, FindsTheProductAroundASumThatIsMadeInside) {
   }
 }
 )");
-  const BlockWork work = work_of(*program.main()->stmts[0].block());
+  const cost::BlockWork work = cost::work_of(*program.main()->stmts[0].block());
   ASSERT_EQ(work.products.size(), 1u);
   EXPECT_EQ(work.products[0].m, 8);
   EXPECT_EQ(work.products[0].n, 4);
@@ -490,13 +490,13 @@ TEST(LowerPart, RatesThatAreNextToNothing) {
 TEST(UnitOperation, PricesOfOperations) {
   ExecutionUnit unit;
   unit.energy_pj = {{"add.i8", 0.03}, {"add.i32", 0.1}, {"mul.i8", 0.2}, {"add.fp32", 0.9}};
-  EXPECT_DOUBLE_EQ(operation_pj(unit, "mac.i8"), 0.3);
-  EXPECT_DOUBLE_EQ(operation_pj(unit, "add.u8"), 0.03);
-  EXPECT_DOUBLE_EQ(operation_pj(unit, "other.fp32"), 0.9);
-  EXPECT_DOUBLE_EQ(operation_pj(unit, "move"), 0);
-  EXPECT_LT(operation_pj(unit, "mul.fp64"), 0);
+  EXPECT_DOUBLE_EQ(cost::operation_pj(unit, "mac.i8"), 0.3);
+  EXPECT_DOUBLE_EQ(cost::operation_pj(unit, "add.u8"), 0.03);
+  EXPECT_DOUBLE_EQ(cost::operation_pj(unit, "other.fp32"), 0.9);
+  EXPECT_DOUBLE_EQ(cost::operation_pj(unit, "move"), 0);
+  EXPECT_LT(cost::operation_pj(unit, "mul.fp64"), 0);
   unit.energy_pj["mac.i8"] = 0.25;
-  EXPECT_DOUBLE_EQ(operation_pj(unit, "mac.i8"), 0.25);
+  EXPECT_DOUBLE_EQ(cost::operation_pj(unit, "mac.i8"), 0.25);
 }
 
 }  // namespace

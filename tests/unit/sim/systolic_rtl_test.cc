@@ -7,7 +7,7 @@
 #include <random>
 
 #include "Vsystolic_array.h"
-#include "program/unit_operation.h"
+#include "stria/cost/unit_operation.h"
 
 namespace stria::sim {
 namespace {
@@ -91,11 +91,11 @@ TEST_P(SystolicRtl, TakesTheCyclesOfTheFormulaAndGivesTheProduct) {
       for (int n = 0; n < b.columns; ++n)
         for (int k = 0; k < a.columns; ++k) expected.at(m, n) += a.at(m, k) * b.at(k, n);
     const uint32_t cycles = hardware.multiply(array, a, b, c);
-    const Product product{static_cast<double>(a.rows), static_cast<double>(b.columns),
+    const cost::Product product{static_cast<double>(a.rows), static_cast<double>(b.columns),
                           static_cast<double>(a.columns), 1};
     ASSERT_EQ(c.of, expected.of) << array.rows << " x " << array.columns << ", " << a.rows << " x "
                                  << a.columns << " x " << b.columns;
-    ASSERT_EQ(cycles, systolic_cycles(array, product))
+    ASSERT_EQ(cycles, cost::systolic_cycles(array, product))
         << array.rows << " x " << array.columns << ", " << a.rows << " x " << a.columns << " x "
         << b.columns;
   }

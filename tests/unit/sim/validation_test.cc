@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "program/unit_operation.h"
+#include "stria/cost/unit_operation.h"
 #include "stria/base/file.h"
 #include "validate/scalesim_topology.h"
 
@@ -48,7 +48,7 @@ TEST(Topology, ReadsConvolutionsAndProducts) {
   auto products = read_topology({"mnk.csv", "Layer,M,N,K,\nGEMM,256,128,256,\n"});
   ASSERT_TRUE(products.ok());
   const SystolicArray array = parse_array("32x32", "os").value();
-  EXPECT_EQ(systolic_cycles(array, (*products)[0].product), 10'176);
+  EXPECT_EQ(cost::systolic_cycles(array, (*products)[0].product), 10'176);
   EXPECT_THAT(topology_table(*products, array),
               testing::AllOf(HasSubstr("GEMM"), HasSubstr("10176"), HasSubstr("80.5%")));
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "program/unit_operation.h"
+#include "stria/cost/unit_operation.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace stria::sim {
+namespace stria::cost {
 namespace {
 
 double parts(double of, int64_t side) { return std::ceil(of / static_cast<double>(side)); }
@@ -82,4 +82,4 @@ double operation_pj(const ExecutionUnit& unit, const std::string& operation) {
   return pj;
 }
 
-}  // namespace stria::sim
+}  // namespace stria::cost

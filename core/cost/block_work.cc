@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "program/block_work.h"
+#include "stria/cost/block_work.h"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "stria/base/text.h"
 
-namespace stria::sim {
+namespace stria::cost {
 namespace {
 
 using stripe::Block;
@@ -244,20 +245,44 @@ Footprint footprint_of(const Block& block, const Refinement& ref,
   return {elements * bytes, std::min(run, elements) * bytes};
 }
 
-int64_t inner_stride_bytes(const Block& block, const std::string& name) {
+namespace {
+
+// `strides` null: those of the refinements.
+int64_t inner_stride(const Block& block, const std::string& name,
+                     const std::vector<int64_t>* strides) {
   const Refinement* ref = block.find_ref(name);
   if (!ref) return 0;
   for (const Statement& stmt : block.stmts)
     if (const Block* inner = stmt.block())
       for (const Refinement& view : inner->refs)
         if (view.dir != RefDir::none && view.from == name)
-          if (const int64_t stride = inner_stride_bytes(*inner, view.into)) return stride;
-  const Affine flat = ref->flat_access();
-  for (size_t i = block.idxs.size(); i > 0; --i)
-    if (block.idxs[i - 1].range > 1)
-      if (const int64_t step = flat.coefficient(block.idxs[i - 1].name))
-        return std::abs(step) * byte_size(ref->shape.type);
+          if (const int64_t stride = inner_stride(*inner, view.into, strides)) return stride;
+  for (size_t i = block.idxs.size(); i > 0; --i) {
+    if (block.idxs[i - 1].range <= 1) continue;
+    int64_t step = 0;
+    for (size_t d = 0; d < ref->access.size(); ++d)
+      step += ref->access[d].coefficient(block.idxs[i - 1].name) *
+              (strides ? (*strides)[d] : ref->shape.dims[d].stride);
+    if (step != 0) return std::abs(step) * byte_size(ref->shape.type);
+  }
   return 0;
 }
 
-}  // namespace stria::sim
+}  // namespace
+
+int64_t inner_stride_bytes(const Block& block, const std::string& ref) {
+  return inner_stride(block, ref, nullptr);
+}
+
+int64_t inner_stride_bytes(const Block& block, const std::string& ref,
+                           const std::vector<int64_t>& strides) {
+  return inner_stride(block, ref, &strides);
+}
+
+double bank_conflicts(int64_t stride_bytes, int64_t banks, int64_t bank_bytes) {
+  if (banks <= 1 || bank_bytes <= 0) return 1;
+  if (stride_bytes <= bank_bytes || stride_bytes % bank_bytes != 0) return 1;
+  return static_cast<double>(std::gcd(stride_bytes / bank_bytes, banks));
+}
+
+}  // namespace stria::cost

@@ -13,7 +13,7 @@
 
 #include "stria/stripe/block.h"
 
-namespace stria::sim {
+namespace stria::cost {
 
 // M x K by K x N, so many times.
 struct Product {
@@ -52,5 +52,11 @@ Footprint footprint_of(const stripe::Block& block, const stripe::Refinement& ref
 // Bytes from one access of the refinement's elements to the next in the innermost leaf; 0 if it
 // stays, or if leaves differ.
 int64_t inner_stride_bytes(const stripe::Block& block, const std::string& ref);
+// The same where the tensor's dimensions have these strides, in elements.
+int64_t inner_stride_bytes(const stripe::Block& block, const std::string& ref,
+                           const std::vector<int64_t>& strides);
+// How many times as long a port of a memory takes for elements so far apart: they are asked for at
+// once, and several of them may be in one bank. 1 if the memory has no banks.
+double bank_conflicts(int64_t stride_bytes, int64_t banks, int64_t bank_bytes);
 
-}  // namespace stria::sim
+}  // namespace stria::cost

@@ -4,11 +4,11 @@
 
 #include <string>
 
-#include "program/block_work.h"
+#include "stria/cost/block_work.h"
 #include "stria/base/status.h"
 #include "stria/hwmodel/hardware_model.h"
 
-namespace stria::sim {
+namespace stria::cost {
 
 // Cycles of a systolic array for a product (ceilings of M, N, K over the array's sides; fill and
 // drain included):
@@ -24,4 +24,4 @@ Result<double> operation_cycles(const ExecutionUnit& unit, const BlockWork& work
 // multiplication and an addition of i32 (fp32 of floats). Negative: the model does not say.
 double operation_pj(const ExecutionUnit& unit, const std::string& operation);
 
-}  // namespace stria::sim
+}  // namespace stria::cost

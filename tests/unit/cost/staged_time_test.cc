@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time of tiles that are brought near: terms by hand, what fits, and that a bound is one.
+#include "stria/cost/staged_time.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "stria/base/text.h"
+#include "stria/stripe/parser.h"
+
+namespace stria::cost {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// 256 x 64 by 64 x 32 of i8; A has 16384 bytes, B 2048, C 32768.
+stripe::Block product() {
+  Result<stripe::Program> program = stripe::parse({"product", R"(
+0: #program block [] (
+    none new@0x0 A[0, 0] i8(256:64, 64:1)
+    none new@0x0 B[0, 0] i8(64:32, 32:1)
+    none new@0x0 C[0, 0] i32(256:32, 32:1)
+) {
+  0: #main block [] (
+      in A[0, 0] i8(256:64, 64:1)
+      in B[0, 0] i8(64:32, 32:1)
+      out C[0, 0] i32(256:32, 32:1)
+  ) {
+    0: #contraction #kernel block [i:256, j:32, k:64] ( // product
+        in A[i, k] i8(1:64, 1:1)
+        in B[k, j] i8(1:32, 1:1)
+        out C[i, j]:add.i32 i32(1:32, 1:1)
+    ) {
+      0: $A = load(A)
+      1: $B = load(B)
+      2: $C = mul.i32($A, $B)
+      3: C = store($C)
+    }
+  }
+}
+)"});
+  STRIA_CHECK(program.ok(), "{}", program.status().to_string());
+  return *program->main()->stmts[0].block();
+}
+const std::vector<int64_t> kTensors = {16384, 2048, 32768};
+
+// Machines differ in what stands for these.
+struct Parts {
+  std::string memory, unit, transfer, more_buses;
+  int64_t near_KiB = 8, near_count = 1;
+};
+HardwareModel machine(const Parts& parts = {}) {
+  std::string ends;
+  for (int64_t i = 0; i < parts.near_count; ++i)
+    ends += fmt::format("{}\"SRAM[{}]\"", i > 0 ? ", " : "", i);
+  const std::string text = fmt::format(
+      R"({{"name": "m", "clock_mhz": 1000,
+  "mem_units": {{"DRAM": {{"count": 1, "size_KiB": 1048576}},
+                "SRAM": {{"count": {}, "size_KiB": {}{}}}}},
+  "exec_units": {{"CONV": {{"count": 1, "op": "mac", "ops_per_cycle": 64, "overhead_cycles": 5, "pipeline_depth": 2{}}}}},
+  "tx_units": {{"DMA": {{"count": 1, "latency_cycles": 10{}}}}},
+  "buses": [{{"sources": ["DRAM[0]"], "sinks": ["DMA[0]"], "bytes_per_cycle": 16}},
+            {{"sources": ["DMA[0]"], "sinks": ["DRAM[0]"], "bytes_per_cycle": 16}},
+            {{"sources": ["DMA[0]"], "sinks": [{}], "bytes_per_cycle": 64}},
+            {{"sources": [{}], "sinks": ["DMA[0]"], "bytes_per_cycle": 64}}]}})",
+      parts.near_count, parts.near_KiB, parts.memory, parts.unit, parts.transfer, ends, ends);
+  Result<HardwareModel> model = load_hardware_model({"m.json", text});
+  STRIA_CHECK(model.ok(), "{}", model.status().to_string());
+  return *std::move(model);
+}
+StagedUnits units(int64_t banks = 1) { return {"CONV", "SRAM", "DRAM", "DMA", banks, 0}; }
+
+StagedTime time_on(const Parts& parts, const Tile& tile) {
+  const HardwareModel model = machine(parts);
+  const StagedRates rates = staged_rates(model, units(parts.near_count)).value();
+  return StagedKernel::make(product(), kTensors, rates).value().time(tile);
+}
+
+TEST(StagedTime, TermsOfATile) {
+  const StagedTime time = time_on({}, {16, 32, 64});
+  EXPECT_THAT(time.in_parts, ElementsAre(0, 2));  // B is near whole
+  EXPECT_EQ(time.tiles, 16);
+  EXPECT_EQ(time.under_way, 2);
+  EXPECT_EQ(time.whole, 10 + 2048 / 16);
+  EXPECT_EQ(time.bring, 10 + 16 * 64 / 16);
+  EXPECT_EQ(time.take_away, 10 + 16 * 32 * 4 / 16);
+  EXPECT_EQ(time.operation, 5 + 16 * 32 * 64 / 64);
+  EXPECT_EQ(time.period, time.operation);  // the unit is busiest
+  EXPECT_EQ(time.cycles, 138 + 74 + 517 + 138 + 15 * 517);
+  EXPECT_THAT(to_string(time), HasSubstr("period=517 cycles=8622"));
+}
+
+TEST(StagedTime, OneTileUnderWayTakesTheSum) {
+  // Two would take 16384 bytes beside B.
+  const StagedTime time = time_on({}, {32, 32, 64});
+  EXPECT_EQ(time.under_way, 1);
+  EXPECT_EQ(time.period, time.bring + time.operation + time.take_away);
+  EXPECT_EQ(time.cycles, time.whole + 8 * time.period);
+}
+
+TEST(StagedTime, WhatIsNearWholeIsOneOperation) {
+  for (const Tile& tile : {Tile{16, 32, 64}, Tile{256, 32, 64}}) {
+    const StagedTime time = time_on({.near_KiB = 64}, tile);
+    EXPECT_TRUE(time.in_parts.empty());
+    EXPECT_EQ(time.operation, 5 + 256 * 32);
+    EXPECT_EQ(time.cycles, 3 * 10 + (16384 + 2048 + 32768) / 16 + time.operation);
+  }
+}
+
+TEST(StagedTime, WhatDoesNotFit) {
+  for (const Tile& tile : {Tile{64, 32, 64}, Tile{256, 32, 64}}) {
+    const StagedTime time = time_on({}, tile);
+    EXPECT_TRUE(std::isinf(time.cost));
+    EXPECT_EQ(to_string(time), "there is no room for it");
+  }
+}
+
+TEST(StagedTime, BothWaysAtOnceOrInTurns) {
+  // A fast unit: transfers are busiest.
+  const Parts fast{.unit = R"(, "rates": {"i8": {"ops_per_cycle": 65536}})"};
+  Parts half = fast;
+  half.transfer = R"(, "duplex": "half")";
+  const StagedTime full = time_on(fast, {16, 32, 64}), turns = time_on(half, {16, 32, 64});
+  EXPECT_EQ(full.period, full.take_away);
+  EXPECT_EQ(turns.period, turns.bring + turns.take_away);
+}
+
+TEST(StagedTime, FillAndDrainOfASystolicArray) {
+  const StagedTime time = time_on(
+      {.unit = R"(, "systolic": {"rows": 32, "columns": 16, "dataflow": "ws"})"}, {16, 32, 64});
+  EXPECT_EQ(time.operation, 5 + 2 * 2 * (16 + 2 * 32 + 16 - 2));
+}
+
+TEST(StagedTime, PortsAndBanksOfNearMemory) {
+  // 8 bytes a cycle for reads and writes. Columns of B step over 32 bytes, so that all are in one
+  // bank of four; neighbours in C step over two banks.
+  const Parts banks{.memory = R"(, "banks": 4, "bank_bytes": 2)",
+                    .unit = R"(, "rates": {"i8": {"ops_per_cycle": 65536}})"};
+  EXPECT_EQ(time_on(banks, {16, 32, 64}).operation, 5 + (16 * 64 + 4 * 2048 + 2 * 16 * 32 * 4) / 8);
+  Parts apart = banks;
+  apart.near_count = 3;
+  EXPECT_EQ(time_on(apart, {16, 32, 64}).operation, 5 + 4 * 2048 / 8);
+}
+
+TEST(StagedTime, ABoundIsNeverAboveATile) {
+  std::mt19937 random(7);
+  const Parts machines[] = {
+      {},
+      {.memory = R"(, "banks": 4, "bank_bytes": 2)", .near_KiB = 4, .near_count = 4},
+      {.unit = R"(, "systolic": {"rows": 8, "columns": 8, "dataflow": "os"})", .near_KiB = 12},
+      {.transfer = R"(, "duplex": "half")", .near_KiB = 48}};
+  size_t finite = 0;
+  for (const Parts& parts : machines) {
+    const HardwareModel model = machine(parts);
+    const StagedRates rates = staged_rates(model, units(parts.near_count)).value();
+    const StagedKernel kernel = StagedKernel::make(product(), kTensors, rates).value();
+    for (int n = 0; n < 2000; ++n) {
+      Tile low, high, tile;
+      for (const int64_t range : {256, 32, 64}) {
+        const auto pick = [&](int64_t from, int64_t to) {
+          return std::uniform_int_distribution<int64_t>(from, to)(random);
+        };
+        low.push_back(pick(1, range));
+        high.push_back(pick(low.back(), range));
+        tile.push_back(pick(low.back(), high.back()));
+      }
+      const StagedTime time = kernel.time(tile);
+      finite += std::isinf(time.cost) ? 0 : 1;
+      ASSERT_LE(kernel.bound(low, high), time.cycles);
+      ASSERT_LE(time.cycles, time.cost);
+    }
+  }
+  EXPECT_GE(finite, 2000u);
+}
+
+TEST(StagedTime, AModelMustHaveTheUnitsAndTheBuses) {
+  const HardwareModel model = machine();
+  const auto says = [&](const StagedUnits& units) {
+    return staged_rates(model, units).status().to_string();
+  };
+  EXPECT_THAT(says({"GPU", "SRAM", "DRAM", "DMA"}), HasSubstr("no execution unit 'GPU'"));
+  EXPECT_THAT(says({"CONV", "L9", "DRAM", "DMA"}), HasSubstr("no memory unit 'L9'"));
+  EXPECT_THAT(says({"CONV", "SRAM", "DRAM", "NOC"}), HasSubstr("no transfer unit 'NOC'"));
+  HardwareModel one_way = model;
+  one_way.buses.pop_back();
+  EXPECT_THAT(staged_rates(one_way, units()).status().to_string(),
+              HasSubstr("no bus from 'SRAM' to 'DMA[0]'"));
+  one_way = model;
+  one_way.buses[0].bytes_per_cycle = 0;
+  EXPECT_THAT(staged_rates(one_way, units()).status().to_string(),
+              HasSubstr("carries 0 bytes per cycle"));
+}
+
+}  // namespace
+}  // namespace stria::cost

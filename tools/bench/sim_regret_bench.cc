@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Regret on simulated machines: for 40 matrix products and convolutions of 8-bit integers, the tile
+// that a shipped pipeline chooses by the cost `staged_time` beside the best of all that are
+// simulated, each of them taken through the rest of the pipeline; beside it what the cost `traffic`
+// chooses.
+//   stria_sim_regret_bench [--only TEXT] [--most N] [--candidates FILE]
+// --only: rows whose model or shape contains it. --most: so many tiles of each cost are simulated,
+// the best of it first (1000). --candidates: every tile simulated, with its terms.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "must.h"
+#include "program/part_simulation.h"
+#include "regret_shapes.h"
+#include "stria/base/file.h"
+#include "stria/base/text.h"
+#include "stria/builtins/evaluate.h"
+#include "stria/lower/lower.h"
+#include "stria/pass/measure.h"
+#include "stria/pass/pipeline.h"
+#include "stria/passes/all_passes.h"
+#include "stria/tile/bind.h"
+#include "stria/tile/parser.h"
+
+namespace stria::bench {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kGeomeanGoal = 0.97, kWorstGoal = 0.90;
+
+// A model that ships, the pipeline for it, and its step that chooses tiles of products.
+struct Machine {
+  const char *model, *pipeline, *step;
+  int64_t traffic_bytes;  // limit of a tile with the cost `traffic`: two of them share the memory
+  TemplateSettings settings;
+};
+
+std::vector<Machine> machines() {
+  return {{"stripe_slides", "slides", "bank_CONV", 32 << 10, {}},
+          {"slides_systolic", "slides", "bank_CONV", 64 << 10, {}},
+          {"slides_systolic",
+           "slides",
+           "bank_CONV",
+           128 << 10,
+           {{"DATAFLOW", "os"}, {"NUM_SRAM", "2"}}},
+          // With a buffer in which most of these layers do not fit whole.
+          {"tpu_like", "tpu_like", "tile_MXU", 128 << 10, {{"UB_KIB", "256"}}}};
+}
+
+// What one cost makes of a kernel.
+struct Choice {
+  size_t tiles = 0, failed = 0;  // simulated
+  double chosen = INFINITY;      // cycles, of what the cost ranks first
+  double best = INFINITY;
+};
+
+class Sweep {
+ public:
+  Sweep(const Machine& machine, int64_t most) : machine_(machine), most_(most) {
+    const std::string model = STRIA_SOURCE_DIR "/hwmodels/templates/" + std::string(machine.model) +
+                              ".json",
+                      pipeline = STRIA_SOURCE_DIR "/plugins/sim/passes/" +
+                                 std::string(machine.pipeline) + ".json";
+    model_ = must(load_hardware_model({model, must(read_file(model))}, machine.settings));
+    const Pipeline steps = must(
+        parse_pipeline({pipeline, must(read_file(pipeline))}, {}, model_, passes::all_passes()));
+    rendered_ = json::parse(steps.to_json(0, steps.steps.size()));
+  }
+
+  // Every candidate of the step is taken through the steps behind it and simulated.
+  Choice run(const RegretShape& shape, const char* cost, std::FILE* candidates) {
+    json asks = rendered_;
+    json& list = asks.is_array() ? asks : asks["passes"];
+    json rest = json::array();
+    bool behind = false;
+    for (json& step : list) {
+      if (behind) rest.push_back(step);
+      if (step["name"] != machine_.step) continue;
+      behind = true;
+      step["autotile"]["cost"] = cost;
+      step["autotile"]["measure_top"] = most_;
+      if (std::strcmp(cost, "traffic") == 0)
+        step["autotile"]["max_total_bytes"] = machine_.traffic_bytes;
+      if (candidates) step["autotile"]["explain_top"] = most_;
+    }
+    STRIA_CHECK(behind, "{} has no step '{}'", machine_.pipeline, machine_.step);
+    const Pipeline all = parsed(asks), later = parsed(rest);
+    Choice out;
+    std::vector<double> cycles;
+    Measure measure;
+    measure.time = [&](const stripe::Program& candidate) -> Result<double> {
+      Result<double> found = simulated(candidate, later);
+      ++out.tiles;
+      if (!found.ok() && out.failed++ == 0)
+        std::fprintf(stderr, "%s\n", found.status().to_string().c_str());
+      const double takes = found.ok() ? *found : INFINITY;
+      cycles.push_back(takes);
+      if (out.tiles == 1) out.chosen = takes;
+      out.best = std::min(out.best, takes);
+      return found;
+    };
+    PipelineOptions how = options();
+    how.measure = &measure;
+    how.stop_after = machine_.step;
+    if (candidates) how.explain = "autotile";
+    std::map<std::string, tile::TensorType> inputs;
+    for (const auto& [name, type] : shape.inputs) inputs[name] = {DataType::i8, type.sizes};
+    stripe::Program program = must(
+        lower(must(tile::bind_program(must(tile::parse({shape.name, shape.text})), "", inputs))));
+    const std::vector<StepReport> reports = must(run_pipeline(program, all, model_, how));
+    if (candidates) {
+      size_t n = 0;
+      for (const std::string& note : reports.back().notes)
+        if (note.find("cycles=") != std::string::npos && n < cycles.size()) {
+          std::string line = note;
+          std::replace(line.begin(), line.end(), '\n', ' ');
+          std::fprintf(candidates, "%s | %s | %.0f | %s\n", name().c_str(), shape.name.c_str(),
+                       cycles[n++], line.c_str());
+        }
+    }
+    return out;
+  }
+
+  std::string name() const {
+    std::string out = machine_.model;
+    for (const auto& [key, value] : machine_.settings) out += " " + key + "=" + value;
+    return out;
+  }
+
+ private:
+  Pipeline parsed(const json& steps) const {
+    return must(
+        parse_pipeline({machine_.pipeline, steps.dump()}, {}, model_, passes::all_passes()));
+  }
+  static PipelineOptions options() {
+    static const EvaluateIntrinsic evaluator = evaluate;
+    PipelineOptions how;
+    how.evaluate = &evaluator;
+    return how;
+  }
+  Result<double> simulated(stripe::Program program, const Pipeline& steps) const {
+    STRIA_RETURN_IF_ERROR(run_pipeline(program, steps, model_, options()).status());
+    STRIA_ASSIGN(const sim::PartSimulation run,
+                 sim::simulate_part(program, *program.main(), model_));
+    return static_cast<double>(run.machine.cycles(run.ticks()));
+  }
+
+  const Machine machine_;
+  const int64_t most_;
+  HardwareModel model_ = empty_hardware_model();
+  json rendered_;
+};
+
+// Over all rows so far.
+struct Total {
+  double logs = 0, worst = INFINITY;
+  size_t count = 0;
+  std::string worst_name;
+  void add(double ratio, const std::string& name) {
+    logs += std::log(ratio);
+    ++count;
+    if (ratio < worst) worst_name = name;
+    worst = std::min(worst, ratio);
+  }
+  double geomean() const { return std::exp(logs / static_cast<double>(count)); }
+};
+
+int run(const std::string& only, int64_t most, std::FILE* candidates) {
+  std::printf("%-30s %-26s %6s %10s %10s %6s %10s\n", "model", "shape", "tiles", "cycles", "best",
+              "ratio", "traffic");
+  bool met = true;
+  for (const Machine& machine : machines()) {
+    Sweep sweep(machine, most);
+    Total by_time, by_traffic;
+    size_t failed = 0;
+    for (const RegretShape& shape : regret_shapes()) {
+      if ((sweep.name() + " " + shape.name).find(only) == std::string::npos) continue;
+      const Choice time = sweep.run(shape, "staged_time", candidates),
+                   traffic = sweep.run(shape, "traffic", nullptr);
+      const double best = std::min(time.best, traffic.best);
+      failed += time.failed + traffic.failed;
+      if (time.tiles == 0) {
+        std::printf("%-30s %-26s no tile fits\n", sweep.name().c_str(), shape.name.c_str());
+        continue;
+      }
+      const std::string of_traffic =
+          traffic.tiles > 0 ? fmt::format("{:.3f}", best / traffic.chosen) : "none fits";
+      std::printf("%-30s %-26s %6zu %10.0f %10.0f %6.3f %10s\n", sweep.name().c_str(),
+                  shape.name.c_str(), time.tiles + traffic.tiles, time.chosen, best,
+                  best / time.chosen, of_traffic.c_str());
+      std::fflush(stdout);
+      by_time.add(best / time.chosen, shape.name);
+      if (traffic.tiles > 0) by_traffic.add(best / traffic.chosen, shape.name);
+    }
+    if (by_time.count == 0) continue;
+    met = met && by_time.geomean() >= kGeomeanGoal && by_time.worst >= kWorstGoal;
+    std::printf("%s: geomean %.3f (>= %.2f %s), worst %.3f (>= %.2f %s, %s); traffic %.3f, %.3f\n",
+                sweep.name().c_str(), by_time.geomean(), kGeomeanGoal,
+                by_time.geomean() >= kGeomeanGoal ? "met" : "MISSED", by_time.worst, kWorstGoal,
+                by_time.worst >= kWorstGoal ? "met" : "MISSED", by_time.worst_name.c_str(),
+                by_traffic.geomean(), by_traffic.worst);
+    if (failed > 0) std::printf("%zu tiles could not be simulated\n", failed);
+  }
+  return met ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace stria::bench
+
+int main(int argc, char** argv) {
+  std::string only;
+  int64_t most = 1000;
+  std::FILE* candidates = nullptr;
+  for (int n = 1; n < argc; ++n) {
+    const bool more = n + 1 < argc;
+    if (std::strcmp(argv[n], "--only") == 0 && more) {
+      only = argv[++n];
+    } else if (std::strcmp(argv[n], "--most") == 0 && more && std::atoi(argv[n + 1]) > 0) {
+      most = std::atoi(argv[++n]);
+    } else if (std::strcmp(argv[n], "--candidates") == 0 && more &&
+               (candidates = std::fopen(argv[n + 1], "w"))) {
+      ++n;
+    } else {
+      std::fprintf(stderr,
+                   "usage: stria_sim_regret_bench [--only TEXT] [--most N] [--candidates FILE]\n");
+      return 2;
+    }
+  }
+  const int out = stria::bench::run(only, most, candidates);
+  if (candidates) std::fclose(candidates);
+  return out;
+}
