@@ -24,21 +24,11 @@ using nlohmann::json;
 const std::pair<const char*, const char*> kInert[] = {
     {".*/launch_us", "of the host's calls, of which a part is one"},
     {".*/mem_units/DRAM/size_KiB", "only whether tensors fit, which PartChecks tests"},
-    {"slides_systolic/mem_units/DRAM/count", "tensors are in the first one, others cost nothing"},
+    {"(slides_systolic|tpu_like|eyeriss_like)/mem_units/DRAM/count",
+     "tensors are in the first one, others cost nothing"},
     {".*/mem_units/[A-Z]+/ways", "of caches"},
     {".*/exec_units/[A-Z]+/(vector_bytes|vector_registers|fma_latency_cycles|max_threads)",
      "of code for processors"},
-    {"tpu_like/mem_units/((DRAM|WFIFO)/.*|ACC/(?!count).*)",
-     "no pipeline says which tensors are weights, or sums"},
-    {"tpu_like/buses/[01]/.*", "of those memories"},
-    {"tpu_like/exec_units/MXU/instructions/.*", "of code for tensor instructions"},
-    {"tpu_like/mem_units/HOST/(count|size_KiB)",
-     "tensors are in the first one, others cost nothing"},
-    {"eyeriss_like/mem_units/DRAM/count", "tensors are in the first one, others cost nothing"},
-    {"eyeriss_like/mem_units/SPAD_[A-Z]+/(bank_bytes|size_KiB|.*_pJ_per_byte)",
-     "the pipeline does not schedule scratchpads"},
-    {"eyeriss_like/tx_units/NOC/.*", "nor the networks to them"},
-    {"eyeriss_like/buses/([4-9]|1[01])/.*", "of those networks"},
 };
 
 bool is_inert(const std::string& pointer) {

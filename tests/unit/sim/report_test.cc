@@ -174,6 +174,54 @@ TEST(Report, SumsAgreeWithEachOtherAndWithTheTrace) {
   for (const auto& [track, sum] : shown) EXPECT_EQ(sum, busy[track]) << track;
 }
 
+// The trace event format, as viewers read it: events of two kinds, with what each kind must have
+// and of which type; a name for each process and thread before its first slice, once; times that a
+// double of microseconds holds; slices in each thread in order.
+TEST(Report, TheTraceIsAsViewersReadIt) {
+  HardwareModel model = priced_model();
+  for (MemoryUnit& unit : model.memories)
+    if (unit.name == "DRAM") unit.size_bytes = int64_t{1} << 32;
+  SimulationReport two = simulated(model);
+  two.parts.push_back(simulated(model, Fidelity::event, {}, "5000").parts[0]);
+  two.parts[0].name = "prologue \"1\"\n";  // names are texts of any kind
+  const json trace = json::parse(trace_json(two));
+  EXPECT_EQ(trace["displayTimeUnit"], "ms");
+  std::map<int, int> processes;
+  std::map<std::pair<int, int>, int> threads;
+  std::map<std::pair<int, int>, uint64_t> last;
+  size_t slices = 0;
+  for (const json& event : trace["traceEvents"]) {
+    SCOPED_TRACE(event.dump());
+    ASSERT_TRUE(event["ph"].is_string() && event["name"].is_string());
+    ASSERT_TRUE(event["pid"].is_number_unsigned());
+    const int pid = event["pid"];
+    if (event["ph"] == "M") {
+      ASSERT_TRUE(event["args"]["name"].is_string());
+      EXPECT_FALSE(event["args"]["name"].get<std::string>().empty());
+      if (event["name"] == "process_name") {
+        EXPECT_EQ(++processes[pid], 1);
+      } else {
+        EXPECT_EQ(event["name"], "thread_name");
+        ASSERT_TRUE(event["tid"].is_number_unsigned());
+        EXPECT_EQ((++threads[{pid, event["tid"]}]), 1);
+      }
+      continue;
+    }
+    ++slices;
+    ASSERT_EQ(event["ph"], "X");
+    ASSERT_TRUE(event["tid"].is_number_unsigned() && event["cat"].is_string());
+    ASSERT_TRUE(event["ts"].is_number_unsigned() && event["dur"].is_number_unsigned());
+    EXPECT_LT(event["ts"].get<uint64_t>() + event["dur"].get<uint64_t>(), uint64_t{1} << 53);
+    EXPECT_TRUE(!event.contains("args") || event["args"].is_object());
+    const std::pair<int, int> track{pid, event["tid"].get<int>()};
+    EXPECT_EQ(processes.count(pid), 1u);
+    EXPECT_EQ(threads.count(track), 1u);
+    EXPECT_GE(event["ts"].get<uint64_t>(), last[track]);
+    last[track] = event["ts"].get<uint64_t>() + event["dur"].get<uint64_t>();
+  }
+  EXPECT_GE(slices, 48u);  // 24 of the first part
+}
+
 // A loop in full, and what is left of it when it is skipped ahead: the same reports to the byte,
 // and a trace that says what it leaves out.
 TEST(Report, SkippingAheadChangesNothing) {
