@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include "stria/cost/register_time.h"
@@ -26,6 +25,10 @@ using Sizes = std::map<std::string, int64_t>;  // points of each index
 // Cycles in which a vector of running values is brought into registers, added and stored: once in
 // each part of the reduction.
 constexpr double kUpdateCycles = 3;
+// Vectors a cycle that come into a memory of which the model does not say it.
+constexpr double kOtherMemory = 1.0 / 6;
+// Cutting has to promise so much less time than leaving the reduction whole.
+constexpr double kWorthCutting = 0.95;
 
 // Bytes of the lines that a tile of these sizes reads, each tensor on its own.
 double bytes_read(const Block& block, const Sizes& tile, int64_t line_bytes) {
@@ -78,7 +81,7 @@ class Cutter {
     multiply_cycles_ =
         cost::points_of(tiled.ranges()) /
         (rates->multiply_adds * static_cast<double>(std::max<int64_t>(1, vector_.lanes)));
-    bytes_per_cycle_ = static_cast<double>(unit->vector_bytes);
+    bytes_per_cycle_ = kOtherMemory * static_cast<double>(unit->vector_bytes);
     for (const cost::CoreRates::Level& cache : rates->caches)
       if (cache.name == options.memory) bytes_per_cycle_ = std::max(cache.bytes_per_cycle, 0.1);
   }
@@ -104,16 +107,19 @@ class Cutter {
     if (bytes_read(block_, registers, line_bytes_) <= limit_)
       return "what a register tile reads stays in the memory";
     if (bytes_per_cycle_ == 0) return "the model does not say how many vector registers there are";
-    double least = std::numeric_limits<double>::infinity();
+    double least = kWorthCutting * whole_cycles(registers);
+    bool any = false;
     for (const Sizes& outputs : output_parts(row)) {
       Sizes candidate = outputs;
       if (!cut_reduction(candidate)) continue;
+      any = true;
       const double cycles = cycles_of(candidate);
       if (cycles >= least) continue;
       least = cycles;
       tile = std::move(candidate);
     }
-    return tile.empty() ? "parts that stay in the memory would be too short" : "";
+    if (!any) return "parts that stay in the memory would be too short";
+    return tile.empty() ? "what is read again is too little" : "";
   }
 
  private:
@@ -183,6 +189,16 @@ class Cutter {
       made *= ceil_div(role->range, tile[role->name]);
     }
     return tile;
+  }
+
+  // All register tiles of these sizes, none of which finds what the one before has read.
+  double whole_cycles(const Sizes& registers) const {
+    double tiles = 1;
+    for (const IndexRole& role : roles_)
+      tiles *= static_cast<double>(ceil_div(role.range, registers.at(role.name)));
+    return (multiply_cycles_ +
+            tiles * bytes_read(block_, registers, line_bytes_) / bytes_per_cycle_) /
+           static_cast<double>(cores_);
   }
 
   // Of the core that has the most to do: multiply-adds, what comes into the memory for each part
