@@ -51,6 +51,7 @@
 #include "stria/passes/turn_lanes.h"
 #include "stria/passes/unroll.h"
 #include "stria/passes/vectorize.h"
+#include "stria/passes/winograd.h"
 
 namespace stria::passes {
 

@@ -42,6 +42,34 @@ std::vector<int64_t> touched_sizes(const Block& block, const Refinement& ref) {
   return sizes;
 }
 
+using Box = std::vector<Interval>;
+
+// No element of the same view around in both, as a dimension tells.
+bool lie_apart(const Box& a, const Box& b) {
+  for (size_t d = 0; d < a.size(); ++d)
+    if (a[d].upper < b[d].lower || b[d].upper < a[d].lower) return true;
+  return false;
+}
+
+// May an element be reached through a view that is written and through another one?
+bool meets_other_view(const Block& block, const TensorNames& around) {
+  std::map<std::string, std::vector<const Refinement*>> views;
+  for (const Refinement& ref : block.refs)
+    if (viewed(ref)) views[around.of(ref.from)].push_back(&ref);
+  for (const auto& [tensor, refs] : views) {
+    if (refs.size() == 1 || std::none_of(refs.begin(), refs.end(), [](const Refinement* ref) { return written(*ref); }))
+      continue;
+    std::vector<Box> boxes;
+    for (const Refinement* ref : refs) boxes.push_back(stripe::reach(block, *ref, index_ranges(block)));
+    for (size_t i = 0; i < refs.size(); ++i)
+      for (size_t j = 0; j < i; ++j)
+        if ((written(*refs[i]) || written(*refs[j])) &&
+            (refs[i]->from != refs[j]->from || !lie_apart(boxes[i], boxes[j])))
+          return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::map<std::string, Interval> index_ranges(const Block& block) {
@@ -102,13 +130,10 @@ std::vector<IndexRole> index_roles(const Block& block) {
 
 std::string why_points_do_not_commute(const Block& block, const TensorNames& around) {
   if (has_index_locations(block)) return "a location names an index";
-  std::map<std::string, int64_t> views;
-  for (const Refinement& ref : block.refs)
-    if (viewed(ref)) ++views[around.of(ref.from)];
+  if (meets_other_view(block, around)) return "a written tensor has a second view";
   std::vector<IndexRole> roles = index_roles(block);
   for (const Refinement& ref : block.refs) {
     if (!written(ref)) continue;
-    if (views[around.of(ref.from)] > 1) return "a written tensor has a second view";
     const bool loaded = ref.agg && stripe::is_loaded(block, ref);
     if (ref.agg && !loaded) continue;
     for (const IndexRole& role : roles)

@@ -45,9 +45,9 @@ std::map<std::string, Interval> index_ranges(const stripe::Block& block);
 std::vector<IndexRole> index_roles(const stripe::Block& block);
 
 // May the block's points run in any order, also interleaved with those of its other indices? Yes if
-// no tensor is both read and written, except through one and the same view, and every written
-// tensor is written by each point on its own, or aggregates and is not read meanwhile. "" or the
-// reason why not. `around`: the tensors of the block around it.
+// no element that is written through one view is reached through another, and every written tensor
+// is written by each point on its own, or aggregates and is not read meanwhile. "" or the reason
+// why not. `around`: the tensors of the block around it.
 std::string why_points_do_not_commute(const stripe::Block& block, const TensorNames& around);
 
 // Does the location name an index?

@@ -38,6 +38,9 @@ struct CompileOptions {
   // are kept in the user's cache folder. It is the pipeline's parameter MEASURE_TOP; unsupported
   // for one that has none.
   int tune = 0;
+  // Values for parameters of the pipeline, by name (JSON where it is JSON, else text): {"WINOGRAD",
+  // "4"}. not_found for one that the pipeline does not have. What a device offers its README says.
+  std::map<std::string, std::string> parameters;
   // Borrowed for the time of the call; null: nobody is told.
   FailureRecorder* recorder = nullptr;
 };

@@ -8,6 +8,7 @@
 
 #include "stria/base/file.h"
 #include "stria/base/status.h"
+#include "stria/base/text.h"
 #include "stria/hwmodel/hardware_model.h"
 #include "stria/pass/model_rules.h"
 #include "stria/pass/pipeline.h"
@@ -72,14 +73,20 @@ Result<std::vector<size_t>> positions_of(const exec::Plan& plan, const std::vect
 // The parameter of a pipeline that says how many candidates are timed.
 constexpr const char* kMeasureTop = "MEASURE_TOP";
 
-Result<TemplateSettings> tune_settings(const SourceText& pipeline, int tune) {
-  TemplateSettings out;
-  if (tune <= 0) return out;
-  STRIA_ASSIGN(const std::set<std::string> known, template_parameters(pipeline));
+// What the options say of the pipeline's parameters.
+Result<TemplateSettings> pipeline_settings(const SourceText& pipeline, const CompileOptions& options) {
+  TemplateSettings out = options.parameters;
+  STRIA_ASSIGN(std::set<std::string> known, template_parameters(pipeline));
+  for (const char* given : {"hw", "device"}) known.erase(given);
+  for (const auto& [name, value] : out)
+    if (!known.count(name))
+      return not_found("{}: no parameter '{}'{}", pipeline.name, name,
+                       did_you_mean(name, {known.begin(), known.end()}));
+  if (options.tune <= 0) return out;
   if (!known.count(kMeasureTop))
     return unsupported("{}: tune {}: the pipeline times no candidates: it has no parameter {}",
-                       pipeline.name, tune, kMeasureTop);
-  out[kMeasureTop] = std::to_string(tune);
+                       pipeline.name, options.tune, kMeasureTop);
+  out[kMeasureTop] = std::to_string(options.tune);
   return out;
 }
 
@@ -163,9 +170,9 @@ Result<Compilation> Inside::specialize(const Device& device, Compilation compila
                                        const CompileOptions& options) {
   const Device::State& state = *device.state_;
   std::optional<Pipeline> own;
-  if (options.pipeline || options.tune > 0) {
+  if (options.pipeline || options.tune > 0 || !options.parameters.empty()) {
     const SourceText& text = options.pipeline ? *options.pipeline : state.pipeline_text;
-    STRIA_ASSIGN(const TemplateSettings settings, tune_settings(text, options.tune));
+    STRIA_ASSIGN(const TemplateSettings settings, pipeline_settings(text, options));
     STRIA_ASSIGN(own, parse_pipeline(text, settings, state.model, state.passes));
   }
   const Pipeline& pipeline = own ? *own : state.pipeline;

@@ -29,12 +29,12 @@ namespace {
 const std::set<std::string> kRegroups = {
     "autotile",      "cache",  "distribute",     "fusion",          "order_indices", "prefetch_next",
     "prefetch_tile", "rollup", "split_interior", "split_reduction", "stream_stores", "tensorize",
-    "vectorize"};
+    "vectorize",     "winograd"};
 
 const EvaluateIntrinsic kEvaluate = evaluate;
 
 // What these look for is in few generated programs, or in none.
-const std::set<std::string> kFindsNothing = {"pack_inputs", "pad", "swizzle"};
+const std::set<std::string> kFindsNothing = {"pack_inputs", "pad", "swizzle", "winograd"};
 
 struct PassRecord {
   int64_t runs = 0, matched = 0, changed = 0, refused = 0, failures = 0;

@@ -57,6 +57,8 @@ const std::map<std::string, std::vector<std::string>>& given_sets() {
         R"({"parent_reqs": ["kernel"], "recompute": "always", "reductions": true})",
         R"({"parent_reqs": ["kernel"], "recompute": "always", "reductions": true, "local": true})",
         R"({"parent_reqs": ["a"], "recompute": "always"})"}},
+      {"winograd",
+       {R"({"tile": 2, "min_channels": 1, "min_tiles": 1})", R"({"tile": 4, "min_channels": 1, "min_tiles": 1})"}},
       {"pack_inputs", {R"({"memory": "SRAM", "reads": 1, "min_range": 2})"}},
       {"prefetch_block", {R"({"memory": "SRAM", "percent": 0})"}},
       {"prefetch_tile", {R"({"memory": "SRAM", "percent": 0})"}},

@@ -133,6 +133,8 @@ void define(CLI::App* app, RunOptions& options) {
                 "allow floats to be rounded otherwise than written");
   add_constants(app, options.constants);
   add_tune(app, options.tune);
+  add_repeated(app, "--set", options.settings,
+               "parameter of the device's pipeline; its README says which there are", "NAME=VALUE");
   add_repro_dir(app, options.repro_dir);
   const std::chrono::duration<double> step = RuntimeOptions().plugin_time_limit;
   add_time_limit(
@@ -175,6 +177,8 @@ void define(CLI::App* app, CompileOptionsText& options) {
                 "allow floats to be rounded otherwise than written");
   add_constants(app, options.constants);
   add_tune(app, options.tune);
+  add_repeated(app, "--set", options.settings,
+               "parameter of the device's pipeline; its README says which there are", "NAME=VALUE");
   add_repro_dir(app, options.repro_dir);
   app->footer(
       std::string(kSelectors) +

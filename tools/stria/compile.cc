@@ -8,6 +8,7 @@
 #include "program_inputs.h"
 #include "report.h"
 #include "reproducer_file.h"
+#include "template_settings.h"
 #include "stria/base/file.h"
 #include "stria/runtime/device_selector.h"
 #include "stria/runtime/inside.h"
@@ -54,10 +55,13 @@ Outcome compile_program(const CompileOptionsText& options, ReproducerFile& repro
                    invalid_argument("'{}' needs sizes for its input {}: --shape {}=…",
                                     program.name(), input.text(), input.name));
   }
+  TemplateSettings parameters;
+  STRIA_FAIL_IF(parse_settings(options.settings, parameters));
   const CompileOptions how{.fast_math = options.fast_math,
                            .constants = {options.constants.begin(), options.constants.end()},
                            .keep_stages = !options.dump_dir.empty(),
                            .tune = options.tune,
+                           .parameters = parameters,
                            .recorder = &reproducer};
   Compilation generic;
   STRIA_FAIL_IF(lower(program, types, how, generic));

@@ -12,6 +12,7 @@
 #include "report.h"
 #include "reproducer_file.h"
 #include "result_memory.h"
+#include "template_settings.h"
 #include "stria/runtime/check.h"
 #include "stria/runtime/device_selector.h"
 #include "stria/runtime/inside.h"
@@ -167,9 +168,12 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
   STRIA_OR_FAIL(Program program, ExitCode::program,
                 Program::read(options.program, options.function));
   const double parse_seconds = seconds_since(parse_begin);
+  TemplateSettings parameters;
+  STRIA_FAIL_IF(parse_settings(options.settings, parameters));
   const CompileOptions how{.fast_math = options.fast_math,
                            .constants = {options.constants.begin(), options.constants.end()},
                            .tune = options.tune,
+                           .parameters = parameters,
                            .recorder = &reproducer};
   ReadInputs in;
   Compilation generic;
