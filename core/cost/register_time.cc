@@ -26,6 +26,9 @@ constexpr double kEdge = 1.2, kMasked = 1.6;
 constexpr double kNextMemory = 1.0 / 6;
 // Of the shorter ones of two times that run side by side.
 constexpr double kHidden = 0.9;
+// Vectors along the lanes of a tile whose tests are held for all steps, where the last tile reaches
+// beyond the end.
+constexpr double kTests = 7;
 // A copy has to promise so much less time than none.
 constexpr double kWorthCopying = 0.97;
 
@@ -98,6 +101,10 @@ Step step_of(const TiledBlock& block, const RegisterTiling& tiling, const Tile& 
     out.loads += loads_of(tiling, view, tile);
     out.registers += held_of(tiling, view, tile);
   }
+  for (size_t i = 0; i < tile.size(); ++i)
+    if (tested && tiling.roles[i] == RegisterRole::lanes && !tiling.lanes_are_sums &&
+        block.indices[i].range % tile[i] != 0)
+      out.registers += std::max(0.0, as_double(ceil_div(tile[i], tiling.lanes)) - kTests);
   const double multiply = kBusy * out.accumulators / rates.multiply_adds,
                load = kLoadBusy * out.loads / rates.loads;
   const auto latency = as_double(rates.latency_cycles);

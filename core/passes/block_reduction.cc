@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "stria/cost/register_time.h"
@@ -107,7 +108,8 @@ class Cutter {
     if (bytes_read(block_, registers, line_bytes_) <= limit_)
       return "what a register tile reads stays in the memory";
     if (bytes_per_cycle_ == 0) return "the model does not say how many vector registers there are";
-    double least = kWorthCutting * whole_cycles(registers);
+    double least = options_.only_if_shorter ? kWorthCutting * whole_cycles(registers)
+                                            : std::numeric_limits<double>::infinity();
     bool any = false;
     for (const Sizes& outputs : output_parts(row)) {
       Sizes candidate = outputs;
@@ -269,6 +271,9 @@ void describe(BlockReductionOptions& options, OptionFields& fields) {
   fields.add("rows", options.rows, "of the next output index in that tile, in points",
              {1, 1 << 20});
   fields.add("min_steps", options.min_steps, "of the reduction in a part, at least", {1});
+  fields.add("only_if_shorter", options.only_if_shorter,
+             "leave a reduction whole where cutting does not promise less time; false = cut it "
+             "wherever one register tile reads more than the memory holds");
   fields.add("min_range", options.min_range, "shortest vector index, in points", {2});
 }
 

@@ -12,7 +12,7 @@
 // of the shortest time: what is read comes into the memory for each part anew, running values go
 // through memory once for each part of the reduction, and the last core's last part is waited for.
 // A large second factor of few rows is thus read once, by parts of its columns. Where one register
-// tile reads no more than the cache holds, or has all outputs, so that nothing is read again,
+// tile reads no more than the cache holds, or has all outputs, or where it takes as long without,
 // nothing is cut, and the block itself gets the tag: the reduction then runs whole in registers,
 // which needs no traffic for running values. Requires: points of the block commute; its running
 // values may be kept in the tensor that it writes (else it is not cut). Ensures: the same points
@@ -43,7 +43,8 @@ struct BlockReductionOptions {
   int64_t vectors = 2;     // of the vector index, in vectors of the hardware
   int64_t rows = 6;        // of the output index with the smallest stride beside it
   int64_t min_steps = 64;  // of the reduction in a part; shorter parts are not worth their traffic
-  int64_t min_range = 4;   // shortest vector index, as for vectorize
+  bool only_if_shorter = true;  // false: cut wherever one register tile reads more than fits
+  int64_t min_range = 4;        // shortest vector index, as for vectorize
 };
 
 void describe(BlockReductionOptions& options, OptionFields& fields);

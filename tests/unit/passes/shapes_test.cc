@@ -27,7 +27,7 @@ void check(const std::string& text, const std::map<std::string, tile::TensorType
 // The CPU's steps with reductions of a few elements in a part.
 TEST(Shapes, LongReductionsInParts) {
   const char* pipeline = R"([{"prune": {}}, {"pack_inputs": {"reads": 8, "memory": "DRAM"}},
-      {"order_indices": {}}, {"block_reduction": {"min_steps": 2, "percent": 100, "parts_per_core": 2}},
+      {"order_indices": {}}, {"block_reduction": {"min_steps": 2, "percent": 100, "parts_per_core": 2, "only_if_shorter": false}},
       {"autotile": {"reqs": ["reduction_part"], "inner_set": ["tile"], "order": "reuse", "balance": true,
        "output_vector": {"vectors": 2, "output": [6], "other_output": 1}}},
       {"autotile": {"reqs": ["tile"], "order": "stride", "output_vector": {"reduction": 1}}},

@@ -50,7 +50,7 @@ const std::map<std::string, std::string> kPipelines = {
     {"own rows", R"([{"order_indices": {}}, {"vectorize": {"min_range": 2}},
         {"own_rows": {"min_work": 1, "points_per_core": 1}}, {"split_interior": {}}, {"prune": {}}])"},
     {"reduction in parts", R"([{"order_indices": {}},
-        {"block_reduction": {"reqs": ["kernel"], "vectors": 1, "rows": 2, "min_steps": 1, "percent": 4,
+        {"block_reduction": {"reqs": ["kernel"], "vectors": 1, "rows": 2, "min_steps": 1, "percent": 4, "only_if_shorter": false,
          "min_range": 2, "parts_per_core": 1}},
         {"autotile": {"reqs": ["reduction_part"], "inner_set": ["tile"], "order": "reuse",
          "output_vector": {"vectors": 1, "output": [2], "other_output": 1}}},
