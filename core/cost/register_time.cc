@@ -8,6 +8,7 @@
 
 #include "stria/base/text.h"
 #include "stria/cost/cache_fill.h"
+#include "stria/cost/tile_search.h"
 
 namespace stria::cost {
 namespace {
@@ -348,6 +349,18 @@ TileSpace register_tiles(const TiledBlock& block, const RegisterTiling& tiling,
     out.emplace_back(sizes.begin(), sizes.end());
   }
   return out;
+}
+
+std::optional<Tile> fastest_register_tile(const TiledBlock& block, const RegisterTiling& tiling,
+                                          const CoreRates& rates) {
+  TileCost cost;
+  cost.of = [&](const Tile& tile) { return register_time(block, tiling, tile, rates).cycles; };
+  // Spaces are small: all that fit are looked at.
+  cost.bound = [](const Tile&, const Tile&) { return 0.0; };
+  cost.hopeless = [&](const Tile& tile) { return all_larger_are_over(block, tiling, tile, rates); };
+  const Ranking ranking = exhaustive(register_tiles(block, tiling, rates), cost);
+  if (ranking.best.empty()) return std::nullopt;
+  return ranking.best[0].tile;
 }
 
 bool all_larger_are_over(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,

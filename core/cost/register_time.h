@@ -95,6 +95,10 @@ RegisterTime register_time(const TiledBlock& block, const RegisterTiling& tiling
 TileSpace register_tiles(const TiledBlock& block, const RegisterTiling& tiling,
                          const CoreRates& rates);
 
+// Of register_tiles() the one that takes the shortest time; nullopt if none fits.
+std::optional<Tile> fastest_register_tile(const TiledBlock& block, const RegisterTiling& tiling,
+                                          const CoreRates& rates);
+
 // True only if neither the tile nor a larger one fits.
 bool all_larger_are_over(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
                          const CoreRates& rates);

@@ -11,7 +11,7 @@
 #include "stria/base/text.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/index_role.h"
-#include "stria/passes/panel_chain.h"
+#include "stria/passes/register_block.h"
 #include "stria/passes/split_block.h"
 
 namespace stria::passes {
@@ -29,14 +29,6 @@ int64_t size_or_whole(int64_t size, int64_t range) {
 // Equal parts: as many tiles as `size` needs, the same size each (the last may be shorter by less
 // than the number of tiles).
 int64_t balanced(int64_t size, int64_t range) { return ceil_div(range, ceil_div(range, size)); }
-
-// Is there a tensor read that does not vary with the index, but does with another?
-bool has_reuse(const Block& block, const std::string& index) {
-  return std::any_of(block.refs.begin(), block.refs.end(), [&](const Refinement& ref) {
-    Affine flat = ref.flat_access();
-    return ref.dir == RefDir::in && !flat.uses(index) && !flat.is_constant();
-  });
-}
 
 // Are neighbours along the index neighbours in a tensor read, and in none that is written?
 bool runs_across(const Block& block, const std::string& index) {
@@ -87,31 +79,6 @@ std::map<std::string, int64_t> sizes_by_role(const Block& block, const VectorCho
     tile[vector.index] = std::min(vectors * vector.lanes, vector.range);
   }
   return tile;
-}
-
-// The block as the cost of register tiles sees it; `outputs` as for sizes_by_role.
-cost::RegisterTiling register_tiling(const Block& block, const VectorChoice& vector) {
-  cost::RegisterTiling out;
-  out.lanes = vector.lanes;
-  out.lanes_are_sums = vector.reduction;
-  std::vector<std::pair<int64_t, size_t>> rows;
-  for (const IndexRole& role : index_roles(block)) {
-    const size_t position = out.roles.size();
-    cost::RegisterRole kind = cost::RegisterRole::steps;
-    if (role.name == vector.index) {
-      kind = cost::RegisterRole::lanes;
-    } else if (role.kind == IndexKind::output && has_reuse(block, role.name)) {
-      kind = cost::RegisterRole::row;
-      rows.emplace_back(role.output_stride, position);
-    } else if (role.kind == IndexKind::output) {
-      kind = cost::RegisterRole::single;
-    }
-    out.roles.push_back(kind);
-  }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (const auto& [stride, position] : rows) out.rows.push_back(position);
-  return out;
 }
 
 // Bytes of the tensors read that one step of `index` brings in: of each view that moves with it,
@@ -279,20 +246,6 @@ class Tiler {
     return out;
   }
 
-  // Which views may be copied, for lanes along `index`.
-  std::vector<cost::PanelRule> panel_rules(const Block& block, const std::string& index) const {
-    std::vector<cost::PanelRule> out;
-    const std::vector<const Block*> path = path_to(program_, block);
-    for (const Refinement& ref : block.refs) {
-      if (ref.dir == RefDir::none) continue;
-      cost::PanelRule& rule = out.emplace_back();
-      if (ref.dir != RefDir::in || program_.entry.tags.has("placed")) continue;
-      const std::optional<PanelChain> chain = panel_chain(path, ref.into, index);
-      if (chain) rule = {true, chain->is_const, chain->multiple};
-    }
-    return out;
-  }
-
   // Sizes of a tile, or the reason why there are none.
   Result<TileChoice> choose(const Block& block) {
     TileChoice out;
@@ -314,16 +267,12 @@ class Tiler {
         // Without lanes a tile is the whole block.
         const VectorChoice vector = choose_vector(block, context_.model(), options_.min_range);
         if (vector.index.empty()) return out;
-        const DataType type = cost::tiled_block(block).type;
-        std::optional<cost::CoreRates> rates =
-            cost::core_rates(context_.model(), options_.choice.unit, type, vector.lanes);
-        if (!rates) {
+        registers = register_block(program_, block, vector, context_.model(), options_.choice.unit,
+                                   options_.panels);
+        if (!registers) {
           out.reason = "the model does not say how many vector registers there are";
           return out;
         }
-        registers = RegisterBlock{register_tiling(block, vector), *std::move(rates)};
-        if (options_.panels && !vector.reduction)
-          registers->tiling.panels = panel_rules(block, vector.index);
       }
       return choose_tile(
           program_, block, options_.choice, context_, memo_,

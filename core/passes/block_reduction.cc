@@ -5,12 +5,12 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 
-#include "stria/cost/register_time.h"
-#include "stria/cost/tiled_block.h"
+#include "stria/cost/memory_use.h"
 #include "stria/pass/select_blocks.h"
-#include "stria/passes/index_role.h"
 #include "stria/passes/located_unit.h"
+#include "stria/passes/register_block.h"
 #include "stria/passes/split_block.h"
 
 namespace stria::passes {
@@ -31,28 +31,6 @@ constexpr double kOtherMemory = 1.0 / 6;
 // Cutting has to promise so much less time than leaving the reduction whole.
 constexpr double kWorthCutting = 0.95;
 
-// Bytes of the lines that a tile of these sizes reads, each tensor on its own.
-double bytes_read(const Block& block, const Sizes& tile, int64_t line_bytes) {
-  double bytes = 0;
-  for (const Refinement& ref : block.refs) {
-    if (ref.dir != RefDir::in) continue;
-    const int64_t element = byte_size(ref.shape.type);
-    double lines = 1, run = static_cast<double>(element);
-    for (size_t d = 0; d < ref.access.size(); ++d) {
-      double extent = 1;
-      for (const auto& [name, coefficient] : ref.access[d].terms())
-        if (auto size = tile.find(name); size != tile.end())
-          extent +=
-              std::abs(static_cast<double>(coefficient)) * static_cast<double>(size->second - 1);
-      // Neighbours share lines.
-      (ref.shape.dims[d].stride == 1 ? run : lines) *= extent;
-    }
-    const auto line = static_cast<double>(std::max<int64_t>(line_bytes, element));
-    bytes += lines * std::ceil(run / line) * line;
-  }
-  return bytes;
-}
-
 bool accumulates_in_memory(const Block& block) {
   size_t written = 0;
   for (const Refinement& ref : block.refs) {
@@ -65,26 +43,30 @@ bool accumulates_in_memory(const Block& block) {
 
 class Cutter {
  public:
-  Cutter(const Block& block, const BlockReductionOptions& options, const HardwareModel& model)
-      : block_(block), options_(options), roles_(index_roles(block)) {
+  Cutter(const stripe::Program& program, const Block& block, const BlockReductionOptions& options,
+         const HardwareModel& model)
+      : block_(block),
+        options_(options),
+        roles_(index_roles(block)),
+        tiled_(cost::tiled_block(block)) {
     const MemoryUnit* memory = model.find_memory(options.memory);
     const ExecutionUnit* unit = model.find_executor(options.unit);
     limit_ = memory ? static_cast<double>(memory->size_bytes) *
                           static_cast<double>(options.percent) / 100
                     : 0;
-    line_bytes_ = memory ? memory->line_bytes : 0;
+    line_bytes_ = memory ? std::max<int64_t>(memory->line_bytes, 1) : 1;
     cores_ = unit ? std::max<int64_t>(unit->count, 1) : 1;
     vector_ = choose_vector(block, model, options.min_range);
-    const cost::TiledBlock tiled = cost::tiled_block(block);
-    const std::optional<cost::CoreRates> rates =
-        cost::core_rates(model, options.unit, tiled.type, vector_.lanes);
-    if (!rates) return;
-    multiply_cycles_ =
-        cost::points_of(tiled.ranges()) /
-        (rates->multiply_adds * static_cast<double>(std::max<int64_t>(1, vector_.lanes)));
+    registers_ = register_block(program, block, vector_, model, options.unit, true);
+    if (!registers_) return;
     bytes_per_cycle_ = kOtherMemory * static_cast<double>(unit->vector_bytes);
-    for (const cost::CoreRates::Level& cache : rates->caches)
-      if (cache.name == options.memory) bytes_per_cycle_ = std::max(cache.bytes_per_cycle, 0.1);
+    // What the parts read is in the memory: what is behind it has no say in their tiles.
+    std::vector<cost::CoreRates::Level>& caches = registers_->rates.caches;
+    const auto holding = std::find_if(
+        caches.begin(), caches.end(),
+        [&](const cost::CoreRates::Level& cache) { return cache.name == options.memory; });
+    if (holding != caches.end()) bytes_per_cycle_ = std::max(holding->bytes_per_cycle, 0.1);
+    caches.erase(holding, caches.end());
   }
 
   // The sizes of the inner block; or why there is none.
@@ -95,83 +77,80 @@ class Cutter {
     if (std::any_of(roles_.begin(), roles_.end(),
                     [](const IndexRole& role) { return role.kind == IndexKind::overlapping; }))
       return "different points of an output index write the same element";
-    if (output_vectors() <= static_cast<double>(options_.vectors * options_.rows))
+    if (!registers_) return "the model does not say how many vector registers there are";
+    const std::optional<Registers> whole = registers_for(vector_.range);
+    if (!whole) return "no register tile fits";
+    if (std::all_of(roles_.begin(), roles_.end(),
+                    [&](const IndexRole& role) { return whole->tile.at(role.name) == role.range; }))
       return "one register tile has all outputs: nothing is read again";
-    const std::string row = row_index();
-    Sizes registers;
-    for (const IndexRole& role : roles_)
-      registers[role.name] = role.kind == IndexKind::reduction ? role.range
-                             : role.name == vector_.index
-                                 ? std::min(options_.vectors * vector_.lanes, role.range)
-                             : role.name == row ? std::min(options_.rows, role.range)
-                                                : 1;
-    if (bytes_read(block_, registers, line_bytes_) <= limit_)
-      return "what a register tile reads stays in the memory";
-    if (bytes_per_cycle_ == 0) return "the model does not say how many vector registers there are";
-    double least = options_.only_if_shorter ? kWorthCutting * whole_cycles(registers)
+    if (bytes_read(whole->tile) <= limit_) return "what a register tile reads stays in the memory";
+    double least = options_.only_if_shorter ? kWorthCutting * whole_cycles(*whole)
                                             : std::numeric_limits<double>::infinity();
     bool any = false;
-    for (const Sizes& outputs : output_parts(row)) {
-      Sizes candidate = outputs;
-      if (!cut_reduction(candidate)) continue;
-      any = true;
-      const double cycles = cycles_of(candidate);
-      if (cycles >= least) continue;
-      least = cycles;
-      tile = std::move(candidate);
+    const int64_t most = cores_ * options_.parts_per_core;
+    for (int64_t parts = 1; parts <= most; ++parts) {
+      // Whole vectors, and parts of one size, so that copies in panels stay possible.
+      if (parts > 1 && vector_.range % (parts * vector_.lanes) != 0) continue;
+      const std::optional<Registers> registers =
+          parts == 1 ? whole : registers_for(vector_.range / parts);
+      if (!registers) continue;
+      Sizes last;
+      for (int64_t wanted = 1; wanted <= most; ++wanted) {
+        Sizes candidate = in_parts(wanted, registers->tile);
+        candidate[vector_.index] = vector_.range / parts;
+        if (candidate == last) continue;
+        last = candidate;
+        if (!cut_reduction(candidate)) continue;
+        any = true;
+        const double cycles = cycles_of(candidate, registers->cycles);
+        if (cycles >= least) continue;
+        least = cycles;
+        tile = std::move(candidate);
+      }
     }
     if (!any) return "parts that stay in the memory would be too short";
     return tile.empty() ? "what is read again is too little" : "";
   }
 
  private:
-  // Running values of all outputs, in vectors.
-  double output_vectors() const {
-    double out = 1;
-    for (const IndexRole& role : roles_)
-      if (role.kind == IndexKind::output)
-        out *= static_cast<double>(role.name == vector_.index ? ceil_div(role.range, vector_.lanes)
-                                                              : role.range);
+  // Bytes of the lines that a tile of these sizes reads, each tensor on its own.
+  double bytes_read(const Sizes& sizes) const {
+    cost::Tile tile;
+    for (const cost::TiledBlock::Index& index : tiled_.indices)
+      tile.push_back(sizes.at(index.name));
+    double out = 0;
+    for (const cost::TiledView& view : tiled_.views)
+      if (view.dir == RefDir::in)
+        out += cost::lines_of(view, tile, line_bytes_) * static_cast<double>(line_bytes_);
     return out;
   }
 
-  // The output index of which a register tile has several values: that of the smallest stride.
-  std::string row_index() const {
-    const IndexRole* row = nullptr;
-    for (const IndexRole& role : roles_)
-      if (role.kind == IndexKind::output && role.name != vector_.index &&
-          (!row || role.output_stride < row->output_stride))
-        row = &role;
-    return row ? row->name : "";
-  }
-
-  // Parts of the outputs to choose from: of the lanes in whole register tiles, which divide them,
-  // so that copies in panels stay possible; of the others in whole rows of them.
-  std::vector<Sizes> output_parts(const std::string& row) const {
-    std::vector<Sizes> out;
-    const int64_t most = cores_ * options_.parts_per_core;
-    for (int64_t wanted = 1; wanted <= most; ++wanted) {
-      Sizes tile = in_parts(row, wanted);
-      if (!out.empty() && tile == out.back()) continue;
-      out.push_back(std::move(tile));
-    }
-    const size_t whole = out.size();
-    const auto lanes = std::find_if(roles_.begin(), roles_.end(), [&](const IndexRole& role) {
-      return role.name == vector_.index;
-    });
-    const int64_t unit = options_.vectors * vector_.lanes;
-    for (int64_t parts = 2; parts <= std::min(most, lanes->range / unit); ++parts) {
-      if (lanes->range % (parts * unit) != 0) continue;
-      for (size_t t = 0; t < whole; ++t) {
-        out.push_back(out[t]);
-        out.back()[lanes->name] = lanes->range / parts;
-      }
-    }
+  // A register tile, and how long one core takes for the whole block with it.
+  struct Registers {
+    Sizes tile;
+    double cycles = 0;
+  };
+  // Of parts that are so long along the lanes. nullopt: none fits.
+  std::optional<Registers> registers_for(int64_t length) const {
+    cost::TiledBlock part = tiled_;
+    cost::RegisterTiling tiling = registers_->tiling;
+    for (cost::TiledBlock::Index& index : part.indices)
+      if (index.name == vector_.index) index.range = length;
+    if (length < vector_.range)
+      for (cost::PanelRule& rule : tiling.panels) rule.multiple = length;
+    const std::optional<cost::Tile> tile =
+        cost::fastest_register_tile(part, tiling, registers_->rates);
+    if (!tile) return std::nullopt;
+    Registers out;
+    for (size_t i = 0; i < tile->size(); ++i) out.tile[part.indices[i].name] = (*tile)[i];
+    out.cycles = cost::register_time(part, tiling, *tile, registers_->rates).cycles *
+                 static_cast<double>(vector_.range / length);
     return out;
   }
 
-  // About so many parts of all outputs but the lanes, the largest stride first.
-  Sizes in_parts(const std::string& row, int64_t parts) const {
+  // About so many parts of all outputs but the lanes, the largest stride first; whole register
+  // tiles.
+  Sizes in_parts(int64_t parts, const Sizes& registers) const {
     Sizes tile;
     std::vector<const IndexRole*> outputs;
     for (const IndexRole& role : roles_) {
@@ -185,40 +164,40 @@ class Cutter {
     for (const IndexRole* role : outputs) {
       const int64_t wanted = ceil_div(parts, made);
       if (wanted <= 1) break;
-      int64_t size = ceil_div(role->range, wanted);
-      if (role->name == row) size = ceil_div(size, options_.rows) * options_.rows;
+      const int64_t rows = registers.at(role->name),
+                    size = ceil_div(ceil_div(role->range, wanted), rows) * rows;
       tile[role->name] = std::min(size, role->range);
       made *= ceil_div(role->range, tile[role->name]);
     }
     return tile;
   }
 
-  // All register tiles of these sizes, none of which finds what the one before has read.
-  double whole_cycles(const Sizes& registers) const {
+  // All register tiles, none of which finds what the one before has read.
+  double whole_cycles(const Registers& registers) const {
     double tiles = 1;
     for (const IndexRole& role : roles_)
-      tiles *= static_cast<double>(ceil_div(role.range, registers.at(role.name)));
-    return (multiply_cycles_ +
-            tiles * bytes_read(block_, registers, line_bytes_) / bytes_per_cycle_) /
+      tiles *= static_cast<double>(ceil_div(role.range, registers.tile.at(role.name)));
+    return (registers.cycles + tiles * bytes_read(registers.tile) / bytes_per_cycle_) /
            static_cast<double>(cores_);
   }
 
-  // Of the core that has the most to do: multiply-adds, what comes into the memory for each part
-  // anew, and running values that go through memory between parts of the reduction.
-  double cycles_of(const Sizes& tile) const {
+  // Of the core that has the most to do: its register tiles, which take `compute` cycles of one
+  // core alone, what comes into the memory for each part anew, and running values that go through
+  // memory between parts of the reduction.
+  double cycles_of(const Sizes& tile, double compute) const {
     double parts = 1, steps = 1, outputs = 1;
     for (const IndexRole& role : roles_) {
       const auto count = static_cast<double>(ceil_div(role.range, tile.at(role.name)));
       (role.kind == IndexKind::reduction ? steps : parts) *= count;
       if (role.kind == IndexKind::output) outputs *= static_cast<double>(role.range);
     }
-    const double comes = parts * steps * bytes_read(block_, tile, line_bytes_) / bytes_per_cycle_,
+    const double comes = parts * steps * bytes_read(tile) / bytes_per_cycle_,
                  updates = steps > 1 ? kUpdateCycles * steps * outputs /
                                            static_cast<double>(vector_.lanes)
                                      : 0,
                  cores = static_cast<double>(cores_);
     // Cores are not equally fast: the last part of each is waited for.
-    return (multiply_cycles_ + comes + updates) * (1 + (cores - 1) / parts) / cores;
+    return (compute + comes + updates) * (1 + (cores - 1) / parts) / cores;
   }
 
   // The innermost reduction indices whole, as long as what is read stays in the memory. False:
@@ -237,7 +216,7 @@ class Cutter {
       int64_t size = ranges[*name];
       for (; size > 1; size = ceil_div(size, 2)) {
         tile[*name] = size;
-        if (bytes_read(block_, tile, line_bytes_) <= limit_) break;
+        if (bytes_read(tile) <= limit_) break;
       }
       tile[*name] = size;
       steps *= size;
@@ -249,9 +228,11 @@ class Cutter {
   const Block& block_;
   const BlockReductionOptions& options_;
   const std::vector<IndexRole> roles_;
+  const cost::TiledBlock tiled_;
   VectorChoice vector_;
-  double limit_ = 0, multiply_cycles_ = 0, bytes_per_cycle_ = 0;
-  int64_t line_bytes_ = 0, cores_ = 1;
+  std::optional<RegisterBlock> registers_;  // nullopt: the model does not say enough
+  double limit_ = 0, bytes_per_cycle_ = 0;
+  int64_t line_bytes_ = 1, cores_ = 1;
 };
 
 }  // namespace
@@ -265,11 +246,6 @@ void describe(BlockReductionOptions& options, OptionFields& fields) {
   fields.add("unit", options.unit, "execution unit of the model; its count is the number of cores");
   fields.add("parts_per_core", options.parts_per_core,
              "parts of the outputs for each core, at most", {1, 1 << 20});
-  fields.add("vectors", options.vectors,
-             "of the vector index in the register tile that follows, in vectors of the hardware",
-             {1, 1 << 20});
-  fields.add("rows", options.rows, "of the next output index in that tile, in points",
-             {1, 1 << 20});
   fields.add("min_steps", options.min_steps, "of the reduction in a part, at least", {1});
   fields.add("only_if_shorter", options.only_if_shorter,
              "leave a reduction whole where cutting does not promise less time; false = cut it "
@@ -287,7 +263,7 @@ Status block_reduction(stripe::Program& program, const BlockReductionOptions& op
     if (block.tags.has("parallel") || block.tags.has("pipeline") || has_index_locations(block))
       reason = "its points have their places already";
     Sizes tile;
-    if (reason.empty()) reason = Cutter(block, options, context.model()).choose(tile);
+    if (reason.empty()) reason = Cutter(program, block, options, context.model()).choose(tile);
     Block* inner = &block;
     if (reason.empty()) {
       split_block(block, tile);

@@ -11,14 +11,15 @@
 // block inside has all register tiles of both. Which outputs are cut, and how often, is the choice
 // of the shortest time: what is read comes into the memory for each part anew, running values go
 // through memory once for each part of the reduction, and the last core's last part is waited for.
-// A large second factor of few rows is thus read once, by parts of its columns. Where one register
-// tile reads no more than the cache holds, or has all outputs, or where it takes as long without,
-// nothing is cut, and the block itself gets the tag: the reduction then runs whole in registers,
-// which needs no traffic for running values. Requires: points of the block commute; its running
-// values may be kept in the tensor that it writes (else it is not cut). Ensures: the same points
-// run. Runs after order_indices, whose innermost reduction indices stay whole first, and before the
-// register tile is cut from the blocks that it tags; vectorize is told to keep running values
-// inside them.
+// A large second factor of few rows is thus read once, by parts of its columns. Parts are whole
+// register tiles, those that `autotile` would choose by the cost `registers` were the parts in the
+// memory already. Where one register tile reads no more than the cache holds, or has all outputs,
+// or where it takes as long without, nothing is cut, and the block itself gets the tag: the
+// reduction then runs whole in registers, which needs no traffic for running values. Requires:
+// points of the block commute; its running values may be kept in the tensor that it writes (else it
+// is not cut). Ensures: the same points run. Runs after order_indices, whose innermost reduction
+// indices stay whole first, and before the register tile is cut from the blocks that it tags;
+// vectorize is told to keep running values inside them.
 #pragma once
 
 #include <cstdint>
@@ -39,9 +40,6 @@ struct BlockReductionOptions {
   int64_t percent = 50;        // of one instance, for what is read
   std::string unit = "CORE";   // execution unit of the model; its count is the number of cores
   int64_t parts_per_core = 8;  // of the outputs, at most
-  // The register tile that will be cut, for blocks whose vector index is an output index.
-  int64_t vectors = 2;     // of the vector index, in vectors of the hardware
-  int64_t rows = 6;        // of the output index with the smallest stride beside it
   int64_t min_steps = 64;  // of the reduction in a part; shorter parts are not worth their traffic
   bool only_if_shorter = true;  // false: cut wherever one register tile reads more than fits
   int64_t min_range = 4;        // shortest vector index, as for vectorize

@@ -179,6 +179,13 @@ bool stores_where_chosen(const Block& block) {
   });
 }
 
+bool has_reuse(const Block& block, const std::string& index) {
+  return std::any_of(block.refs.begin(), block.refs.end(), [&](const Refinement& ref) {
+    const Affine flat = ref.flat_access();
+    return ref.dir == RefDir::in && !flat.uses(index) && !flat.is_constant();
+  });
+}
+
 bool is_leaf(const Block& block) {
   return std::none_of(block.stmts.begin(), block.stmts.end(),
                       [](const stripe::Statement& stmt) { return stmt.block() || stmt.special(); });

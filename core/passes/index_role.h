@@ -60,6 +60,9 @@ bool has_index_locations(const stripe::Block& block);
 // ranges alone, which an uneven tile exceeds.
 bool places_by_index(const stripe::Block& block);
 
+// Is there a tensor read that does not vary with the index, but does with another?
+bool has_reuse(const stripe::Block& block, const std::string& index);
+
 struct VectorChoice {
   std::string index;       // "" if no index of the block qualifies
   bool reduction = false;  // its lanes are partial results of one element

@@ -13,10 +13,10 @@
 
 #include "stria/cost/flat_kernel.h"
 #include "stria/cost/group_time.h"
-#include "stria/cost/register_time.h"
 #include "stria/cost/tiled_block.h"
 #include "stria/pass/option_fields.h"
 #include "stria/pass/pass_context.h"
+#include "stria/passes/register_block.h"
 #include "stria/stripe/block.h"
 
 namespace stria::passes {
@@ -95,12 +95,6 @@ class TileMemo {
 
 // Cuts a copy of a block, for timing it.
 using ApplyTile = std::function<stripe::Block(const TileChoice& choice)>;
-
-// What a choice with the cost "registers" needs to know besides.
-struct RegisterBlock {
-  cost::RegisterTiling tiling;
-  cost::CoreRates rates;
-};
 
 // What a choice with the cost "group_time" needs to know besides; nullopt if the model does not say
 // it.

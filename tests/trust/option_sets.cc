@@ -36,7 +36,7 @@ const std::map<std::string, std::vector<std::string>>& given_sets() {
         R"({"output_vector": {"apart": [2]}, "scalar": {"apart": [3, 2]}, "always": true})",
         R"({"scalar": {"across": 2, "apart": [3]}, "roles": ["scalar"], "min_reduction": 1})"}},
       {"block_reduction",
-       {R"({"memory": "SRAM", "min_steps": 1, "min_range": 2, "rows": 2, "percent": 1})"}},
+       {R"({"memory": "SRAM", "min_steps": 1, "min_range": 2, "percent": 1})"}},
       {"cache",
        {R"({"reqs": ["kernel"], "loc": {"name": "SRAM"}})",
         R"({"reqs": ["a"], "loc": {"name": "SRAM"}, "layout": "odd"})",
