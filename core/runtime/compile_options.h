@@ -27,9 +27,10 @@ struct CompileOptions {
   std::set<std::string> constants;
   // Keeps the text of every stage for Executable::stages, and the plugin's generated sources.
   bool keep_stages = false;
-  // Whether a run knows the time of each kernel, and, if it fails, which one did. Without it a device
-  // behind a driver is asked for fewer events, each of which may take longer than a small kernel.
-  bool watch_kernels = true;
+  // Whether a run knows the time of each kernel, and, whatever the device says of a failure, in which one
+  // it came up. It has its price: a device behind a driver is asked for an event of each kernel, which
+  // may take longer than a small kernel. Without it a run fails all the same.
+  bool watch_kernels = false;
   // A pass pipeline (JSON) in place of the device's own; `name` stands in messages. It is rendered
   // with the device's hardware model in scope, like the plugin's.
   std::optional<SourceText> pipeline;

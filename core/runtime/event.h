@@ -30,7 +30,7 @@ class STRIA_API Event {
   bool valid() const { return state_ != nullptr; }
 
   // Waits until the work is done and gives its outcome; for a run, which kernel of which program
-  // failed, unless CompileOptions::watch_kernels was off. deadline_exceeded if it is still open after
+  // failed, if CompileOptions::watch_kernels was on. deadline_exceeded if it is still open after
   // `timeout_ns` nanoseconds.
   Status wait(uint64_t timeout_ns = kForever) const;
   bool is_done() const;
@@ -44,7 +44,7 @@ class STRIA_API Event {
   // Nanoseconds from start to end of the work itself; 0 if the device does not know it, or not of
   // all kernels of a run. failed_precondition while it is open.
   Result<uint64_t> duration_ns() const;
-  // Of a run, in launch order; empty for other work, and if CompileOptions::watch_kernels was off.
+  // Of a run, in launch order; empty for other work, and unless CompileOptions::watch_kernels was on.
   // failed_precondition while it is open.
   Result<std::vector<KernelTime>> kernel_times() const;
 

@@ -22,7 +22,7 @@ struct [[gnu::visibility("hidden")]] Executable::State {
   Compilation compilation;
   exec::LoadedProgram loaded;
   bool keep_sources = false;
-  bool watch_kernels = true;
+  bool watch_kernels = false;
   std::vector<TensorInfo> inputs, outputs;
   // For each tensor of the plan, its position among the program's inputs or outputs.
   std::vector<size_t> plan_inputs, plan_outputs;

@@ -96,12 +96,15 @@ cl_int ClKernel::enqueue(cl_command_queue queue, const std::vector<sdk::Argument
     const cl_ulong first = arguments[i].offset / element_bytes_[i];
     cl_int code = cl.clSetKernelArg(handle, position++, sizeof memory, &memory);
     if (code == CL_SUCCESS) code = cl.clSetKernelArg(handle, position++, sizeof first, &first);
-    if (code != CL_SUCCESS) return code;
+    if (code != CL_SUCCESS) check(code, "clSetKernelArg of '" + symbol_ + "'", context_.name());
   }
   const size_t group[] = {group_points_, 1, 1};
   const cl_uint dimensions = points_[2] > 1 ? 3 : points_[1] > 1 ? 2 : 1;
-  return cl.clEnqueueNDRangeKernel(queue, handle, dimensions, nullptr, points_.data(), group, count,
-                                   waits, event);
+  const cl_int code = cl.clEnqueueNDRangeKernel(queue, handle, dimensions, nullptr, points_.data(),
+                                                group, count, waits, event);
+  if (code != CL_SUCCESS)
+    check(code, "clEnqueueNDRangeKernel of '" + symbol_ + "'", context_.name());
+  return code;
 }
 
 }  // namespace stria::opencl

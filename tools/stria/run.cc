@@ -172,6 +172,7 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
   STRIA_FAIL_IF(parse_settings(options.settings, parameters));
   const CompileOptions how{.fast_math = options.fast_math,
                            .constants = {options.constants.begin(), options.constants.end()},
+                           .watch_kernels = true,
                            .tune = options.tune,
                            .parameters = parameters,
                            .recorder = &reproducer};

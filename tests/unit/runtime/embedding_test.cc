@@ -54,7 +54,8 @@ class Embedding : public testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(On, Embedding, testing::Values("reference", "slow_device"));
 
 TEST_P(Embedding, RunsAreInFlightUntilWhatTheyWaitForIsDone) {
-  Executable run = twice();
+  Executable run =
+      compile(kTwice, {{"A", {DataType::fp32, {3}}}}, CompileOptions{.watch_kernels = true});
   Tensor a = tensor({1, 2, 3}), b = tensor({0, 0, 0}), c = tensor({0, 0, 0});
   Event gate = device_.create_event().value();
   std::vector<Event> runs = {run.run({a}, {b}, std::vector{gate}).value(),
@@ -75,10 +76,8 @@ TEST_P(Embedding, RunsAreInFlightUntilWhatTheyWaitForIsDone) {
   }
 }
 
-TEST_P(Embedding, KernelsAreWatchedUnlessNobodyWantsTo) {
-  CompileOptions options;
-  options.watch_kernels = false;
-  Executable run = compile(kTwice, {{"A", {DataType::fp32, {3}}}}, options);
+TEST_P(Embedding, KernelsAreNotWatchedUnlessSomebodyWantsTo) {
+  Executable run = twice();
   Tensor a = tensor({1, 2, 3}), b = tensor({0, 0, 0});
   Event event = run.run({a}, {b}).value();
   ASSERT_TRUE(event.wait().ok());
@@ -267,6 +266,7 @@ TEST_P(Embedding, WhatConstantsMakeIsMadeOncePerContent) {
   CompileOptions options;
   options.pipeline = SourceText{"mine.json", R"([{"split_prologue": {}}, {"agg_init": {}}])"};
   options.constants = {"W"};
+  options.watch_kernels = true;
   Executable net = compile(text, types, options);
   EXPECT_THAT(net.device_stripe(), HasSubstr("#prologue"));
   ASSERT_EQ(net.inputs().size(), 2u);

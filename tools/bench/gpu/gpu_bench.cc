@@ -91,6 +91,7 @@ nlohmann::json measure_row(const Device& device, const Case& row, const Asked& a
                            const nlohmann::json& peers) {
   CompileOptions options;
   options.tune = asked.tune;
+  options.watch_kernels = true;  // for their number; runs in a row are not watched
   options.keep_stages = !asked.dump.empty();
   if (!asked.pipeline.empty())
     options.pipeline = SourceText{asked.pipeline, must(read_file(asked.pipeline))};
