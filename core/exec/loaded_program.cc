@@ -6,7 +6,6 @@
 #include <mutex>
 #include <optional>
 
-#include "stria/exec/end_of.h"
 #include "stria/hal/error.h"
 
 namespace stria::exec {
@@ -35,7 +34,7 @@ class ArenaPool final : public Reserve {
     if (made.status().code() != StatusCode::out_of_memory) return made.status();
     auto busy = take_first([](const Arena&) { return true; });
     if (!busy) return made.status();
-    Result<hal::Event> end = end_of(busy->until, memory_.device());
+    Result<hal::Event> end = busy->until.end();
     if (end.ok()) {
       waits.push_back(std::move(*end));
       return std::move(*busy);

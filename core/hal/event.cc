@@ -173,6 +173,23 @@ Status Event::on_done(std::function<void(const Status&)> callback) const {
   return status;
 }
 
+Result<Event> Event::end() const {
+  if (!state_) return Event();
+  const PluginState& plugin = *state_->device->plugin;
+  stria_event* handle = nullptr;
+  const Status made = plugin.call("event.end", state_->table().end, state_->handle, &handle);
+  // A plugin of ABI 0.1 has no such slot.
+  if (made.code() == StatusCode::unimplemented) {
+    STRIA_ASSIGN(Event end, create_event(state_->device));
+    // Signalling fails only if it was done before, which nobody else does.
+    STRIA_RETURN_IF_ERROR(on_done([end](const Status&) { (void)end.signal(); }));
+    return end;
+  }
+  STRIA_RETURN_IF_ERROR(made);
+  if (!handle) return plugin.gave_nothing("event.end");
+  return Event(state_->device, handle, "event.end");
+}
+
 Status Event::signal(const Status& outcome) const {
   if (!state_) return make_error(StatusCode::failed_precondition, "there is no event to signal");
   stria_error* error = to_error(outcome);

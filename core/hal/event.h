@@ -40,6 +40,10 @@ class Event {
   // not block or throw. What is due on a thread while a callback runs there waits until that one
   // has returned.
   Status on_done(std::function<void(const Status&)> callback) const;
+  // An event of the same device that is done when this one is, and well whatever became of it: for
+  // who comes after work but does not share its fate. Where the device keeps that order itself,
+  // work that waits for it starts without the host.
+  Result<Event> end() const;
   // Host events only (Device::create_event): done if `outcome` is ok, else failed with it.
   Status signal(const Status& outcome = Status()) const;
 

@@ -29,7 +29,7 @@ std::mutex& load_mutex() {
   return *mutex;
 }
 
-constexpr VersionRange kHostAbi = {STRIA_ABI_MAJOR, STRIA_ABI_MINOR, STRIA_ABI_MINOR};
+constexpr VersionRange kHostAbi = {STRIA_ABI_MAJOR, STRIA_ABI_OLDEST_MINOR, STRIA_ABI_MINOR};
 constexpr VersionRange kHostStripe = {STRIA_STRIPE_MAJOR, STRIA_STRIPE_MINOR, STRIA_STRIPE_MINOR};
 
 using sdk::kSanitizer;

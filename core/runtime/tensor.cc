@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "stria/base/status.h"
-#include "stria/exec/end_of.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/tensor_state.h"
 #include "stria/type/tensor_shape.h"
@@ -45,8 +44,9 @@ Status Tensor::State::add_events_before_write(std::vector<hal::Event>& waits) co
   auto add = [&](const hal::Event& event) -> Status {
     for (const hal::Event& wait : waits)
       if (wait.handle() == event.handle()) return Status();
-    STRIA_ASSIGN(hal::Event end, exec::end_of(event, device));
-    if (end.valid()) waits.push_back(std::move(end));
+    if (event.is_done()) return Status();
+    STRIA_ASSIGN(hal::Event end, event.end());
+    waits.push_back(std::move(end));
     return Status();
   };
   if (readers.empty()) return add(writer);

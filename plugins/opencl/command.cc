@@ -34,6 +34,7 @@ bool wait_list(const Batch& batch, size_t n, const Submitted& submitted,
       if (wait->outcome()) return false;
       continue;
     }
+    if (dynamic_cast<const EndEvent*>(wait.get())) continue;  // of this queue, which is in order
     const CommandEvent& event = command_event(wait);
     if (!batch.queue.in_order() || &event.queue() != &batch.queue) list.push_back(event.handle());
   }
@@ -114,11 +115,13 @@ void submit(std::unique_ptr<Batch> batch) {
   });
 }
 
-// What the driver can wait for itself, or what is over and well.
-bool known_to(const Context& context, const sdk::Event& event) {
+// What the driver can wait for itself with commands in `queue`, or what is over and well.
+bool known_to(const Queue& queue, const sdk::Event& event) {
   if (event.done()) return !event.outcome();
+  if (const auto* end = dynamic_cast<const EndEvent*>(&event))
+    return queue.in_order() && &end->of().queue() == &queue && end->of().handle();
   const auto* command = dynamic_cast<const CommandEvent*>(&event);
-  return command && &command->queue().context() == &context && command->handle();
+  return command && &command->queue().context() == &queue.context() && command->handle();
 }
 
 }  // namespace
@@ -135,6 +138,16 @@ bool CommandEvent::wait(uint64_t timeout_ns) {
   if (handle && !done() && timeout_ns == UINT64_MAX && context.hang_limit().count() == 0)
     (void)context.cl().clWaitForEvents(1, &handle);
   return Event::wait(timeout_ns);
+}
+
+sdk::Ref<sdk::Event> CommandEvent::make_end() {
+  auto end = sdk::make<EndEvent>(host(), sdk::Ref<CommandEvent>(this));
+  on_done(
+      [](void* state, const stria_error*) {
+        sdk::Ref<EndEvent>::adopt(static_cast<EndEvent*>(state))->signal();
+      },
+      sdk::Ref<EndEvent>(end).detach());
+  return end;
 }
 
 std::vector<sdk::Event*> Batch::waits_of(size_t n) const {
@@ -162,7 +175,7 @@ sdk::Ref<sdk::Event> start(Queue& queue, const sdk::Ref<sdk::Tracker>& tracker,
   std::vector<sdk::Event*> on_host;
   for (uint64_t i = 0; i < waits.count; ++i) {
     batch->waits.push_back(sdk::Ref<sdk::Event>(waits.events[i]));
-    if (!known_to(context, *waits.events[i])) on_host.push_back(waits.events[i]);
+    if (!known_to(queue, *waits.events[i])) on_host.push_back(waits.events[i]);
   }
   tracker->add();
   if (on_host.empty()) {

@@ -41,6 +41,7 @@ class CommandEvent final : public sdk::Event {
   // Without a limit the calling thread waits for the driver too, so that it is awake when the
   // queue's thread ends the event.
   bool wait(uint64_t timeout_ns) override;
+  sdk::Ref<sdk::Event> make_end() override;
 
   const Queue& queue() const { return queue_; }
   // The driver's event; null until the driver has the command, and for ever if it never gets it.
@@ -51,6 +52,18 @@ class CommandEvent final : public sdk::Event {
  private:
   Queue& queue_;
   std::atomic<cl_event> handle_{nullptr};
+};
+
+// An end of such an event (sdk::Event::make_end). What comes after it in the same queue in order needs no
+// wait: there what follows a failed command runs all the same.
+class EndEvent final : public sdk::Event {
+ public:
+  EndEvent(const sdk::Host& host, sdk::Ref<CommandEvent> of) : Event(host), of_(std::move(of)) {}
+  bool is_work() const override { return true; }
+  const CommandEvent& of() const { return *of_; }
+
+ private:
+  const sdk::Ref<CommandEvent> of_;
 };
 
 // Commands that are started together, until all are done.

@@ -73,7 +73,9 @@ class SlotsTest : public ::testing::Test {
     STRIA_ASSIGN(Event submitted,
                  executor.submit(std::vector<Launch>{{kernel, {{b, 0}}, {}}}, std::vector{ran}));
     STRIA_RETURN_IF_ERROR(executor.flush());
+    STRIA_ASSIGN(Event end, submitted.end());
     STRIA_RETURN_IF_ERROR(submitted.wait());
+    STRIA_RETURN_IF_ERROR(end.wait());
     STRIA_RETURN_IF_ERROR(executor.drain());
     STRIA_RETURN_IF_ERROR(submitted.duration_ns().status());
     STRIA_RETURN_IF_ERROR(submitted.on_done([](const Status&) {}));
@@ -166,6 +168,11 @@ TEST_F(SlotsTest, EverySlotReturnsEveryErrorCode) {
       const Status status = commit("fail " + slot + " " + std::to_string(code));
       if (slot == "event.query") {  // says only whether it is done
         EXPECT_EQ(status.message(), "event.query is never 1");
+        ++kept;
+        continue;
+      }
+      if (slot == "event.end" && code == STRIA_UNIMPLEMENTED) {  // as of an older plugin
+        EXPECT_TRUE(status.ok()) << status.to_string();
         ++kept;
         continue;
       }

@@ -474,7 +474,8 @@ class World {
     stria_event* event = events_.pick(script);
     uint8_t done = 9;
     uint64_t nanoseconds = 9;
-    switch (script.byte() % 5) {
+    stria_event* end = nullptr;
+    switch (script.byte() % 6) {
       case 0: (void)succeeded(Table::event_table.wait(event, script.byte())); break;
       case 1:
         STRIA_CHECK(succeeded(Table::event_table.query(event, &done)) && done <= 1, "done {}",
@@ -489,6 +490,9 @@ class World {
               STRIA_CHECK(!error || error->code > STRIA_OK, "a failure without a code");
             },
             nullptr));
+        break;
+      case 5:
+        if (succeeded(Table::event_table.end(event, &end))) events_.add(end);
         break;
     }
   }

@@ -55,7 +55,9 @@ extern "C" {
 // The version of this header. Majors must match exactly; each side states the minors it can speak, and
 // the highest common one holds. Major 0 makes no promise between minors beyond the rules above.
 #define STRIA_ABI_MAJOR 0
-#define STRIA_ABI_MINOR 1
+#define STRIA_ABI_MINOR 2
+// The oldest minor that a host or plugin of this header gets on with. 1: without stria_event_table.end.
+#define STRIA_ABI_OLDEST_MINOR 1
 
 // The Stripe text that this release writes, "stripe MAJOR.MINOR" in a text's first line.
 #define STRIA_STRIPE_MAJOR 1
@@ -491,6 +493,11 @@ typedef struct stria_event_table {
   // @threads any @blocks no @allocates no @reenters yes
   stria_error* (*signal)(stria_event* event, const stria_error* error);
   void (*release)(stria_event* event);  // @threads handle @blocks no @allocates no @reenters no
+  // An event that is done when this one is, and well whatever became of it: for work that comes after
+  // other work and does not share its fate, as it overwrites what that has used. Where the device keeps
+  // that order itself, the later work need not wait for the host. Since 0.2; without it the host signals
+  // an event of its own. @threads any @blocks no @allocates no @reenters no
+  stria_error* (*end)(stria_event* event, stria_event** end);
 } stria_event_table;
 
 // ---------------------------------------------------------------------------------------------------

@@ -206,6 +206,27 @@ TEST_F(DeviceTest, AFailureTravelsToEveryDependantWithItsFirstCause) {
   EXPECT_EQ(*read(b), 2);
 }
 
+TEST_F(DeviceTest, WhoWaitsForAnEndDoesNotShareTheFate) {
+  Kernel increment = kernel("increment"), fail = kernel("fail");
+  Buffer a = number(1), b = number(2);
+  Event open = *device_.create_event();
+  Event failed = *fail.run({}, std::vector{open});
+  Event end = *failed.end();
+  Event done = *increment.run(std::vector<Argument>{{b, 0}, {a, 0}}, std::vector{end});
+  EXPECT_EQ(end.wait(0).code(), StatusCode::deadline_exceeded);
+  EXPECT_FALSE(end.is_done());
+  EXPECT_FALSE(end.signal().ok());
+  EXPECT_TRUE(open.signal().ok());
+  EXPECT_TRUE(done.wait().ok()) << done.wait().to_string();
+  EXPECT_EQ(failed.status().code(), StatusCode::device_lost);
+  EXPECT_TRUE(end.status().ok());
+  EXPECT_EQ(*end.duration_ns(), 0u);
+  EXPECT_EQ(*read(b), 2);
+  // Of what is done, and of no event.
+  EXPECT_TRUE(failed.end()->wait().ok());
+  EXPECT_TRUE(Event().end()->wait().ok());
+}
+
 TEST_F(DeviceTest, TheFirstFailureInListOrderCountsAfterAllWaitsAreOver) {
   Kernel nothing = kernel("nothing");
   Event first = *device_.create_event(), second = *device_.create_event();

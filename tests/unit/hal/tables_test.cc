@@ -106,7 +106,7 @@ Manifest manifest_of(const char* id) {
   Manifest manifest;
   manifest.id = id;
   manifest.version = "1.0.0";
-  manifest.abi = {STRIA_ABI_MAJOR, STRIA_ABI_MINOR, STRIA_ABI_MINOR};
+  manifest.abi = {STRIA_ABI_MAJOR, STRIA_ABI_OLDEST_MINOR, STRIA_ABI_MINOR};
   manifest.stripe = {STRIA_STRIPE_MAJOR, STRIA_STRIPE_MINOR, STRIA_STRIPE_MINOR};
   manifest.devices = {{"toy", "hw/toy.json", "passes/toy.json"}};
   return manifest;
@@ -229,7 +229,7 @@ TEST(Adopt, VersionRefusalsPrintBothRanges) {
   LoadResult result = adopt_plugin(manifest, toy_query, bare_host());
   EXPECT_THAT(steps_of(result), ElementsAre("version failed"));
   EXPECT_EQ(result.status().message(),
-            "ABI versions do not meet: the host speaks 0.1, the plugin 0.7 to 0.9");
+            "ABI versions do not meet: the host speaks 0.1 to 0.2, the plugin 0.7 to 0.9");
   manifest = manifest_of("toy");
   manifest.stripe = {3, 0, 1};
   EXPECT_EQ(adopt_plugin(manifest, toy_query, bare_host()).status().message(),
@@ -246,7 +246,7 @@ TEST(Adopt, VersionRefusalsPrintBothRanges) {
   EXPECT_THAT(steps_of(result), ElementsAre("version", "query failed"));
   EXPECT_EQ(result.status().code(), StatusCode::incompatible);
   EXPECT_EQ(result.status().message(),
-            "ABI versions do not meet: the host speaks 0.1, the plugin 0.8 to 0.9");
+            "ABI versions do not meet: the host speaks 0.1 to 0.2, the plugin 0.8 to 0.9");
 }
 
 TEST(Adopt, WhatDoesNotFitIsRefused) {
@@ -276,8 +276,8 @@ TEST(Adopt, WhatDoesNotFitIsRefused) {
     return error;
   };
   EXPECT_EQ(adopt_plugin(manifest_of("toy"), choosy, bare_host()).status().message(),
-            "the highest common versions are ABI 0.1 and Stripe text 1.0, the plugin chose the "
-            "minors 1 and 7");
+            "the highest common versions are ABI 0.2 and Stripe text 1.0, the plugin chose the "
+            "minors 2 and 7");
   // No driver table: its first slot is missing.
   auto tableless = [](const stria_host_info* host, stria_plugin_info* info) -> stria_error* {
     stria_error* error = toy_query(host, info);
@@ -287,6 +287,33 @@ TEST(Adopt, WhatDoesNotFitIsRefused) {
   LoadResult result = adopt_plugin(manifest_of("toy"), tableless, bare_host());
   EXPECT_THAT(steps_of(result), ElementsAre("version", "query", "create failed"));
   EXPECT_THAT(result.status().message(), HasSubstr("the plugin has no slot driver.create"));
+}
+
+// A plugin of ABI 0.1 has an event table that ends behind `release`.
+TEST(Adopt, WhereAnEventHasNoEndTheHostMakesOne) {
+  static const stria_version_range old = {sizeof(stria_version_range), nullptr, 0, 1, 1};
+  static stria_event_table events;
+  auto older = [](const stria_host_info* host, stria_plugin_info* info) -> stria_error* {
+    stria_error* error = toy_query(host, info);
+    events = *info->event;
+    events.size = offsetof(stria_event_table, end);
+    info->event = &events;
+    info->abi = &old;
+    info->abi_minor = 1;
+    return error;
+  };
+  Manifest manifest = manifest_of("toy");
+  manifest.abi = {0, 1, 1};
+  LoadResult loaded = adopt_plugin(manifest, older, bare_host());
+  ASSERT_TRUE(loaded.status().ok()) << loaded.status().to_string();
+  Device device = loaded.plugin.open("a").value();
+  Event open = device.create_event().value(), failed = device.create_event().value();
+  Event end = open.end().value(), end_of_failed = failed.end().value();
+  EXPECT_FALSE(end.is_done());
+  EXPECT_TRUE(open.signal().ok());
+  EXPECT_TRUE(failed.signal(Status(StatusCode::data_loss, "torn")).ok());
+  EXPECT_TRUE(end.wait().ok());
+  EXPECT_TRUE(end_of_failed.wait().ok());
 }
 
 TEST(Adopt, TheHelperFillsAShortInfoOnlyAsFarAsItGoes) {

@@ -252,6 +252,39 @@ TEST_F(Commands, InOrderNameNothingOfTheirOwnQueue) {
   EXPECT_EQ(outcome_of(across), "well");
 }
 
+// What overwrites what earlier work uses comes after it and does not share its fate.
+TEST_F(Commands, InOrderComeAfterAnEndWithoutTheHost) {
+  ContextOptions options;
+  options.in_order = true;
+  options.hang_limit = std::chrono::milliseconds(10'000);
+  answers.status = CL_RUNNING;
+  Context& slow = context(options);
+  sdk::Ref<sdk::Event> first = start(slow, {command("a"), command("b", {0})});
+  sdk::Ref<sdk::Event> end = first->make_end();
+  sdk::Ref<sdk::Event> again = start(slow, {command("c"), command("d", {0})}, {end.get()});
+  EXPECT_THAT(calls.take(), ElementsAre("a after 0", "b after 0", "c after 0", "d after 0"));
+  // Another queue does not keep that order: the host waits.
+  Queue& other = slow.take_queue();
+  std::vector<Command> commands;
+  commands.push_back(command("e"));
+  sdk::Event* const waits[] = {end.get()};
+  sdk::Ref<sdk::Event> across = opencl::start(other, tracker_, std::move(commands), {waits, 1});
+  EXPECT_THAT(calls.take(), ElementsAre());
+  EXPECT_FALSE(end->done());
+  EXPECT_TRUE(end->is_work());
+  answers.status = CL_COMPLETE;
+  EXPECT_EQ(outcome_of(across), "well");
+  EXPECT_THAT(called(), ::testing::IsSupersetOf({"e after 0"}));
+  // Failures stay where they are.
+  answers.status = -777;
+  first = start(slow, {command("f")});
+  end = first->make_end();
+  EXPECT_EQ(outcome_of(end), "well");
+  EXPECT_EQ(outcome_of(first), "clEnqueueReadBuffer on 'fake': -777");
+  answers.status = CL_COMPLETE;
+  EXPECT_EQ(outcome_of(start(slow, {command("g")}, {end.get()})), "well");
+}
+
 TEST_F(Commands, InOrderHaveNoEventsThatNobodyAsksFor) {
   ContextOptions options;
   options.in_order = true;

@@ -77,6 +77,9 @@ class Event : public Object {
   // Ends the event; false if it had ended before. begin and end are the times of the work, both 0:
   // not known, or none.
   inline bool signal(Outcome outcome = nullptr, uint64_t begin_ns = 0, uint64_t end_ns = 0);
+  // An event that is done when this one is, and well whatever became of it. Executors that know a
+  // cheaper way to come after this one's work override it.
+  inline virtual Ref<Event> make_end();
   // True for an event that nobody but its work may end.
   virtual bool is_work() const { return false; }
 
@@ -404,6 +407,27 @@ inline Ref<Event> when_done(const Host& host, const Ref<Tracker>& tracker, Waits
   auto nothing = [] {};
   auto work = make<BodyWork<decltype(nothing)>>(host, tracker, true, nothing);
   work->begin(waits);
+  return work;
+}
+
+// Done, and well, when `event` is, whatever became of it.
+class EndWork final : public Work {
+ public:
+  EndWork(const Host& host, Ref<Tracker> tracker) : Work(host, std::move(tracker), true) {}
+  void begin(Event& event) {
+    Event* const waits[] = {&event};
+    start({waits, 1});
+  }
+
+ protected:
+  void run() override {}
+  void forget() override {}
+  bool waits_ended(Outcome&) override { return true; }
+};
+
+inline Ref<Event> Event::make_end() {
+  auto work = make<EndWork>(host_, host_.tracker());
+  work->begin(*this);
   return work;
 }
 

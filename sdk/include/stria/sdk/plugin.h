@@ -369,6 +369,9 @@ struct Tables {
         throw Error(STRIA_FAILED_PRECONDITION, "the event was signalled before");
     });
   }
+  static stria_error* end(stria_event* event, stria_event** end) {
+    return slot([&] { *end = give<stria_event>(as<Event>(event).make_end()); });
+  }
   template <typename T, typename Handle>
   static void release(Handle* handle) {
     as<T>(handle).drop_reference();
@@ -399,7 +402,7 @@ struct Tables {
       release<Buffer, stria_buffer>};
   static constexpr stria_event_table event_table{
       sizeof(stria_event_table),  nullptr, wait, query, status, duration_ns, on_done, signal,
-      release<Event, stria_event>};
+      release<Event, stria_event>, end};
 };
 
 #if defined(__OPTIMIZE__)
@@ -427,7 +430,7 @@ template <typename D>
 stria_error* query(const stria_host_info* host, stria_plugin_info* plugin, std::string_view id,
                    std::string_view version) {
   static constexpr stria_version_range abi{sizeof(stria_version_range), nullptr, STRIA_ABI_MAJOR,
-                                           STRIA_ABI_MINOR, STRIA_ABI_MINOR};
+                                           STRIA_ABI_OLDEST_MINOR, STRIA_ABI_MINOR};
   static constexpr stria_version_range stripe{sizeof(stria_version_range), nullptr,
                                               STRIA_STRIPE_MAJOR, STRIA_STRIPE_MINOR,
                                               STRIA_STRIPE_MINOR};
