@@ -583,6 +583,7 @@ class Lowering {
           for (uint32_t lane : lanes)
             counts.pj_moving += moved * machine_.lanes()[lane].pj_per_byte;
           from_afar[std::move(lanes)] += moved;
+          counts.far[fmt::format("{} in {}", ref.from, to_string(memory))] += moved;
           continue;
         }
         // The unit keeps what it needs of an operand: each element is moved once. A sum starts from
@@ -644,9 +645,13 @@ Result<LoweredPart> lower_part(Machine& machine, const Block& part) {
   STRIA_RETURN_IF_ERROR(Lowering(machine, out).run(part));
   STRIA_RETURN_IF_ERROR(numbers_of(out.graph).status());
   for (uint64_t count : tasks_of_kinds(out.graph)) out.tasks.push_back(static_cast<double>(count));
-  for (size_t k = 0; k < out.tasks.size(); ++k)
+  out.far.resize(out.statements.size());
+  for (size_t k = 0; k < out.tasks.size(); ++k) {
     for (const auto& [operation, count] : out.counts[k].unpriced)
       out.unpriced[operation] += out.tasks[k] * count;
+    for (const auto& [operand, bytes] : out.counts[k].far)
+      out.far[out.graph.kinds[k].statement][operand] += out.tasks[k] * bytes;
+  }
   return out;
 }
 

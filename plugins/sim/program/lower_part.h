@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "engine/task_graph.h"
-#include "stria/cost/block_work.h"
 #include "stria/base/status.h"
+#include "stria/cost/block_work.h"
 #include "stria/stripe/block.h"
 
 namespace stria::sim {
@@ -34,6 +34,8 @@ struct KindCounts {
   };
   std::map<std::string, Memory> memories;  // "SRAM[0]"
   std::map<std::string, double> unpriced;  // operations that the model has no energy of
+  // Operands that a unit works on from afar, access by access, "K in DRAM[0]": bytes that move.
+  std::map<std::string, double> far;
   double pj_operations = 0, pj_memories = 0, pj_moving = 0;
 };
 
@@ -44,6 +46,8 @@ struct LoweredPart {
   std::vector<std::string> statements;     // names
   std::vector<bool> is_transfer;           // of each statement
   std::map<std::string, double> unpriced;  // operations without an energy, per run of the part
+  // Of each statement its far operands, "K in DRAM[0]": bytes that move for them in a run.
+  std::vector<std::map<std::string, double>> far;
 };
 
 // Adds to the machine the groups that its transfers need. not_found, unsupported, invalid_argument,

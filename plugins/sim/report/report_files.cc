@@ -121,6 +121,11 @@ ordered_json part_json(const ReportedPart& part) {
   out["units"] = units_json(run);
   out["lanes"] = lanes_json(part);
   out["memories"] = memories_json(run);
+  out["far_operands"] = ordered_json::array();
+  for (size_t n = 0; n < run.lowered.far.size(); ++n)
+    for (const auto& [operand, bytes] : run.lowered.far[n])
+      out["far_operands"].push_back(
+          {{"kernel", run.lowered.statements[n]}, {"operand", operand}, {"bytes", bytes}});
   out["operations_without_energy"] = ordered_json::object();
   for (const auto& [name, count] : run.lowered.unpriced)
     out["operations_without_energy"][name] = count;

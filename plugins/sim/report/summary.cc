@@ -130,6 +130,11 @@ std::string summary(const SimulationReport& report) {
       kernels(part, out);
       units(part, out);
     }
+    for (size_t n = 0; n < run.lowered.far.size(); ++n)
+      for (const auto& [operand, bytes] : run.lowered.far[n])
+        out +=
+            fmt::format("  {} works on {} from afar: {} bytes, each access for itself\n",
+                        run.lowered.statements[n], operand, grouped(static_cast<uint64_t>(bytes)));
     const Energy energy = energy_of(part);
     out += fmt::format("  energy {}: operations {}, memories {}, moving {}, leakage {}",
                        energy_text(energy.total()), energy_text(energy.operations),

@@ -305,6 +305,36 @@ TEST(Report, TheSameRunGivesTheSameBytes) {
   EXPECT_EQ(summary(a), summary(b));
 }
 
+// (C8) What a unit works on in far memory is said, with the bytes.
+TEST(Report, FarOperandsAreNamed) {
+  std::string text = kTiles;
+  const std::string loop = "0: #kernel #pipeline=2";
+  const size_t from = text.find(loop), to = text.find("  }\n}\n)");
+  text.replace(from, text.rfind("  }\n}", to) - from, R"(0: block<DSP> [t:8, k:64] ( // there
+        in<DRAM[0]> A[t, k] i8(1:64, 1:1)
+        out<DRAM[0]> B[t, k] i8(1:64, 1:1)
+    ) {
+      0: $a = load(A)
+      1: $b = add.i8($a, $a)
+      2: B = store($b)
+    }
+)");
+  auto program = stripe::parse({"test", text});
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+  auto run = simulate_part(*program, *program->main(), priced_model());
+  ASSERT_TRUE(run.ok()) << run.status().to_string();
+  SimulationReport report;
+  report.parts.push_back({"main", std::move(run).value()});
+  EXPECT_THAT(summary(report), HasSubstr("there works on A in DRAM[0] from afar: 512 bytes"));
+  const json far = json::parse(report_json(report))["parts"][0]["far_operands"];
+  ASSERT_EQ(far.size(), 2u);
+  EXPECT_EQ(far[0]["kernel"], "there");
+  EXPECT_EQ(far[0]["operand"], "A in DRAM[0]");
+  EXPECT_EQ(far[0]["bytes"], 512);
+  EXPECT_TRUE(
+      json::parse(report_json(simulated(priced_model())))["parts"][0]["far_operands"].empty());
+}
+
 TEST(Report, TablesForPeopleAndPrograms) {
   const SimulationReport report = simulated(priced_model());
   const std::vector<std::string> lines = split(kernels_csv(report), '\n');
