@@ -220,6 +220,9 @@ class Scheduler {
     while (depth > 0 && !fits(staged, kernel, whole, depth, beyond)) --depth;
     if (in_parts.empty() || depth == 0) return {};  // refuse() says by how much
     if (depth > 1) staged.tags.set("pipeline", depth);
+    // A numbered unit inside a located block would be a lane of it.
+    if (!options_.xfer_loc.empty() && !options_.xfer_loc.path.back().units.empty())
+      hand_location_down(staged);
     // As a pipeline if that is certain; else if it leaves no more open than one point at a time.
     std::optional<size_t> open = probe_.undecided(staged);
     if (!open || *open > 0) {
@@ -244,6 +247,14 @@ class Scheduler {
 
   Status check_route(const std::string& tensor, bool in, bool out) const {
     return check_routes(context_.model(), options_, block_.find_ref(tensor)->location, in, out);
+  }
+
+  // To the blocks in the kernel that have none of their own.
+  static void hand_location_down(Block& kernel) {
+    for (Statement& stmt : kernel.stmts)
+      if (Block* inner = stmt.block(); inner && inner->location.empty())
+        inner->location = kernel.location;
+    kernel.location = {};
   }
 
   // `beyond`: own buffers that are larger than a bank whatever is done here.

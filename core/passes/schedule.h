@@ -24,6 +24,7 @@
 // each point of the kernel brings what it touches and takes away what it writes, and the kernel is
 // #pipeline with as many points under way as its unit has, so that the transfers of the next point
 // run beside this one. That asks for a kernel of blocks: tiles that autotile has cut to the memory.
+// With a numbered transfer unit the kernel's own unit goes to its blocks.
 //
 // Dependencies are the fewest that are enough, those for bytes used again among them; all point
 // backward, so that nothing can block. A tensor that is read beyond its end, written in parts only,

@@ -42,7 +42,7 @@ double longest_chain(const Machine& machine, const TaskGraph& graph);
 
 // Graphs with more tasks are not looked at task by task for what each waits for, and lanes not by
 // the times in which they are in use.
-inline constexpr uint64_t kMostCheckedTasks = 200'000;
+inline constexpr uint64_t kMostCheckedTasks = 1'000'000;
 
 // internal: the timeline breaks a rule that every schedule has to keep: a task before what it waits
 // for, less time than it needs alone, or on a lane with others (up to kMostCheckedTasks), two at
