@@ -9,7 +9,6 @@
 #include "stria/passes/buffer_views.h"
 #include "stria/passes/panel_chain.h"
 #include "stria/passes/whole_copy.h"
-#include "stria/stripe/aggregation.h"
 
 namespace stria::passes {
 namespace {
@@ -98,9 +97,7 @@ class PanelPacker {
     packed.shape.dims = panel_dims(tensor, chain->dim, width);
     packed.location = tensor.location;
     move_views(view.into, chain->dim, width, packed);
-    add_copy(tensor, chain->dim, width, packed);
-    if (tensor.shape.dims[chain->dim].size % width != 0)
-      add_end(tensor.into, tensor.shape.dims[chain->dim].size % width, chain->dim, packed);
+    add_copies(tensor, chain->dim, width, packed);
     section_.refs.push_back(std::move(packed));
     context_.count("inputs_packed");
     return "";
@@ -128,9 +125,27 @@ class PanelPacker {
     }
   }
 
-  void add_copy(const Refinement& tensor, size_t dim, int64_t part, const Refinement& packed) {
+  // Of the whole panels, and of the last one: only that needs tests. What is beyond the tensor in
+  // it becomes 0, so that lanes may work on it: what memory happens to hold may be denormal, which
+  // takes many times as long.
+  void add_copies(const Refinement& tensor, size_t dim, int64_t part, const Refinement& packed) {
+    const int64_t whole = tensor.shape.dims[dim].size / part;
+    const std::string name = path_[2]->name + "_panels_" + tensor.into;
+    if (whole > 0) add_copy(name, tensor, dim, part, packed, {0, whole});
+    if (whole < packed.shape.dims[0].size)
+      add_copy(name + "_last", tensor, dim, part, packed, {whole, 1});
+  }
+
+  struct Panels {
+    int64_t first = 0, count = 1;
+  };
+  void add_copy(const std::string& name, const Refinement& tensor, size_t dim, int64_t part,
+                const Refinement& packed, Panels panels) {
     Refinement from = element_view(tensor, RefDir::in), to = element_view(packed, RefDir::out);
-    const Affine panel = Affine::of("p");
+    if ((panels.first + panels.count) * part > tensor.shape.dims[dim].size)
+      from.tags.set("zero_fill");
+    Affine panel(panels.first);
+    if (panels.count > 1) panel += Affine::of("p");
     to.access[0] = panel;
     for (size_t d = 0; d < from.access.size(); ++d) {
       const bool moves = packed.shape.dims[d + 1].size > 1;
@@ -138,41 +153,13 @@ class PanelPacker {
       to.access[d + 1] = along;
       from.access[d] = d == dim ? panel * part + along : along;
     }
-    const int64_t size = tensor.shape.dims[dim].size;
-    std::vector<Affine> tests;
-    if (size % part != 0) tests.push_back(Affine(size - 1) - from.access[dim]);
-    Block block =
-        copy_kernel(path_[2]->name + "_panels_" + tensor.into, std::move(from), std::move(to));
-    block.constraints = std::move(tests);
+    Block block = copy_kernel(name, std::move(from), std::move(to));
     // Along the memory of the source.
     for (size_t d : order_by_stride(tensor.shape.dims)) {
-      if (d == dim) block.idxs.push_back({"p", packed.shape.dims[0].size, {}, {}});
+      if (d == dim && panels.count > 1) block.idxs.push_back({"p", panels.count, {}, {}});
       if (packed.shape.dims[d + 1].size > 1)
         block.idxs.push_back({fmt::format("i{}", d), packed.shape.dims[d + 1].size, {}, {}});
     }
-    section_.stmts.emplace_back(std::move(block));
-  }
-
-  // What is beyond the tensor in the last panel becomes 0, so that lanes may work on it: what
-  // memory happens to hold may be denormal, which takes many times as long.
-  void add_end(const std::string& tensor, int64_t begin, size_t dim, const Refinement& packed) {
-    Block block;
-    block.name = path_[2]->name + "_panels_" + tensor + "_end";
-    block.tags = {"kernel"};
-    Refinement to = element_view(packed, RefDir::out);
-    to.access[0] = Affine(packed.shape.dims[0].size - 1);
-    for (size_t d = 1; d < to.access.size(); ++d) {
-      const int64_t range = packed.shape.dims[d].size - (d == dim + 1 ? begin : 0);
-      const std::string name = fmt::format("i{}", d - 1);
-      to.access[d] = Affine(d == dim + 1 ? begin : 0);
-      if (range <= 1) continue;
-      to.access[d] += Affine::of(name);
-      block.idxs.push_back({name, range, {}, {}});
-    }
-    block.stmts.emplace_back(
-        stripe::Constant{"zero", stripe::identity_of({stripe::AggOp::add, packed.shape.type})});
-    block.stmts.emplace_back(stripe::Store{"zero", to.into});
-    block.refs = {std::move(to)};
     section_.stmts.emplace_back(std::move(block));
   }
 

@@ -14,7 +14,8 @@
 // same few sets of each cache; a panel is one run of memory. The tag `panels`, which `autotile`
 // with the cost `registers` sets where the copy pays, says which dimension is cut; the part is as
 // long as the range of the index that walks along it. Copies run along the source's memory. The
-// last panel may be longer than the tensor: nothing reads what is beyond. The tag goes. Requires:
+// last panel may be longer than the tensor: it is copied on its own, with zeros beyond, so that no
+// other copy tests its points. The tag goes. Requires:
 // the views around begin at multiples of the part. Ensures: the same values. Runs after the tile is
 // cut and before anything else is done to it; split_prologue then moves copies of constants into
 // the prologue.
