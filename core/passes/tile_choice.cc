@@ -43,6 +43,8 @@ class Costing {
   // What `ascend` climbs; over 0 where the tile fits.
   virtual double score(const Tile& tile) const = 0;
   virtual std::string terms(const Tile& tile) const = 0;
+  // Of a tile whose cost is infinite: the limit that it is over, where the cost can tell.
+  virtual std::optional<cost::OverLimit> over(const Tile&) const { return std::nullopt; }
   virtual std::vector<size_t> panels(const Tile&) const { return {}; }
   virtual int64_t threads(const Tile&) const { return 0; }
 };
@@ -111,8 +113,19 @@ class GroupCosting final : public Costing {
   std::string terms(const Tile& tile) const override {
     return cost::to_string(cost::score_of(kernel_, in_order(tile, low_), settings_), settings_);
   }
+  std::optional<cost::OverLimit> over(const Tile& tile) const override {
+    const cost::GroupScore score = cost::score_of(kernel_, in_order(tile, low_), settings_);
+    if (score.verdict == cost::GroupScore::Verdict::over_memory)
+      return over_bytes("the model's settings.max_mem", score.shared_bytes, settings_.max_mem);
+    if (score.verdict == cost::GroupScore::Verdict::over_registers)
+      return over_bytes("the model's settings.max_regs", score.register_bytes, settings_.max_regs);
+    return std::nullopt;
+  }
 
  private:
+  static cost::OverLimit over_bytes(const char* what, int64_t is, int64_t limit) {
+    return {what, "bytes", static_cast<double>(is), static_cast<double>(limit)};
+  }
   const Tile& in_order(const Tile& tile, Tile& out) const {
     out.clear();
     for (size_t i : order_) out.push_back(tile[i]);
@@ -128,8 +141,8 @@ class GroupCosting final : public Costing {
 
 class RegisterCosting final : public Costing {
  public:
-  RegisterCosting(const TiledBlock& block, const RegisterBlock& registers)
-      : block_(block), tiling_(registers.tiling), rates_(registers.rates) {}
+  RegisterCosting(const TiledBlock& block, const RegisterBlock& registers, const std::string& unit)
+      : block_(block), tiling_(registers.tiling), rates_(registers.rates), unit_(unit) {}
   double of(const Tile& tile) const override { return time(tile).cycles; }
   // Spaces are small: all that fit are looked at.
   double bound(const Tile&, const Tile&) const override { return 0; }
@@ -138,6 +151,10 @@ class RegisterCosting final : public Costing {
   }
   double score(const Tile& tile) const override { return 1 / of(tile); }
   std::string terms(const Tile& tile) const override { return cost::to_string(time(tile), rates_); }
+  std::optional<cost::OverLimit> over(const Tile& tile) const override {
+    return cost::OverLimit{"the vector registers of " + unit_, "vectors", time(tile).registers,
+                           static_cast<double>(rates_.registers)};
+  }
   std::vector<size_t> panels(const Tile& tile) const override { return time(tile).panels; }
 
  private:
@@ -148,6 +165,7 @@ class RegisterCosting final : public Costing {
   const TiledBlock& block_;
   const cost::RegisterTiling& tiling_;
   const cost::CoreRates& rates_;
+  const std::string& unit_;
 };
 
 class GroupTimeCosting final : public Costing {
@@ -163,6 +181,12 @@ class GroupTimeCosting final : public Costing {
   }
   double score(const Tile& tile) const override { return 1 / of(tile); }
   std::string terms(const Tile& tile) const override { return cost::to_string(time(tile)); }
+  std::optional<cost::OverLimit> over(const Tile& tile) const override {
+    const double bytes = time(tile).local_bytes;
+    const auto limit = static_cast<double>(rates_.local_bytes);
+    if (bytes <= limit) return std::nullopt;
+    return cost::OverLimit{"the local memory of a group", "bytes", bytes, limit};
+  }
   int64_t threads(const Tile& tile) const override { return time(tile).threads; }
 
  private:
@@ -308,7 +332,7 @@ class Chooser {
                             const ApplyTile& apply) {
     TileChoice out;
     if (registers_) {
-      costing_ = std::make_unique<RegisterCosting>(tiled_, *registers_);
+      costing_ = std::make_unique<RegisterCosting>(tiled_, *registers_, options_.unit);
     } else if (table) {
       costing_ =
           std::make_unique<GroupCosting>(tiled_, *std::move(table), *context_.model().settings);
@@ -418,9 +442,13 @@ class Chooser {
     if (auto over = cost::over_limit(tiled_, smallest, but_tiles))
       return fmt::format("the smallest, {}, is over {}", cost::to_string(tiled_, smallest),
                          over->to_string());
-    if (costing_->of(smallest) == kNone)
+    if (costing_->of(smallest) == kNone) {
+      if (auto over = costing_->over(smallest))
+        return fmt::format("the smallest, {}, is over {}", cost::to_string(tiled_, smallest),
+                           over->to_string());
       return fmt::format("the smallest, {}, is {}", cost::to_string(tiled_, smallest),
                          indented(costing_->terms(smallest)));
+    }
     // Of those that fit otherwise, the one of which there are the fewest.
     TileCost fewest;
     fewest.of = [&](const Tile& tile) {

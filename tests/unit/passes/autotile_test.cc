@@ -143,6 +143,53 @@ TEST(MeasuredTile, ACandidateThatFailsIsLeftOutWithANote) {
               testing::ElementsAre(HasSubstr("1. [i:8, j:8, k:8] is left out: out of registers")));
 }
 
+TEST(NoTileFits, SaysWhichLimitByHowMuchAtWhichBlock) {
+  const auto model = load_hardware_model({"m", R"({"name": "m", "clock_mhz": 1000,
+      "mem_units": {"DRAM": {"size_KiB": 1024, "policy": "managed", "latency_cycles": 400},
+                    "LOCAL": {"count": 2, "size_KiB": 1, "policy": "managed"},
+                    "REG": {"count": 512, "size_KiB": 1, "policy": "managed"},
+                    "L1": {"count": 2, "size_KiB": 1, "policy": "lru", "line_bytes": 64, "ways": 2}},
+      "exec_units": {"CORE": {"count": 2, "vector_bytes": 64, "vector_registers": 2},
+                     "CU": {"count": 2, "ops_per_cycle": 32, "op": "mac", "max_threads": 512}},
+      "settings": {"threads": 256, "mem_width": 32, "max_mem": 7, "max_regs": 512,
+                   "goal_groups": 16, "goal_flops_per_byte": 20, "source": "small"}})"});
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  const std::string smallest =
+      "block 'kernel_0': no tile fits: the smallest, [i:1, j:1, k:1], is over ";
+  const std::pair<const char*, std::string> kCases[] = {
+      {R"("memory": "LOCAL", "only_multiple_of": 32)",
+       "the smallest, [i:32, j:32, k:32], is over LOCAL (1024 bytes): 12288 bytes of 1024, 11264 "
+       "too many"},
+      {R"("memory": "LOCAL", "pipeline_depth": 100)",
+       smallest + "LOCAL (1024 bytes / pipeline_depth 100): 12 bytes of 10, 2 too many"},
+      {R"("memory": "L1", "only_multiple_of": 32)",
+       "is over L1 (1024 bytes): 12288 bytes of 1024, 11264 too many"},
+      {R"("max_per_input_bytes": 3)",
+       smallest + "max_per_input_bytes of 'A': 4 bytes of 3, 1 too many"},
+      {R"("max_output_bytes": 2)", smallest + "max_output_bytes: 4 bytes of 2, 2 too many"},
+      {R"("max_total_bytes": 11)", smallest + "max_total_bytes: 12 bytes of 11, 1 too many"},
+      {R"("max_points": 100, "only_multiple_of": 32)",
+       "[i:32, j:32, k:32], is over max_points: 32768 points of 100, 32668 too many"},
+      {R"("max_tiles": 3, "max_points": 65536)", "is over max_tiles: 4 tiles of 3, 1 too many"},
+      {R"("cost": "roofline_occupancy")",
+       smallest + "the model's settings.max_mem: 8 bytes of 7, 1 too many"},
+      {R"("cost": "registers")",
+       "[i:1, j:16, k:64], is over the vector registers of CORE: 3 vectors of 2, 1 too many"},
+      {R"("cost": "group_time", "unit": "CU", "pipeline_depth": 1000)",
+       "is over the local memory of a group: "}};
+  for (const auto& [options, expected] : kCases) {
+    Result<stripe::Program> program = stripe::parse({"test", kProgram});
+    ASSERT_TRUE(program.ok());
+    const auto steps = parse_pipeline(
+        {"pipeline", "[{\"autotile\": {" + std::string(options) + "}}]"}, {}, *model, all_passes());
+    ASSERT_TRUE(steps.ok()) << steps.status().to_string();
+    const auto reports = run_pipeline(*program, *steps, *model);
+    EXPECT_THAT(reports.status().message(), HasSubstr("block 'kernel_0'")) << options;
+    EXPECT_THAT(reports.status().message(), HasSubstr(expected)) << options;
+    EXPECT_THAT(reports.status().message(), HasSubstr("too many")) << options;
+  }
+}
+
 TEST(ExplainedTile, NotesWhatTheDeviceSays) {
   FakeDevice device;
   const Ran ran =
