@@ -32,6 +32,7 @@ ClBuffer::ClBuffer(Context& context, sdk::Ref<sdk::MemoryBudget> budget, uint64_
 }
 
 ClBuffer::~ClBuffer() {
+  context_.count_released_buffer();
   // A lost device may still use it.
   if (!context_.lost()) context_.cl().clReleaseMemObject(handle_);
   budget_->give_back(size());

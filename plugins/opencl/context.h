@@ -47,6 +47,10 @@ class Context {
   // What its compiler offers, arithmetic on half included: found out by the first call.
   Features features() const;
 
+  // Counts buffers whose handle the driver may give to others.
+  void count_released_buffer() { released_buffers_.fetch_add(1, std::memory_order_relaxed); }
+  uint64_t released_buffers() const { return released_buffers_.load(std::memory_order_relaxed); }
+
   size_t build_parts() const { return options_.build_parts; }
 
   // How long a command may run before the device counts as lost; 0: for ever.
@@ -66,6 +70,7 @@ class Context {
   cl_context handle_ = nullptr;
   Queue* transfer_queue_ = nullptr;
   std::atomic<bool> is_lost_{false};
+  std::atomic<uint64_t> released_buffers_{0};
   mutable std::once_flag half_asked_;
   mutable bool has_half_ = false;  // once half_asked_
   mutable std::mutex mutex_;

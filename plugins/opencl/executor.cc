@@ -49,8 +49,9 @@ sdk::Ref<sdk::Event> ClExecutor::launch(const sdk::Ref<sdk::Kernel>& kernel,
 sdk::Ref<sdk::Event> ClExecutor::submit(std::vector<sdk::Launch> launches, sdk::Waits waits,
                                         std::vector<sdk::Ref<sdk::Event>>* each) {
   if (launches.empty()) return sdk::when_done(host(), tracker(), waits);
-  // In their order none needs an event of its own, which costs more than a small kernel.
-  Queue& queue = launches.size() > 1 && !each ? queue_in_order() : queue_;
+  // In their order none needs an event of its own, which costs more than a small kernel, and what
+  // overwrites their tensors comes after them without the host.
+  Queue& queue = each ? queue_ : queue_in_order();
   std::vector<Command> commands;
   commands.reserve(launches.size());
   for (sdk::Launch& launch : launches) {

@@ -56,12 +56,12 @@ ClKernel::ClKernel(Context& context, cl_program program, const semtree::SourceKe
   points_[0] *= group_points_;
   for (const semtree::KernelArgument& argument : source.arguments)
     element_bytes_.push_back(static_cast<uint64_t>(byte_size(argument.type)));
-  handle_ = kernel_of(program);
+  handle_.kernel = kernel_of(program);
 }
 
 ClKernel::~ClKernel() {
-  context_.cl().clReleaseKernel(handle_);
-  if (any_offset_) context_.cl().clReleaseKernel(any_offset_);
+  context_.cl().clReleaseKernel(handle_.kernel);
+  if (any_offset_.kernel) context_.cl().clReleaseKernel(any_offset_.kernel);
 }
 
 cl_kernel ClKernel::kernel_of(cl_program program) const {
@@ -71,17 +71,39 @@ cl_kernel ClKernel::kernel_of(cl_program program) const {
   return kernel;
 }
 
-cl_kernel ClKernel::handle_for(const std::vector<sdk::Argument>& arguments) const {
+ClKernel::Handle& ClKernel::handle_for(const std::vector<sdk::Argument>& arguments) const {
   const bool aligned = std::all_of(
       arguments.begin(), arguments.end(),
       [](const sdk::Argument& place) { return place.offset % semtree::kMemoryAlignment == 0; });
   if (aligned || code_.text.find(kAnyOffset) == std::string::npos) return handle_;
-  if (!any_offset_) {
+  if (!any_offset_.kernel) {
     const Program program =
         build_program(context_, code_.text, fmt::format("{} -D{}", code_.options, kAnyOffset));
-    any_offset_ = kernel_of(program.get());  // which keeps the program
+    any_offset_.kernel = kernel_of(program.get());  // which keeps the program
   }
   return any_offset_;
+}
+
+void ClKernel::set_arguments(Handle& handle, const std::vector<sdk::Argument>& arguments) const {
+  const uint64_t released = context_.released_buffers();
+  if (handle.released_buffers != released) handle.arguments.clear();
+  handle.released_buffers = released;
+  handle.arguments.resize(arguments.size(), {nullptr, UINT64_MAX});
+  const auto set = [&](size_t position, auto& known, auto value) {
+    if (known == value) return;
+    const cl_int code = context_.cl().clSetKernelArg(
+        handle.kernel, static_cast<cl_uint>(position), sizeof value, &value);
+    if (code != CL_SUCCESS) {
+      handle.arguments.clear();
+      check(code, "clSetKernelArg of '" + symbol_ + "'", context_.name());
+    }
+    known = value;
+  };
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    auto& [memory, first] = handle.arguments[i];
+    set(2 * i, memory, static_cast<const ClBuffer&>(*arguments[i].buffer).handle());
+    set(2 * i + 1, first, static_cast<cl_ulong>(arguments[i].offset / element_bytes_[i]));
+  }
 }
 
 cl_int ClKernel::enqueue(cl_command_queue queue, const std::vector<sdk::Argument>& arguments,
@@ -89,19 +111,12 @@ cl_int ClKernel::enqueue(cl_command_queue queue, const std::vector<sdk::Argument
   const OpenCl& cl = context_.cl();
   if (points_[0] * points_[1] * points_[2] == 0) return cl.clEnqueueMarkerWithWaitList(queue, count, waits, event);
   std::lock_guard<std::mutex> lock(mutex_);
-  const cl_kernel handle = handle_for(arguments);
-  cl_uint position = 0;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    const cl_mem memory = static_cast<const ClBuffer&>(*arguments[i].buffer).handle();
-    const cl_ulong first = arguments[i].offset / element_bytes_[i];
-    cl_int code = cl.clSetKernelArg(handle, position++, sizeof memory, &memory);
-    if (code == CL_SUCCESS) code = cl.clSetKernelArg(handle, position++, sizeof first, &first);
-    if (code != CL_SUCCESS) check(code, "clSetKernelArg of '" + symbol_ + "'", context_.name());
-  }
+  Handle& handle = handle_for(arguments);
+  set_arguments(handle, arguments);
   const size_t group[] = {group_points_, 1, 1};
   const cl_uint dimensions = points_[2] > 1 ? 3 : points_[1] > 1 ? 2 : 1;
-  const cl_int code = cl.clEnqueueNDRangeKernel(queue, handle, dimensions, nullptr, points_.data(),
-                                                group, count, waits, event);
+  const cl_int code = cl.clEnqueueNDRangeKernel(queue, handle.kernel, dimensions, nullptr,
+                                                points_.data(), group, count, waits, event);
   if (code != CL_SUCCESS)
     check(code, "clEnqueueNDRangeKernel of '" + symbol_ + "'", context_.name());
   return code;

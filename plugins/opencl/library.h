@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "context.h"
@@ -55,15 +56,22 @@ class ClKernel final : public sdk::Kernel {
                  const cl_event* waits, cl_event* event) const;
 
  private:
+  // The driver's kernel, with what it has as its arguments: those alone that change are set.
+  struct Handle {
+    cl_kernel kernel = nullptr;
+    std::vector<std::pair<cl_mem, cl_ulong>> arguments;  // memory, first element
+    uint64_t released_buffers = 0;  // of the context by then: their handles may have come again
+  };
   cl_kernel kernel_of(cl_program program) const;
-  // Under mutex_.
-  cl_kernel handle_for(const std::vector<sdk::Argument>& arguments) const;
+  // Under mutex_, as the next.
+  Handle& handle_for(const std::vector<sdk::Argument>& arguments) const;
+  void set_arguments(Handle& handle, const std::vector<sdk::Argument>& arguments) const;
 
   Context& context_;
   const std::string symbol_;
   const ProgramCode code_;
-  cl_kernel handle_ = nullptr;
-  mutable cl_kernel any_offset_ = nullptr;  // built when first asked for
+  mutable Handle handle_;      // guarded by mutex_
+  mutable Handle any_offset_;  // guarded by mutex_; built when first asked for
   size_t group_points_ = 1;
   std::array<size_t, 3> points_ = {};  // of all groups, in each dimension; in one may be none
   std::vector<uint64_t> element_bytes_;  // of each argument

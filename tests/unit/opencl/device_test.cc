@@ -243,6 +243,43 @@ TEST_P(OpenClDevice, BatchesRunInTheOrderOfTheirWaits) {
   EXPECT_EQ((*result)[0], 0x1p59f);
 }
 
+// Work that overwrites what earlier work uses, in batches of one kernel and of several, all handed in before the
+// first has ended.
+TEST_P(OpenClDevice, WhatOverwritesComesAfterTheEndOfWhatItOverwrites) {
+  Build build = *compiler_.build(doubling());
+  ASSERT_TRUE(build.done.wait().ok());
+  Kernel kernel = *executor_.prepare(build.library, 0);
+  Buffer a = *device_.allocate(4 * kCount), b = *device_.allocate(4 * kCount);
+  Event written = *write(a, std::vector<float>(kCount, 1.0f));
+  Event gate = *device_.create_event();
+  // b = 2a, a = 2b: each comes after the one before, by its end alone.
+  std::vector<Launch> there = {{kernel, {{b, 0}, {a, 0}}, {}}}, back = {{kernel, {{a, 0}, {b, 0}}, {}}},
+                      both = {there[0], {kernel, {{a, 0}, {b, 0}}, {0}}};
+  const std::vector<Event> begin = {written, gate};
+  Event last = *executor_.submit(both, begin);
+  for (int i = 0; i < 10; ++i) {
+    for (const std::vector<Launch>& batch : {there, back, both}) {
+      Event end = *last.end();
+      last = *executor_.submit(batch, {&end, 1});
+    }
+  }
+  EXPECT_FALSE(last.is_done());
+  ASSERT_TRUE(gate.signal().ok());
+  auto result = read(a, last);
+  ASSERT_TRUE(result.ok()) << result.status().to_string();
+  EXPECT_EQ((*result)[kCount - 1], 0x1p42f);
+  // After a failure, too.
+  Event bad = *device_.create_event();
+  Event failed = *executor_.submit(both, {&bad, 1});
+  Event end = *failed.end();
+  last = *executor_.submit(both, {&end, 1});
+  ASSERT_TRUE(bad.signal(make_error(StatusCode::data_loss, "the disk is gone")).ok());
+  EXPECT_EQ(failed.wait().code(), StatusCode::data_loss);
+  result = read(a, last);
+  ASSERT_TRUE(result.ok()) << result.status().to_string();
+  EXPECT_EQ((*result)[0], 0x1p44f);
+}
+
 TEST_P(OpenClDevice, FailuresTravelWithTheirFirstCause) {
   Build build = *compiler_.build(doubling());
   ASSERT_TRUE(build.done.wait().ok());

@@ -39,13 +39,15 @@ constexpr const char* kNegate = R"(stripe 1.0
 }
 )";
 
-void set_fault(OpenClFault fault) {
+// A variable of the loader.
+std::atomic<int>& loaders(const char* name) {
   void* loader = ::dlopen(STRIA_FAULTY_OPENCL, RTLD_NOW | RTLD_LOCAL);
-  ASSERT_NE(loader, nullptr) << ::dlerror();
-  auto* place = static_cast<std::atomic<int>*>(::dlsym(loader, "stria_opencl_fault"));
-  ASSERT_NE(place, nullptr);
-  *place = fault;
+  EXPECT_NE(loader, nullptr) << ::dlerror();
+  auto* place = static_cast<std::atomic<int>*>(::dlsym(loader, name));
+  EXPECT_NE(place, nullptr) << name;
+  return *place;
 }
+void set_fault(OpenClFault fault) { loaders("stria_opencl_fault") = fault; }
 
 Plugin load(const std::string& options) {
   LoadOptions load;
@@ -192,6 +194,48 @@ TEST_F(OpenClFaults, AKernelThatTheDriverRejectsLaterFailsItsRunWithTheLog) {
   set_fault(kNoFault);
   const Status status = kernel.run(std::vector<Argument>{{r, 4}, {a, 4}})->wait();
   EXPECT_TRUE(status.ok()) << status.to_string();
+}
+
+TEST_F(OpenClFaults, ArgumentsAreSetWhereTheyChange) {
+  Compiler compiler = device().create_compiler().value();
+  Executor executor = device_.create_executor().value();
+  Build build = compiler.build(kNegate).value();
+  ASSERT_TRUE(build.done.wait().ok()) << build.done.wait().to_string();
+  Kernel kernel = executor.prepare(build.library, 0).value();
+  const auto buffer = [&](float value) {
+    Buffer made = device_.allocate(256).value();
+    Mapping mapping = made.map_discard().value();
+    EXPECT_TRUE(mapping.ready().wait().ok());
+    for (int i = 0; i < 64; ++i) reinterpret_cast<float*>(mapping.data())[i] = value;
+    EXPECT_TRUE(mapping.unmap()->wait().ok());
+    return made;
+  };
+  Buffer a = buffer(1), b = buffer(2), r = buffer(0);
+  std::atomic<int>& set = loaders("stria_opencl_arguments_set");
+  const auto sets = [&](const Buffer& from, uint64_t offset) {
+    const int before = set;
+    EXPECT_TRUE(kernel.run(std::vector<Argument>{{r, 0}, {from, offset}})->wait().ok());
+    return set - before;
+  };
+  const auto result = [&] {
+    Mapping mapping = r.map_current().value();
+    EXPECT_TRUE(mapping.ready().wait().ok());
+    const float first = reinterpret_cast<const float*>(mapping.data())[0];
+    EXPECT_TRUE(mapping.unmap()->wait().ok());
+    return first;
+  };
+  EXPECT_EQ(sets(a, 0), 4);  // two of each tensor: memory and first element
+  EXPECT_EQ(sets(a, 0), 0);
+  EXPECT_EQ(sets(b, 0), 1);
+  EXPECT_EQ(result(), -2);
+  EXPECT_EQ(sets(b, 64), 1);
+  EXPECT_EQ(sets(a, 64), 1);
+  EXPECT_EQ(result(), -1);
+  // A buffer that goes may leave its handle to the next one.
+  a = Buffer();
+  a = buffer(3);
+  EXPECT_EQ(sets(a, 64), 4);
+  EXPECT_EQ(result(), -3);
 }
 
 TEST_F(OpenClFaults, AKernelThatHangsLosesItsDeviceAlone) {

@@ -23,6 +23,12 @@ Function real(const char* name) {
 extern "C" {
 
 std::atomic<int> stria_opencl_fault{0};
+std::atomic<int> stria_opencl_arguments_set{0};
+
+cl_int clSetKernelArg(cl_kernel kernel, cl_uint position, size_t size, const void* value) {
+  ++stria_opencl_arguments_set;
+  return STRIA_REAL(clSetKernelArg)(kernel, position, size, value);
+}
 
 cl_int clGetPlatformIDs(cl_uint count, cl_platform_id* ids, cl_uint* found) {
   if (stria_opencl_fault == kNoPlatform) return -1001;  // CL_PLATFORM_NOT_FOUND_KHR

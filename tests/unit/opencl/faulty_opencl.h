@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults of the loader in faulty_opencl.cc, one at a time: its variable `stria_opencl_fault`.
+// Faults of the loader in faulty_opencl.cc, one at a time: its variable `stria_opencl_fault`. How many
+// arguments of kernels have been set: `stria_opencl_arguments_set`.
 #pragma once
 
 #include <atomic>
