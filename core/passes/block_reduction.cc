@@ -61,7 +61,8 @@ class Cutter {
     if (!registers_) return;
     bytes_per_cycle_ = kOtherMemory * static_cast<double>(unit->vector_bytes);
     // What the parts read is in the memory: what is behind it has no say in their tiles.
-    std::vector<cost::CoreRates::Level>& caches = registers_->rates.caches;
+    near_ = registers_->rates;
+    std::vector<cost::CoreRates::Level>& caches = near_.caches;
     const auto holding = std::find_if(
         caches.begin(), caches.end(),
         [&](const cost::CoreRates::Level& cache) { return cache.name == options.memory; });
@@ -78,7 +79,7 @@ class Cutter {
                     [](const IndexRole& role) { return role.kind == IndexKind::overlapping; }))
       return "different points of an output index write the same element";
     if (!registers_) return "the model does not say how many vector registers there are";
-    const std::optional<Registers> whole = registers_for(vector_.range);
+    const std::optional<Registers> whole = registers_for(vector_.range, registers_->rates);
     if (!whole) return "no register tile fits";
     if (std::all_of(roles_.begin(), roles_.end(),
                     [&](const IndexRole& role) { return whole->tile.at(role.name) == role.range; }))
@@ -91,8 +92,7 @@ class Cutter {
     for (int64_t parts = 1; parts <= most; ++parts) {
       // Whole vectors, and parts of one size, so that copies in panels stay possible.
       if (parts > 1 && vector_.range % (parts * vector_.lanes) != 0) continue;
-      const std::optional<Registers> registers =
-          parts == 1 ? whole : registers_for(vector_.range / parts);
+      const std::optional<Registers> registers = registers_for(vector_.range / parts, near_);
       if (!registers) continue;
       Sizes last;
       for (int64_t wanted = 1; wanted <= most; ++wanted) {
@@ -125,25 +125,25 @@ class Cutter {
     return out;
   }
 
-  // A register tile, and how long one core takes for the whole block with it.
+  // A register tile, and how long one core takes for the whole block with it, were all that it
+  // reads in the memory.
   struct Registers {
     Sizes tile;
     double cycles = 0;
   };
-  // Of parts that are so long along the lanes. nullopt: none fits.
-  std::optional<Registers> registers_for(int64_t length) const {
+  // The fastest by these rates, of parts that are so long along the lanes. nullopt: none fits.
+  std::optional<Registers> registers_for(int64_t length, const cost::CoreRates& rates) const {
     cost::TiledBlock part = tiled_;
     cost::RegisterTiling tiling = registers_->tiling;
     for (cost::TiledBlock::Index& index : part.indices)
       if (index.name == vector_.index) index.range = length;
     if (length < vector_.range)
       for (cost::PanelRule& rule : tiling.panels) rule.multiple = length;
-    const std::optional<cost::Tile> tile =
-        cost::fastest_register_tile(part, tiling, registers_->rates);
+    const std::optional<cost::Tile> tile = cost::fastest_register_tile(part, tiling, rates);
     if (!tile) return std::nullopt;
     Registers out;
     for (size_t i = 0; i < tile->size(); ++i) out.tile[part.indices[i].name] = (*tile)[i];
-    out.cycles = cost::register_time(part, tiling, *tile, registers_->rates).cycles *
+    out.cycles = cost::register_time(part, tiling, *tile, near_).cycles *
                  static_cast<double>(vector_.range / length);
     return out;
   }
@@ -176,7 +176,7 @@ class Cutter {
   double whole_cycles(const Registers& registers) const {
     double tiles = 1;
     for (const IndexRole& role : roles_)
-      tiles *= static_cast<double>(ceil_div(role.range, registers.tile.at(role.name)));
+      tiles *= static_cast<double>(role.range) / static_cast<double>(registers.tile.at(role.name));
     return (registers.cycles + tiles * bytes_read(registers.tile) / bytes_per_cycle_) /
            static_cast<double>(cores_);
   }
@@ -231,6 +231,7 @@ class Cutter {
   const cost::TiledBlock tiled_;
   VectorChoice vector_;
   std::optional<RegisterBlock> registers_;  // nullopt: the model does not say enough
+  cost::CoreRates near_;                    // of a core that has all it reads in the memory
   double limit_ = 0, bytes_per_cycle_ = 0;
   int64_t line_bytes_ = 1, cores_ = 1;
 };
