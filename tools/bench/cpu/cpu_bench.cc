@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // llvm_cpu's code beside hand-written libraries and what memory gives, on one core.
 //   stria_cpu_bench [--set NAME,…] [--only TEXT] [--rounds N] [--json FILE] [--pipeline FILE]
-//                   [--dump FOLDER] [--sets FOLDER] [--list]
+//                   [--parameter NAME=VALUE]… [--dump FOLDER] [--sets FOLDER] [--list]
 // --set: sets whose name begins so. --only: rows whose name contains it. --pipeline: a pass
-// pipeline in place of the plugin's. --dump: device Stripe of each row. --sets: where the sets lie.
+// pipeline in place of the plugin's. --parameter: a parameter of the pipeline, WINOGRAD=4. --dump: device Stripe of each row. --sets: where the sets lie.
 #include <sched.h>
 
 #include <algorithm>
@@ -78,13 +78,15 @@ int main(int argc, char** argv) {
       asked.rounds = std::atoi(argv[++n]);
     } else if (std::strcmp(argv[n], "--list") == 0) {
       list = true;
+    } else if (std::strcmp(argv[n], "--parameter") == 0 && more) {
+      asked.parameters.emplace_back(argv[++n]);
     } else if (text != texts.end() && more) {
       *text->second = argv[++n];
     } else {
       std::fprintf(stderr,
                    "usage: stria_cpu_bench [--set NAME,...] [--only TEXT] [--rounds N] "
-                   "[--json FILE]\n                       [--pipeline FILE] [--dump FOLDER] "
-                   "[--sets FOLDER] [--list]\n");
+                   "[--json FILE]\n                       [--pipeline FILE] [--parameter NAME=VALUE]... "
+                   "[--dump FOLDER]\n                       [--sets FOLDER] [--list]\n");
       return 2;
     }
   }

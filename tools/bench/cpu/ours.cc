@@ -64,12 +64,8 @@ void fill_normal(float* to, int64_t count, unsigned seed) {
 
 Result<std::unique_ptr<OurProgram>> OurProgram::make(const Device& device, const Program& program,
                                                      const InputTypes& inputs,
-                                                     const std::set<std::string>& constants,
-                                                     const std::optional<SourceText>& pipeline) {
+                                                     const CompileOptions& options) {
   auto out = std::make_unique<OurProgram>();
-  CompileOptions options;
-  options.constants = constants;
-  options.pipeline = pipeline;
   Clock::time_point begin = Clock::now();
   STRIA_ASSIGN(Compilation generic, lower_program(program, inputs, options));
   STRIA_ASSIGN(const Compilation made, Inside::specialize(device, std::move(generic), options));

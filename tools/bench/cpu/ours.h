@@ -29,11 +29,11 @@ void fill_normal(float* to, int64_t count, unsigned seed);
 
 class OurProgram {
  public:
-  // `pipeline`: in place of the device's own.
+  // `options` say which inputs are constants, and which pipeline and parameters take the place of the
+  // device's own.
   static Result<std::unique_ptr<OurProgram>> make(const Device& device, const Program& program,
                                                   const InputTypes& inputs,
-                                                  const std::set<std::string>& constants,
-                                                  const std::optional<SourceText>& pipeline);
+                                                  const CompileOptions& options);
 
   double passes_ms() const { return passes_ms_; }  // from text to device Stripe
   double code_ms() const { return code_ms_; }      // from there to machine code

@@ -15,6 +15,7 @@
 #include "fma_peak.h"
 #include "measure.h"
 #include "stria/base/file.h"
+#include "stria/hwmodel/template_text.h"
 #include "stria/runtime/inside.h"
 
 namespace stria::bench {
@@ -100,6 +101,17 @@ Bench::Bench(const Asked& asked, const std::vector<std::unique_ptr<PeerLibrary>>
     pipeline_ = SourceText{asked.pipeline, must(read_file(asked.pipeline))};
 }
 
+CompileOptions Bench::options_of(const Case& what) const {
+  CompileOptions out;
+  out.constants = what.constants;
+  out.pipeline = pipeline_;
+  for (const std::string& text : asked_.parameters) {
+    const Status read = add_setting(text, out.parameters);
+    STRIA_CHECK(read.ok(), "{}", read.to_string());
+  }
+  return out;
+}
+
 nlohmann::json Bench::header() const {
   nlohmann::json out = {{"machine", machine_text()},        {"fma_gflops", fma_peak_gflops(1, 200)},
                         {"fma_vectors", fma_vector_name()}, {"rounds", asked_.rounds},
@@ -155,7 +167,7 @@ Result<std::unique_ptr<OurProgram>> Bench::compile(const Device& device, const C
                                                    const std::string& name) const {
   STRIA_ASSIGN(const Program program, Program::from_tile({what.name, what.text}));
   STRIA_ASSIGN(std::unique_ptr<OurProgram> ours,
-               OurProgram::make(device, program, what.inputs, what.constants, pipeline_));
+               OurProgram::make(device, program, what.inputs, options_of(what)));
   if (!asked_.dump.empty()) {
     std::string file = name + ".stripe";
     std::replace_if(file.begin(), file.end(), [](char c) { return c == ' ' || c == '/'; }, '_');
@@ -291,9 +303,7 @@ Result<Bench::Row> Bench::step(const Case& what, const std::string& name) {
 Result<Bench::Row> Bench::two_threads(const Case& what) const {
   std::vector<Runtime> runtimes = {Runtime(one_thread(1)), Runtime(one_thread(2))};
   std::vector<std::function<void()>> works;
-  CompileOptions options;
-  options.constants = what.constants;
-  options.pipeline = pipeline_;
+  const CompileOptions options = options_of(what);
   for (const Runtime& runtime : runtimes) {
     STRIA_ASSIGN(const Device device, runtime.open("llvm_cpu"));
     STRIA_ASSIGN(const Program program, Program::from_tile({what.name, what.text}));

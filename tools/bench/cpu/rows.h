@@ -18,6 +18,7 @@ namespace stria::bench {
 
 struct Asked {
   std::string set, only, pipeline, dump, sets;
+  std::vector<std::string> parameters;  // NAME=VALUE, of the pipeline
   int rounds = 15;
 };
 
@@ -67,6 +68,8 @@ class Bench {
   const std::vector<std::unique_ptr<PeerLibrary>>& peers_;
   Runtime runtime_;
   Device device_;
+  CompileOptions options_of(const Case& what) const;
+
   std::optional<SourceText> pipeline_;
   Memory streams_;  // of memory sets; made once
   uint64_t streams_bytes_ = 0;
