@@ -634,8 +634,10 @@ class Emitter {
   llvm::Value* call(const Expr& e) {
     std::vector<llvm::Value*> args;
     for (const ExprRef& arg : e.args) args.push_back(expr(*arg));
-    if (e.type.scalar == DataType::fp32 && options_.vector_bytes == 64 && e.type.lanes % kLanesOfMath == 0) {
-      if (e.callee == "exp") return exp_of_lanes(b_, args[0]);
+    // Such vectors come with fused multiply-adds.
+    if (e.type.scalar == DataType::fp32 && e.type.lanes > 1 && options_.vector_bytes >= 32 &&
+        e.type.lanes * byte_size(DataType::fp32) % options_.vector_bytes == 0) {
+      if (e.callee == "exp" && options_.vector_bytes == 64) return exp_of_lanes(b_, args[0]);
       if (e.callee == "tanh") return tanh_of_lanes(b_, args[0]);
     }
     if (e.callee == "log" && e.type.scalar == DataType::fp32 && e.type.lanes > 1 && options_.vector_math) {

@@ -8,6 +8,9 @@
 namespace stria::llvm_cpu {
 namespace {
 
+// Of the vectors of 64 bytes that exp is for.
+constexpr int kLanesOfMath = 16;
+
 class Lanes {
  public:
   Lanes(llvm::IRBuilder<>& b, llvm::Type* type) : b_(b), type_(type) {
@@ -92,8 +95,10 @@ llvm::Value* tanh_of_lanes(llvm::IRBuilder<>& b, llvm::Value* x) {
   Lanes lanes(b, x->getType());
   x = lanes.at_most(lanes.at_least(x, -9.011), 9.011);
   llvm::Value* square = b.CreateFMul(x, x);
-  llvm::Value* a = b.CreateFMul(x, lanes.polynomial(square, {5.3172731e-05, 0.0138645265, 0.465727925}));
+  // Twice a and twice q, so that both polynomials begin with one constant: registers are few.
+  llvm::Value* a = b.CreateFMul(x, lanes.polynomial(square, {0.0001063454620, 0.0277290530, 0.93145585}));
   llvm::Value* q = lanes.polynomial(square, {1.14334409e-06, 0.00112344685, 0.10535033, 0.93145585});
+  q = b.CreateFAdd(q, q);
   llvm::Value* sum = lanes.fma(a, a, b.CreateFMul(q, q));
   return b.CreateFDiv(b.CreateFMul(b.CreateFAdd(a, a), q), sum);
 }
