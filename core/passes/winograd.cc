@@ -377,7 +377,7 @@ class Rewriter {
       to.tensor.access[to.dims[w]] = tile[w] * tile_ + axis.results_first;
     }
     const WindowView from = {at_tile(products, tile[0], tile[1], of.axes[1].tiles(tile_)), {0, 1}, {}};
-    Block block = window_transform(kernel.name, from, to, by, std::move(outer), shared);
+    Block block = window_transform(kernel.name + "_results", from, to, by, std::move(outer), shared);
     block.comments = kernel.comments;
     section_.stmts.emplace_back(std::move(block));
   }
