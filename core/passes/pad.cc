@@ -38,6 +38,7 @@ int64_t largest_prime_factor(int64_t number) {
 // Elements added before and behind, by dimension.
 struct Border {
   std::vector<int64_t> before, behind;
+  bool operator==(const Border&) const = default;
   explicit Border(size_t rank = 0) : before(rank, 0), behind(rank, 0) {}
   bool is_none() const {
     const auto none = [](int64_t n) { return n == 0; };
@@ -250,7 +251,7 @@ class Padder {
       Domain wider = domain;
       wider.ranges[i] = wanted_range(kernel.idxs[i]);
       if (wider.ranges[i] == domain.ranges[i]) continue;
-      if (moves_output(*out, name)) {
+      if (moves_output(*out, name) && !options_.multiples.count(name)) {
         if (refused.empty()) refused = fmt::format("'{}' is not only summed over", name);
       } else if (accept(wider, {name})) {
         done.push_back(
@@ -307,9 +308,13 @@ class Padder {
       const Interval reach = interval_of(ref.access[d], box);
       return reach.lower >= 0 && reach.upper < section_.find_ref(ref.from)->shape.dims[d].size;
     };
+    bool writes_inside = true;
+    for (size_t d = 0; d < out.access.size(); ++d)
+      writes_inside = writes_inside && stays_inside(out, d);
     // Without the solver: a factor that is never beside its tensor is no zero at any added point.
     for (const Refinement& ref : kernel.refs) {
-      if (!is_float_ || ref.dir != RefDir::in || is_finite(*section_.find_ref(ref.from), ref))
+      if (!writes_inside || !is_float_ || ref.dir != RefDir::in ||
+          is_finite(*section_.find_ref(ref.from), ref))
         continue;
       bool inside = true;
       for (size_t d = 0; d < ref.access.size(); ++d) inside = inside && stays_inside(ref, d);
@@ -323,7 +328,28 @@ class Padder {
     const std::set<std::string> names = tied_to(changed, forms);
     const IntegerSet before = points_of(kernel, original_, names);
     const IntegerSet points = points_of(kernel, wider, names);
-    IntegerSet all_inside = points;
+    // What is written beside the output's tensor nobody reads: it may be anything.
+    IntegerSet counting = points;
+    Border beside(out.access.size());
+    for (size_t d = 0; d < out.access.size(); ++d) {
+      if (stays_inside(out, d) || !uses_any(out.access[d], names)) continue;
+      const Status known = reach(points, out, d, beside, counting);
+      if (!known.ok()) return undecided;
+    }
+    if (!beside.is_none()) {
+      if (out.dir == RefDir::inout) return "its sum continues, and nothing is beside its tensor";
+      if (std::string reason = why_not_beside(*section_.find_ref(out.from), beside);
+          !reason.empty())
+        return reason;
+      const auto position = static_cast<size_t>(&out - kernel.refs.data());
+      Border& planned = plan.try_emplace(position, Border(out.access.size())).first->second;
+      const Border known = planned;
+      planned.widen(beside);
+      // Ranges are rounded for a reason; what a constraint keeps out is not worth computing.
+      if (wider.constraints.size() < original_.constraints.size() && planned != known)
+        return "it would write beside its tensor";
+    }
+    IntegerSet all_inside = counting;
     std::vector<IntegerSet> insides;  // of the inputs that may hold anything
     size_t inputs = 0;
     for (size_t r = 0; r < kernel.refs.size(); ++r) {
@@ -333,18 +359,12 @@ class Padder {
       const Refinement* whole = section_.find_ref(ref.from);
       auto known = plan.find(r);
       Border border = known != plan.end() ? known->second : Border(ref.access.size());
-      IntegerSet inside = points;
+      IntegerSet inside = counting;
       for (size_t d = 0; d < ref.access.size(); ++d) {
         if (stays_inside(ref, d) || !uses_any(ref.access[d], names)) continue;
-        const int64_t last = whole->shape.dims[d].size - 1;
-        const Result<Bounds> bounds = points.bounds(ref.access[d]);
-        if (!bounds.ok() || !bounds->lower || !bounds->upper) return undecided;
-        border.before[d] = std::max<int64_t>(0, -*bounds->lower);
-        border.behind[d] = std::max<int64_t>(0, *bounds->upper - last);
-        inside.add_ge(ref.access[d]);
-        inside.add_ge(Affine(last) - ref.access[d]);
-        all_inside.add_ge(ref.access[d]);
-        all_inside.add_ge(Affine(last) - ref.access[d]);
+        if (!reach(points, ref, d, border, inside).ok()) return undecided;
+        Border same(ref.access.size());
+        if (!reach(points, ref, d, same, all_inside).ok()) return undecided;
       }
       if (!border.is_none()) {
         if (std::string reason = why_no_border(kernel, *whole, border); !reason.empty())
@@ -368,11 +388,36 @@ class Padder {
       if (uses_any(form, names)) element.push_back(form);
     const std::vector<std::string> dims = dim_names(element.size());
     const Result<IntegerSet> old_elements = before.image(dims, element);
-    const Result<IntegerSet> elements = points.image(dims, element);
+    const Result<IntegerSet> elements = counting.image(dims, element);
     if (!old_elements.ok() || !elements.ok()) return undecided;
     const Result<bool> same = elements->is_subset_of(*old_elements);
     if (!same.ok()) return undecided;
     return *same ? "" : "it would write elements that it does not write";
+  }
+
+  // How far the view reaches beside its tensor along a dimension, at `points`; `inside` is left
+  // with those where it does not. Fails if that is not known.
+  Status reach(const IntegerSet& points, const Refinement& ref, size_t d, Border& border,
+               IntegerSet& inside) const {
+    const int64_t last = section_.find_ref(ref.from)->shape.dims[d].size - 1;
+    STRIA_ASSIGN(const Bounds bounds, points.bounds(ref.access[d]));
+    if (!bounds.lower || !bounds.upper) return unsupported("no bounds are known");
+    border.before[d] = std::max<int64_t>(0, -*bounds.lower);
+    border.behind[d] = std::max<int64_t>(0, *bounds.upper - last);
+    inside.add_ge(ref.access[d]);
+    inside.add_ge(Affine(last) - ref.access[d]);
+    return {};
+  }
+
+  // "" or why the tensor cannot have sums beside it that mean nothing.
+  std::string why_not_beside(const Refinement& whole, const Border& border) const {
+    if (whole.dir != RefDir::none) return fmt::format("'{}' is the program's", whole.into);
+    if (std::string reason = why_not_grown(whole); !reason.empty()) return reason;
+    if (borders_.count(whole.into) && !scribbled_.count(whole.into))
+      return fmt::format("'{}' has zeros around it, which others read", whole.into);
+    if (!may_grow(whole.shape, border, options_.max_growth))
+      return fmt::format("'{}' would grow by more than {}%", whole.into, options_.max_growth);
+    return "";
   }
 
   bool is_finite(const Refinement& whole, const Refinement& view) const {
@@ -384,6 +429,8 @@ class Padder {
   // "" or why the tensor cannot have zeros around it.
   std::string why_no_border(const Block& kernel, const Refinement& whole, const Border& border) {
     std::string reason = why_not_grown(whole);
+    if (scribbled_.count(whole.into))
+      return fmt::format("'{}' has sums beside it that mean nothing", whole.into);
     Border all = border;
     if (reason.empty()) {
       if (auto known = borders_.find(whole.into); known != borders_.end()) all.widen(known->second);
@@ -438,7 +485,8 @@ class Padder {
     }
     for (const auto& [r, border] : plan) {
       const Refinement whole = *section_.find_ref(kernel.refs[r].from);
-      if (why_not_grown(whole).empty()) {
+      if (kernel.refs[r].dir != RefDir::in) scribbled_.insert(whole.into);
+      if (kernel.refs[r].dir != RefDir::in || why_not_grown(whole).empty()) {
         borders_.try_emplace(whole.into, Border(border.before.size())).first->second.widen(border);
       } else {
         copy(kernel, kernel.refs[r], whole, border, before);
@@ -504,9 +552,10 @@ class Padder {
       }
     }
     restride_views(section_, name, ref.shape.dims);
+    context_.count("tensors_enlarged");
+    if (scribbled_.count(name)) return {};
     STRIA_ASSIGN(std::vector<Statement> zeros, border_kernels(ref, inside, border));
     for (Statement& stmt : zeros) stmts.push_back(std::move(stmt));
-    context_.count("tensors_enlarged");
     return {};
   }
 
@@ -516,6 +565,7 @@ class Padder {
   Domain original_;  // of the kernel at hand
   bool is_float_ = false;
   std::map<std::string, Border> borders_;  // of the section's tensors, as they are to be
+  std::set<std::string> scribbled_;        // of these, those with anything beside them, not zeros
 };
 
 }  // namespace
@@ -525,7 +575,8 @@ void describe(PadOptions& options, OptionFields& fields) {
   fields.add("prime_threshold", options.prime_threshold,
              "ranges with a prime factor of this or more become multiples of 8; 0 = none");
   fields.add("multiples", options.multiples,
-             "by index that is only summed over: its range becomes a multiple of this",
+             "by index: its range becomes a multiple of this; what is written beside a tensor for "
+             "that is never read",
              {1, 1 << 20});
   fields.add("finite_refs", options.finite_refs,
              "tags of tensors that hold no infinity and no NaN");

@@ -12,12 +12,14 @@
 // to be such a zero (a sum's tail: both matrices end early), or the other one of two be known to be
 // finite: a tensor with one of the tags of `finite_refs`. The sign of a zero tells nothing: a sum
 // that starts here starts from +0, to which no -0 can be added that would be seen; floats that
-// continue from what is there (`inout`) are left alone. No element is written that was not: what
-// the added points write, other points write.
+// continue from what is there (`inout`) are left alone. No element of a tensor is written that was
+// not: what the added points write, other points write, or it lies beside the tensor.
 //
 // Ranges of indices that are only summed over are rounded up where their largest prime factor is
-// prime_threshold or more, to a multiple of 8; or by name, to what `multiples` says. Then
-// constraints are dropped, one after the other, as long as all this holds.
+// prime_threshold or more, to a multiple of 8; or of any index by name, to what `multiples` says.
+// One that the output moves with makes that tensor larger, too, and the sums beside it mean
+// nothing: any operands will do for them, but no other kernel finds zeros there. Then constraints
+// are dropped, one after the other, as long as all this holds.
 //
 // Only tensors that #main or #prologue allocate grow, all views of them with the new strides; one
 // that a special or a statement beside the kernels sees does not. The program's tensors keep their

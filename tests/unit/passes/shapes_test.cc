@@ -98,7 +98,7 @@ TEST(Shapes, TilesOfStencils) {
 // Zeros around what is read: borders of taps, ends of sums, for integers of any value.
 TEST(Shapes, PaddedSums) {
   const std::string pipeline = R"([{"prune": {}},
-      {"pad": {"reqs": ["agg_op_add", "comb_op_mul"], "max_growth": 1000, "multiples": {"u": 4, "k": 3},
+      {"pad": {"reqs": ["agg_op_add", "comb_op_mul"], "max_growth": 1000, "multiples": {"u": 4, "k": 3, "j": 4},
                "copy_inputs": COPY, "min_reads": 1}},
       {"constraint_reduction": {}}, {"agg_init": {}}, {"prune": {}}])";
   struct Program {
@@ -138,7 +138,18 @@ TEST(Shapes, PaddedSums) {
       {"function (A[X], B[U]) -> (C) { C[x : 2*X] = +(A[x - 3*u] * B[u]); }",
        {{7}, {5}},
        integers,
-       false}};
+       false},
+      // The output's tensor grows; what comes after reads its part of it, or zeros around it.
+      {"function (A[I, K], B[K, J]) -> (D) { U = B * B; C[i, j : I, J] = +(A[i, k] * U[k, j]); "
+       "D = C + C; }",
+       {{4, 6}, {6, 5}},
+       {DataType::fp32, DataType::i16, DataType::fp16},
+       true},
+      {"function (A[I, K], B[K, J]) -> (D) { U = B * B; C[i, j : I, J] = +(A[i, k] * U[k, j]); "
+       "D[i, x : I, J] = +(C[i, x + u - 1] * B[u, x]); }",
+       {{4, 6}, {6, 5}},
+       integers,
+       true}};
   for (const Program& each : programs)
     for (const DataType type : each.types)
       for (const char* copies : {"false", "true"}) {
