@@ -8,6 +8,7 @@
 #include <set>
 
 #include "stria/base/text.h"
+#include "stria/cost/part_choice.h"
 #include "stria/cost/unit_operation.h"
 
 namespace stria::cost {
@@ -94,6 +95,10 @@ Result<StagedRates> staged_rates(const HardwareModel& model, const StagedUnits& 
     if (!unit) return not_found("the hardware model has no memory unit '{}'", name);
   if (!transfer) return not_found("the hardware model has no transfer unit '{}'", units.transfer);
   out.unit_cycle = 1 / model.unit_cycles(out.unit->clock_mhz);
+  out.depth = model.origins().count(fmt::format("/exec_units/{}/pipeline_depth", units.unit)) > 0
+                  ? std::max<int64_t>(1, out.unit->pipeline_depth)
+                  : 2;
+  out.spread = units.spread;
   out.instances = static_cast<double>(std::max<int64_t>(1, out.unit->count));
   STRIA_ASSIGN(const FoundWay in, find_way(model, *transfer, *far, *near));
   STRIA_ASSIGN(const FoundWay back, find_way(model, *transfer, *near, *far));
@@ -133,6 +138,19 @@ StagedKernel::StagedKernel(const stripe::Block& block, std::vector<int64_t> tens
   for (const TiledBlock::Index& index : tiled_.indices)
     for (size_t i = 0; i < block.idxs.size(); ++i)
       if (block.idxs[i].name == index.name) at_.push_back(i);
+  for (const TiledView& view : tiled_.views) {
+    if (!view.writes() || !outputs_.empty()) continue;
+    std::vector<std::pair<int64_t, size_t>> by_stride;
+    for (size_t i = 0; i < tiled_.indices.size(); ++i) {
+      int64_t stride = 0;
+      for (const TiledDim& dim : view.dims)
+        for (const TiledDim::Term& term : dim.terms)
+          if (term.index == i) stride += term.coefficient * dim.stride;
+      if (stride > 0) by_stride.emplace_back(-stride, i);
+    }
+    std::sort(by_stride.begin(), by_stride.end());
+    for (const auto& [stride, i] : by_stride) outputs_.push_back(i);
+  }
 }
 
 Result<StagedKernel> StagedKernel::make(const stripe::Block& block,
@@ -150,8 +168,8 @@ Result<StagedKernel> StagedKernel::make(const stripe::Block& block,
   STRIA_ASSIGN(const double rest, operation_cycles(*rates.unit, work));
   out.least_operation_ += rest;
   const std::vector<Move> whole = out.moves();
-  const std::vector<size_t> banks = out.places(whole, std::vector<bool>(whole.size(), false), 1);
-  if (!banks.empty()) out.near_ = out.all_near(whole, banks);
+  out.near_banks_ = out.places(whole, std::vector<bool>(whole.size(), false), 1);
+  if (!out.near_banks_.empty() && !rates.spread) out.near_ = out.all_near(out.tiled_.ranges());
   return out;
 }
 
@@ -165,22 +183,16 @@ double StagedKernel::lines(const Footprint& footprint) const {
   return footprint.runs() * std::ceil(footprint.run_bytes / line) * line;
 }
 
-// Near, a tile lies packed.
-double StagedKernel::conflicts(const stripe::Refinement& ref) const {
+// `strides` null: as they are in the whole tensor.
+double StagedKernel::conflicts(const stripe::Refinement& ref,
+                               const std::vector<int64_t>* strides) const {
   if (rates_->port_banks <= 1) return 1;
-  std::vector<int64_t> strides(ref.access.size(), 1);
-  int64_t stride = 1;
-  for (size_t d = ref.access.size(); d > 0; --d) {
-    strides[d - 1] = stride;
-    int64_t extent = std::max<int64_t>(ref.shape.dims[d - 1].size, 1);
-    for (const stripe::Index& index : probe_.idxs)
-      extent += std::abs(ref.access[d - 1].coefficient(index.name)) * (index.range - 1);
-    stride *= extent;
-  }
-  return bank_conflicts(inner_stride_bytes(probe_, ref.into, strides), rates_->port_banks,
-                        rates_->port_bank_bytes);
+  return bank_conflicts(strides ? inner_stride_bytes(probe_, ref.into, *strides)
+                                : inner_stride_bytes(probe_, ref.into),
+                        rates_->port_banks, rates_->port_bank_bytes);
 }
 
+// Of the probe's points.
 std::vector<StagedKernel::Move> StagedKernel::moves() const {
   std::vector<Move> out;
   for (const stripe::Refinement& ref : probe_.refs) {
@@ -189,10 +201,19 @@ std::vector<StagedKernel::Move> StagedKernel::moves() const {
     Move& move = out.emplace_back();
     move.bytes = lines(footprint);
     move.held = footprint.bytes;
-    move.operand = footprint.bytes * conflicts(ref);
     move.whole = static_cast<double>(tensor_bytes_[out.size() - 1]);
     move.reads = ref.dir != stripe::RefDir::out;
     move.writes = ref.dir != stripe::RefDir::in;
+    // Near, a tile lies packed.
+    move.strides.resize(ref.access.size());
+    int64_t stride = 1;
+    for (size_t d = ref.access.size(); d > 0; --d) {
+      move.strides[d - 1] = stride;
+      int64_t extent = std::max<int64_t>(ref.shape.dims[d - 1].size, 1);
+      for (const stripe::Index& index : probe_.idxs)
+        extent += std::abs(ref.access[d - 1].coefficient(index.name)) * (index.range - 1);
+      stride *= extent;
+    }
   }
   return out;
 }
@@ -265,31 +286,60 @@ double StagedKernel::transfers(const std::vector<Move>& moves, const std::vector
       {one_by_one / rates_->movers, longest, way.together > 0 ? bytes / way.together : 0});
 }
 
-double StagedKernel::operation(const std::vector<Move>& moves,
-                               const std::vector<size_t>& banks) const {
+StagedKernel::Operation StagedKernel::operation(const Tile& tile, std::vector<Move>& moves,
+                                                const std::vector<bool>& in_parts,
+                                                const std::vector<size_t>& banks) const {
+  double parts = 1, rounds = 1;
+  if (rates_->spread) {
+    std::vector<int64_t> ranges;
+    for (size_t i : outputs_) ranges.push_back(tile[i]);
+    const auto instances = static_cast<int64_t>(rates_->instances);
+    const PartChoice cut = choose_parts(ranges, instances, 1, true);
+    Tile part = tile;
+    for (size_t n = 0; n < outputs_.size(); ++n) part[outputs_[n]] = cut.tiles[n];
+    set(part);
+    parts = static_cast<double>(cut.parts);
+    rounds = static_cast<double>(ceil_div(cut.parts, instances));
+  }
+  size_t v = 0;
+  for (const stripe::Refinement& ref : probe_.refs) {
+    if (ref.dir == stripe::RefDir::none) continue;
+    Move& move = moves[v];
+    move.operand = parts * footprint_of(probe_, ref).bytes *
+                   conflicts(ref, in_parts[v] ? &move.strides : nullptr);
+    ++v;
+  }
   const Result<double> cycles = operation_cycles(*rates_->unit, work_of(probe_));
+  const double port = ports(moves, banks, std::vector<bool>(moves.size(), false));
+  const double overhead = rates_->unit->overhead_cycles * rates_->unit_cycle;
   const double computes = std::ceil(cycles.value() - 1e-9) * rates_->unit_cycle;
-  return rates_->unit->overhead_cycles * rates_->unit_cycle +
-         std::max(computes, ports(moves, banks, std::vector<bool>(moves.size(), false)));
+  Operation out;
+  out.takes = rounds * overhead + std::max(rounds * computes, port);
+  out.busy = rates_->spread ? std::max(parts * (overhead + computes) / rates_->instances, port)
+                            : out.takes / rates_->instances;
+  return out;
 }
 
-// One operation, whatever its tiles are.
-StagedTime StagedKernel::all_near(const std::vector<Move>& moves,
-                                  const std::vector<size_t>& banks) const {
+// One operation for each tile, one after the other.
+StagedTime StagedKernel::all_near(const Tile& tile) const {
   StagedTime out;
-  const std::vector<bool> once(moves.size(), true);
+  set(tile);
+  std::vector<Move> parts = moves();
+  const std::vector<bool> once(parts.size(), true);
   out.under_way = 1;
-  out.whole = transfers(moves, once, false, true) + transfers(moves, once, true, true);
-  out.operation = out.period = operation(moves, banks);
-  out.cycles = out.cost = out.whole + out.operation;
+  out.tiles = tiles_of(tiled_, tile);
+  out.whole = transfers(parts, once, false, true) + transfers(parts, once, true, true);
+  out.operation = out.period =
+      operation(tile, parts, std::vector<bool>(parts.size(), false), near_banks_).takes;
+  out.cycles = out.cost = out.whole + out.tiles * out.operation;
   return out;
 }
 
 StagedTime StagedKernel::time(const Tile& tile) const {
-  if (near_) return *near_;
+  if (!near_banks_.empty()) return rates_->spread ? all_near(tile) : near_;
   StagedTime out;
   set(tile);
-  const std::vector<Move> parts = moves();
+  std::vector<Move> parts = moves();
   out.tiles = tiles_of(tiled_, tile);
   out.cycles = out.cost = kNone;
   if (out.tiles < 2) return out;
@@ -298,8 +348,7 @@ StagedTime StagedKernel::time(const Tile& tile) const {
   std::stable_sort(by_size.begin(), by_size.end(),
                    [&](size_t a, size_t b) { return parts[a].whole > parts[b].whole; });
   std::vector<bool> in_parts(parts.size(), false);
-  auto room = static_cast<int64_t>(
-      std::min(out.tiles, static_cast<double>(std::max<int64_t>(1, rates_->unit->pipeline_depth))));
+  auto room = static_cast<int64_t>(std::min(out.tiles, static_cast<double>(rates_->depth)));
   bool fit = false;
   for (size_t v : by_size) {
     if (parts[v].reads && parts[v].writes) continue;
@@ -317,12 +366,13 @@ StagedTime StagedKernel::time(const Tile& tile) const {
   }
   out.whole = transfers(parts, once, false, true) + transfers(parts, once, true, true);
   const std::vector<size_t> banks = places(parts, in_parts, room);
-  out.operation = operation(parts, banks);
+  const Operation operation = this->operation(tile, parts, in_parts, banks);
+  out.operation = operation.takes;
   out.bring = transfers(parts, in_parts, false, false);
   out.take_away = transfers(parts, in_parts, true, false);
   const double one = out.bring + out.operation + out.take_away;
   out.period =
-      std::max({out.operation / rates_->instances,
+      std::max({operation.busy,
                 rates_->in_turns ? out.bring + out.take_away : std::max(out.bring, out.take_away),
                 ports(parts, banks, in_parts), one / static_cast<double>(room)});
   out.cycles = out.whole + one + (out.tiles - 1) * out.period;
@@ -331,7 +381,7 @@ StagedTime StagedKernel::time(const Tile& tile) const {
 }
 
 double StagedKernel::bound(const Tile& low, const Tile& high) const {
-  if (near_) return near_->cycles;
+  if (!near_banks_.empty() && !rates_->spread) return near_.cycles;
   // So that rounding, here and in the time, never makes a bound too high.
   constexpr double kRounding = 1 - 1e-9;
   const double operation =

@@ -16,9 +16,9 @@
 //   all         whole tensors, bring + operation + take away, and a period for each further tile
 //
 // Tensors come whole and once where all of them fit; the largest come tile by tile, one after the
-// other, until the rest has room. Then a kernel is one operation if none does. Source: the rules C1
-// to C9 of docs/semantics.md, with the tiles in step; the staging is that of the pass `schedule`.
-// What a simulation of all tiles finds is this or a little more.
+// other, until the rest has room. Then a kernel is one operation if none does and tiles are not cut
+// further. Source: the rules C1 to C9 of docs/semantics.md, with the tiles in step; the staging is
+// that of the pass `schedule`. What a simulation of all tiles finds is this or a little more.
 #pragma once
 
 #include <cstdint>
@@ -37,11 +37,12 @@ namespace stria::cost {
 
 // Who takes part: units of the model by name.
 struct StagedUnits {
-  std::string unit;        // execution unit
-  std::string near;        // memory that tiles lie in
-  std::string far;         // memory that tensors come from
-  std::string transfer;    // transfer unit between the two
-  int64_t banks = 1;       // instances of `near` that tensors are spread over
+  std::string unit;      // execution unit
+  std::string near;      // memory that tiles lie in
+  std::string far;       // memory that tensors come from
+  std::string transfer;  // transfer unit between the two
+  bool spread = false;   // parts of a tile run on all instances of `unit`, else a tile runs on one
+  int64_t banks = 1;     // instances of `near` that tensors are spread over
   int64_t bank_bytes = 0;  // of each; 0 = what an instance has
 };
 
@@ -50,6 +51,8 @@ struct StagedRates {
   const ExecutionUnit* unit = nullptr;  // borrowed from the model
   double unit_cycle = 1;                // a cycle of the unit
   double instances = 1;                 // of it
+  int64_t depth = 1;                    // tiles that it has under way; 2 if the model does not say
+  bool spread = false;                  // that share a tile, by even parts of what it writes
   struct Way {
     double latency = 0;
     double bytes = 0;     // of one transfer in a cycle; 0 = no limit
@@ -96,18 +99,24 @@ class StagedKernel {
 
  private:
   struct Move {
-    double bytes = 0;    // that move: whole lines
-    double held = 0;     // near
+    double bytes = 0;              // that move: whole lines
+    double held = 0;               // near
+    std::vector<int64_t> strides;  // of the tile near, elements
     double operand = 0;  // over the port while the unit works, with elements that wait for one bank
     double whole = 0;    // of the whole tensor
     bool reads = false, writes = false;
+  };
+  // Of the unit, for one tile.
+  struct Operation {
+    double takes = 0;  // from its start to its end
+    double busy = 0;   // of all instances together, as if parts of tiles filled them
   };
 
   StagedKernel(const stripe::Block& block, std::vector<int64_t> tensor_bytes,
                const StagedRates& rates);
   void set(const Tile& tile) const;
   double lines(const Footprint& footprint) const;
-  double conflicts(const stripe::Refinement& ref) const;
+  double conflicts(const stripe::Refinement& ref, const std::vector<int64_t>* strides) const;
   std::vector<Move> moves() const;
   std::vector<size_t> places(const std::vector<Move>& moves, const std::vector<bool>& in_parts,
                              int64_t under_way) const;
@@ -117,16 +126,20 @@ class StagedKernel {
                const std::vector<bool>& transferred) const;
   double transfers(const std::vector<Move>& moves, const std::vector<bool>& which, bool writes,
                    bool whole) const;
-  double operation(const std::vector<Move>& moves, const std::vector<size_t>& banks) const;
-  StagedTime all_near(const std::vector<Move>& moves, const std::vector<size_t>& banks) const;
+  // Sets the operands of `moves`; leaves the probe a part of the tile.
+  Operation operation(const Tile& tile, std::vector<Move>& moves, const std::vector<bool>& in_parts,
+                      const std::vector<size_t>& banks) const;
+  StagedTime all_near(const Tile& tile) const;
 
   mutable stripe::Block probe_;  // with the ranges of the tile that is looked at
   TiledBlock tiled_;
-  std::vector<size_t> at_;  // of each tiled index, its position in the block
+  std::vector<size_t> at_;       // of each tiled index, its position in the block
+  std::vector<size_t> outputs_;  // tiled indices of what is written, by falling stride there
   std::vector<int64_t> tensor_bytes_;
   const StagedRates* rates_;
   double least_operation_ = 0;      // of all points, in the unit's cycles without overhead
-  std::optional<StagedTime> near_;  // where all tensors fit: whatever the tile is
+  std::vector<size_t> near_banks_;  // where all tensors fit together, by view; else empty
+  StagedTime near_;                 // with these, whatever the tile is, unless it is spread
 };
 
 // "[x:8, co:64]…": the terms in one line.

@@ -4,73 +4,16 @@
 #include <algorithm>
 
 #include "stria/base/text.h"
+#include "stria/cost/part_choice.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/index_role.h"
 #include "stria/passes/located_unit.h"
-#include "stria/passes/part_sizes.h"
 #include "stria/passes/split_block.h"
 
 namespace stria::passes {
 namespace {
 
 using stripe::Block;
-
-// A way to cut: a tile for each index, in the order of the roles.
-struct Cut {
-  std::vector<int64_t> tiles;
-  int64_t parts = 1;
-  double points = 1;  // of all parts, over the cut indices
-  int64_t indices = 0;
-};
-
-class Partition {
- public:
-  Partition(std::vector<IndexRole> roles, int64_t wanted, int64_t multiple_of)
-      : roles_(std::move(roles)), wanted_(wanted) {
-    for (const IndexRole& role : roles_)
-      sizes_.push_back(part_sizes(role.range, 2 * wanted, multiple_of));
-    present_.tiles.resize(roles_.size());
-  }
-
-  Cut run() {
-    extend(0);
-    return best_;
-  }
-
- private:
-  void extend(size_t at) {
-    if (at == roles_.size()) {
-      if (best_.tiles.empty() || is_better(present_, best_)) best_ = present_;
-      return;
-    }
-    const Cut before = present_;
-    const int64_t range = roles_[at].range;
-    // Fewer parts last: of equals the first wins, and the first index has the largest stride.
-    for (size_t i = sizes_[at].size(); i-- > 0;) {
-      const int64_t tile = sizes_[at][i], count = ceil_div(range, tile);
-      // One part too many for every one wanted is worse than no cut at all.
-      if (before.parts * count >= 2 * wanted_ && count > 1) continue;
-      present_.tiles[at] = tile;
-      present_.parts = before.parts * count;
-      present_.points = before.points * static_cast<double>(tile) * static_cast<double>(count);
-      present_.indices = before.indices + (count > 1 ? 1 : 0);
-      extend(at + 1);
-    }
-    present_ = before;
-  }
-
-  bool is_better(const Cut& a, const Cut& b) const {
-    const int64_t off_a = parts_off(a.parts, wanted_), off_b = parts_off(b.parts, wanted_);
-    if (off_a != off_b) return off_a < off_b;
-    if (a.points != b.points) return a.points < b.points;
-    return a.indices < b.indices;
-  }
-
-  const std::vector<IndexRole> roles_;
-  const int64_t wanted_;
-  std::vector<std::vector<int64_t>> sizes_;  // tiles that an index may have
-  Cut present_, best_;
-};
 
 void cut(Block& block, const TensorNames& around, int64_t wanted,
          const PartitionComputeOptions& options, PassContext& context) {
@@ -86,7 +29,11 @@ void cut(Block& block, const TensorNames& around, int64_t wanted,
   std::stable_sort(outputs.begin(), outputs.end(), [](const IndexRole& a, const IndexRole& b) {
     return a.output_stride > b.output_stride;
   });
-  const Cut best = Partition(outputs, wanted, options.only_multiple_of).run();
+  // The first index has the largest stride.
+  std::vector<int64_t> ranges;
+  for (const IndexRole& role : outputs) ranges.push_back(role.range);
+  const cost::PartChoice best =
+      cost::choose_parts(ranges, wanted, options.only_multiple_of, options.only_even);
   if (best.parts == 1)
     return context.skipped(block.name, "no cut is nearer to the number of parts than one part");
   std::map<std::string, int64_t> tiles;
@@ -124,6 +71,8 @@ void describe(PartitionComputeOptions& options, OptionFields& fields) {
   fields.add("idx_tag", options.idx_tag, "tag added to the indices that count parts; \"\" = none");
   fields.add("only_multiple_of", options.only_multiple_of,
              "tiles are multiples of this, or the whole range", {1, 1 << 20});
+  fields.add("only_even", options.only_even,
+             "parts divide their ranges, so that what neighbours write is side by side");
 }
 
 Status partition_compute(stripe::Program& program, const PartitionComputeOptions& options,

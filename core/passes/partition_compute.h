@@ -35,6 +35,7 @@ struct PartitionComputeOptions {
   std::vector<std::string> set_tags;  // tags added to the outer block
   std::string idx_tag;                // tag added to the indices that count parts
   int64_t only_multiple_of = 1;       // tiles are multiples of this, or whole
+  bool only_even = false;             // tiles divide their ranges
 };
 
 void describe(PartitionComputeOptions& options, OptionFields& fields);

@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "stria/base/text.h"
+#include "stria/cost/part_choice.h"
 #include "stria/passes/index_role.h"
 #include "stria/passes/located_unit.h"
-#include "stria/passes/part_sizes.h"
 #include "stria/passes/split_block.h"
 
 namespace stria::passes {
@@ -99,7 +99,8 @@ class MemoryPartition {
         const int64_t step = std::max<int64_t>(view.shape.dims[d].size, 1);
         if (!(view.access[d] == Affine::of(role.name, step)) || moves_elsewhere(view, role.name, d))
           continue;
-        for (const int64_t tile : part_sizes(role.range, wanted_, options_.only_multiple_of)) {
+        for (const int64_t tile :
+             cost::part_sizes(role.range, wanted_, options_.only_multiple_of)) {
           Banks banks{
               ref, d, role.name, role.range, tile, step, std::abs(view.shape.dims[d].stride)};
           if (banks.parts() > 1 && keeps_to(whole, banks) && (!best || is_better(banks, *best)))
@@ -139,7 +140,8 @@ class MemoryPartition {
   }
 
   bool is_better(const Banks& a, const Banks& b) const {
-    const int64_t off_a = parts_off(a.parts(), wanted_), off_b = parts_off(b.parts(), wanted_);
+    const int64_t off_a = cost::parts_off(a.parts(), wanted_),
+                  off_b = cost::parts_off(b.parts(), wanted_);
     if (off_a != off_b) return off_a < off_b;
     // Of the ranges, what the parts run over beside them.
     const auto excess = [](const Banks& banks) {

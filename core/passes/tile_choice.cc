@@ -237,8 +237,8 @@ std::vector<int64_t> tensor_bytes(const stripe::Program& program, const Block& b
 }
 
 cost::StagedUnits staged_units(const TileChoiceOptions& options) {
-  return {options.unit,     options.memory, options.far,
-          options.transfer, options.banks,  options.bank_KiB * 1024};
+  return {options.unit,  options.memory,         options.far, options.transfer, options.spread,
+          options.banks, options.bank_KiB * 1024};
 }
 
 // The block as a table of strides, with the elementwise kernels that follow it; or why it is none.
@@ -561,6 +561,8 @@ void describe_choice(TileChoiceOptions& options, OptionFields& fields) {
   fields.add("registers", options.registers, "group_time: memory unit that each lane has");
   fields.add("far", options.far, "staged_time: memory unit that tensors come from");
   fields.add("transfer", options.transfer, "staged_time: transfer unit that brings tiles");
+  fields.add("spread", options.spread,
+             "staged_time: a tile is cut into even parts for all instances of the unit");
   fields.add("banks", options.banks,
              "staged_time: instances of `memory` that tensors are spread over", {1, 1 << 20});
   fields.add("bank_KiB", options.bank_KiB,

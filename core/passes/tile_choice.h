@@ -33,7 +33,9 @@ struct TileChoiceOptions {
   // Of the cost "group_time": memory units that lanes share, and that each has of its own.
   std::string local = "LOCAL", registers = "REG";
   // Of the cost "staged_time": memory unit that tensors come from, and the transfer unit; instances
-  // of `memory` that tensors are spread over, and KiB of each (0 = what the model gives one).
+  // of `memory` that tensors are spread over, and KiB of each (0 = what the model gives one); and
+  // whether a tile is cut into even parts for all instances of the unit.
+  bool spread = false;
   std::string far = "DRAM", transfer = "DMA";
   int64_t banks = 1, bank_KiB = 0;
   std::string search = "exhaustive";  // or "ascend"

@@ -52,7 +52,8 @@ std::vector<Machine> machines() {
            128 << 10,
            {{"DATAFLOW", "os"}, {"NUM_SRAM", "2"}}},
           // With a buffer in which most of these layers do not fit whole.
-          {"tpu_like", "tpu_like", "tile_MXU", 128 << 10, {{"UB_KIB", "256"}}}};
+          {"tpu_like", "tpu_like", "tile_MXU", 128 << 10, {{"UB_KIB", "256"}}},
+          {"eyeriss_like", "eyeriss_like", "tile", 54 << 10, {}}};
 }
 
 // What one cost makes of a kernel.

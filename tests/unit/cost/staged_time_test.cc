@@ -51,7 +51,8 @@ const std::vector<int64_t> kTensors = {16384, 2048, 32768};
 // Machines differ in what stands for these.
 struct Parts {
   std::string memory, unit, transfer, more_buses;
-  int64_t near_KiB = 8, near_count = 1;
+  int64_t near_KiB = 8, near_count = 1, units = 1;
+  bool spread = false;
 };
 HardwareModel machine(const Parts& parts = {}) {
   std::string ends;
@@ -61,22 +62,25 @@ HardwareModel machine(const Parts& parts = {}) {
       R"({{"name": "m", "clock_mhz": 1000,
   "mem_units": {{"DRAM": {{"count": 1, "size_KiB": 1048576}},
                 "SRAM": {{"count": {}, "size_KiB": {}{}}}}},
-  "exec_units": {{"CONV": {{"count": 1, "op": "mac", "ops_per_cycle": 64, "overhead_cycles": 5, "pipeline_depth": 2{}}}}},
+  "exec_units": {{"CONV": {{"count": {}, "op": "mac", "ops_per_cycle": 64, "overhead_cycles": 5, "pipeline_depth": 2{}}}}},
   "tx_units": {{"DMA": {{"count": 1, "latency_cycles": 10{}}}}},
   "buses": [{{"sources": ["DRAM[0]"], "sinks": ["DMA[0]"], "bytes_per_cycle": 16}},
             {{"sources": ["DMA[0]"], "sinks": ["DRAM[0]"], "bytes_per_cycle": 16}},
             {{"sources": ["DMA[0]"], "sinks": [{}], "bytes_per_cycle": 64}},
             {{"sources": [{}], "sinks": ["DMA[0]"], "bytes_per_cycle": 64}}]}})",
-      parts.near_count, parts.near_KiB, parts.memory, parts.unit, parts.transfer, ends, ends);
+      parts.near_count, parts.near_KiB, parts.memory, parts.units, parts.unit, parts.transfer, ends,
+      ends);
   Result<HardwareModel> model = load_hardware_model({"m.json", text});
   STRIA_CHECK(model.ok(), "{}", model.status().to_string());
   return *std::move(model);
 }
-StagedUnits units(int64_t banks = 1) { return {"CONV", "SRAM", "DRAM", "DMA", banks, 0}; }
+StagedUnits units(const Parts& parts = {}) {
+  return {"CONV", "SRAM", "DRAM", "DMA", parts.spread, parts.near_count, 0};
+}
 
 StagedTime time_on(const Parts& parts, const Tile& tile) {
   const HardwareModel model = machine(parts);
-  const StagedRates rates = staged_rates(model, units(parts.near_count)).value();
+  const StagedRates rates = staged_rates(model, units(parts)).value();
   return StagedKernel::make(product(), kTensors, rates).value().time(tile);
 }
 
@@ -135,6 +139,18 @@ TEST(StagedTime, FillAndDrainOfASystolicArray) {
   EXPECT_EQ(time.operation, 5 + 2 * 2 * (16 + 2 * 32 + 16 - 2));
 }
 
+TEST(StagedTime, PartsOfATileOnAllInstances) {
+  // 16 x 32 sums as 4 parts of 4 rows.
+  EXPECT_EQ(time_on({.units = 4, .spread = true}, {16, 32, 64}).operation, 5 + 4 * 32 * 64 / 64);
+  // 8 parts on 6 units would be two rounds; 4 are one.
+  const StagedTime six = time_on({.units = 6, .spread = true}, {16, 32, 64});
+  EXPECT_EQ(six.operation, 5 + 4 * 32 * 64 / 64);
+  // Where all is near, tiles follow one another.
+  const StagedTime near = time_on({.near_KiB = 64, .units = 4, .spread = true}, {64, 32, 64});
+  EXPECT_EQ(near.tiles, 4);
+  EXPECT_EQ(near.cycles, near.whole + 4 * (5 + 16 * 32));
+}
+
 TEST(StagedTime, PortsAndBanksOfNearMemory) {
   // 8 bytes a cycle for reads and writes. Columns of B step over 32 bytes, so that all are in one
   // bank of four; neighbours in C step over two banks.
@@ -152,11 +168,13 @@ TEST(StagedTime, ABoundIsNeverAboveATile) {
       {},
       {.memory = R"(, "banks": 4, "bank_bytes": 2)", .near_KiB = 4, .near_count = 4},
       {.unit = R"(, "systolic": {"rows": 8, "columns": 8, "dataflow": "os"})", .near_KiB = 12},
-      {.transfer = R"(, "duplex": "half")", .near_KiB = 48}};
+      {.transfer = R"(, "duplex": "half")", .near_KiB = 48},
+      {.near_KiB = 24, .units = 12, .spread = true},
+      {.near_KiB = 64, .units = 5, .spread = true}};
   size_t finite = 0;
   for (const Parts& parts : machines) {
     const HardwareModel model = machine(parts);
-    const StagedRates rates = staged_rates(model, units(parts.near_count)).value();
+    const StagedRates rates = staged_rates(model, units(parts)).value();
     const StagedKernel kernel = StagedKernel::make(product(), kTensors, rates).value();
     for (int n = 0; n < 2000; ++n) {
       Tile low, high, tile;

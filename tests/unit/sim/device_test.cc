@@ -68,7 +68,7 @@ TEST(SimDevice, SeveralModelsAtOnce) {
   for (const char* name : {"sim:0", "sim:1", "sim:2", "sim:3"}) {
     auto device = runtime.open(name);
     ASSERT_TRUE(device.ok()) << device.status().to_string();
-    auto executable = device->compile(*program, types(64));
+    auto executable = device->compile(*program, types(64), {.watch_kernels = true});
     ASSERT_TRUE(executable.ok()) << executable.status().to_string();
     std::vector<Tensor> inputs, outputs;
     for (const TensorInfo& info : executable->inputs())
