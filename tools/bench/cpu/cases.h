@@ -30,6 +30,7 @@ struct Conv {
   int64_t size = 0, in = 0, kernel = 0, stride = 0, out = 0;
   bool depthwise = false;  // in == out, F[i, j, c]
   bool fused = false;
+  bool fewer_products = false;  // ours may take fewer products than the sum has, so peers may
   int64_t pad() const { return kernel / 2; }
   int64_t out_size() const { return (size + 2 * pad() - kernel) / stride + 1; }
 };

@@ -287,6 +287,9 @@ class OneDnn final : public PeerLibrary {
           continue;
         }
         const auto direct = dnnl::algorithm::convolution_direct;
+        const auto winograd = dnnl::algorithm::convolution_winograd;
+        if (what.conv->fewer_products && !what.conv->fused)
+          try_one([&] { return convolution(*what.conv, inputs, any, Residual::none, winograd); });
         if (!what.conv->fused)
           try_one([&] { return convolution(*what.conv, inputs, any, Residual::none, direct); });
         else
