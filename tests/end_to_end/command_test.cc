@@ -182,6 +182,20 @@ TEST_F(Command, Compile) {
   EXPECT_TRUE(source) << "llvm_cpu shows no kernel source";
 }
 
+TEST_F(Command, ParametersOfTheDevicesPipeline) {
+  folder_.write("p.tile",
+                "function (I[H, W, C], F[A, B, C, K]) -> (O) "
+                "{ O[y, x, k : 14, 14, K] = +(I[y + i, x + j, c] * F[i, j, c, k]); }");
+  const std::string shapes = " --shape I=16,16,32 --shape F=3,3,32,32 ";
+  EXPECT_EQ(out_of("compile p.tile --device llvm_cpu --set WINOGRAD=2 -o p.stripe" + shapes), "");
+  EXPECT_THAT(folder_.read("p.stripe"), HasSubstr("#winograd"));
+  EXPECT_THAT(out_of("run p.tile --device llvm_cpu --set WINOGRAD=4 --profile --input I=random:1 "
+                     "--input F=random:2" + shapes),
+              HasSubstr("kernel_0_results"));
+  EXPECT_THAT(run("compile p.tile --device llvm_cpu --set WINOGRAT=2 -o p.stripe" + shapes).err,
+              HasSubstr("no parameter 'WINOGRAT', did you mean 'WINOGRAD'?"));
+}
+
 TEST_F(Command, OptOnTheStripeTopFile) {
   const std::string folder = STRIA_SOURCE_DIR "/tests/golden/stripe/";
   const std::string once = out_of("opt " + folder + "stripe_top.stripe");
