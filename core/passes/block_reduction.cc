@@ -94,6 +94,9 @@ class Cutter {
       if (parts > 1 && vector_.range % (parts * vector_.lanes) != 0) continue;
       const std::optional<Registers> registers = registers_for(vector_.range / parts, near_);
       if (!registers) continue;
+      // A tile that reaches beyond its part seems to write what the next part writes too: vectorize
+      // would leave its running values in memory.
+      if (parts > 1 && vector_.range / parts % registers->tile.at(vector_.index) != 0) continue;
       Sizes last;
       for (int64_t wanted = 1; wanted <= most; ++wanted) {
         Sizes candidate = in_parts(wanted, registers->tile);
