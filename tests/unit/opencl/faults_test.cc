@@ -70,6 +70,20 @@ Status run(const Device& device) {
   return done.wait();
 }
 
+// What a batch of two launches ends with of which nobody asks for each.
+Status run_unwatched(const Device& device) {
+  STRIA_ASSIGN(Compiler compiler, device.create_compiler());
+  STRIA_ASSIGN(Executor executor, device.create_executor());
+  STRIA_ASSIGN(Build build, compiler.build(kNegate));
+  STRIA_RETURN_IF_ERROR(build.done.wait());
+  STRIA_ASSIGN(Kernel kernel, executor.prepare(build.library, 0));
+  STRIA_ASSIGN(Buffer a, device.allocate(64));
+  STRIA_ASSIGN(Buffer r, device.allocate(64));
+  STRIA_ASSIGN(Event done, executor.submit(std::vector<Launch>{{kernel, {{r, 0}, {a, 0}}, {}},
+                                                               {kernel, {{a, 0}, {r, 0}}, {0}}}));
+  return done.wait();
+}
+
 class OpenClFaults : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -243,6 +257,21 @@ TEST_F(OpenClFaults, AKernelThatHangsLosesItsDeviceAlone) {
   ASSERT_TRUE(run(device()).ok());
   set_fault(kHangs);
   expect_lost("has not ended after 5000 ms");
+}
+
+TEST_F(OpenClFaults, ABatchThatNobodyWatchesFailsAllTheSame) {
+  for (const auto& [fault, message] :
+       {std::pair{kLost, "is lost: clEnqueueNDRangeKernel on '"},
+        {kHangs, "is lost: clEnqueueNDRangeKernel has not ended after 5000 ms"}}) {
+    device_ = {};
+    limit_to_5_seconds();
+    ASSERT_TRUE(run_unwatched(device()).ok());
+    set_fault(fault);
+    const Status status = run_unwatched(device_);
+    EXPECT_EQ(status.code(), StatusCode::device_lost);
+    EXPECT_THAT(status.message(), HasSubstr(message));
+    set_fault(kNoFault);
+  }
 }
 
 TEST_F(OpenClFaults, ADeviceThatIsLostSaysSoAlone) {
