@@ -41,11 +41,46 @@ bool accumulates_in_memory(const Block& block) {
   return written == 1 && !stores_where_chosen(block);
 }
 
+// A register tile, and how long one core takes for a block with it, were all that it reads in the
+// memory.
+struct Timed {
+  cost::Tile tile;
+  double cycles = 0;
+};
+
+// What was found for blocks that differ in names of tensors alone, under the same options.
+class Memo {
+ public:
+  template <typename Find>
+  std::optional<Timed> get(cost::TiledBlock block, const cost::RegisterTiling& tiling, bool near,
+                           const Find& find) {
+    block.name.clear();
+    for (cost::TiledView& view : block.views) view.name.clear();
+    for (const Entry& entry : entries_)
+      if (entry.near == near && entry.block == block && entry.tiling == tiling) return entry.found;
+    std::optional<Timed> found = find();
+    entries_.push_back({std::move(block), tiling, near, found});
+    return found;
+  }
+
+ private:
+  struct Entry {
+    cost::TiledBlock block;
+    cost::RegisterTiling tiling;
+    bool near;
+    std::optional<Timed> found;
+  };
+  std::vector<Entry> entries_;
+};
+
 class Cutter {
  public:
   Cutter(const stripe::Program& program, const Block& block, const BlockReductionOptions& options,
-         const HardwareModel& model)
-      : block_(block),
+         const HardwareModel& model, Memo& memo)
+      : program_(program),
+        block_(block),
+        model_(model),
+        memo_(memo),
         options_(options),
         roles_(index_roles(block)),
         tiled_(cost::tiled_block(block)) {
@@ -57,17 +92,6 @@ class Cutter {
     line_bytes_ = memory ? std::max<int64_t>(memory->line_bytes, 1) : 1;
     cores_ = unit ? std::max<int64_t>(unit->count, 1) : 1;
     vector_ = choose_vector(block, model, options.min_range);
-    registers_ = register_block(program, block, vector_, model, options.unit, true);
-    if (!registers_) return;
-    bytes_per_cycle_ = kOtherMemory * static_cast<double>(unit->vector_bytes);
-    // What the parts read is in the memory: what is behind it has no say in their tiles.
-    near_ = registers_->rates;
-    std::vector<cost::CoreRates::Level>& caches = near_.caches;
-    const auto holding = std::find_if(
-        caches.begin(), caches.end(),
-        [&](const cost::CoreRates::Level& cache) { return cache.name == options.memory; });
-    if (holding != caches.end()) bytes_per_cycle_ = std::max(holding->bytes_per_cycle, 0.1);
-    caches.erase(holding, caches.end());
   }
 
   // The sizes of the inner block; or why there is none.
@@ -78,8 +102,12 @@ class Cutter {
     if (std::any_of(roles_.begin(), roles_.end(),
                     [](const IndexRole& role) { return role.kind == IndexKind::overlapping; }))
       return "different points of an output index write the same element";
+    Sizes all;
+    for (const IndexRole& role : roles_) all[role.name] = role.range;
+    if (bytes_read(all) <= limit_) return "all that it reads stays in the memory";
+    find_registers();
     if (!registers_) return "the model does not say how many vector registers there are";
-    const std::optional<Registers> whole = registers_for(vector_.range, registers_->rates);
+    const std::optional<Registers> whole = registers_for(vector_.range, false);
     if (!whole) return "no register tile fits";
     if (std::all_of(roles_.begin(), roles_.end(),
                     [&](const IndexRole& role) { return whole->tile.at(role.name) == role.range; }))
@@ -92,7 +120,7 @@ class Cutter {
     for (int64_t parts = 1; parts <= most; ++parts) {
       // Whole vectors, and parts of one size, so that copies in panels stay possible.
       if (parts > 1 && vector_.range % (parts * vector_.lanes) != 0) continue;
-      const std::optional<Registers> registers = registers_for(vector_.range / parts, near_);
+      const std::optional<Registers> registers = registers_for(vector_.range / parts, true);
       if (!registers) continue;
       // A tile that reaches beyond its part seems to write what the next part writes too: vectorize
       // would leave its running values in memory.
@@ -116,6 +144,22 @@ class Cutter {
   }
 
  private:
+  // What takes longer to find out than what most blocks are left alone for.
+  void find_registers() {
+    registers_ = register_block(program_, block_, vector_, model_, options_.unit, true);
+    if (!registers_) return;
+    bytes_per_cycle_ =
+        kOtherMemory * static_cast<double>(model_.find_executor(options_.unit)->vector_bytes);
+    // What the parts read is in the memory: what is behind it has no say in their tiles.
+    near_ = registers_->rates;
+    std::vector<cost::CoreRates::Level>& caches = near_.caches;
+    const auto holding = std::find_if(
+        caches.begin(), caches.end(),
+        [&](const cost::CoreRates::Level& cache) { return cache.name == options_.memory; });
+    if (holding != caches.end()) bytes_per_cycle_ = std::max(holding->bytes_per_cycle, 0.1);
+    caches.erase(holding, caches.end());
+  }
+
   // Bytes of the lines that a tile of these sizes reads, each tensor on its own.
   double bytes_read(const Sizes& sizes) const {
     cost::Tile tile;
@@ -128,26 +172,31 @@ class Cutter {
     return out;
   }
 
-  // A register tile, and how long one core takes for the whole block with it, were all that it
-  // reads in the memory.
+  // As Timed, of all parts together.
   struct Registers {
     Sizes tile;
     double cycles = 0;
   };
-  // The fastest by these rates, of parts that are so long along the lanes. nullopt: none fits.
-  std::optional<Registers> registers_for(int64_t length, const cost::CoreRates& rates) const {
+  // The fastest for parts that are so long along the lanes; `near`: with all they read in the
+  // memory. nullopt: none fits.
+  std::optional<Registers> registers_for(int64_t length, bool near) const {
     cost::TiledBlock part = tiled_;
     cost::RegisterTiling tiling = registers_->tiling;
     for (cost::TiledBlock::Index& index : part.indices)
       if (index.name == vector_.index) index.range = length;
     if (length < vector_.range)
       for (cost::PanelRule& rule : tiling.panels) rule.multiple = length;
-    const std::optional<cost::Tile> tile = cost::fastest_register_tile(part, tiling, rates);
-    if (!tile) return std::nullopt;
+    const std::optional<Timed> found = memo_.get(part, tiling, near, [&]() -> std::optional<Timed> {
+      const std::optional<cost::Tile> tile =
+          cost::fastest_register_tile(part, tiling, near ? near_ : registers_->rates);
+      if (!tile) return std::nullopt;
+      return Timed{*tile, cost::register_time(part, tiling, *tile, near_).cycles};
+    });
+    if (!found) return std::nullopt;
     Registers out;
-    for (size_t i = 0; i < tile->size(); ++i) out.tile[part.indices[i].name] = (*tile)[i];
-    out.cycles = cost::register_time(part, tiling, *tile, near_).cycles *
-                 static_cast<double>(vector_.range / length);
+    for (size_t i = 0; i < part.indices.size(); ++i)
+      out.tile[part.indices[i].name] = found->tile[i];
+    out.cycles = found->cycles * static_cast<double>(vector_.range / length);
     return out;
   }
 
@@ -228,7 +277,10 @@ class Cutter {
     return steps >= options_.min_steps;
   }
 
+  const stripe::Program& program_;
   const Block& block_;
+  const HardwareModel& model_;
+  Memo& memo_;
   const BlockReductionOptions& options_;
   const std::vector<IndexRole> roles_;
   const cost::TiledBlock tiled_;
@@ -261,13 +313,15 @@ Status block_reduction(stripe::Program& program, const BlockReductionOptions& op
                        PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::hold, "/memory", options.memory));
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/unit", options.unit));
+  Memo memo;
   return for_each_selected(program, options.reqs, [&](Block& block, const TensorNames& around) {
     context.matched();
     std::string reason = why_points_do_not_commute(block, around);
     if (block.tags.has("parallel") || block.tags.has("pipeline") || has_index_locations(block))
       reason = "its points have their places already";
     Sizes tile;
-    if (reason.empty()) reason = Cutter(program, block, options, context.model()).choose(tile);
+    if (reason.empty())
+      reason = Cutter(program, block, options, context.model(), memo).choose(tile);
     Block* inner = &block;
     if (reason.empty()) {
       split_block(block, tile);
