@@ -18,6 +18,7 @@ namespace stria::cost {
 // M x K by K x N, so many times.
 struct Product {
   double m = 1, n = 1, k = 1, batch = 1;
+  bool operator==(const Product&) const = default;
 };
 
 struct BlockWork {

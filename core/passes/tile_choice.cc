@@ -236,6 +236,13 @@ std::vector<int64_t> tensor_bytes(const stripe::Program& program, const Block& b
   return out;
 }
 
+std::vector<std::vector<cost::Product>> products_without_each_index(const Block& block) {
+  std::vector<std::vector<cost::Product>> out;
+  for (const stripe::Index& index : block.idxs)
+    out.push_back(cost::work_of(block, {index.name}).products);
+  return out;
+}
+
 cost::StagedUnits staged_units(const TileChoiceOptions& options) {
   return {options.unit,  options.memory,         options.far, options.transfer, options.spread,
           options.banks, options.bank_KiB * 1024};
@@ -290,7 +297,7 @@ class Chooser {
 
   Result<TileChoice> choose(const stripe::Program& program, TileMemo& memo,
                             const ApplyTile& apply) {
-    TileMemo::Entry entry = {without_names(tiled_), std::nullopt, std::nullopt, name_, {}};
+    TileMemo::Entry entry = {without_names(tiled_), std::nullopt, std::nullopt, {}, {}, name_, {}};
     if (registers_) entry.tiling = registers_->tiling;
     std::optional<cost::FlatKernel> table;
     if (options_.cost == "roofline_occupancy") {
@@ -302,9 +309,11 @@ class Chooser {
       table = *std::move(kernel);
       entry.kernel = without_names(*table);
     }
-    // That cost asks besides which operand is which, and how large tensors are.
-    const bool shares = options_.cost != "staged_time";
-    if (const TileMemo::Entry* known = shares ? memo.find(entry) : nullptr) {
+    if (options_.cost == "staged_time") {
+      entry.tensor_bytes = tensor_bytes(program, block_);
+      entry.products = products_without_each_index(block_);
+    }
+    if (const TileMemo::Entry* known = memo.find(entry)) {
       context_.count("choices_shared");
       if (context_.explaining())
         context_.note(fmt::format("{}: as {}, which differs in names alone", name_, known->name));
@@ -312,7 +321,7 @@ class Chooser {
     }
     STRIA_ASSIGN(entry.choice, search(program, std::move(table), apply));
     // A reason names its tensors.
-    if (shares && entry.choice.fits) memo.keep(entry);
+    if (entry.choice.fits) memo.keep(entry);
     return entry.choice;
   }
 
@@ -674,7 +683,8 @@ Result<TileChoice> choose_tile(const stripe::Program& program, const Block& bloc
 
 const TileMemo::Entry* TileMemo::find(const Entry& like) const {
   for (const Entry& entry : entries_)
-    if (entry.block == like.block && entry.kernel == like.kernel && entry.tiling == like.tiling)
+    if (entry.block == like.block && entry.kernel == like.kernel && entry.tiling == like.tiling &&
+        entry.tensor_bytes == like.tensor_bytes && entry.products == like.products)
       return &entry;
   return nullptr;
 }
