@@ -16,9 +16,9 @@ constexpr int64_t kMostOutputs = 128, kMostSteps = 64;
 constexpr double kMostGroupsBeside = 32;
 // Elements that a lane reads from local memory at once.
 constexpr double kVector = 4, kRowBytes = 16;
-// Instructions that a lane issues for a vector from local memory, and for an element that it
-// fetches and stages.
-constexpr double kLoad = 4, kStaged = 5;
+// Instructions that a lane issues for a vector from local memory, and for an access that fetches and
+// stages.
+constexpr double kLoad = 6, kStaged = 3;
 // And for each step, barrier included.
 constexpr double kStep = 64;
 // Bytes of registers of a lane besides its sums.
@@ -49,8 +49,24 @@ bool is_staged(const TiledView& view) { return view.reads() && !view.writes(); }
 // What a step brings into local memory.
 struct Staged {
   double views = 0, elements = 0;
+  double accesses = 0;     // of elements, or of vectors of them
   double local_bytes = 0;  // where they are staged
 };
+
+// Could rows of it be staged as vectors? They lie in a row in both memories, as the local one's rows are
+// those of outputs, and begin at multiples of a vector.
+bool is_in_vectors(const TiledBlock& block, const TiledView& view) {
+  if (view.dims.empty() || view.dims[0].stride != 1) return false;
+  for (const TiledDim::Term& term : view.dims[0].terms)
+    if (block.indices[term.index].reduction || term.coefficient != 1) return false;
+  for (size_t d = 1; d < view.dims.size(); ++d)
+    if (view.dims[d].stride % static_cast<int64_t>(kVector) != 0) return false;
+  return view.dims[0].terms.size() == 1;
+}
+bool is_in_vectors(const TiledBlock& block, const TiledView& view, const Tile& tile) {
+  return is_in_vectors(block, view) &&
+         tile[view.dims[0].terms[0].index] % static_cast<int64_t>(kVector) == 0;
+}
 
 Staged staged_by(const TiledBlock& block, const Tile& tile, double reductions) {
   Staged out;
@@ -58,6 +74,7 @@ Staged staged_by(const TiledBlock& block, const Tile& tile, double reductions) {
     if (!is_staged(view)) continue;
     const double elements = elements_of(view, tile);
     out.elements += elements;
+    out.accesses += elements / (is_in_vectors(block, view, tile) ? kVector : 1);
     // Rows begin at multiples of a vector.
     out.local_bytes += elements * static_cast<double>(view.element_bytes) + kRowBytes * reductions;
     out.views += 1;
@@ -167,8 +184,8 @@ GroupTime group_time(const TiledBlock& block, const Tile& tile, int64_t depth,
   for (int64_t threads = kFewestThreads; threads <= rates.most_threads; threads *= 2) {
     const Lanes of = lanes_of(counts.outputs, staged, threads, rates);
     if (of.fit < 1) continue;
-    const double alone = alone_cycles(of, counts.reductions, staged.elements, rates);
-    const double issue = issue_cycles(of, counts.reductions, staged.elements, rates);
+    const double alone = alone_cycles(of, counts.reductions, staged.accesses, rates);
+    const double issue = issue_cycles(of, counts.reductions, staged.accesses, rates);
     const auto step = [&](double beside) {
       return std::max(alone + (beside - 1) * issue, beside * bytes);
     };
@@ -195,15 +212,17 @@ double group_time_bound(const TiledBlock& block, const Tile& low, const Tile& hi
   const Staged few_staged = staged_by(block, low, least.reductions);
   if (few_staged.local_bytes * static_cast<double>(depth) > static_cast<double>(rates.local_bytes))
     return kNone;
-  // Of all steps of all groups, on one unit: multiply-adds, elements staged, cycles for their
+  // Of all steps of all groups, on one unit: multiply-adds, accesses that stage, cycles for their
   // bytes. A tile's share of them grows at least as its points.
-  double points = 1, staged = 0, bytes = 0;
+  double points = 1, staged = 0, bytes = 0, few_accesses = 0;
   for (const TiledBlock::Index& index : block.indices) points *= static_cast<double>(index.range);
   points /= rates.units;
   for (const TiledView& view : block.views) {
     if (!is_staged(view)) continue;
     const double elements = points * least_elements_of_point(view, low, high);
-    staged += elements;
+    const double together = is_in_vectors(block, view) ? kVector : 1;
+    staged += elements / together;
+    few_accesses += elements_of(view, low) / together;
     if (rows_lie_apart(view, high)) bytes += elements * static_cast<double>(view.element_bytes);
   }
   bytes = rates.far_bytes > 0 ? bytes / rates.far_bytes : 0;
@@ -220,8 +239,8 @@ double group_time_bound(const TiledBlock& block, const Tile& low, const Tile& hi
     // Rounds of `few.fit` groups: each takes what one takes alone, and `issue` for each further
     // one.
     const double rounds = std::ceil(groups / few.fit);
-    const double alone = alone_cycles(few, least.reductions, few_staged.elements, rates),
-                 issue = issue_cycles(few, least.reductions, few_staged.elements, rates);
+    const double alone = alone_cycles(few, least.reductions, few_accesses, rates),
+                 issue = issue_cycles(few, least.reductions, few_accesses, rates);
     double cycles = steps * std::max({rounds * alone + (groups - rounds) * std::min(alone, issue),
                                       groups * least_bytes});
     // The same as work for all points, which tiles cut in parts, and what a round takes more.

@@ -107,7 +107,7 @@ void describe(ThreadOptions& options, OptionFields& fields) {
              {1, 1 << 20});
   fields.add("run_bytes", options.run_bytes,
              "in a row that one lane takes of what it holds in registers, so that it fetches vectors of "
-             "what it reads; 0 = single elements",
+             "what it reads, and of rows that it copies; 0 = single elements",
              {0, 1 << 10});
   fields.add("inner_set", options.inner_set, "tags of what one lane does of a block");
 }

@@ -27,7 +27,8 @@
 // some lanes pause. A block without output indices stays a loop around lanes, or is one lane's.
 // What the block holds in `registers` is distributed: each element to the lane that works on it, in
 // every block that does; with `run_bytes`, so many bytes in a row where what is read lies in a row
-// too, and where the sums do they become a block tagged #vector. Requires: different points write
+// too, and where the sums do they become a block tagged #vector; so do rows that a #copy block copies
+// to rows. Requires: different points write
 // different elements. Ensures: a barrier stands between each two blocks of lanes (`barrier` takes
 // away what nothing needs).
 #pragma once

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -10,9 +11,11 @@
 
 #include "stria/base/text.h"
 #include "stria/cost/group_plan.h"
+#include "stria/cost/sum_lanes.h"
 #include "stria/passes/in_order.h"
 #include "stria/passes/index_role.h"
 #include "stria/passes/split_block.h"
+#include "stria/poly/holds_together.h"
 
 namespace stria::passes {
 namespace {
@@ -58,6 +61,7 @@ struct Work {
   const Block* block = nullptr;
   std::string path;                           // "tiles/2"
   std::map<std::string, std::string> tensor;  // its refinements -> those of the group; "" = inside
+  std::map<std::string, int64_t> around;      // elements that the start of what each one views is a multiple of
   std::vector<IndexRole> outputs;             // that lanes may share out
   std::optional<Split> split;
 };
@@ -84,12 +88,16 @@ class GroupThreader {
   std::string run() {
     if (std::string reason = why_no_group(); !reason.empty()) return reason;
     std::map<std::string, std::string> own;
-    for (const Refinement& ref : group_.refs) own[ref.into] = ref.into;
-    if (std::string reason = collect(group_, names_, own, ""); !reason.empty()) return reason;
+    std::map<std::string, int64_t> steps;
+    for (const Refinement& ref : group_.refs) {
+      own[ref.into] = ref.into;
+      steps[ref.into] = ref.dir == RefDir::none ? 0 : step_of(ref, 0, "");
+    }
+    if (std::string reason = collect(group_, names_, own, steps, ""); !reason.empty()) return reason;
     if (works_.empty()) return "it holds no blocks";
     if (std::string reason = hold(); !reason.empty()) return reason;
     for (Work& work : works_)
-      if (!work.split) work.split = work.outputs.empty() ? Split() : plan(work, {});
+      if (!work.split) work.split = work.outputs.empty() ? Split() : plan(work, copied_runs(work));
     describe_groups();
     for (const Work& work : works_) describe(work);
     next_ = 0;
@@ -122,7 +130,8 @@ class GroupThreader {
 
   // Finds the blocks that become lanes, in program order. `tensor`: the refinements of `parent`.
   std::string collect(const Block& parent, const TensorNames& names,
-                      const std::map<std::string, std::string>& tensor, const std::string& path) {
+                      const std::map<std::string, std::string>& tensor,
+                      const std::map<std::string, int64_t>& steps, const std::string& path) {
     for (size_t i = 0; i < parent.stmts.size(); ++i) {
       const Statement& stmt = parent.stmts[i];
       const Block* block = stmt.block();
@@ -146,6 +155,8 @@ class GroupThreader {
           moved_.insert(known->second);
         work.tensor[ref.into] =
             ref.dir == RefDir::none || known == tensor.end() ? "" : known->second;
+        const auto around = steps.find(ref.from);
+        work.around[ref.into] = around == steps.end() ? 0 : around->second;
       }
       const bool commutes = why_points_do_not_commute(*block, names).empty();
       if (commutes)
@@ -156,7 +167,12 @@ class GroupThreader {
           std::all_of(block->stmts.begin(), block->stmts.end(),
                       [](const Statement& inner) { return inner.block() || is_barrier(inner); });
       if (work.outputs.empty() && blocks_only && !block->stmts.empty()) {
-        if (std::string reason = collect(*block, names.inside(*block), work.tensor, at + "/");
+        std::map<std::string, int64_t> inside;
+        for (const Refinement& ref : block->refs)
+          inside[ref.into] =
+              ref.dir == RefDir::none ? 0 : step_of(ref, work.around.at(ref.into), "");
+        if (std::string reason =
+                collect(*block, names.inside(*block), work.tensor, inside, at + "/");
             !reason.empty())
           return reason;
         loops_.insert(block);
@@ -165,6 +181,16 @@ class GroupThreader {
       works_.push_back(std::move(work));
     }
     return "";
+  }
+
+  // Elements that the view's start is a multiple of, whatever the indices but `without` are, what it
+  // is a view of starting at one of `around`; 0: of any number.
+  static int64_t step_of(const Refinement& ref, int64_t around, const std::string& without) {
+    const Affine flat = ref.flat_access();
+    int64_t step = std::gcd(around, flat.constant());
+    for (const auto& [name, coefficient] : flat.terms())
+      if (name != without) step = std::gcd(step, coefficient);
+    return step;
   }
 
   // --- what lanes hold
@@ -274,6 +300,31 @@ class GroupThreader {
     return runs;
   }
 
+  // The same of a block that copies: where both sides lie in rows, which begin at multiples of a run.
+  std::map<std::string, int64_t> copied_runs(const Work& work) const {
+    std::map<std::string, int64_t> runs;
+    if (!work.block->tags.has("copy") || !is_leaf(*work.block)) return runs;
+    int64_t points = 1;
+    for (const IndexRole& role : work.outputs)
+      points = cost::saturating_product(points, role.range);
+    for (const IndexRole& role : work.outputs) {
+      int64_t run = 0;
+      bool fits = true;
+      for (const Refinement& ref : work.block->refs) {
+        const int64_t own = options_.run_bytes / byte_size(ref.shape.type);
+        fits = fits && own > 1 && (run == 0 || run == own) && ref.dir != RefDir::none &&
+               !ref.agg && !ref.swizzle && role.range % own == 0 &&
+               ref.flat_access().coefficient(role.name) == 1 &&
+               step_of(ref, work.around.at(ref.into), role.name) % own == 0;
+        run = own;
+      }
+      if (!fits || run == 0 || points / run < options_.threads) continue;
+      runs[role.name] = run;
+      break;
+    }
+    return runs;
+  }
+
   // Makes the block's lanes those that hold the elements which it touches.
   std::string take(Work& work, const Refinement& view, const Held& held) const {
     Split split;
@@ -345,6 +396,8 @@ class GroupThreader {
     }
     Split split;
     split.runs = runs;
+    for (const auto& [name, run] : runs)
+      if (!adds && flat.coefficient(name) == 1) split.vector = name;
     const auto put = [&](size_t i, int64_t lanes) {
       if (lanes <= 1) return;
       split.lanes[work.outputs[i].name] = lanes;
@@ -354,6 +407,10 @@ class GroupThreader {
       const cost::CopyLanes copy =
           cost::plan_copy(ranges, strides, options_.threads, elements(far));
       for (size_t i : copy.order) put(i, copy.lanes[i]);
+      return split;
+    }
+    if (!runs.empty()) {
+      plan_runs(work, far, runs, ranges, strides, put);
       return split;
     }
     cost::FlatKernel kernel;
@@ -367,6 +424,35 @@ class GroupThreader {
     for (const cost::LanePlan::Index& index : cost::plan_lanes(kernel, ranges, settings).indices)
       put(index.index, index.lanes);
     return split;
+  }
+
+  // Of a block that adds and whose lanes fetch vectors: lanes that fetch the fewest.
+  template <typename Put>
+  void plan_runs(const Work& work, const Refinement& far, const std::map<std::string, int64_t>& runs,
+                 const std::vector<int64_t>& ranges, const std::vector<int64_t>& strides,
+                 const Put& put) const {
+    std::vector<size_t> order(ranges.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return std::abs(strides[a]) < std::abs(strides[b]);
+    });
+    std::vector<int64_t> shared_out;
+    for (const size_t i : order) shared_out.push_back(ranges[i]);
+    std::vector<cost::SumRead> reads;
+    for (const Refinement& ref : work.block->refs) {
+      if (ref.dir != RefDir::in) continue;
+      const Affine flat = ref.flat_access();
+      cost::SumRead& read = reads.emplace_back();
+      for (const size_t i : order) {
+        const auto run = runs.find(work.outputs[i].name);
+        read.moved.push_back(flat.uses(work.outputs[i].name));
+        if (read.moved.back() && run != runs.end()) read.elements *= run->second;
+      }
+    }
+    const int64_t step = std::max<int64_t>(1, std::abs(strides[order[0]]));
+    const std::vector<int64_t> lanes = cost::plan_sum_lanes(
+        shared_out, reads, options_.threads, ceil_div(elements(far), step));
+    for (size_t i = 0; i < order.size(); ++i) put(order[i], lanes[i]);
   }
 
   // How many groups there are, and how a grid of three dimensions would count them.
@@ -487,21 +573,11 @@ class GroupThreader {
     part.range = run;
     index.range /= run;
     substitute_indices(block, {{name, Affine::of(name) * run + Affine::of(part.name)}});
-    for (Affine& constraint : block.constraints) leave_out(constraint, part);
+    for (Affine& constraint : block.constraints)
+      if (holds_together(constraint, part.name, part.range))
+        constraint.add_term(part.name, -constraint.coefficient(part.name));
     block.idxs.push_back(part);
     return part.name;
-  }
-
-  // Takes the index out of a constraint `form >= 0` that holds for all of its values or for none,
-  // whatever those of the others are.
-  static void leave_out(Affine& form, const Index& index) {
-    int64_t step = 0;
-    for (const auto& [name, coefficient] : form.terms())
-      if (name != index.name) step = std::gcd(step, coefficient);
-    const int64_t own = form.coefficient(index.name);
-    if (own == 0 || step == 0) return;
-    const int64_t first = form.constant(), last = first + own * (index.range - 1);
-    if (floor_div(first, step) == floor_div(last, step)) form.add_term(index.name, -own);
   }
 
   // Writes `name` as lanes * name + lane; the name of the lane's index, which is `name` itself

@@ -18,18 +18,27 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
+// Points of the block, with those of the blocks inside it if asked for; at most `most` + 1.
+int64_t points_of(const Block& block, bool with_inner, int64_t most) {
+  int64_t points = 0;
+  for (const Statement& stmt : block.stmts)
+    if (with_inner && stmt.block())
+      points = std::min(most + 1, points + points_of(*stmt.block(), with_inner, most));
+  points = std::max<int64_t>(1, points);
+  for (const Index& index : block.idxs)
+    if (__builtin_mul_overflow(points, index.range, &points) || points > most) return most + 1;
+  return points;
+}
+
 Status mark(stripe::Program& program, const UnrollOptions& options, PassContext& context) {
+  const char* mark = options.hint ? "unroll_hint" : "unroll";
   return for_each_selected(program, options.reqs, [&](Block& block, const TensorNames&) {
     context.matched();
-    int64_t points = 1;
-    bool many = false;
-    for (const Index& index : block.idxs)
-      many = many || __builtin_mul_overflow(points, index.range, &points) ||
-             points > options.max_points;
-    if (many) {
+    if (block.tags.has("unroll") || block.tags.has(mark)) return Status();
+    if (points_of(block, options.hint, options.max_points) > options.max_points) {
       context.skipped(block.name, "it has too many points");
-    } else if (!block.tags.has("unroll")) {
-      block.tags.set("unroll");
+    } else {
+      block.tags.set(mark);
       context.changed();
     }
     return Status();
@@ -245,8 +254,11 @@ class Expander {
 void describe(UnrollOptions& options, OptionFields& fields) {
   fields.add("reqs", options.reqs, "tags that a block must have");
   fields.add("max_points", options.max_points,
-             "blocks of more points, with expand_idx: indices of more values, are left as loops",
+             "blocks of more points are left as loops; with expand_idx: indices of more values, with "
+             "hint: blocks of more points together with those of the blocks inside",
              {1, 1 << 16});
+  fields.add("hint", options.hint,
+             "mark loops with #unroll_hint: whoever compiles them is asked to write them out");
   fields.add("expand_idx", options.expand_idx,
              "the index that is written out, a copy of the block for each value: its name, or "
              "`#tag` for the first that has it; none = mark the block only");
@@ -257,6 +269,9 @@ void describe(UnrollOptions& options, OptionFields& fields) {
 }
 
 Status unroll(stripe::Program& program, const UnrollOptions& options, PassContext& context) {
+  if (options.hint && !options.expand_idx.empty())
+    return invalid_argument("/hint: it marks loops, and /expand_idx '{}' writes one out; give one of them",
+                            options.expand_idx);
   if (options.expand_idx.empty()) return mark(program, options, context);
   Expander(options, context).run(program.entry, {});
   return {};

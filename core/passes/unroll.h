@@ -8,6 +8,8 @@
 //   0: block<CORE[0]> [x:4] (in A[x], out C[x]) { S }
 //   1: block<CORE[1]> [x:4] (in A[4 + x], out C[4 + x]) { S }
 //
+//   #unroll_hint block [k:16] (…) { S }                                            hint: true
+//
 // Marking changes no meaning; register accumulators need it: a register has no address, so its
 // subscript must be a constant. Writing out puts a copy of the block for each value of the index in
 // its place, the value inserted everywhere, locations included. Requires for that: the index is the
@@ -31,8 +33,11 @@ namespace stria::passes {
 
 struct UnrollOptions {
   std::vector<std::string> reqs = {"register_tile"};  // tags that a block must have
-  int64_t max_points = 64;  // blocks of more points (with expand_idx: values) are left as loops
+  // Blocks of more points are left as loops; with expand_idx indices of more values, with hint blocks of
+  // more points together with those of the blocks inside.
+  int64_t max_points = 64;
   std::string expand_idx;   // the index that is written out, by name or #tag; "" = mark only
+  bool hint = false;        // blocks stay loops, marked #unroll_hint: whoever compiles them is asked
   bool make_views = false;  // the copies stay inside a block that has a view for each
   std::string part_name;    // tag that each copy gets, its value the index's; "" = none
 };

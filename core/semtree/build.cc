@@ -10,6 +10,7 @@
 #include "stria/semtree/builder.h"
 #include "stria/semtree/expr.h"
 #include "stria/semtree/load_merging.h"
+#include "stria/semtree/variables.h"
 #include "stria/semtree/register_arrays.h"
 #include "stria/stripe/verifier.h"
 #include "stria/stripe/walk.h"
@@ -152,6 +153,7 @@ Result<Function> Builder::run() {
     return make_error(StatusCode::out_of_range, "kernel '{}' needs indices of more than 32 bits", kernel_.name);
   STRIA_RETURN_IF_ERROR(place_arrays_in_registers(function_, wants_registers_, options_.loads_across_slots));
   if (options_.shared_vector_bytes > 0) merge_loads(function_, options_.shared_vector_bytes);
+  remove_unused(function_);
   int64_t stack = 0;
   for (const Array& array : function_.arrays)
     if (!array.in_registers && !array.shared) stack += array.count * byte_size(array.type);
@@ -343,7 +345,7 @@ Status Builder::guarded(const std::vector<Affine>& conditions, Body& out,
   if (!all) return inner(out);
   Body then;
   STRIA_RETURN_IF_ERROR(inner(then));
-  if (!then.empty()) append(out, {If{all, std::move(then)}});
+  if (!then.empty()) append(out, {If{all, std::move(then), {}}});
   return {};
 }
 
@@ -414,7 +416,8 @@ Status Builder::loop(const Index& index, Frame frame, const Frame& parent, const
     STRIA_RETURN_IF_ERROR(guarded(inside, body, [&](Body& inner) { return points(frame, parent, pending, inner); }));
   }
   const bool empty = body.empty();
-  Body closed = nest_.close(name, var, std::move(lower), std::move(upper), std::move(body));
+  Body closed = nest_.close(name, var, std::move(lower), std::move(upper), std::move(body),
+                            frame.block->tags.has("unroll_hint"));
   if (empty) return {};
   for (Statement& statement : closed) append(out, std::move(statement));
   return {};
@@ -474,7 +477,7 @@ Status Builder::lanes(const Index& index, Frame frame, const Frame& parent, std:
     if (frame.mask) frame.mask = named(frame.mask, "mask", some ? then : inner);
     if (!some) return one_point(frame, parent, inner);
     STRIA_RETURN_IF_ERROR(one_point(frame, parent, then));
-    append(inner, {If{some, std::move(then)}});
+    append(inner, {If{some, std::move(then), {}}});
     return {};
   });
 }

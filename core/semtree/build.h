@@ -10,7 +10,8 @@
 // * Blocks become loop nests; an index of range 1 is substituted. A constraint that involves the
 //   innermost index of its block clips that loop's bounds; others become conditions, moved out of
 //   every loop they do not depend on.
-// * #unroll blocks are written out point by point with their indices as constants.
+// * #unroll blocks are written out point by point with their indices as constants; loops of #unroll_hint blocks
+//   say that it pays.
 // * #vector blocks without inner blocks become vector operations: stride 1 is contiguous, 0 is one
 //   element for all lanes (a store with an aggregation reduces over the lanes), others gather and
 //   scatter; constraints on the lane are masks. A coordinate that a scalar chooses is clamped (load) or
@@ -25,8 +26,8 @@
 //   location's bit form gives. A #stencil block on distributed operands is one instruction (S14).
 // * A #pipeline=N loop of a group (S13) has N copies of what it allocates: `barrier; for k { what stands before
 //   the first barrier, for k+N-1; the rest, for k; barrier }`. Elsewhere its points run one after the other.
-//   What is fetched by loads and stores alone is loaded before the rest of point k and stored behind it, so that
-//   the rest hides how long it takes; there is no condition then: at the end the last point is fetched again.
+//   What is fetched by loads and stores alone is taken apart: `for k { the loads, for k+N-1; barrier; the rest, for
+//   k; the stores, for k+N-1 } barrier`, so that the rest hides how long the loads take.
 // * A swizzled allocation's addresses are permuted; lanes must be a run that stays together.
 // * Allocations become arrays: in registers if located in the unit `register_unit` and every subscript
 //   is constant after unrolling, else on the stack.
@@ -56,7 +57,8 @@ struct BuildOptions {
   bool only_powers_of_two_lanes = false;        // so do those of 3, 5, 6, …
   // The emitter can load one lane of each of several slots of an array in registers (tree.h, Array).
   bool loads_across_slots = false;
-  // Single elements in a row of what a group shares are loaded as one vector of so many bytes; 0: as they stand.
+  // Single elements in a row of what a group shares are loaded as one vector of so many bytes, and once where
+  // nothing may write them in between; 0: as they stand.
   int64_t shared_vector_bytes = 0;
 };
 

@@ -96,6 +96,7 @@ class Builder {
   // The points of a #pipeline=N block: what stands before its first barrier runs N-1 points ahead, into
   // copies of the block's allocations.
   Status pipelined(const Frame& frame, const Frame& parent, const std::vector<Affine>& pending, Body& out);
+  bool goes_apart(const Body& fetch, const Body& rest) const;
   Status instruction(const Frame& frame, const std::string& name, Body& out);
   Status barrier(const Frame& frame, const stripe::Special& special, Body& out);
 

@@ -2,6 +2,7 @@
 #include "stria/semtree/c_printer.h"
 
 #include <algorithm>
+#include <set>
 
 #include "stria/semtree/c_expression.h"
 
@@ -81,7 +82,10 @@ class KernelPrinter {
 
   void assign(int depth, int var, const std::string& value) {
     const Type type = function_.vars[static_cast<size_t>(var)].type;
-    line(depth, fmt::format("const {} {} = {};", expressions_.type(type), expressions_.variable(var), value));
+    if (kept_.count(var))
+      line(depth, fmt::format("{} = {};", expressions_.variable(var), value));
+    else
+      line(depth, fmt::format("const {} {} = {};", expressions_.type(type), expressions_.variable(var), value));
   }
 
   void body(const Body& statements, int depth) {
@@ -94,11 +98,17 @@ class KernelPrinter {
         for (const std::string& text : expressions_.store(s->place, *s->value)) line(depth, text);
       } else if (auto* s = std::get_if<For>(&statement.op)) {
         const std::string& var = expressions_.variable(s->var);
+        if (s->unroll) line(depth, "#pragma unroll");
         line(depth, fmt::format("for ({} {} = {}; {} < {}; ++{}) {{", expressions_.type({function_.index_type, 1}), var,
                                 expressions_.statement_level(*s->lower), var, expressions_.text(*s->upper), var));
         body(s->body, depth + 1);
         line(depth, "}");
       } else if (auto* s = std::get_if<If>(&statement.op)) {
+        for (const int var : s->kept) {
+          line(depth, fmt::format("{} {};", expressions_.type(function_.vars[static_cast<size_t>(var)].type),
+                                  expressions_.variable(var)));
+          kept_.insert(var);
+        }
         line(depth, fmt::format("if ({}) {{", expressions_.statement_level(*s->condition)));
         body(s->then, depth + 1);
         line(depth, "}");
@@ -139,6 +149,7 @@ class KernelPrinter {
   const Dialect& dialect_;
   Speller& speller_;
   CExpressions expressions_;
+  std::set<int> kept_;  // declared where more than the body that assigns them sees them
   std::string out_;
 };
 

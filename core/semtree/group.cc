@@ -8,6 +8,7 @@
 
 #include "stria/semtree/builder.h"
 #include "stria/semtree/expr.h"
+#include "stria/semtree/variables.h"
 
 namespace stria::semtree {
 namespace {
@@ -123,13 +124,37 @@ bool Builder::is_pipelined(const Block& block, const Frame& frame) const {
          std::any_of(block.stmts.begin(), block.stmts.end(), is_barrier);
 }
 
+namespace {
+
+// Loads and what they need come first; what waits for them goes with the stores.
+void take_apart(Body fetch, If& loads, If& stores) {
+  std::vector<bool> first(fetch.size());
+  std::set<int> needed, used_later;
+  for (size_t i = fetch.size(); i-- > 0;) {
+    const auto* let = std::get_if<Let>(&fetch[i].op);
+    first[i] = std::holds_alternative<Load>(fetch[i].op) || (let && needed.count(let->var));
+    add_used(fetch[i], first[i] ? needed : used_later);
+  }
+  for (size_t i = 0; i < fetch.size(); ++i) {
+    if (first[i]) {
+      const auto* load = std::get_if<Load>(&fetch[i].op);
+      const int var = load ? load->var : std::get<Let>(fetch[i].op).var;
+      if (used_later.count(var)) loads.kept.push_back(var);
+    }
+    (first[i] ? loads : stores).then.push_back(std::move(fetch[i]));
+  }
+}
+
+}  // namespace
+
 // barrier; for k: if k+N-1 < range: fetch(k+N-1); rest(k); barrier. The barrier parts what is fetched
 // from who reads it, and rest(k-1) from the fetch that overwrites its copy of the allocations. It
 // stands at the loop's end: a driver for CPUs makes wrong code of one at its beginning. A fetch
-// that is nothing but loads and stores to the allocations is taken apart: its loads, of the last
-// point beyond the end, stand before rest(k), and its stores, into a copy that no point reads any
-// more beyond the end, behind it. `pending` are constraints on the loop's own indices, the same for
-// all lanes: a point that fails them is neither fetched nor worked on.
+// that is nothing but loads and stores to the allocations, of what rest() leaves alone, is taken
+// apart: for k: if k+N-1 < range: its loads; barrier; rest(k); if k+N-1 < range: its stores. Nothing
+// waits for the loads before rest(k) is done, and no compiler moves them over the barrier, down to
+// the stores. `pending` are constraints on the loop's own indices, the same for all lanes: a point
+// that fails them is neither fetched nor worked on.
 Status Builder::pipelined(const Frame& outer, const Frame& parent,
                           const std::vector<Affine>& pending, Body& out) {
   const Block& block = *outer.block;
@@ -208,33 +233,55 @@ Status Builder::pipelined(const Frame& outer, const Frame& parent,
   const std::string last =
       nest_.define("fetched", binary(Op::min, beyond, integer(type, range - 1)), {0, range - 1});
   const Affine copy = copy_of(variable(var, {type, 1})), next_copy = copy_of(beyond);
-  if (has_lanes()) out.push_back({Barrier{}});
-  Body body, fetch, stores;
+  Body fetch, rest, body;
   STRIA_RETURN_IF_ERROR(part(Affine::of(last), next_copy, true, fetch));
-  std::set<int> stored;
-  for (const Statement& statement : fetch)
-    if (auto* store = std::get_if<Store>(&statement.op)) stored.insert(store->place.memory);
-  const auto goes_apart = [&](const Statement& statement) {
+  STRIA_RETURN_IF_ERROR(part(Affine::of(name), copy, false, rest));
+  const auto barrier = [&](Body& to) {
+    if (has_lanes()) to.push_back({Barrier{}});
+  };
+  const ExprRef comes = binary(Op::lt, beyond, integer(type, range));
+  const bool apart = goes_apart(fetch, rest);
+  if (apart) {
+    If loads{comes, {}, {}}, stores{comes, {}, {}};
+    take_apart(std::move(fetch), loads, stores);
+    body.push_back({std::move(loads)});
+    barrier(body);
+    std::move(rest.begin(), rest.end(), std::back_inserter(body));
+    body.push_back({std::move(stores)});
+  } else {
+    barrier(out);
+    if (!fetch.empty()) body.push_back({If{comes, std::move(fetch), {}}});
+    std::move(rest.begin(), rest.end(), std::back_inserter(body));
+    barrier(body);
+  }
+  for (Statement& statement :
+       nest_.close(name, var, integer(type, 0), integer(type, range), std::move(body)))
+    out.push_back(std::move(statement));
+  if (apart) barrier(out);
+  return {};
+}
+
+// Whether loads of the fetch, and then its stores, may stand on either side of `rest`.
+bool Builder::goes_apart(const Body& fetch, const Body& rest) const {
+  std::set<int> written;
+  const auto add = [&](const Statement& statement) {
+    if (auto* store = std::get_if<Store>(&statement.op)) written.insert(store->place.memory);
+    if (auto* operation = std::get_if<Instruction>(&statement.op))
+      for (const Instruction::Operand& operand : operation->operands)
+        if (operand.written) written.insert(operand.memory);
+  };
+  walk(fetch, add);
+  walk(rest, add);
+  return !fetch.empty() && std::all_of(fetch.begin(), fetch.end(), [&](const Statement& statement) {
     if (auto* store = std::get_if<Store>(&statement.op))
       return !function_.is_param(store->place.memory) &&
              function_.array(store->place.memory).shared;
     const auto* load = std::get_if<Load>(&statement.op);
-    return load ? stored.count(load->place.memory) == 0
-                : std::holds_alternative<Let>(statement.op);
-  };
-  if (!std::all_of(fetch.begin(), fetch.end(), goes_apart)) {
-    body.push_back({If{binary(Op::lt, beyond, integer(type, range)), std::move(fetch)}});
-  } else {
-    for (Statement& statement : fetch)
-      (std::holds_alternative<Store>(statement.op) ? stores : body).push_back(std::move(statement));
-  }
-  STRIA_RETURN_IF_ERROR(part(Affine::of(name), copy, false, body));
-  std::move(stores.begin(), stores.end(), std::back_inserter(body));
-  if (has_lanes()) body.push_back({Barrier{}});
-  for (Statement& statement :
-       nest_.close(name, var, integer(type, 0), integer(type, range), std::move(body)))
-    out.push_back(std::move(statement));
-  return {};
+    if (!load) return std::holds_alternative<Let>(statement.op);
+    return std::none_of(written.begin(), written.end(), [&](int memory) {
+      return nest_.may_alias(memory, load->place.memory);
+    });
+  });
 }
 
 Status Builder::instruction(const Frame& frame, const std::string& name, Body& out) {

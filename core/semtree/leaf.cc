@@ -253,7 +253,7 @@ Status Builder::store(Frame& frame, const stripe::Store& store, Body& out) {
   move_place(p, chosen, frame, body);
   if (mask) p.mask = named(p.mask ? binary(Op::bit_and, p.mask, mask) : mask, "inside", body);
   store_element(frame, *view, p, value.expr, body);
-  if (condition) append(out, {If{condition, std::move(then)}});
+  if (condition) append(out, {If{condition, std::move(then), {}}});
   return {};
 }
 

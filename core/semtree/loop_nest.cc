@@ -79,7 +79,7 @@ std::string LoopNest::define_outside(std::string_view hint, ExprRef value, Inter
   return define_at(0, hint, std::move(value), range);
 }
 
-Body LoopNest::close(const std::string& name, int var, ExprRef lower, ExprRef upper, Body body) {
+Body LoopNest::close(const std::string& name, int var, ExprRef lower, ExprRef upper, Body body, bool unroll) {
   Level level = std::move(levels_.back());
   levels_.pop_back();
   names_.erase(name);
@@ -93,12 +93,13 @@ Body LoopNest::close(const std::string& name, int var, ExprRef lower, ExprRef up
     If last = std::move(std::get<If>(body.back().op));
     body.pop_back();
     append_all(body, std::move(last.then));
-    out.push_back({If{std::move(last.condition), {}}});
+    out.push_back({If{std::move(last.condition), {}, {}}});
     outside = &std::get<If>(out.back().op);
   }
   Body inner = std::move(level.prologue);
   append_all(inner, std::move(body));
-  For loop{var, std::move(lower), std::move(upper), std::move(inner)};
+  unroll = unroll && is_constant(lower) && is_constant(upper);
+  For loop{var, std::move(lower), std::move(upper), std::move(inner), unroll};
   (outside ? outside->then : out).push_back({std::move(loop)});
   return out;
 }
@@ -218,6 +219,7 @@ void append(Body& body, Statement statement) {
   auto* last = body.empty() ? nullptr : std::get_if<If>(&body.back().op);
   if (next && last && same(next->condition, last->condition)) {
     for (Statement& inner : next->then) append(last->then, std::move(inner));
+    last->kept.insert(last->kept.end(), next->kept.begin(), next->kept.end());
     return;
   }
   body.push_back(std::move(statement));

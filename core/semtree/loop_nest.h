@@ -40,11 +40,15 @@ class LoopNest {
   void unbind_lane() { box_.erase(kLane); }
   const std::map<std::string, Interval>& box() const { return box_; }
 
+  // May an element of one be an element of the other?
+  bool may_alias(int memory, int other) const;
+
   void open() { levels_.emplace_back(); }
   // Closes the innermost level: `body` preceded by the address parts that were placed there. A body that
   // ends in a condition independent of the loop, with nothing but definitions before it, is turned inside
-  // out: what the condition needs comes before it, the loop and the other definitions into it.
-  Body close(const std::string& name, int var, ExprRef lower, ExprRef upper, Body body);
+  // out: what the condition needs comes before it, the loop and the other definitions into it. `unroll`: the hint
+  // that a loop of constant bounds gets.
+  Body close(const std::string& name, int var, ExprRef lower, ExprRef upper, Body body, bool unroll = false);
   // At the end: what was placed outside all loops, then `body`.
   Body finish(Body body);
 
@@ -73,7 +77,6 @@ class LoopNest {
   // Splits off the statements of `body` that may run once before the loop instead, if it can be turned
   // inside out; `inside`: the variables that differ from point to point.
   bool turns_inside_out(Body& body, std::set<int> inside, bool runs, Body& before) const;
-  bool may_alias(int memory, int other) const;
   std::string define_at(size_t level, std::string_view hint, ExprRef value, Interval range);
 
   Function& function_;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the element of a view lies: addresses, slots of distributed registers, swizzles, and loads
 // beyond the allocation.
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 
+#include "stria/poly/holds_together.h"
 #include "stria/semtree/builder.h"
 #include "stria/semtree/expr.h"
 
@@ -114,6 +116,11 @@ Result<ExprRef> Builder::move_inside(const View& view, const Frame& frame, Place
     p.constant = 0;
     return ExprRef();
   }
+  // Lanes in a row that are inside together read their row or the first one.
+  const bool together = p.stride == 1 && view.whole->shape.span_elements() >= p.lanes &&
+                        std::all_of(conditions.begin(), conditions.end(), [&](const Affine& form) {
+                          return holds_together(form, kLane, frame.lanes);
+                        });
   ExprRef uniform, mask;
   for (Affine form : conditions) {
     const int64_t a = form.coefficient(kLane);
@@ -123,7 +130,7 @@ Result<ExprRef> Builder::move_inside(const View& view, const Frame& frame, Place
           "lanes of {} read one element of '{}', and only some of them lie inside it",
           name_of_block(*frame.block), view.whole->into);
     ExprRef one = nest_.at_least_zero(form);
-    if (p.lanes > 1) {
+    if (p.lanes > 1 && !together) {
       ExprRef lanes = binary(Op::mul, iota(type, p.lanes), integer(type, a));
       one = a == 0 ? broadcast(one, p.lanes)
                    : binary(Op::le, integer(type, 0),
@@ -137,7 +144,7 @@ Result<ExprRef> Builder::move_inside(const View& view, const Frame& frame, Place
     p.mask = named(p.mask ? binary(Op::bit_and, p.mask, mask) : mask, "inside", out);
     return ExprRef();
   }
-  p.multiple = 1;
+  if (p.constant % p.multiple != 0) p.multiple = p.constant & -p.constant;
   uniform = named(uniform, "inside", out);
   p.offset = named(select(uniform, address, integer(type, 0)), "o", out);
   p.constant = 0;

@@ -101,13 +101,16 @@ class Printer {
         out_ += fmt::format("{}{} ={} {}{}\n", indent, place(s->place), s->stream ? " stream" : "", expr(s->value),
                             ahead(s->prefetch));
       } else if (auto* s = std::get_if<For>(&statement.op)) {
-        out_ += fmt::format("{}for {} in {} .. {} {{\n", indent, name(s->var), expr(s->lower), expr(s->upper));
+        out_ += fmt::format("{}for {} in {} .. {}{} {{\n", indent, name(s->var), expr(s->lower), expr(s->upper),
+                            s->unroll ? " unroll" : "");
         body(s->body, depth + 1);
         out_ += indent + "}\n";
       } else if (auto* s = std::get_if<If>(&statement.op)) {
         out_ += fmt::format("{}if {} {{\n", indent, expr(s->condition));
         body(s->then, depth + 1);
-        out_ += indent + "}\n";
+        std::vector<std::string> kept;
+        for (const int var : s->kept) kept.push_back(name(var));
+        out_ += indent + (kept.empty() ? "}\n" : fmt::format("}} keeps {}\n", fmt::join(kept, ", ")));
       } else if (auto* s = std::get_if<Prefetch>(&statement.op)) {
         out_ += fmt::format("{}prefetch {}{}\n", indent, place(s->place), s->writes ? " to write" : "");
       } else if (auto* s = std::get_if<Instruction>(&statement.op)) {

@@ -131,7 +131,8 @@ const std::map<std::string, std::vector<std::string>>& given_sets() {
       {"unroll",
        {R"({"reqs": ["kernel"], "expand_idx": "i"})", R"({"reqs": ["a"], "expand_idx": "j"})",
         R"({"reqs": ["b"], "expand_idx": "x", "make_views": true})",
-        R"({"reqs": ["c"], "expand_idx": "i", "part_name": "part"})"}}};
+        R"({"reqs": ["c"], "expand_idx": "i", "part_name": "part"})",
+        R"({"reqs": ["a"], "hint": true})"}}};
   return sets;
 }
 

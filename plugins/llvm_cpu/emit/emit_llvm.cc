@@ -208,11 +208,20 @@ class Emitter {
         llvm::Value* condition = expr(*s->condition);
         auto* then = llvm::BasicBlock::Create(context_, "", function_);
         auto* done = llvm::BasicBlock::Create(context_, "", function_);
+        llvm::BasicBlock* before = b_.GetInsertBlock();
         b_.CreateCondBr(condition, then, done);
         b_.SetInsertPoint(then);
         statements(s->then);
+        llvm::BasicBlock* end = b_.GetInsertBlock();
         b_.CreateBr(done);
         b_.SetInsertPoint(done);
+        for (const int var : s->kept) {
+          llvm::Value*& value = values_[var];
+          llvm::PHINode* either = b_.CreatePHI(value->getType(), 2);
+          either->addIncoming(value, end);
+          either->addIncoming(llvm::PoisonValue::get(value->getType()), before);
+          value = either;
+        }
       } else if (auto* s = std::get_if<Prefetch>(&statement.op)) {
         prefetch(s->place, 0, s->writes);
       } else {

@@ -45,7 +45,6 @@ void k1_kernel_1_kernel_2(__global float* restrict T3_base, const ulong T3_at, _
     B_near[lane] = value_1;
     const float T2_1 = T2_near[lane];
     const float B_1 = B_near[lane];
-    const float T0_1 = T2_1 * B_1;
     const float sum = T0;
     const float sum_1 = mad(T2_1, B_1, sum);
     T0 = sum_1;
