@@ -56,9 +56,13 @@ TEST(Build, GroupsArePackedIntoThreeDimensions) {
   const auto grid = [](const std::string& indices, std::array<int64_t, 3> largest) {
     BuildOptions options;
     options.largest_grid = largest;
-    auto made = built(fmt::format("#kernel #parallel block<CU> [{}] ( // k\nout R[0] fp32(1:1)) {{\n"
+    // Every index is used: its element is that of their sum.
+    std::string sum = "0";
+    for (size_t at = 0; at < indices.size(); at = std::min(indices.find(", ", at), indices.size() - 2) + 2)
+      sum += " + " + indices.substr(at, indices.find(':', at) - at);
+    auto made = built(fmt::format("#kernel #parallel block<CU> [{}] ( // k\nout R[{}] fp32(1:1)) {{\n"
                                   "0: block<ITEM[i]> [i:4] (\nout R[0] fp32(1:1)) {{\n"
-                                  "0: $a = (fp32)1.0\n1: R = store($a)\n}}\n}}", indices),
+                                  "0: $a = (fp32)1.0\n1: R = store($a)\n}}\n}}", indices, sum),
                       options);
     EXPECT_TRUE(made.ok()) << made.status().to_string();
     if (!made.ok()) return std::string();
@@ -69,7 +73,7 @@ TEST(Build, GroupsArePackedIntoThreeDimensions) {
     const std::string text = print(*made);
     std::string out = text.substr(text.find("parallel") + 9, text.find(", index") - text.find("parallel") - 9);
     for (const Statement& statement : made->body)
-      if (auto* let = std::get_if<Let>(&statement.op))
+      if (auto* let = std::get_if<Let>(&statement.op); let && made->vars[static_cast<size_t>(let->var)].name != "o")
         out += fmt::format("; {} = {}", made->vars[static_cast<size_t>(let->var)].name, print(let->value, *made));
     return out;
   };
