@@ -413,11 +413,26 @@ class Padder {
   std::string why_not_beside(const Refinement& whole, const Border& border) const {
     if (whole.dir != RefDir::none) return fmt::format("'{}' is the program's", whole.into);
     if (std::string reason = why_not_grown(whole); !reason.empty()) return reason;
+    for (const Statement& stmt : section_.stmts)
+      if (const Block* block = stmt.block(); block && sees(*block, whole.into) && fills_with_zeros(*block))
+        return fmt::format("'{}' is read as zero beyond its end", whole.into);
     if (borders_.count(whole.into) && !scribbled_.count(whole.into))
       return fmt::format("'{}' has zeros around it, which others read", whole.into);
     if (!may_grow(whole.shape, border, options_.max_growth))
       return fmt::format("'{}' would grow by more than {}%", whole.into, options_.max_growth);
     return "";
+  }
+
+  static bool sees(const Block& block, const std::string& tensor) {
+    return std::any_of(block.refs.begin(), block.refs.end(),
+                       [&](const Refinement& ref) { return ref.from == tensor; });
+  }
+  static bool fills_with_zeros(const Block& block) {
+    return std::any_of(block.refs.begin(), block.refs.end(),
+                       [](const Refinement& ref) { return ref.tags.has("zero_fill"); }) ||
+           std::any_of(block.stmts.begin(), block.stmts.end(), [](const Statement& stmt) {
+             return stmt.block() && fills_with_zeros(*stmt.block());
+           });
   }
 
   bool is_finite(const Refinement& whole, const Refinement& view) const {

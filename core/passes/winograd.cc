@@ -175,13 +175,15 @@ class Rewriter {
     }
     if (edges != kernel.constraints.size()) return "a constraint is no edge of what it reads";
     // What of the transformed tensors is read has to be written.
+    std::set<std::string> written;
     for (size_t d = 0; d < of.results->access.size(); ++d) {
       if (d == of.axes[0].results_dim || d == of.axes[1].results_dim) continue;
       const Affine& form = of.results->access[d];
       const int64_t size = section_.find_ref(of.results->from)->shape.dims[d].size;
       std::string name;
       if (form == Affine() && size == 1) continue;
-      if (!form.is_single_index(&name) || kernel.find_index(name)->range != size)
+      if (!form.is_single_index(&name) || kernel.find_index(name)->range != size ||
+          !written.insert(name).second)
         return "it does not write all of a dimension";
     }
     int64_t summed = 1, sharing = 1, images = 1;
@@ -194,9 +196,12 @@ class Rewriter {
       if (in_results && in_taps && !in_values) sharing *= index.range;
       if (in_results && !in_taps) images *= index.range;
     }
-    if (summed < options_.min_channels || sharing < options_.min_channels) return "it has too few channels";
-    if (images * of.axes[0].tiles(tile_) * of.axes[1].tiles(tile_) < options_.min_tiles)
-      return "too few tiles share the transformed taps";
+    if (summed < options_.min_channels || sharing < options_.min_channels)
+      return fmt::format("it has too few channels: {} and {}, min_channels {}", summed, sharing,
+                         options_.min_channels);
+    const int64_t tiles = images * of.axes[0].tiles(tile_) * of.axes[1].tiles(tile_);
+    if (tiles < options_.min_tiles)
+      return fmt::format("too few tiles share the transformed taps: {}, min_tiles {}", tiles, options_.min_tiles);
     return "";
   }
 
