@@ -261,7 +261,7 @@ Status Builder::pipelined(const Frame& outer, const Frame& parent,
   return {};
 }
 
-// Whether loads of the fetch, and then its stores, may stand on either side of `rest`.
+// Whether there are loads in the fetch which may stand before `rest`, and its stores behind it.
 bool Builder::goes_apart(const Body& fetch, const Body& rest) const {
   std::set<int> written;
   const auto add = [&](const Statement& statement) {
@@ -272,7 +272,8 @@ bool Builder::goes_apart(const Body& fetch, const Body& rest) const {
   };
   walk(fetch, add);
   walk(rest, add);
-  return !fetch.empty() && std::all_of(fetch.begin(), fetch.end(), [&](const Statement& statement) {
+  const auto is_load = [](const Statement& statement) { return std::holds_alternative<Load>(statement.op); };
+  return std::any_of(fetch.begin(), fetch.end(), is_load) && std::all_of(fetch.begin(), fetch.end(), [&](const Statement& statement) {
     if (auto* store = std::get_if<Store>(&statement.op))
       return !function_.is_param(store->place.memory) &&
              function_.array(store->place.memory).shared;

@@ -205,23 +205,16 @@ class Emitter {
         auto* high = llvm::dyn_cast<llvm::ConstantInt>(upper);
         loop(s->var, lower, upper, low && high && low->getSExtValue() < high->getSExtValue(), s->body);
       } else if (auto* s = std::get_if<If>(&statement.op)) {
+        // Steps that are fetched ahead are those of lanes.
+        STRIA_CHECK(s->kept.empty(), "kernel '{}' keeps what a condition loads", fn_.name);
         llvm::Value* condition = expr(*s->condition);
         auto* then = llvm::BasicBlock::Create(context_, "", function_);
         auto* done = llvm::BasicBlock::Create(context_, "", function_);
-        llvm::BasicBlock* before = b_.GetInsertBlock();
         b_.CreateCondBr(condition, then, done);
         b_.SetInsertPoint(then);
         statements(s->then);
-        llvm::BasicBlock* end = b_.GetInsertBlock();
         b_.CreateBr(done);
         b_.SetInsertPoint(done);
-        for (const int var : s->kept) {
-          llvm::Value*& value = values_[var];
-          llvm::PHINode* either = b_.CreatePHI(value->getType(), 2);
-          either->addIncoming(value, end);
-          either->addIncoming(llvm::PoisonValue::get(value->getType()), before);
-          value = either;
-        }
       } else if (auto* s = std::get_if<Prefetch>(&statement.op)) {
         prefetch(s->place, 0, s->writes);
       } else {
