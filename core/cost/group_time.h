@@ -10,7 +10,7 @@
 //                             rows that lie in both memories are staged in vectors
 //   all                       steps * (full rounds of groups, and the last one of fewer)
 //
-// Source: our own measurements of 11 tiles of products of five sizes on a GPU of 132 units (with a step's points
+// Source: our own measurements of 11 tiles of products of each of five sizes on a GPU of 132 units (with a step's points
 // written out; 0.76 of the measured time on the average, tiles of one size within 14% of one another); the
 // constants are instructions that a lane issues for each access.
 #pragma once

@@ -365,7 +365,8 @@ std::optional<Tile> fastest_register_tile(const TiledBlock& block, const Registe
 
 bool all_larger_are_over(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
                          const CoreRates& rates) {
-  return step_of(block, tiling, tile, rates).registers > as_double(rates.registers);
+  // A larger tile may divide its range and need no tests.
+  return step_of(block, tiling, tile, rates, false).registers > as_double(rates.registers);
 }
 
 std::string to_string(const RegisterTime& time, const CoreRates& rates) {

@@ -222,7 +222,7 @@ std::vector<StagedKernel::Move> StagedKernel::moves() const {
 // is no room.
 std::vector<size_t> StagedKernel::places(const std::vector<Move>& moves,
                                          const std::vector<bool>& in_parts,
-                                         int64_t under_way) const {
+                                         int64_t under_way, Missing* missing) const {
   const auto need = [&](size_t v) {
     return in_parts[v] ? moves[v].held * static_cast<double>(under_way) : moves[v].whole;
   };
@@ -237,11 +237,25 @@ std::vector<size_t> StagedKernel::places(const std::vector<Move>& moves,
     size_t best = left.size();
     for (size_t bank = 0; bank < left.size(); ++bank)
       if (left[bank] >= need(v) && (best == left.size() || crowd[bank] < crowd[best])) best = bank;
-    if (best == left.size()) return {};
+    if (best == left.size()) {
+      if (missing) *missing = {tiled_.views[v].name, need(v), *std::max_element(left.begin(), left.end())};
+      return {};
+    }
     left[best] -= need(v);
     ++crowd[best];
     out[v] = best;
   }
+  return out;
+}
+
+std::optional<StagedKernel::Missing> StagedKernel::missing(const Tile& tile) const {
+  if (!near_banks_.empty()) return std::nullopt;
+  set(tile);
+  const std::vector<Move> parts = moves();
+  std::vector<bool> in_parts;
+  for (const Move& move : parts) in_parts.push_back(!(move.reads && move.writes));
+  Missing out;
+  if (!places(parts, in_parts, 1, &out).empty()) return std::nullopt;
   return out;
 }
 
@@ -397,12 +411,13 @@ double StagedKernel::bound(const Tile& low, const Tile& high) const {
     if (view.reads()) in += bytes;
     if (view.writes()) back += bytes;
   }
-  if (rates_->in.together > 0) in /= rates_->in.together;
-  if (rates_->out.together > 0) back /= rates_->out.together;
+  in = rates_->in.together > 0 ? in / rates_->in.together : 0;
+  back = rates_->out.together > 0 ? back / rates_->out.together : 0;
   return std::max({operation, in, back}) * kRounding;
 }
 
 std::string to_string(const StagedTime& time) {
+  if (time.tiles < 2) return "one tile is all of it";
   if (time.under_way == 0) return "there is no room for it";
   return fmt::format(
       "tiles={:.0f} under_way={} operation={:.0f} bring={:.0f} take_away={:.0f} whole={:.0f} "

@@ -94,6 +94,13 @@ class StagedKernel {
 
   // A size for each index of `tiled_block(block)`.
   StagedTime time(const Tile& tile) const;
+  // A tensor that finds no bank with so many bytes left, where all that come tile by tile do so and one
+  // tile is under way; nullopt: there is room.
+  struct Missing {
+    std::string view;
+    double bytes = 0, left = 0;  // of it, and of the bank that has most
+  };
+  std::optional<Missing> missing(const Tile& tile) const;
   // Not above the cycles of any tile that is at least `low` and at most `high`, index by index.
   double bound(const Tile& low, const Tile& high) const;
 
@@ -119,7 +126,7 @@ class StagedKernel {
   double conflicts(const stripe::Refinement& ref, const std::vector<int64_t>* strides) const;
   std::vector<Move> moves() const;
   std::vector<size_t> places(const std::vector<Move>& moves, const std::vector<bool>& in_parts,
-                             int64_t under_way) const;
+                             int64_t under_way, Missing* missing = nullptr) const;
   bool fits(const std::vector<Move>& moves, const std::vector<bool>& in_parts,
             int64_t under_way) const;
   double ports(const std::vector<Move>& moves, const std::vector<size_t>& banks,

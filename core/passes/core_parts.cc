@@ -71,10 +71,11 @@ class Chooser {
   Chooser(const Block& kernel, const HardwareModel& model, const CoreRates& rates, int64_t cores,
           int64_t most)
       : block_(cost::tiled_block(kernel)), rates_(rates), cores_(cores), most_(most) {
-    for (const stripe::Refinement& ref : kernel.refs)
-      if (element_bytes_ == 1 &&
-          (ref.dir == stripe::RefDir::out || ref.dir == stripe::RefDir::inout))
-        element_bytes_ = byte_size(ref.shape.type);
+    for (const stripe::Refinement& ref : kernel.refs) {
+      if (ref.dir != stripe::RefDir::out && ref.dir != stripe::RefDir::inout) continue;
+      element_bytes_ = byte_size(ref.shape.type);
+      break;
+    }
     for (const CoreRates::Level& level : rates.caches)
       caches_.emplace_back(model.find_memory(level.name), model.find_memory(level.behind));
   }

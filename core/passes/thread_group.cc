@@ -312,7 +312,7 @@ class GroupThreader {
       bool fits = true;
       for (const Refinement& ref : work.block->refs) {
         const int64_t own = options_.run_bytes / byte_size(ref.shape.type);
-        fits = fits && own > 1 && (run == 0 || run == own) && ref.dir != RefDir::none &&
+        fits = fits && own > 1 && std::has_single_bit(static_cast<uint64_t>(own)) && (run == 0 || run == own) && ref.dir != RefDir::none &&
                !ref.agg && !ref.swizzle && role.range % own == 0 &&
                ref.flat_access().coefficient(role.name) == 1 &&
                step_of(ref, work.around.at(ref.into), role.name) % own == 0;

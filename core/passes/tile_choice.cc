@@ -15,6 +15,7 @@
 #include "stria/cost/traffic_cost.h"
 #include "stria/pass/measure.h"
 #include "stria/passes/kernel_alone.h"
+#include "stria/passes/kernel_memo.h"
 #include "stria/passes/located_unit.h"
 #include "stria/passes/panel_chain.h"
 
@@ -201,7 +202,8 @@ class GroupTimeCosting final : public Costing {
 
 class StagedCosting final : public Costing {
  public:
-  explicit StagedCosting(cost::StagedKernel kernel) : kernel_(std::move(kernel)) {}
+  StagedCosting(cost::StagedKernel kernel, const std::string& memory)
+      : kernel_(std::move(kernel)), memory_(memory) {}
   double of(const Tile& tile) const override { return kernel_.time(tile).cost; }
   double bound(const Tile& low, const Tile& high) const override {
     return kernel_.bound(low, high);
@@ -210,9 +212,17 @@ class StagedCosting final : public Costing {
   bool hopeless(const Tile& tile) const override { return of(tile) == kNone; }
   double score(const Tile& tile) const override { return 1 / of(tile); }
   std::string terms(const Tile& tile) const override { return cost::to_string(kernel_.time(tile)); }
+  std::optional<cost::OverLimit> over(const Tile& tile) const override {
+    const std::optional<cost::StagedKernel::Missing> missing = kernel_.missing(tile);
+    if (!missing) return std::nullopt;
+    return cost::OverLimit{
+        fmt::format("what a bank of {} has left for '{}'", memory_, missing->view), "bytes",
+        missing->bytes, missing->left};
+  }
 
  private:
   const cost::StagedKernel kernel_;
+  const std::string& memory_;
 };
 
 // Of each view of the block the bytes of the tensor that it is of: what the first block on the way
@@ -233,13 +243,6 @@ std::vector<int64_t> tensor_bytes(const stripe::Program& program, const Block& b
     }
     out.push_back(ref->shape.element_count() * byte_size(ref->shape.type));
   }
-  return out;
-}
-
-std::vector<std::vector<cost::Product>> products_without_each_index(const Block& block) {
-  std::vector<std::vector<cost::Product>> out;
-  for (const stripe::Index& index : block.idxs)
-    out.push_back(cost::work_of(block, {index.name}).products);
   return out;
 }
 
@@ -311,7 +314,7 @@ class Chooser {
     }
     if (options_.cost == "staged_time") {
       entry.tensor_bytes = tensor_bytes(program, block_);
-      entry.products = products_without_each_index(block_);
+      entry.alike = nameless(block_);
     }
     if (const TileMemo::Entry* known = memo.find(entry)) {
       context_.count("choices_shared");
@@ -360,7 +363,7 @@ class Chooser {
         out.reason = kernel.status().message();
         return out;
       }
-      costing_ = std::make_unique<StagedCosting>(*std::move(kernel));
+      costing_ = std::make_unique<StagedCosting>(*std::move(kernel), options_.memory);
     } else {
       costing_ = std::make_unique<TrafficCosting>(tiled_, options_);
     }
@@ -684,7 +687,7 @@ Result<TileChoice> choose_tile(const stripe::Program& program, const Block& bloc
 const TileMemo::Entry* TileMemo::find(const Entry& like) const {
   for (const Entry& entry : entries_)
     if (entry.block == like.block && entry.kernel == like.kernel && entry.tiling == like.tiling &&
-        entry.tensor_bytes == like.tensor_bytes && entry.products == like.products)
+        entry.tensor_bytes == like.tensor_bytes && entry.alike == like.alike)
       return &entry;
   return nullptr;
 }

@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "stria/cost/block_work.h"
 #include "stria/cost/flat_kernel.h"
 #include "stria/cost/group_time.h"
 #include "stria/cost/tiled_block.h"
@@ -85,10 +84,10 @@ class TileMemo {
     cost::TiledBlock block;  // without names of its own and of tensors
     std::optional<cost::FlatKernel> kernel;
     std::optional<cost::RegisterTiling> tiling;
-    // With the cost "staged_time": of each view its tensor's bytes, and which index makes which
-    // side of products larger: the products without each index in turn.
+    // With the cost "staged_time", which looks at types, operations and layouts: of each view its
+    // tensor's bytes, and the block itself, nameless.
     std::vector<int64_t> tensor_bytes;
-    std::vector<std::vector<cost::Product>> products;
+    stripe::Block alike;
     std::string name;  // of the first such block
     TileChoice choice;
   };

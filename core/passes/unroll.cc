@@ -31,14 +31,14 @@ int64_t points_of(const Block& block, bool with_inner, int64_t most) {
 }
 
 Status mark(stripe::Program& program, const UnrollOptions& options, PassContext& context) {
-  const char* mark = options.hint ? "unroll_hint" : "unroll";
+  const char* tag = options.hint ? "unroll_hint" : "unroll";
   return for_each_selected(program, options.reqs, [&](Block& block, const TensorNames&) {
     context.matched();
-    if (block.tags.has("unroll") || block.tags.has(mark)) return Status();
+    if (block.tags.has("unroll") || block.tags.has(tag)) return Status();
     if (points_of(block, options.hint, options.max_points) > options.max_points) {
       context.skipped(block.name, "it has too many points");
     } else {
-      block.tags.set(mark);
+      block.tags.set(tag);
       context.changed();
     }
     return Status();
