@@ -49,7 +49,7 @@ class Run {
 
 struct RunOptions {
   // The plugin is asked for the end of each kernel, not of the last one alone.
-  bool watch_kernels = true;
+  bool watch_kernels = false;
   // So many runs are one: each begins when the one before has ended, without the host in between.
   // invalid_argument for more than 2^20 launches.
   uint32_t in_a_row = 1;

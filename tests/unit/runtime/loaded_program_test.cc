@@ -126,7 +126,7 @@ TEST_P(LoadedProgramTest, ConstantsAreBoundOnce) {
   auto binding = program.bind(std::vector{hal::Argument(), w, w});
   ASSERT_TRUE(binding.ok()) << binding.status().to_string();
   for (int i = 0; i < 3; ++i) {
-    auto run = binding->run(std::vector{a, w, w}, std::vector{r});
+    auto run = binding->run(std::vector{a, w, w}, std::vector{r}, {}, {.watch_kernels = true});
     ASSERT_TRUE(run.ok()) << run.status().to_string();
     ASSERT_TRUE(run->wait().ok()) << run->wait().to_string();
     EXPECT_EQ(read(r), (std::vector<float>{9, 16, 9, 16}));
@@ -142,7 +142,7 @@ TEST_P(LoadedProgramTest, AFailureNamesItsKernel) {
   exec::LoadedProgram program = load("i + 1");  // beyond the end at i = 3
   const hal::Argument a = buffer({1, 2, 3, 4}), w = buffer({1, 1, 0, 0}), r = buffer({0, 0, 0, 0});
   auto binding = program.bind(std::vector{hal::Argument(), w, w});
-  auto run = binding->run(std::vector{a, w, w}, std::vector{r});
+  auto run = binding->run(std::vector{a, w, w}, std::vector{r}, {}, {.watch_kernels = true});
   ASSERT_TRUE(run.ok()) << run.status().to_string();
   Status status = run->wait();
   EXPECT_FALSE(status.ok());
@@ -155,7 +155,8 @@ TEST_P(LoadedProgramTest, RunsInARowAreOne) {
   for (const char* index : {"i", "i + 1"}) {
     exec::LoadedProgram program = load(index);
     auto binding = program.bind(std::vector{hal::Argument(), w, w});
-    auto run = binding->run(std::vector{a, w, w}, std::vector{r}, {}, {.in_a_row = 3});
+    auto run = binding->run(std::vector{a, w, w}, std::vector{r}, {},
+                            {.watch_kernels = true, .in_a_row = 3});
     ASSERT_TRUE(run.ok()) << run.status().to_string();
     const Status status = run->wait();
     if (std::string_view(index) == "i + 1") {
@@ -180,8 +181,7 @@ TEST_P(LoadedProgramTest, KernelsThatNobodyWatchesHaveNoTimesAndNoNames) {
     exec::LoadedProgram program = load(index);
     auto binding = program.bind(std::vector{hal::Argument(), w, w});
     auto gate = device_.create_event();
-    auto run = binding->run(std::vector{a, w, w}, std::vector{r}, std::vector{*gate},
-                            {.watch_kernels = false});
+    auto run = binding->run(std::vector{a, w, w}, std::vector{r}, std::vector{*gate});
     ASSERT_TRUE(run.ok()) << run.status().to_string();
     EXPECT_EQ(run->times().status().code(), StatusCode::failed_precondition);
     ASSERT_TRUE(gate->signal().ok());
