@@ -18,7 +18,8 @@ class Queue;
 
 struct ContextOptions {
   bool in_order = false;                    // queues run one command after another
-  std::chrono::milliseconds hang_limit{0};  // of one command; 0: none
+  // For each command, as Context::hang_limit says; 0: none.
+  std::chrono::milliseconds hang_limit{0};
   uint32_t build_parts = 1;  // programs that one library's kernels are built as, at the same time
 };
 
@@ -53,7 +54,9 @@ class Context {
 
   size_t build_parts() const { return options_.build_parts; }
 
-  // How long a command may run before the device counts as lost; 0: for ever.
+  // How long a command may take before the device counts as lost; 0: for ever. Its time begins when
+  // what was handed to its queue before it has ended: what it waits for on other queues counts as
+  // its own. Commands without events of their own have the sum of their times for all of them.
   std::chrono::milliseconds hang_limit() const { return options_.hang_limit; }
   // The device does not answer any more, because of `why`. The first reason holds.
   void lose(const std::string& why);

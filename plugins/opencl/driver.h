@@ -16,12 +16,13 @@ namespace stria::opencl {
 
 // Options of the plugin, a JSON object:
 //   "loader": "libOpenCL.so.1"   the library to open
-//   "in_order": false            queues run one command after another, also where the device can
-//   run
+//   "in_order": false            queues run one command after another, also where the device can run
 //                                independent ones at once
 //   "build_parts": 1             a library's kernels are built as so many programs at the same time
-//   "hang_limit_ms": 0           a command that takes longer makes the device count as lost; 0:
-//   none
+//   "hang_limit_ms": 0           a command that takes longer, or a batch that nobody watches and that
+//                                takes longer for each of its commands, makes the device count as
+//                                lost: since what came before in its queue has ended, so with what it
+//                                waits for on other queues; 0: none
 class ClDriver final : public sdk::Driver {
  public:
   ClDriver(const sdk::Host& host, sdk::DriverOptions options);

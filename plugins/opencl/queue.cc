@@ -107,7 +107,7 @@ void Queue::end(Batch& batch) {
   batch.done->signal(std::move(outcome), times.begin_ns, times.end_ns);
 }
 
-cl_int Queue::status_after_wait(cl_event event) {
+cl_int Queue::status_after_wait(cl_event event, size_t count) {
   const OpenCl& cl = context_.cl();
   cl_int status = CL_QUEUED;
   auto look = [&] {
@@ -117,7 +117,7 @@ cl_int Queue::status_after_wait(cl_event event) {
     return status <= CL_COMPLETE;
   };
   if (context_.lost()) return CL_QUEUED;
-  const auto limit = context_.hang_limit();
+  const auto limit = limit_of(count);
   if (limit.count() == 0) {
     // Of a failed command it says that it failed. Where it could not wait, finishing may do.
     if (cl.clWaitForEvents(1, &event) != CL_SUCCESS && !look()) cl.clFinish(handle_);
@@ -129,8 +129,10 @@ cl_int Queue::status_after_wait(cl_event event) {
   const auto begin = std::chrono::steady_clock::now();
   while (!look() && !context_.lost()) {
     const auto taken = std::chrono::steady_clock::now() - begin;
-    if (taken > limit) break;
-    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(taken / 10, limit / 10));
+    // In milliseconds: the limit of many commands may be too long for a number of nanoseconds.
+    if (std::chrono::duration_cast<std::chrono::milliseconds>(taken) >= limit) break;
+    std::this_thread::sleep_for(
+        std::min<std::chrono::nanoseconds>(taken / 10, context_.hang_limit() / 10));
   }
   return status;
 }
@@ -139,7 +141,7 @@ sdk::Outcome Queue::wait_for(Command* commands, size_t count, cl_event first, cl
                              sdk::Times& times) {
   const Command& command = commands[count - 1];
   const OpenCl& cl = context_.cl();
-  const cl_int status = status_after_wait(event);
+  const cl_int status = status_after_wait(event, count);
   if (status == CL_COMPLETE) {
     cl_ulong begin = 0, end = 0;
     const bool known = cl.clGetEventProfilingInfo(first, CL_PROFILING_COMMAND_START, sizeof begin,
@@ -159,9 +161,12 @@ sdk::Outcome Queue::wait_for(Command* commands, size_t count, cl_event first, cl
     if (code == CL_SUCCESS) return failure;
     context_.lose(failure->message + ", then clFinish: " + name_of_code(code));
   } else if (!context_.lost()) {
-    context_.lose(std::string(command.what) + " has not ended" +
-                  (context_.hang_limit().count() > 0
-                       ? " after " + std::to_string(context_.hang_limit().count()) + " ms"
+    const auto limit = limit_of(count);
+    context_.lose(std::string(command.what) +
+                  (count > 1 ? ", the last of " + std::to_string(count) + " commands," : "") +
+                  " has not ended" +
+                  (limit.count() > 0
+                       ? " after " + std::to_string(limit.count()) + " ms"
                        : " where the driver says that waiting is over"));
   }
   // What the commands hold, the device may still use.

@@ -53,8 +53,13 @@ class Queue {
   // `first`.
   sdk::Outcome wait_for(Command* commands, size_t count, cl_event first, cl_event event,
                         sdk::Times& times);
-  // The command's execution status, CL_COMPLETE or an error; any other if nobody will say.
-  cl_int status_after_wait(cl_event event);
+  // The execution status of the last of `count` commands, CL_COMPLETE or an error; any other if
+  // nobody will say, or not within limit_of(count).
+  cl_int status_after_wait(cl_event event, size_t count);
+  // How long so many commands may take once what was pushed before them has ended.
+  std::chrono::milliseconds limit_of(size_t count) const {
+    return context_.hang_limit() * static_cast<int64_t>(count);
+  }
 
   Context& context_;
   const cl_command_queue handle_;

@@ -322,8 +322,33 @@ TEST_F(Commands, InOrderThatHangAreAllKept) {
   options.in_order = true;
   options.hang_limit = std::chrono::milliseconds(20);
   EXPECT_EQ(outcome_of(start(context(options), {command("a"), command("b", {0})})),
-            "'fake' is lost: clEnqueueReadBuffer has not ended after 20 ms");
+            "'fake' is lost: clEnqueueReadBuffer, the last of 2 commands, has not ended after 40 ms");
   EXPECT_THAT(called(), ElementsAre("a after 0", "b after 0"));  // nothing is freed
+}
+
+// Three times the limit of one command, and a small part of that of all.
+TEST_F(Commands, InOrderHaveTheLimitOfAllOfThem) {
+  answers.status = CL_RUNNING;
+  ContextOptions options;
+  options.in_order = true;
+  options.hang_limit = std::chrono::milliseconds(100);
+  std::vector<Command> many;
+  for (int i = 0; i < 1000; ++i) many.push_back(command("a"));
+  sdk::Ref<sdk::Event> all = start(context(options), std::move(many));
+  EXPECT_FALSE(all->wait(300'000'000));
+  answers.status = CL_COMPLETE;
+  EXPECT_EQ(outcome_of(all), "well");
+  (void)called();
+  all = {};  // before its context ends
+  // A limit beyond what nanoseconds can count.
+  answers.status = CL_RUNNING;
+  options.hang_limit = std::chrono::milliseconds(UINT32_MAX);
+  many.clear();
+  for (int i = 0; i < 3000; ++i) many.push_back(command("a"));
+  all = start(context(options), std::move(many));
+  EXPECT_FALSE(all->wait(10'000'000));
+  answers.status = CL_COMPLETE;
+  EXPECT_EQ(outcome_of(all), "well");
 }
 
 TEST_F(Commands, ThatTheDriverRefusesFailAloneAndWithThoseThatWaitForThem) {
