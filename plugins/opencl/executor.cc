@@ -30,8 +30,8 @@ Command ClExecutor::launch_command(const Queue& to, const sdk::Ref<sdk::Kernel>&
                                    std::vector<sdk::Argument> arguments) {
   return {"clEnqueueNDRangeKernel", [kernel, arguments = std::move(arguments), queue = to.handle()](
                                         cl_uint count, const cl_event* list, cl_event* event) {
-            return static_cast<const ClKernel&>(*kernel).enqueue(queue, arguments, count, list,
-                                                                 event);
+            static_cast<const ClKernel&>(*kernel).enqueue(queue, arguments, count, list, event);
+            return CL_SUCCESS;
           }};
 }
 

@@ -106,10 +106,13 @@ void ClKernel::set_arguments(Handle& handle, const std::vector<sdk::Argument>& a
   }
 }
 
-cl_int ClKernel::enqueue(cl_command_queue queue, const std::vector<sdk::Argument>& arguments,
-                         cl_uint count, const cl_event* waits, cl_event* event) const {
+void ClKernel::enqueue(cl_command_queue queue, const std::vector<sdk::Argument>& arguments,
+                       cl_uint count, const cl_event* waits, cl_event* event) const {
   const OpenCl& cl = context_.cl();
-  if (points_[0] * points_[1] * points_[2] == 0) return cl.clEnqueueMarkerWithWaitList(queue, count, waits, event);
+  // Not their product, which may be more than a size_t holds.
+  if (std::find(points_.begin(), points_.end(), size_t{0}) != points_.end())
+    return check(cl.clEnqueueMarkerWithWaitList(queue, count, waits, event),
+                 "clEnqueueMarkerWithWaitList for '" + symbol_ + "'", context_.name());
   std::lock_guard<std::mutex> lock(mutex_);
   Handle& handle = handle_for(arguments);
   set_arguments(handle, arguments);
@@ -117,9 +120,12 @@ cl_int ClKernel::enqueue(cl_command_queue queue, const std::vector<sdk::Argument
   const cl_uint dimensions = points_[2] > 1 ? 3 : points_[1] > 1 ? 2 : 1;
   const cl_int code = cl.clEnqueueNDRangeKernel(queue, handle.kernel, dimensions, nullptr,
                                                 points_.data(), group, count, waits, event);
+  // The text is made for a failure alone: this is every launch's way.
   if (code != CL_SUCCESS)
-    check(code, "clEnqueueNDRangeKernel of '" + symbol_ + "'", context_.name());
-  return code;
+    check(code,
+          fmt::format("clEnqueueNDRangeKernel of '{}' with {} x {} x {} items in groups of {}",
+                      symbol_, points_[0], points_[1], points_[2], group_points_),
+          context_.name());
 }
 
 }  // namespace stria::opencl

@@ -50,10 +50,10 @@ class ClKernel final : public sdk::Kernel {
 
   // Sets the arguments and gives the kernel to the driver, as one step for other threads; a marker
   // where no point has anything to do. The first call in which a tensor begins at no multiple of
-  // semtree::kMemoryAlignment builds the kernel anew, for any offset; it throws sdk::Error with the
-  // driver's log if the driver refuses that.
-  cl_int enqueue(cl_command_queue queue, const std::vector<sdk::Argument>& arguments, cl_uint count,
-                 const cl_event* waits, cl_event* event) const;
+  // semtree::kMemoryAlignment builds the kernel anew, for any offset. Throws sdk::Error with the
+  // driver's code for whatever the driver refuses, and with its log where that is a build.
+  void enqueue(cl_command_queue queue, const std::vector<sdk::Argument>& arguments, cl_uint count,
+               const cl_event* waits, cl_event* event) const;
 
  private:
   // The driver's kernel, with what it has as its arguments: those alone that change are set.

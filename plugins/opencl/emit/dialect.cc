@@ -217,7 +217,8 @@ semtree::SourceOptions source_options() {
   out.build.only_powers_of_two_lanes = true;
   out.build.narrow_indices = true;
   out.build.shared_vector_bytes = 16;
-  // OpenCL has no question for it. Of NVIDIA's devices; others have no less.
+  // OpenCL has no question for it. This is the limit of NVIDIA's devices; that of others is not
+  // known, and a launch beyond it is refused with its sizes.
   out.build.largest_grid = {INT32_MAX, 65535, 65535};
   return out;
 }

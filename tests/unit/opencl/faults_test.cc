@@ -275,6 +275,16 @@ TEST_F(OpenClFaults, ABatchThatNobodyWatchesFailsAllTheSame) {
   }
 }
 
+TEST_F(OpenClFaults, ALaunchThatTheDriverRefusesNamesItsSizes) {
+  ASSERT_TRUE(run(device()).ok());
+  set_fault(kRefusesLaunches);
+  EXPECT_THAT(run(device_).message(),
+              ::testing::ContainsRegex("clEnqueueNDRangeKernel of '[^']+' with [0-9]+ x 1 x 1 items in "
+                                       "groups of [0-9]+ on .*CL_INVALID_GLOBAL_WORK_SIZE"));
+  set_fault(kNoFault);
+  EXPECT_TRUE(run(device_).ok());
+}
+
 TEST_F(OpenClFaults, ADeviceThatIsLostSaysSoAlone) {
   ASSERT_TRUE(run(device()).ok());
   set_fault(kLost);

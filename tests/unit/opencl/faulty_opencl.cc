@@ -57,6 +57,14 @@ cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id* dev
   return STRIA_REAL(clBuildProgram)(program, count, devices, options, notify, state);
 }
 
+cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+                              const size_t* first, const size_t* points, const size_t* group,
+                              cl_uint count, const cl_event* waits, cl_event* event) {
+  if (stria_opencl_fault == kRefusesLaunches) return CL_INVALID_GLOBAL_WORK_SIZE;
+  return STRIA_REAL(clEnqueueNDRangeKernel)(queue, kernel, dimensions, first, points, group, count,
+                                            waits, event);
+}
+
 cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t size, void* value,
                       size_t* needed) {
   const cl_int code = STRIA_REAL(clGetEventInfo)(event, what, size, value, needed);

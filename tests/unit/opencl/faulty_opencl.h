@@ -11,6 +11,7 @@ enum OpenClFault : int {
   kNoDevice,    // no driver has a device
   kNoMemory,    // a buffer cannot be allocated
   kRejects,     // the driver refuses to build
-  kHangs,       // commands never end
-  kLost,        // commands fail, and the device does not finish
+  kRefusesLaunches,  // a kernel has more work items than the driver takes
+  kHangs,            // commands never end
+  kLost,             // commands fail, and the device does not finish
 };
