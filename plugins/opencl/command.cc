@@ -73,46 +73,13 @@ cl_event event_in_order(const Batch& batch, const Submitted& submitted) {
   return code == CL_SUCCESS ? all : nullptr;
 }
 
-// Gives the commands to the driver, which has all that the batch waits for and that is not done.
+// The same, and hands the batch on to the queue's thread.
 void submit(std::unique_ptr<Batch> batch) {
   Queue& queue = batch->queue;
-  Context& context = queue.context();
-  const size_t count = batch->commands.size();
-  const bool each_has_one = !batch->each.empty();
-  Submitted submitted{std::vector<char>(count, 0), std::vector<cl_event>(count, nullptr)};
-  std::vector<cl_event> list;
-  batch->refused.resize(count);
-  for (size_t n = 0; n < count; ++n) {
-    if (!wait_list(*batch, n, submitted, list)) continue;
-    const Command& command = batch->commands[n];
-    const bool has_one = each_has_one || n == 0 || n + 1 == count;
-    cl_event& handle = submitted.handles[n];
-    try {
-      check(command.enqueue(static_cast<cl_uint>(list.size()), list.empty() ? nullptr : list.data(),
-                            has_one ? &handle : nullptr),
-            command.what, context.name());
-      submitted.taken[n] = 1;
-    } catch (const sdk::Error& error) {
-      handle = nullptr;
-      batch->refused[n] = error.outcome();
-    }
-  }
-  cl_event all = nullptr;
-  if (!each_has_one) {
-    batch->first = submitted.handles[0];
-    all = event_in_order(*batch, submitted);
-  } else if (count > 1) {
-    all = event_of_all(*batch, submitted);
-  }
-  context.cl().clFlush(queue.handle());
-  std::vector<sdk::Ref<sdk::Event>> each = batch->each;
-  const sdk::Ref<CommandEvent> done = batch->done;
+  const std::lock_guard<std::mutex> lock(queue.giving());
+  const std::function<void()> tell = give(*batch);
   // Before others see the driver's events: what waits for them is ended after them.
-  queue.push(std::move(batch), [&] {
-    for (size_t n = 0; n < each.size(); ++n)
-      command_event(each[n]).set_handle(submitted.handles[n]);
-    if (all) done->set_handle(all);
-  });
+  queue.push(std::move(batch), tell);
 }
 
 // What the driver can wait for itself with commands in `queue`, or what is over and well.
@@ -128,7 +95,13 @@ bool known_to(const Queue& queue, const sdk::Event& event) {
 
 CommandEvent::CommandEvent(Queue& queue) : Event(queue.context().host()), queue_(queue) {}
 
+void CommandEvent::set_handle(cl_event handle) {
+  if (cl_event before = handle_.exchange(handle, std::memory_order_acq_rel))
+    earlier_.push_back(before);
+}
+
 CommandEvent::~CommandEvent() {
+  for (cl_event handle : earlier_) queue_.context().cl().clReleaseEvent(handle);
   if (cl_event handle = this->handle()) queue_.context().cl().clReleaseEvent(handle);
 }
 
@@ -148,6 +121,44 @@ sdk::Ref<sdk::Event> CommandEvent::make_end() {
       },
       sdk::Ref<EndEvent>(end).detach());
   return end;
+}
+
+std::function<void()> give(Batch& batch) {
+  Queue& queue = batch.queue;
+  Context& context = queue.context();
+  const size_t count = batch.commands.size();
+  const bool each_has_one = !batch.each.empty();
+  Submitted submitted{std::vector<char>(count, 0), std::vector<cl_event>(count, nullptr)};
+  std::vector<cl_event> list;
+  batch.refused.assign(count, nullptr);
+  for (size_t n = 0; n < count; ++n) {
+    if (!wait_list(batch, n, submitted, list)) continue;
+    const Command& command = batch.commands[n];
+    const bool has_one = each_has_one || n == 0 || n + 1 == count;
+    cl_event& handle = submitted.handles[n];
+    try {
+      check(command.enqueue(static_cast<cl_uint>(list.size()), list.empty() ? nullptr : list.data(),
+                            has_one ? &handle : nullptr),
+            command.what, context.name());
+      submitted.taken[n] = 1;
+    } catch (const sdk::Error& error) {
+      handle = nullptr;
+      batch.refused[n] = error.outcome();
+    }
+  }
+  cl_event all = nullptr;
+  if (!each_has_one) {
+    if (batch.first) context.cl().clReleaseEvent(batch.first);
+    batch.first = submitted.handles[0];
+    all = event_in_order(batch, submitted);
+  } else if (count > 1) {
+    all = event_of_all(batch, submitted);
+  }
+  context.cl().clFlush(queue.handle());
+  return [each = batch.each, done = batch.done, handles = std::move(submitted.handles), all] {
+    for (size_t n = 0; n < each.size(); ++n) command_event(each[n]).set_handle(handles[n]);
+    if (all) done->set_handle(all);
+  };
 }
 
 std::vector<sdk::Event*> Batch::waits_of(size_t n) const {

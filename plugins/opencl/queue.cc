@@ -67,11 +67,17 @@ void Queue::end_as_one(Batch& batch) {
   if (cl_event handle = batch.done->handle())
     outcome = wait_for(batch.commands.data(), batch.commands.size(),
                        batch.first ? batch.first : handle, handle, times);
+  if (outcome && give_again(batch, outcome)) {
+    outcome = nullptr;
+    if (cl_event handle = batch.done->handle())
+      outcome = wait_for(batch.commands.data(), batch.commands.size(),
+                         batch.first ? batch.first : handle, handle, times);
+  }
   if (batch.first && !context_.lost()) context_.cl().clReleaseEvent(batch.first);
   if (!outcome)
     for (const sdk::Outcome& refused : batch.refused)
       if (!outcome) outcome = refused;
-  // A queue in order runs what comes after a failed command all the same.
+  // It may have run after a wait that has failed.
   std::vector<sdk::Event*> waits;
   for (const auto& wait : batch.waits) waits.push_back(wait.get());
   if (sdk::Outcome cause = first_failure(waits)) outcome = std::move(cause);
@@ -89,8 +95,11 @@ void Queue::end(Batch& batch) {
     sdk::Outcome outcome = batch.refused.empty() ? nullptr : batch.refused[n];
     sdk::Times times;
     if (cl_event handle = event.handle()) outcome = wait_for(&command, 1, handle, handle, times);
-    // Whoever failed because of a wait tells of that. A queue in order runs what comes after a
-    // failed command all the same.
+    if (n == 0 && outcome && event.handle() && give_again(batch, outcome)) {
+      outcome = batch.refused[0];
+      if (event.handle()) outcome = wait_for(&command, 1, event.handle(), event.handle(), times);
+    }
+    // Whoever failed because of a wait tells of that. A queue in order may have run it all the same.
     if (!event.handle() || outcome || in_order_) {
       if (sdk::Outcome cause = first_failure(batch.waits_of(n))) outcome = std::move(cause);
       if (!event.handle() && !outcome) outcome = context_.lost();
@@ -105,6 +114,40 @@ void Queue::end(Batch& batch) {
     if (!outcome) outcome = event->outcome();
   const sdk::Times times = outcome ? sdk::Times{} : sdk::times_of(batch.each);
   batch.done->signal(std::move(outcome), times.begin_ns, times.end_ns);
+}
+
+bool Queue::has_not_run(const Batch& batch) const {
+  std::vector<cl_event> events;
+  for (const auto& event : batch.each)
+    events.push_back(static_cast<const CommandEvent&>(*event).handle());
+  if (batch.each.empty()) events = {batch.first, batch.done->handle()};
+  return std::all_of(events.begin(), events.end(), [this](cl_event event) {
+    cl_int status = CL_QUEUED;
+    return event &&
+           context_.cl().clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
+                                        &status, nullptr) == CL_SUCCESS &&
+           status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+  });
+}
+
+bool Queue::give_again(Batch& batch, const sdk::Outcome& failure) {
+  if (failure->native_code != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) return false;
+  std::vector<sdk::Event*> waits;
+  for (const auto& wait : batch.waits) waits.push_back(wait.get());
+  if (context_.lost() || first_failure(waits)) return false;
+  const std::lock_guard<std::mutex> giving(giving_);
+  if (context_.cl().clFinish(handle_) != CL_SUCCESS || !has_not_run(batch)) return false;
+  std::vector<Batch*> all = {&batch};
+  if (in_order_) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& later : batches_) {
+      if (later->refused.empty()) continue;  // the driver has never had it
+      if (!has_not_run(*later)) return false;
+      all.push_back(later.get());
+    }
+  }
+  for (Batch* each : all) give(*each)();
+  return true;
 }
 
 cl_int Queue::status_after_wait(cl_event event, size_t count) {

@@ -30,6 +30,9 @@ class Queue {
   // Whether it runs one command after another, so that none needs to name an earlier one.
   bool in_order() const { return in_order_; }
 
+  // Held from before a batch's first command is given to the driver until the batch is pushed.
+  std::mutex& giving() { return giving_; }
+
   // Ends the batch when the driver says so, and at its turn. Commands that the driver has not got
   // fail with what they wait for, or with the driver's refusal. Calls `pushed` once the batch has
   // its turn, before it can end.
@@ -47,6 +50,11 @@ class Queue {
  private:
   void run();
   void end(Batch& batch);
+  // Gives a batch that ends with `failure` to the driver once more, and on a queue in order what
+  // comes after it with it. False, and nothing is done, if that is not right: see start().
+  bool give_again(Batch& batch, const sdk::Outcome& failure);
+  // Whether the driver has had the batch and has run none of it because of what it comes after.
+  bool has_not_run(const Batch& batch) const;
   // Of a batch whose commands have no events of their own.
   void end_as_one(Batch& batch);
   // Waits for commands that the driver has, of which the last one's end is `event`; they begin with
@@ -64,6 +72,7 @@ class Queue {
   Context& context_;
   const cl_command_queue handle_;
   const bool in_order_;
+  std::mutex giving_;  // before mutex_
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::unique_ptr<Batch>> batches_;  // guarded by mutex_

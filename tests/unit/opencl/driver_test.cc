@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <mutex>
+#include <thread>
 
 #include "command.h"
 #include "device_query.h"
@@ -349,6 +350,94 @@ TEST_F(Commands, InOrderHaveTheLimitOfAllOfThem) {
   EXPECT_FALSE(all->wait(10'000'000));
   answers.status = CL_COMPLETE;
   EXPECT_EQ(outcome_of(all), "well");
+}
+
+// An event of the driver below: what becomes of its command, and whether that is known.
+struct Told {
+  std::atomic<cl_int> status = CL_RUNNING;
+};
+// The end of the one command that fails: until then all that is given follows it and fails too.
+Told failing;
+
+// A driver that fails what follows a failed command in order, as PoCL does.
+OpenCl driver_that_fails_followers() {
+  OpenCl cl = telling_driver();
+  cl.clWaitForEvents = [](cl_uint, const cl_event* events) -> cl_int {
+    auto* told = reinterpret_cast<Told*>(*events);
+    while (told->status > CL_COMPLETE) std::this_thread::yield();
+    return told->status < 0 ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS;
+  };
+  cl.clGetEventInfo = [](cl_event event, auto, auto, void* value, auto) -> cl_int {
+    *static_cast<cl_int*>(value) = reinterpret_cast<Told*>(event)->status;
+    return CL_SUCCESS;
+  };
+  return cl;
+}
+Command told_command(std::string name) {
+  return {"clEnqueueReadBuffer", [name](cl_uint, const cl_event*, cl_event* event) -> cl_int {
+            static Told well{CL_COMPLETE}, not_run{CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST};
+            calls.add(name);
+            Told& told = name == "fails" ? failing : failing.status == CL_RUNNING ? not_run : well;
+            if (event) *event = reinterpret_cast<cl_event>(&told);
+            return CL_SUCCESS;
+          }};
+}
+
+TEST_F(Commands, InOrderThatFollowAFailedOneAreGivenOnceMore) {
+  const OpenCl cl = driver_that_fails_followers();
+  ContextOptions options;
+  options.in_order = true;
+  Context context(host_, cl, fake(), options);
+  failing.status = CL_RUNNING;
+  const auto start = [&](std::vector<std::string> names, std::vector<sdk::Event*> waits) {
+    std::vector<Command> commands;
+    for (const std::string& name : names) commands.push_back(told_command(name));
+    return opencl::start(context.transfer_queue(), tracker_, std::move(commands),
+                         {waits.data(), waits.size()});
+  };
+  sdk::Ref<sdk::Event> failed = start({"fails"}, {});
+  sdk::Ref<sdk::Event> end = failed->make_end();
+  // After its end, after that, with nothing to do with it, and after the failure itself.
+  sdk::Ref<sdk::Event> after = start({"b", "c"}, {end.get()});
+  sdk::Ref<sdk::Event> chained = start({"d"}, {after.get()}), own = start({"e"}, {});
+  sdk::Ref<sdk::Event> dependent = start({"f"}, {failed.get()});
+  EXPECT_THAT(calls.take(), ElementsAre("fails", "b", "c", "d", "e", "f"));
+  failing.status = -777;
+  EXPECT_EQ(outcome_of(failed), "clEnqueueReadBuffer on 'fake': -777");
+  EXPECT_EQ(outcome_of(end), "well");
+  EXPECT_EQ(outcome_of(after), "well");
+  EXPECT_EQ(outcome_of(chained), "well");
+  EXPECT_EQ(outcome_of(own), "well");
+  EXPECT_EQ(outcome_of(dependent), outcome_of(failed));
+  // In their order, without the one whose wait has failed.
+  EXPECT_THAT(called(), ElementsAre("finish", "finish", "b", "c", "d", "e"));
+}
+
+// What has run meanwhile may have overwritten what the others read.
+TEST_F(Commands, InOrderThatWereOvertakenFailInstead) {
+  const OpenCl cl = driver_that_fails_followers();
+  ContextOptions options;
+  options.in_order = true;
+  Context context(host_, cl, fake(), options);
+  failing.status = CL_RUNNING;
+  const auto start = [&](const char* name) {
+    std::vector<Command> commands;
+    commands.push_back(told_command(name));
+    return opencl::start(context.transfer_queue(), tracker_, std::move(commands), {});
+  };
+  sdk::Ref<sdk::Event> failed = start("fails"), follows = start("b");
+  // The queue's thread does not come to the second one before the third one is given.
+  std::atomic<bool> given = false;
+  failed->on_done([](void* state,
+                     const stria_error*) { static_cast<std::atomic<bool>*>(state)->wait(false); },
+                  &given);
+  failing.status = -777;
+  sdk::Ref<sdk::Event> overtakes = start("c");
+  given = true;
+  given.notify_all();
+  EXPECT_EQ(outcome_of(overtakes), "well");
+  EXPECT_THAT(outcome_of(follows), HasSubstr("CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST"));
+  EXPECT_THAT(called(), ElementsAre("fails", "b", "c", "finish", "finish"));
 }
 
 TEST_F(Commands, ThatTheDriverRefusesFailAloneAndWithThoseThatWaitForThem) {
