@@ -13,12 +13,12 @@
 namespace stria::hal {
 namespace {
 
-// Longer than the gap between two kernels of a chain.
+// Longer than the gap between two kernels of a chain. So long a thread that waits keeps its core.
 constexpr std::chrono::microseconds kSpin{30};
 // Longer than a thread that waits for a result takes to wake and to bring the next work: a core
 // that sleeps in a virtual machine wakes after about 50 microseconds, and each worker that fell
-// asleep meanwhile costs as much again. Shorter than anyone would notice on a battery; and who else
-// wants the core gets it.
+// asleep meanwhile costs as much again. Shorter than anyone would notice on a battery; and after
+// kSpin who else wants the core gets it.
 constexpr std::chrono::microseconds kLook{200};
 
 void pause() {
@@ -29,19 +29,31 @@ void pause() {
 #endif
 }
 
-// Until `done()` or kLook is over, after kSpin leaving the core to others; the clock is read now and
-// then only.
-template <typename Done>
-bool spin_until(Done done) {
-  const auto begin = std::chrono::steady_clock::now();
-  for (auto now = begin; now < begin + kLook; now = std::chrono::steady_clock::now()) {
+// Calls `done()` until it holds or `time` is over, and `between` now and then, when the clock is
+// read too. Gives whether it holds.
+template <typename Done, typename Between>
+bool wait_for(Done done, std::chrono::microseconds time, Between between) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  do {
     for (int i = 0; i < 32; ++i) {
       if (done()) return true;
       pause();
     }
-    if (now > begin + kSpin) std::this_thread::yield();
-  }
+    between();
+  } while (std::chrono::steady_clock::now() < end);
   return done();
+}
+
+// For kSpin.
+template <typename Done>
+bool spin_until(Done done) {
+  return wait_for(done, kSpin, [] {});
+}
+
+// For the rest of kLook, leaving the core to others.
+template <typename Done>
+bool yield_until(Done done) {
+  return wait_for(done, kLook - kSpin, [] { std::this_thread::yield(); });
 }
 
 // Two tasks must be able to overlap: they may wait for each other.
@@ -99,9 +111,10 @@ void ThreadPool::start() {
 
 unsigned ThreadPool::announce(uint64_t helpers) {
   news_.fetch_add(1, std::memory_order_release);
-  // Workers that still look for work come without being woken.
-  uint64_t wanted = tasks_.size() + helpers;
-  return wanted <= looking_ ? 0 : std::min<uint64_t>(wanted - looking_, sleeping_);
+  wanted_ = tasks_.size() + helpers;
+  // Workers that spin come at once. Those that yield come as soon as they have a core, which can be
+  // a time slice later: a sleeping one is woken as well, for who wakes may get a core sooner.
+  return wanted_ <= spinning_ ? 0 : std::min<uint64_t>(wanted_ - spinning_, sleeping_);
 }
 
 void ThreadPool::wake(unsigned count) {
@@ -198,7 +211,7 @@ void ThreadPool::parallel_for(uint64_t count, uint64_t grain,
   wake(sleepers);
   // Nobody joins any more; helpers that did are on their last piece.
   auto alone = [&] { return loop.helpers.load(std::memory_order_acquire) == 0; };
-  if (spin_until(alone)) {
+  if (spin_until(alone) || yield_until(alone)) {
     // The last helper lowers the count with the mutex held: let it go before `loop` dies.
     std::lock_guard lock(mutex_);
     return;
@@ -241,13 +254,22 @@ void ThreadPool::work() {
       continue;
     }
     if (stop_) return;
-    ++looking_;
-    lock.unlock();
     auto changed = [&] { return news_.load(std::memory_order_acquire) != seen; };
-    bool found = spin_until(changed);
-    lock.lock();
-    --looking_;
-    if (found) continue;
+    // Announcements are made with the lock held, and so is each step to the next way of waiting,
+    // after a last look: none is missed between two of them.
+    const auto look = [&](unsigned& count, auto until) {
+      ++count;
+      lock.unlock();
+      (void)until(changed);
+      lock.lock();
+      --count;
+      return changed();
+    };
+    if (look(spinning_, [](auto done) { return spin_until(done); })) continue;
+    // Not more than the next work is likely to want: what the last one did, or two tasks at once.
+    if (yielding_ < std::max<uint64_t>(kLeastWorkers, wanted_) &&
+        look(yielding_, [](auto done) { return yield_until(done); }))
+      continue;
     ++sleeping_;
     wake_.wait(lock, changed);
     --sleeping_;

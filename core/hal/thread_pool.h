@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The worker threads of a host: tasks that run once, and loops that idle workers join. Built for
-// short launches: workers look for work a fifth of a millisecond before they sleep, the caller of a
-// loop never waits for a worker to wake, and a queued task goes before a share of a running loop,
-// so that independent tasks overlap. Loops that run at once share the workers evenly.
+// short launches: before they sleep, all workers look for work for 30 microseconds and as many as
+// the last work wanted for a fifth of a millisecond; the caller of a loop never waits for a worker
+// to wake, and a queued task goes before a share of a running loop, so that independent tasks
+// overlap. Loops that run at once share the workers evenly.
 //
 // However many threads an application brings, no more work than were asked for: its tasks run on
 // workers, and workers join the loops of its threads only as far as those are too few. Workers run
-// where the pool was made: an application that keeps one of its threads to
-// a core does not keep the workers there.
+// where the pool was made: an application that keeps one of its threads to a core does not keep the
+// workers there.
 //
 // A system that refuses threads or memory ends nothing: what the workers that there are cannot take
 // is done by whoever brings it. Workers have alternate signal stacks (signal_stack.h).
@@ -102,8 +103,12 @@ class ThreadPool {
   unsigned running_tasks_ = 0;
   unsigned helping_ = 0;  // workers in loops of others
   unsigned outside_ = 0;  // threads that are no workers, in loops of their own
-  unsigned looking_ = 0;  // workers that spin
+  // Workers without work: those that keep a core while they look for some, those that leave it to
+  // others, and those that must be woken.
+  unsigned spinning_ = 0;
+  unsigned yielding_ = 0;
   unsigned sleeping_ = 0;
+  uint64_t wanted_ = 0;  // workers, by the last announcement
   bool stop_ = false;
 };
 
