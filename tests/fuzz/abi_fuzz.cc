@@ -2,6 +2,7 @@
 // The boundary of a plugin that is made of the helper's defaults: an input is a list of calls with
 // hostile sizes, offsets, orders and texts. What the contract of stria/plugin.h forbids (handles of
 // another device, dangling handles) is not tried; everything else must be answered with a status.
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <memory>
@@ -537,11 +538,15 @@ void query(Script& script) {
   abi.major = script.byte() % 2u;
   abi.minor_min = script.byte() % 4u;
   abi.minor_max = script.byte() % 4u;
-  // Right where the ABI's is, so that one byte of the script decides about both.
+  // Right where the ABI's is, so that one byte of the script decides about both: hosts of older
+  // minors write the same Stripe, and newer ones as much newer Stripe.
+  const auto stripe_minor = [](uint32_t minor) {
+    return STRIA_STRIPE_MINOR + std::max<uint32_t>(minor, STRIA_ABI_MINOR) - STRIA_ABI_MINOR;
+  };
   stria_version_range stripe = abi;
   stripe.major = abi.major - STRIA_ABI_MAJOR + STRIA_STRIPE_MAJOR;
-  stripe.minor_min = abi.minor_min - STRIA_ABI_MINOR + STRIA_STRIPE_MINOR;
-  stripe.minor_max = abi.minor_max - STRIA_ABI_MINOR + STRIA_STRIPE_MINOR;
+  stripe.minor_min = stripe_minor(abi.minor_min);
+  stripe.minor_max = stripe_minor(abi.minor_max);
   stria_host_info host{};
   host.size = sizeof host;
   host.abi = &abi;
