@@ -4,16 +4,21 @@
 // works on it meanwhile, and as many tiles are under way as the unit has (pipeline_depth) and the
 // near memory has room for. In cycles of the model's clock:
 //
-//   operation   overhead, and the longer of operations / rate (of a systolic array: fill, steps and
-//   drain) and the
-//               operands' bytes over the ports of near memory
-//   bring,      of each tensor latency + bytes / bytes per cycle; one after the other on an
-//   instance of the transfer take away   unit, and together not faster than the buses period the
-//   longest of operation / instances, bring, take away (their sum if one instance does both, or one
-//   bus
-//               carries both), the busiest port, and bring + operation + take away over the tiles
-//               under way
-//   all         whole tensors, bring + operation + take away, and a period for each further tile
+// clang-format off: a table
+//
+//   operation    overhead, and the longer of
+//                  operations / rate (of a systolic array: fill, steps and drain) and
+//                  the operands' bytes over the ports of near memory
+//   bring,       of each tensor latency + bytes / bytes per cycle; one after the other on an
+//   take away    instance of the transfer unit, and together not faster than the buses
+//   period       the longest of
+//                  operation / instances,
+//                  bring, take away (their sum if one instance does both, or one bus carries both),
+//                  the busiest port, and
+//                  bring + operation + take away over the tiles under way
+//   all          whole tensors, bring + operation + take away, and a period for each further tile
+//
+// clang-format on
 //
 // Tensors come whole and once where all of them fit; the largest come tile by tile, one after the
 // other, until the rest has room. Then a kernel is one operation if none does and tiles are not cut

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "stria/cost/block_work.h"
 #include "stria/base/status.h"
+#include "stria/cost/block_work.h"
 #include "stria/hwmodel/hardware_model.h"
 
 namespace stria::cost {

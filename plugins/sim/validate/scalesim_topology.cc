@@ -5,8 +5,8 @@
 #include <charconv>
 #include <cmath>
 
-#include "stria/cost/unit_operation.h"
 #include "stria/base/text.h"
+#include "stria/cost/unit_operation.h"
 
 namespace stria::sim {
 namespace {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "stria/cost/block_work.h"
 #include "stria/base/diagnostic.h"
 #include "stria/base/status.h"
+#include "stria/cost/block_work.h"
 #include "stria/hwmodel/hardware_model.h"
 
 namespace stria::sim {
