@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "small_machine.h"
@@ -18,6 +19,7 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::Not;
 
 // Tiles of A come in, are doubled on DSP, and go out, two at once.
 constexpr const char* kTiles = R"(stripe 1.0
@@ -326,6 +328,15 @@ TEST(Report, FarOperandsAreNamed) {
   SimulationReport report;
   report.parts.push_back({"main", std::move(run).value()});
   EXPECT_THAT(summary(report), HasSubstr("there works on A in DRAM[0] from afar: 512 bytes"));
+  // Of many the largest, also those past 2^64 bytes.
+  SimulationReport many = report;
+  for (int n = 0; n < 20; ++n)
+    many.parts[0].run.lowered.far[0]["X" + std::to_string(n)] = std::ldexp(1.0, 50 + n);
+  const std::string lines = summary(many);
+  EXPECT_THAT(lines, HasSubstr("X19 from afar: 590295810358705651712 bytes"));
+  EXPECT_THAT(lines, HasSubstr("X12 from afar: 4611686018427387904 bytes"));
+  EXPECT_THAT(lines, Not(HasSubstr("X11 from afar")));
+  EXPECT_THAT(lines, HasSubstr("  and on 14 more operands from afar"));
   const json far = json::parse(report_json(report))["parts"][0]["far_operands"];
   ASSERT_EQ(far.size(), 2u);
   EXPECT_EQ(far[0]["kernel"], "there");
