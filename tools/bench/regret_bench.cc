@@ -142,7 +142,8 @@ class Sweep {
     if (terms) how.explain = "autotile";
     how.after_step = [&](int position, const StepReport& report, const stripe::Program&) {
       if (!candidates.empty()) {
-        const Contest contest = known_.empty() ? time_all(candidates, timer) : by_times(candidates);
+        const Contest contest = known_.empty() ? time_all(candidates, timer, shape.name + ", " + report.step)
+                                                : by_times(candidates);
         if (terms) write_terms(shape, report, candidates, terms);
         rows.push_back(row_of(report.step, candidates, contest));
         candidates.clear();
@@ -163,12 +164,14 @@ class Sweep {
 
   // In rounds over all of them, so that a slow minute of the machine slows all alike; the shortest
   // run of each. Then more rounds over those that may be the best. The one that then is the best
-  // and the model's choice are timed anew.
-  Contest time_all(std::vector<Candidate>& candidates, CandidateTimer& timer) const {
+  // and the model's choice are timed anew. `where`: shape and step, for errors.
+  Contest time_all(std::vector<Candidate>& candidates, CandidateTimer& timer,
+                   const std::string& where) const {
     constexpr double kSpent = 2e9;  // ns, after the first rounds
     std::vector<std::pair<size_t, ReadyCandidate>> ready;
     for (size_t i = 0; i < candidates.size(); ++i) {
       Result<ReadyCandidate> one = timer.ready(candidates[i].program);
+      if (i == 0) must(one.status().with_context(where + ": the model's choice was not built"));
       if (one.ok())
         ready.emplace_back(i, *std::move(one));
       else
@@ -194,7 +197,6 @@ class Sweep {
     if (ready.size() > kFinalists) ready.erase(ready.begin() + kFinalists, ready.end());
     for (int n = 0; n < rounds_; ++n) round();
     sort();
-    STRIA_CHECK(!ready.empty() && ready[0].first == 0, "the model's choice could not be built");
     if (ready.size() == 1) return {0, candidates[0].ns, candidates[0].ns};
     return time_again(ready[0].second, ready[1].second, ready[1].first);
   }
@@ -297,10 +299,11 @@ int run(const Asked& asked) {
   std::printf("%-34s %-15s %5s %8s %8s %6s %5s  %-26s %s\n", "shape", "step", "tiles", "GFLOP/s",
               "best", "ratio", "rank", "by model", "best");
   double logs = 0, worst = INFINITY;
-  size_t count = 0, failed = 0;
+  size_t shapes = 0, count = 0, failed = 0;
   std::string worst_name;
   for (const RegretShape& shape : regret_shapes()) {
     if (shape.name.find(asked.only) == std::string::npos) continue;
+    ++shapes;
     for (const Row& row : sweep.run(shape, terms)) {
       std::printf("%-34s %-15s %5zu %8.1f %8.1f %6.3f %5zu  %-26s %s\n", shape.name.c_str(),
                   row.step.c_str(), row.candidates, shape.operations / row.model_ns,
@@ -315,6 +318,10 @@ int run(const Asked& asked) {
     }
   }
   if (terms) std::fclose(terms);
+  if (shapes == 0) {
+    std::fprintf(stderr, "--only '%s': no shape has it in its name\n", asked.only.c_str());
+    return 2;
+  }
   if (count == 0) return 0;
   const double geomean = std::exp(logs / static_cast<double>(count));
   std::printf("%-46s %10.3f            %-16s over %zu choices\n",

@@ -177,13 +177,14 @@ struct Total {
 int run(const std::string& only, int64_t most, std::FILE* candidates) {
   std::printf("%-30s %-26s %6s %10s %10s %6s %10s\n", "model", "shape", "tiles", "cycles", "best",
               "ratio", "traffic");
-  bool met = true;
+  bool met = true, any = false;
   for (const Machine& machine : machines()) {
     Sweep sweep(machine, most);
     Total by_time, by_traffic;
     size_t failed = 0;
     for (const RegretShape& shape : regret_shapes()) {
       if ((sweep.name() + " " + shape.name).find(only) == std::string::npos) continue;
+      any = true;
       const Choice time = sweep.run(shape, "staged_time", candidates),
                    traffic = sweep.run(shape, "traffic", nullptr);
       const double best = std::min(time.best, traffic.best);
@@ -209,6 +210,10 @@ int run(const std::string& only, int64_t most, std::FILE* candidates) {
                 by_time.worst >= kWorstGoal ? "met" : "MISSED", by_time.worst_name.c_str(),
                 by_traffic.geomean(), by_traffic.worst);
     if (failed > 0) std::printf("%zu tiles could not be simulated\n", failed);
+  }
+  if (!any) {
+    std::fprintf(stderr, "--only '%s': no model and shape have it in their names\n", only.c_str());
+    return 2;
   }
   return met ? 0 : 1;
 }

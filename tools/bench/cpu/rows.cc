@@ -441,9 +441,10 @@ nlohmann::json Bench::run(const CaseSet& set) {
   bool first = true;
   for (Case what : set.cases) {
     if (what.name.find(asked_.only) == std::string::npos) continue;
-    if (what.conv)
-      what.conv->fewer_products = std::any_of(asked_.parameters.begin(), asked_.parameters.end(),
-                                              [](const std::string& text) { return text.rfind("WINOGRAD=", 0) == 0; });
+    if (what.conv) {
+      const nlohmann::json given = settings_as_json(options_of(what).parameters);
+      what.conv->fewer_products = given.value("WINOGRAD", nlohmann::json(0)) != 0;
+    }
     if (std::exchange(first, false)) std::printf("%s: %s\n", set.name.c_str(), set.what.c_str());
     const std::string name = set.name + " " + what.name;
     Result<Row> row = set.kind == SetKind::memory    ? against_memory(what, name)

@@ -63,12 +63,12 @@ class Bench {
   nlohmann::json compile_time(const CaseSet& set) const;
   void summarize(const CaseSet& set, const std::vector<Row>& rows, size_t failed,
                  nlohmann::json& out) const;
+  CompileOptions options_of(const Case& what) const;
 
   const Asked& asked_;
   const std::vector<std::unique_ptr<PeerLibrary>>& peers_;
   Runtime runtime_;
   Device device_;
-  CompileOptions options_of(const Case& what) const;
 
   std::optional<SourceText> pipeline_;
   Memory streams_;  // of memory sets; made once
