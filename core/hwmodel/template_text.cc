@@ -428,6 +428,21 @@ Result<std::set<std::string>> template_parameters(const SourceText& source) {
   return reads;
 }
 
+Result<std::set<std::string>> settable_parameters(const SourceText& source) {
+  STRIA_ASSIGN(std::set<std::string> out, template_parameters(source));
+  for (const char* given : {"hw", "device"}) out.erase(given);
+  return out;
+}
+
+Status check_settings(const TemplateSettings& settings, const std::set<std::string>& parameters,
+                      std::string_view place) {
+  for (const auto& [name, value] : settings)
+    if (!parameters.count(name))
+      return not_found("no parameter '{}' in {}{}", name, place,
+                       did_you_mean(name, {parameters.begin(), parameters.end()}));
+  return Status();
+}
+
 Result<RenderedText> render_template(const SourceText& source, const json& values) {
   STRIA_CHECK(values.is_object(), "template values must be an object");
   STRIA_ASSIGN(std::vector<Node> nodes, Reader(source).read());

@@ -15,6 +15,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -66,6 +67,12 @@ struct RenderedText {
 // The names that the template reads from its values, in any branch, and does not set itself first:
 // its parameters. Thread-safe.
 Result<std::set<std::string>> template_parameters(const SourceText& source);
+// Those of them that a caller sets: without `hw` and `device`, which a model and a device give.
+Result<std::set<std::string>> settable_parameters(const SourceText& source);
+// not_found, with the nearest name, for a setting that is none of `parameters`; `place` says whose
+// they are, "'hw.json' or 'steps.json'". Thread-safe.
+Status check_settings(const TemplateSettings& settings, const std::set<std::string>& parameters,
+                      std::string_view place);
 
 // `values` is an object of names. Output is limited to 64 MiB, the work and the values' sizes to
 // about a second's (template_expression.h); beyond that out_of_range. Thread-safe.

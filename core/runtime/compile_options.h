@@ -37,7 +37,7 @@ struct CompileOptions {
   // So many of the best candidates by cost are timed on the device wherever the pipeline chooses
   // tiles, and the fastest is taken; 0: none. Takes seconds for each kernel the first time: times
   // are kept in the user's cache folder. It is the pipeline's parameter MEASURE_TOP; unsupported
-  // for one that has none.
+  // for one that has none, invalid_argument if `parameters` give it too.
   int tune = 0;
   // Values for parameters of the pipeline, by name (JSON where it is JSON, else text): {"WINOGRAD",
   // "4"}. not_found for one that the pipeline does not have. What a device offers its README says.

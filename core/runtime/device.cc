@@ -73,15 +73,23 @@ Result<std::vector<size_t>> positions_of(const exec::Plan& plan, const std::vect
 // The parameter of a pipeline that says how many candidates are timed.
 constexpr const char* kMeasureTop = "MEASURE_TOP";
 
-// What the options say of the pipeline's parameters.
-Result<TemplateSettings> pipeline_settings(const SourceText& pipeline, const CompileOptions& options) {
+// What the options say of the pipeline's parameters, which are `known`.
+Status check_parameters(const SourceText& pipeline, const std::set<std::string>& known,
+                        const CompileOptions& options) {
+  STRIA_RETURN_IF_ERROR(
+      check_settings(options.parameters, known, fmt::format("'{}'", pipeline.name)));
+  const auto top = options.parameters.find(kMeasureTop);
+  if (options.tune > 0 && top != options.parameters.end())
+    return invalid_argument("tune {} and {}={} both say how many candidates are timed: give one",
+                            options.tune, kMeasureTop, top->second);
+  return Status();
+}
+
+Result<TemplateSettings> pipeline_settings(const SourceText& pipeline,
+                                           const CompileOptions& options) {
+  STRIA_ASSIGN(const std::set<std::string> known, settable_parameters(pipeline));
+  STRIA_RETURN_IF_ERROR(check_parameters(pipeline, known, options));
   TemplateSettings out = options.parameters;
-  STRIA_ASSIGN(std::set<std::string> known, template_parameters(pipeline));
-  for (const char* given : {"hw", "device"}) known.erase(given);
-  for (const auto& [name, value] : out)
-    if (!known.count(name))
-      return not_found("{}: no parameter '{}'{}", pipeline.name, name,
-                       did_you_mean(name, {known.begin(), known.end()}));
   if (options.tune <= 0) return out;
   if (!known.count(kMeasureTop))
     return unsupported("{}: tune {}: the pipeline times no candidates: it has no parameter {}",
@@ -164,6 +172,12 @@ Result<Tensor> Device::create_tensor(const TensorInfo& info) const {
 Result<Event> Device::create_event() const {
   STRIA_ASSIGN(hal::Event event, state_->device.create_event());
   return Inside::event_of(std::move(event));
+}
+
+Status Inside::check_parameters(const Device& device, const CompileOptions& options) {
+  const SourceText& text = options.pipeline ? *options.pipeline : device.state_->pipeline_text;
+  STRIA_ASSIGN(const std::set<std::string> known, settable_parameters(text));
+  return stria::check_parameters(text, known, options);
 }
 
 Result<Compilation> Inside::specialize(const Device& device, Compilation compilation,

@@ -39,6 +39,9 @@ struct Inside {
                              std::string selector = {});
   static const hal::Device& hal_device(const Device& device);
   static const HardwareModel& model(const Device& device);
+  // not_found: parameters that the pipeline does not have; invalid_argument: one that `tune` gives
+  // as well. `specialize` says the same, later.
+  static Status check_parameters(const Device& device, const CompileOptions& options);
   // The two halves of Device::compile after lower_program: the device's pipeline (or that of
   // `options`), and building and loading what it made.
   static Result<Compilation> specialize(const Device& device, Compilation compilation,

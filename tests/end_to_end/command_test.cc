@@ -192,8 +192,18 @@ TEST_F(Command, ParametersOfTheDevicesPipeline) {
   EXPECT_THAT(out_of("run p.tile --device llvm_cpu --set WINOGRAD=4 --profile --input I=random:1 "
                      "--input F=random:2" + shapes),
               HasSubstr("kernel_0_results"));
-  EXPECT_THAT(run("compile p.tile --device llvm_cpu --set WINOGRAT=2 -o p.stripe" + shapes).err,
-              HasSubstr("no parameter 'WINOGRAT', did you mean 'WINOGRAD'?"));
+  const auto refused = [&](const std::string& arguments, const std::string& message) {
+    const auto result = run(arguments);
+    EXPECT_EQ(result.code, 2) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(message));
+  };
+  refused("compile p.tile --device llvm_cpu --set WINOGRAT=2 -o p.stripe" + shapes,
+          "cpu.json', did you mean 'WINOGRAD'?");
+  // Before inputs are read, which are not there.
+  refused("run p.tile --device llvm_cpu --set WINOGRADE=4 --input I=no.npy --input F=no.npy",
+          "no parameter 'WINOGRADE' in '");
+  refused("compile p.tile --device llvm_cpu --tune 4 --set MEASURE_TOP=8 -o p.stripe" + shapes,
+          "tune 4 and MEASURE_TOP=8 both say how many candidates are timed: give one");
 }
 
 TEST_F(Command, OptOnTheStripeTopFile) {

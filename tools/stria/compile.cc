@@ -63,12 +63,18 @@ Outcome compile_program(const CompileOptionsText& options, ReproducerFile& repro
                            .tune = options.tune,
                            .parameters = parameters,
                            .recorder = &reproducer};
+  Device device;
+  // Only the device knows its parameters; it can be slow to open.
+  if (!how.parameters.empty()) {
+    STRIA_FAIL_IF(open_device(options.device, device));
+    STRIA_FAIL_IF_ERROR(ExitCode::usage,
+                        Inside::check_parameters(device, how).with_context("--set"));
+  }
   Compilation generic;
   STRIA_FAIL_IF(lower(program, types, how, generic));
   std::fputs(generic.warnings.c_str(), stderr);
   STRIA_FAIL_IF(check_input_names(program, "--shape", names));
-  Device device;
-  STRIA_FAIL_IF(open_device(options.device, device));
+  if (how.parameters.empty()) STRIA_FAIL_IF(open_device(options.device, device));
   STRIA_OR_FAIL(Compilation compilation, ExitCode::device,
                 Inside::specialize(device, std::move(generic), how));
   print_undecided(compilation.steps);

@@ -176,13 +176,22 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
                            .tune = options.tune,
                            .parameters = parameters,
                            .recorder = &reproducer};
+  Device device;
+  const auto open = [&] {
+    return open_device(options.device, device, options.time_limit_s, options.threads);
+  };
+  // Only the device knows its parameters; inputs can be large, and a device slow to open.
+  if (!how.parameters.empty()) {
+    STRIA_FAIL_IF(open());
+    STRIA_FAIL_IF_ERROR(ExitCode::usage,
+                        Inside::check_parameters(device, how).with_context("--set"));
+  }
   ReadInputs in;
   Compilation generic;
   double lower_seconds = 0;
   STRIA_FAIL_IF(bind_program(program, request, how, in, generic, lower_seconds));
 
-  Device device;
-  STRIA_FAIL_IF(open_device(options.device, device, options.time_limit_s, options.threads));
+  if (how.parameters.empty()) STRIA_FAIL_IF(open());
   STRIA_FAIL_IF(check_result_memory(program, generic.bound, device));
   Profile profile;
   const Clock::time_point compile_begin = Clock::now();

@@ -23,7 +23,7 @@ struct RunOptions {
   std::vector<std::string> constants;  // NAME
   bool fast_math = false;
   int tune = 0;             // candidates that are timed; 0: none
-  std::vector<std::string> settings;  // NAME=VALUE, parameters of the device\'s pipeline
+  std::vector<std::string> settings;  // NAME=VALUE, parameters of the device's pipeline
   std::string repro_dir;    // of reproducers; empty: the working directory
   std::string run_repro;    // a reproducer to try again, and nothing else
   double time_limit_s = 0;  // of each wait for the device; 0: none

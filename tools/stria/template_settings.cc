@@ -25,19 +25,14 @@ Outcome check_settings(const TemplateSettings& settings, const std::vector<Sourc
   std::vector<std::string> names;
   for (const SourceText& file : files) {
     if (file.name.empty()) continue;
-    STRIA_OR_FAIL(std::set<std::string> more, ExitCode::program, template_parameters(file));
+    STRIA_OR_FAIL(std::set<std::string> more, ExitCode::program, settable_parameters(file));
     known.merge(more);
     names.push_back(fmt::format("'{}'", file.name));
   }
-  for (const char* given : {"hw", "device"}) known.erase(given);  // what a model or a device sets
-  for (const auto& [name, value] : settings) {
-    if (known.count(name)) continue;
-    if (names.empty())
-      return Outcome(ExitCode::usage, invalid_argument("--set {}=… needs {}", name, needed));
-    return Outcome(ExitCode::usage,
-                   not_found("--set: no parameter '{}' in {}{}", name, join(names, " or "),
-                             did_you_mean(name, {known.begin(), known.end()})));
-  }
+  if (names.empty() && !settings.empty())
+    return Outcome(ExitCode::usage, invalid_argument("--set {}=… needs {}", settings.begin()->first, needed));
+  STRIA_FAIL_IF_ERROR(ExitCode::usage, stria::check_settings(settings, known, join(names, " or "))
+                                           .with_context("--set"));
   return Outcome();
 }
 

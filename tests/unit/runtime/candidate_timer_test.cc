@@ -134,6 +134,11 @@ TEST_P(TuneTest, IsForPipelinesThatTime) {
   }
   ASSERT_TRUE(executable.ok()) << executable.status().to_string();
   EXPECT_EQ(files().size(), 2u);
+  how.parameters = {{"MEASURE_TOP", "2"}};
+  auto twice = device_.compile(
+      *program, {{"A", {DataType::fp32, {24, 10}}}, {"B", {DataType::fp32, {10, 64}}}}, how);
+  EXPECT_EQ(twice.status().code(), StatusCode::invalid_argument);
+  EXPECT_THAT(twice.status().message(), HasSubstr("tune 2 and MEASURE_TOP=2 both say"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, TuneTest, testing::Values("reference", "llvm_cpu"));
