@@ -30,7 +30,8 @@ Outcome check_settings(const TemplateSettings& settings, const std::vector<Sourc
     names.push_back(fmt::format("'{}'", file.name));
   }
   if (names.empty() && !settings.empty())
-    return Outcome(ExitCode::usage, invalid_argument("--set {}=… needs {}", settings.begin()->first, needed));
+    return Outcome(ExitCode::usage,
+                   invalid_argument("--set {}=… needs {}", settings.begin()->first, needed));
   STRIA_FAIL_IF_ERROR(ExitCode::usage, stria::check_settings(settings, known, join(names, " or "))
                                            .with_context("--set"));
   return Outcome();
