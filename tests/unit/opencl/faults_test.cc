@@ -57,8 +57,9 @@ Plugin load(const std::string& options) {
   return loaded.plugin;
 }
 
-// What a run of a kernel on the device ends with.
-Status run(const Device& device) {
+// Calls go(executor, kernel, a, r) for a kernel and two buffers of the device: what its event ends with.
+template <typename Go>
+Status outcome(const Device& device, const Go& go) {
   STRIA_ASSIGN(Compiler compiler, device.create_compiler());
   STRIA_ASSIGN(Executor executor, device.create_executor());
   STRIA_ASSIGN(Build build, compiler.build(kNegate));
@@ -66,22 +67,22 @@ Status run(const Device& device) {
   STRIA_ASSIGN(Kernel kernel, executor.prepare(build.library, 0));
   STRIA_ASSIGN(Buffer a, device.allocate(64));
   STRIA_ASSIGN(Buffer r, device.allocate(64));
-  STRIA_ASSIGN(Event done, kernel.run(std::vector<Argument>{{r, 0}, {a, 0}}));
+  STRIA_ASSIGN(Event done, go(executor, kernel, a, r));
   return done.wait();
 }
 
-// What a batch of two launches ends with of which nobody asks for each.
+Status run(const Device& device) {
+  return outcome(device, [](Executor&, Kernel& kernel, Buffer& a, Buffer& r) {
+    return kernel.run(std::vector<Argument>{{r, 0}, {a, 0}});
+  });
+}
+
+// A batch of two launches of which nobody asks for each.
 Status run_unwatched(const Device& device) {
-  STRIA_ASSIGN(Compiler compiler, device.create_compiler());
-  STRIA_ASSIGN(Executor executor, device.create_executor());
-  STRIA_ASSIGN(Build build, compiler.build(kNegate));
-  STRIA_RETURN_IF_ERROR(build.done.wait());
-  STRIA_ASSIGN(Kernel kernel, executor.prepare(build.library, 0));
-  STRIA_ASSIGN(Buffer a, device.allocate(64));
-  STRIA_ASSIGN(Buffer r, device.allocate(64));
-  STRIA_ASSIGN(Event done, executor.submit(std::vector<Launch>{{kernel, {{r, 0}, {a, 0}}, {}},
-                                                               {kernel, {{a, 0}, {r, 0}}, {0}}}));
-  return done.wait();
+  return outcome(device, [](Executor& executor, Kernel& kernel, Buffer& a, Buffer& r) {
+    return executor.submit(std::vector<Launch>{{kernel, {{r, 0}, {a, 0}}, {}},
+                                               {kernel, {{a, 0}, {r, 0}}, {0}}});
+  });
 }
 
 class OpenClFaults : public ::testing::Test {
