@@ -60,12 +60,14 @@ void thread_kernel(Block& kernel, const TensorNames& around, const ThreadOptions
 Status thread_groups(stripe::Program& program, const ThreadOptions& options, PassContext& context) {
   if (!std::has_single_bit(static_cast<uint64_t>(options.threads)))
     return invalid_argument("/threads: {} is no power of two", options.threads);
+  if (!std::has_single_bit(static_cast<uint64_t>(options.pairs)))
+    return invalid_argument("/pairs: {} is no power of two", options.pairs);
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/group", options.group));
   STRIA_RETURN_IF_ERROR(
       check_unit(context.model(), UnitUse::hold, "/registers", options.registers));
   const GroupLanes lanes = {options.threads,   options.group,        options.unit,
                             options.registers, options.access_bytes, options.run_bytes,
-                            options.inner_set};
+                            options.pairs,     options.inner_set};
   PlaceNames names;
   for_each_selected_place(program, options.reqs, [&](Block& block, const stripe::Place& place) {
     context.matched();
@@ -109,6 +111,11 @@ void describe(ThreadOptions& options, OptionFields& fields) {
              "in a row that one lane takes of what it holds in registers, so that it fetches vectors of "
              "what it reads, and of rows that it copies; 0 = single elements",
              {0, 1 << 10});
+  fields.add("pairs", options.pairs,
+             "neighbouring lanes, a power of two, that differ in the second index of what they "
+             "hold, where they fetch vectors along both: a local memory may read what a lane and "
+             "the next want once; 1 = those of the first index first",
+             {1, 32});
   fields.add("inner_set", options.inner_set, "tags of what one lane does of a block");
 }
 

@@ -27,10 +27,11 @@
 // some lanes pause. A block without output indices stays a loop around lanes, or is one lane's.
 // What the block holds in `registers` is distributed: each element to the lane that works on it, in
 // every block that does; with `run_bytes`, so many bytes in a row where what is read lies in a row
-// too, and where the sums do they become a block tagged #vector; so do rows that a #copy block copies
-// to rows. Requires: different points write
-// different elements. Ensures: a barrier stands between each two blocks of lanes (`barrier` takes
-// away what nothing needs).
+// too, and where the sums do they become a block tagged #vector; so do rows that a #copy block
+// copies to rows. With `pairs`, lanes that fetch vectors along two indices stand in squares: so
+// many neighbours differ in the second index, then come those of the first. Requires: different
+// points write different elements. Ensures: a barrier stands between each two blocks of lanes
+// (`barrier` takes away what nothing needs).
 #pragma once
 
 #include <cstdint>
@@ -56,6 +57,7 @@ struct ThreadOptions {
   std::string registers = "REG";                  // memory unit that each lane has of its own
   int64_t access_bytes = 32;                      // that neighbouring lanes should touch together
   int64_t run_bytes = 0;  // in a row that a lane takes of what it holds in registers
+  int64_t pairs = 1;      // neighbouring lanes that differ in the second index of what they hold
   std::vector<std::string> inner_set = {"lane"};  // tags of what one lane does of a block
 };
 

@@ -44,13 +44,25 @@ bool starts_at_zero(const Refinement& ref) {
 
 // How a block's points are split over the lanes.
 struct Split {
-  std::map<std::string, int64_t> lanes;  // powers of two over 1, by index
-  std::vector<std::string> order;        // the index whose neighbours are neighbouring lanes first
-  std::map<std::string, int64_t> runs;   // elements in a row that a lane takes, where more than one
-  std::string vector;                    // the index whose runs become lanes of vectors; "" = none
+  struct Share {
+    std::string index;
+    int64_t lanes = 1;  // a power of two over 1
+    bool operator==(const Share&) const = default;
+  };
+  // Neighbouring lanes first. An index may come again: first by its lower bits.
+  std::vector<Share> shares;
+  std::map<std::string, int64_t> runs;  // elements in a row that a lane takes, where more than one
+  std::string vector;                   // the index whose runs become lanes of vectors; "" = none
   int64_t total() const {
     int64_t all = 1;
-    for (const auto& [name, count] : lanes) all *= count;
+    for (const Share& share : shares) all *= share.lanes;
+    return all;
+  }
+  // The lanes of a share's index in the shares before it.
+  int64_t before(size_t share) const {
+    int64_t all = 1;
+    for (size_t i = 0; i < share; ++i)
+      if (shares[i].index == shares[share].index) all *= shares[i].lanes;
     return all;
   }
   bool operator==(const Split&) const = default;
@@ -69,8 +81,12 @@ struct Work {
 // An allocation of the group in registers.
 struct Held {
   const Refinement* ref = nullptr;
-  std::vector<int64_t> lanes, runs;  // of each dimension
-  std::vector<size_t> order;         // dimensions, that of neighbouring lanes first
+  struct Share {
+    size_t dim = 0;
+    int64_t lanes = 1;
+  };
+  std::vector<Share> shares;  // as those of a split
+  std::vector<int64_t> runs;  // of each dimension
   std::optional<size_t> vector;
 };
 
@@ -227,7 +243,13 @@ class GroupThreader {
       if (!first) continue;
       if (moved_.count(ref.into))
         return fmt::format("'{}' is in registers, and a loop moves its view", ref.into);
-      const Split split = first->split ? *first->split : plan(*first, runs_of(*first, ref));
+      Split split;
+      if (first->split) {
+        split = *first->split;
+      } else {
+        split = plan(*first, runs_of(*first, ref));
+        interleave(*first->block, split);
+      }
       if (std::string reason = lanes_of(*first, split, held); !reason.empty()) return reason;
       for (Work& work : works_)
         for (const Refinement* view : views_of(work, ref.into))
@@ -237,10 +259,27 @@ class GroupThreader {
     return "";
   }
 
+  // Puts `pairs` lanes of the second index beside each other, before those of the first. A local
+  // memory that reads 16 bytes for each lane reads them once for a lane and the next, and for a
+  // lane and the next but one, that want the same: so both operands of a product are read half as
+  // often.
+  void interleave(const Block& block, Split& split) const {
+    if (options_.pairs <= 1 || split.runs.empty() || split.shares.size() < 2) return;
+    Split::Share& second = split.shares[1];
+    const auto run = split.runs.find(second.index);
+    const int64_t range =
+        block.find_index(second.index)->range / (run == split.runs.end() ? 1 : run->second);
+    // An index of other lengths has lanes beyond its end: no second constraint for them.
+    if (second.lanes % options_.pairs != 0 || range % second.lanes != 0) return;
+    Split::Share pairs = {second.index, options_.pairs};
+    second.lanes /= options_.pairs;
+    if (second.lanes == 1) split.shares.erase(split.shares.begin() + 1);
+    split.shares.insert(split.shares.begin(), std::move(pairs));
+  }
+
   // The split of a block over indices as one of the allocation over dimensions.
   std::string lanes_of(const Work& work, const Split& split, Held& held) const {
     const Refinement& view = *views_of(work, held.ref->into)[0];
-    held.lanes.assign(view.access.size(), 1);
     held.runs.assign(view.access.size(), 1);
     const auto dimension_of = [&](const std::string& name) {
       std::optional<size_t> dim;
@@ -248,13 +287,12 @@ class GroupThreader {
         if (view.access[d] == Affine::of(name)) dim = d;
       return dim;
     };
-    for (const std::string& name : split.order) {
-      const std::optional<size_t> dim = dimension_of(name);
+    for (const Split::Share& share : split.shares) {
+      const std::optional<size_t> dim = dimension_of(share.index);
       if (!dim)
         return fmt::format("'{}' is in registers, and no dimension of it is '{}' alone",
-                           held.ref->into, name);
-      held.lanes[*dim] = split.lanes.at(name);
-      held.order.push_back(*dim);
+                           held.ref->into, share.index);
+      held.shares.push_back({*dim, share.lanes});
     }
     for (const auto& [name, run] : split.runs) {
       const std::optional<size_t> dim = dimension_of(name);
@@ -328,7 +366,7 @@ class GroupThreader {
   // Makes the block's lanes those that hold the elements which it touches.
   std::string take(Work& work, const Refinement& view, const Held& held) const {
     Split split;
-    for (size_t d : held.order) {
+    for (const auto& [d, lanes] : held.shares) {
       std::string name;
       const bool single = view.access[d].is_single_index(&name);
       const bool known =
@@ -337,8 +375,7 @@ class GroupThreader {
       if (!known || view.shape.dims[d].size != 1)
         return fmt::format("'{}' is in registers, and block {} does not share out its dimension {}",
                            held.ref->into, work.path, d);
-      split.lanes[name] = held.lanes[d];
-      split.order.push_back(name);
+      split.shares.push_back({name, lanes});
     }
     for (size_t d = 0; d < held.runs.size(); ++d) {
       if (held.runs[d] == 1) continue;
@@ -400,8 +437,7 @@ class GroupThreader {
       if (!adds && flat.coefficient(name) == 1) split.vector = name;
     const auto put = [&](size_t i, int64_t lanes) {
       if (lanes <= 1) return;
-      split.lanes[work.outputs[i].name] = lanes;
-      split.order.push_back(work.outputs[i].name);
+      split.shares.push_back({work.outputs[i].name, lanes});
     };
     if (!adds || far.dir == RefDir::in) {
       const cost::CopyLanes copy =
@@ -477,8 +513,8 @@ class GroupThreader {
   // What `--explain thread` shows of a block.
   void describe(const Work& work) const {
     std::vector<std::string> parts;
-    for (const std::string& name : work.split->order)
-      parts.push_back(fmt::format("{} {}", name, work.split->lanes.at(name)));
+    for (const Split::Share& share : work.split->shares)
+      parts.push_back(fmt::format("{} {}", share.index, share.lanes));
     std::string text = fmt::format("{}: block {}: {}", group_.name, work.path,
                                    parts.empty() ? "one lane" : "lanes " + join(parts, " x "));
     const int64_t lanes = std::min<int64_t>(32, work.split->total());
@@ -490,8 +526,9 @@ class GroupThreader {
     }
     int64_t parting = 0;
     for (const Affine& constraint : work.block->constraints)
-      parting += std::any_of(work.split->order.begin(), work.split->order.end(),
-                             [&](const std::string& name) { return constraint.uses(name); });
+      parting +=
+          std::any_of(work.split->shares.begin(), work.split->shares.end(),
+                      [&](const Split::Share& share) { return constraint.uses(share.index); });
     if (parting > 0) text += fmt::format("; {} constraints may part them", parting);
     context_.note(std::move(text));
   }
@@ -502,9 +539,9 @@ class GroupThreader {
     std::set<int64_t> touched;
     for (int64_t lane = 0; lane < lanes; ++lane) {
       int64_t offset = 0, rest = lane;
-      for (const std::string& name : work.split->order) {
-        const int64_t count = work.split->lanes.at(name);
-        offset += flat.coefficient(name) * (rest % count);
+      for (size_t i = 0; i < work.split->shares.size(); ++i) {
+        const auto& [name, count] = work.split->shares[i];
+        offset += flat.coefficient(name) * (rest % count) * work.split->before(i);
         rest /= count;
       }
       touched.insert(floor_div(offset, elements(ref)));
@@ -539,8 +576,7 @@ class GroupThreader {
     Affine number;
     int64_t factor = 1;
     for (const auto& [name, run] : split.runs) run_index[name] = split_runs(block, name, run);
-    for (const std::string& name : split.order) {
-      const int64_t lanes = split.lanes.at(name);
+    for (const auto& [name, lanes] : split.shares) {
       const std::string lane = strip_index(block, name, lanes);
       tile[lane] = 1;
       number.add_term(lane, factor);
@@ -605,11 +641,13 @@ class GroupThreader {
   void distribute(const Held& held) {
     stripe::BitFieldForm lane, slot;
     int64_t factor = 1;
-    for (size_t d : held.order) {
-      const int bits = std::countr_zero(static_cast<uint64_t>(held.lanes[d]));
-      const int low = std::countr_zero(static_cast<uint64_t>(held.runs[d]));
+    std::vector<int64_t> together = held.runs;
+    for (const auto& [d, lanes] : held.shares) {
+      const int bits = std::countr_zero(static_cast<uint64_t>(lanes));
+      const int low = std::countr_zero(static_cast<uint64_t>(together[d]));
       lane.fields.push_back({static_cast<int>(d), low, bits, factor});
-      factor *= held.lanes[d];
+      factor *= lanes;
+      together[d] *= lanes;
     }
     factor = 1;
     const auto take_run = [&](size_t d) {
@@ -619,13 +657,12 @@ class GroupThreader {
       factor *= held.runs[d];
     };
     if (held.vector) take_run(*held.vector);
-    for (size_t d = held.lanes.size(); d-- > 0;)
+    for (size_t d = held.runs.size(); d-- > 0;)
       if (held.vector != d) take_run(d);
-    for (size_t d = held.lanes.size(); d-- > 0;) {
-      const int64_t together = held.lanes[d] * held.runs[d];
-      const int64_t steps = ceil_div(held.ref->shape.dims[d].size, together);
+    for (size_t d = held.runs.size(); d-- > 0;) {
+      const int64_t steps = ceil_div(held.ref->shape.dims[d].size, together[d]);
       if (steps <= 1) continue;
-      const int low = std::countr_zero(static_cast<uint64_t>(together));
+      const int low = std::countr_zero(static_cast<uint64_t>(together[d]));
       const int bits = std::bit_width(static_cast<uint64_t>(steps - 1));
       slot.fields.push_back({static_cast<int>(d), low, bits, factor});
       factor *= steps;

@@ -19,6 +19,7 @@ struct GroupLanes {
   std::string registers = "REG";                  // memory unit of each lane alone
   int64_t access_bytes = 32;                      // that neighbouring lanes should share
   int64_t run_bytes = 0;                          // in a row that one lane takes of its registers
+  int64_t pairs = 1;  // neighbouring lanes that differ in the second index of what they hold
   std::vector<std::string> inner_set = {"lane"};  // tags of what one lane does
 };
 
