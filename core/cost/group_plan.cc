@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <numeric>
 
 namespace stria::cost {
 namespace {
@@ -89,7 +90,7 @@ StagePlan plan_stage(const FlatTensor& input, const Tile& tile, const GroupSetti
 }
 
 CopyLanes plan_copy(const std::vector<int64_t>& ranges, const std::vector<int64_t>& strides,
-                    int64_t threads, int64_t elements) {
+                    int64_t threads, int64_t elements, const BankedSide& near) {
   CopyLanes out;
   out.lanes.assign(ranges.size(), 1);
   for (size_t i = 0; i < ranges.size(); ++i)
@@ -105,9 +106,24 @@ CopyLanes plan_copy(const std::vector<int64_t>& ranges, const std::vector<int64_
     if (filled(a) != filled(b)) return filled(a) > filled(b);
     return ranges[a] > ranges[b];
   });
-  for (size_t i : out.order) {
-    out.lanes[i] = std::min(power_of_two_above(ranges[i]), threads / out.total);
-    out.total *= out.lanes[i];
+  for (size_t n = 0; n < out.order.size(); ++n) {
+    const size_t i = out.order[n];
+    int64_t& lanes = out.lanes[i];
+    lanes = std::min(power_of_two_above(ranges[i]), threads / out.total);
+    if (n == 0 && near.banks > 0 && together(i)) {
+      int64_t others = 1;
+      for (size_t m = 1; m < out.order.size(); ++m)
+        others = saturating_product(others, power_of_two_above(ranges[out.order[m]]));
+      const int64_t apart = near.banks / std::gcd(near.strides[i], near.banks);
+      const auto whole = [&] {
+        return std::all_of(out.order.begin() + 1, out.order.end(),
+                           [&](size_t m) { return strides[m] % lanes == 0; });
+      };
+      while (apart < near.banks && lanes > std::max(elements, apart) && !whole() &&
+             saturating_product(others, lanes / 2) >= threads)
+        lanes /= 2;
+    }
+    out.total *= lanes;
   }
   return out;
 }

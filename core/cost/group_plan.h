@@ -75,10 +75,19 @@ struct CopyLanes {
   int64_t total = 1;
 };
 
+// The other side of a copy, in a memory of banks that each hand out an element at a time.
+struct BankedSide {
+  int64_t banks = 0;             // 0: not known
+  std::vector<int64_t> strides;  // elements, by index
+};
+
 // `ranges` and `strides` (elements, of the tensor in main memory) by index: neighbouring lanes take
 // the elements that one transaction of `elements` brings, then the indices that lanes divide best.
+// More than one transaction of them only as far as they are in banks of their own on the other
+// side, or as the other indices have too few points for all lanes, or as rows begin at multiples of
+// them: then memory brings them in one go, which is worth more than banks.
 CopyLanes plan_copy(const std::vector<int64_t>& ranges, const std::vector<int64_t>& strides,
-                    int64_t threads, int64_t elements);
+                    int64_t threads, int64_t elements, const BankedSide& near = {});
 
 StagePlan plan_stage(const FlatTensor& input, const Tile& tile, const GroupSettings& settings);
 LanePlan plan_lanes(const FlatKernel& kernel, const Tile& tile, const GroupSettings& settings);

@@ -441,7 +441,7 @@ class GroupThreader {
     };
     if (!adds || far.dir == RefDir::in) {
       const cost::CopyLanes copy =
-          cost::plan_copy(ranges, strides, options_.threads, elements(far));
+          cost::plan_copy(ranges, strides, options_.threads, elements(far), banked(work, far, runs));
       for (size_t i : copy.order) put(i, copy.lanes[i]);
       return split;
     }
@@ -460,6 +460,23 @@ class GroupThreader {
     for (const cost::LanePlan::Index& index : cost::plan_lanes(kernel, ranges, settings).indices)
       put(index.index, index.lanes);
     return split;
+  }
+
+  // What a copy of `far` writes or reads in a memory of the group that has banks.
+  cost::BankedSide banked(const Work& work, const Refinement& far,
+                          const std::map<std::string, int64_t>& runs) const {
+    cost::BankedSide out;
+    if (!runs.empty() || !work.block->tags.has("copy")) return out;  // vectors take banks in a row
+    for (const Refinement& ref : work.block->refs) {
+      if (&ref == &far || ref.location.empty()) continue;
+      const MemoryUnit* memory = context_.model().find_memory(ref.location.path.back().name);
+      if (!memory || memory->bank_bytes != byte_size(ref.shape.type)) continue;
+      out.banks = memory->banks;
+      const Affine flat = ref.flat_access();
+      for (const IndexRole& role : work.outputs) out.strides.push_back(flat.coefficient(role.name));
+      break;
+    }
+    return out;
   }
 
   // Of a block that adds and whose lanes fetch vectors: lanes that fetch the fewest.
