@@ -32,27 +32,31 @@ Case conv_case(const Conv& c) {
   Case out;
   out.conv = c;
   const int64_t size = c.out_size();
-  out.name = fmt::format("{}x{}x{} {}x{}/{} {}{}", c.size, c.size, c.in, c.kernel, c.kernel,
-                         c.stride, c.out, c.depthwise ? " depthwise" : "");
+  out.name = fmt::format("{}{}x{}x{} {}x{}/{} {}{}",
+                         c.batch == 1 ? "" : fmt::format("{} of ", c.batch), c.size, c.size, c.in,
+                         c.kernel, c.kernel, c.stride, c.out, c.depthwise ? " depthwise" : "");
   const std::string header =
       c.fused ? "I[N, H, W, C], F[KH, KW, C, K], B[K], R[N, Y, X, K]"
               : (c.depthwise ? "I[N, H, W, C], F[KH, KW, C]" : "I[N, H, W, C], F[KH, KW, C, K]");
-  const std::string sum = c.fused ? "S" : "O";
+  const std::string sum = c.fused || c.relu ? "S" : "O";
   out.text = fmt::format(
       "function ({0}) -> (O) {{ {1}[n, y, x, {2} : N, {3}, {3}, {4}] = "
       "+(I[n, {5}*y + i - {6}, {5}*x + j - {6}, c] * F[i, j, {7}]);{8} }}",
       header, sum, c.depthwise ? "c" : "k", size, c.depthwise ? "C" : "K", c.stride, c.pad(),
-      c.depthwise ? "c" : "c, k", c.fused ? " T = S + B + R; O = max(T, 0.0);" : "");
-  out.inputs = {{"I", fp32({1, c.size, c.size, c.in})},
+      c.depthwise ? "c" : "c, k",
+      c.fused  ? " T = S + B + R; O = max(T, 0.0);"
+      : c.relu ? " O = max(S, 0.0);"
+               : "");
+  out.inputs = {{"I", fp32({c.batch, c.size, c.size, c.in})},
                 {"F", c.depthwise ? fp32({c.kernel, c.kernel, c.in})
                                   : fp32({c.kernel, c.kernel, c.in, c.out})}};
   out.constants = {"F"};
   if (c.fused) {
     out.inputs["B"] = fp32({c.out});
-    out.inputs["R"] = fp32({1, size, size, c.out});
+    out.inputs["R"] = fp32({c.batch, size, size, c.out});
     out.constants.insert("B");
   }
-  out.operations = 2.0 * static_cast<double>(size * size * c.out) *
+  out.operations = 2.0 * static_cast<double>(c.batch * size * size * c.out) *
                    static_cast<double>(c.kernel * c.kernel * (c.depthwise ? 1 : c.in));
   return out;
 }
@@ -87,6 +91,8 @@ Case case_of(const json& file, SetKind kind, const json& row) {
   }
   Conv c{row.at(0), row.at(1), row.at(2), row.at(3), row.at(4), false, file.value("fused", false)};
   if (row.size() > 6) c.depthwise = row.at(6);
+  c.relu = file.value("relu", false);
+  c.batch = file.value("batch", int64_t{1});
   Case out = conv_case(c);
   out.times = row.at(5);
   // Here the weights change from run to run.

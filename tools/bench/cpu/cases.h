@@ -23,13 +23,15 @@ struct Gemm {
   bool transposed = false;
 };
 
-// One square image, channels last: O[y, x, k] = sum of I[.., c] * F[i, j, c, k], padded so that
+// Square images, channels last: O[y, x, k] = sum of I[.., c] * F[i, j, c, k], padded so that
 // stride 1 keeps the size. Inputs I, F (weights) and, if fused, B (by channel) and R (like O), of
-// which max(O + B + R, 0) is made.
+// which max(O + B + R, 0) is made. With relu, max(O, 0) is.
 struct Conv {
   int64_t size = 0, in = 0, kernel = 0, stride = 0, out = 0;
   bool depthwise = false;  // in == out, F[i, j, c]
   bool fused = false;
+  bool relu = false;
+  int64_t batch = 1;            // peers of the processor know only 1, and no relu
   bool fewer_products = false;  // ours may take fewer products than the sum has, so peers may
   int64_t pad() const { return kernel / 2; }
   int64_t out_size() const { return (size + 2 * pad() - kernel) / stride + 1; }

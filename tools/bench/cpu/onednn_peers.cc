@@ -280,7 +280,7 @@ class OneDnn final : public PeerLibrary {
         try_one([&] { return inner_product(*what.gemm, inputs); });
       }
     }
-    if (what.conv)
+    if (what.conv && what.conv->batch == 1 && !what.conv->relu)
       for (bool any : {false, true}) {
         if (backward) {
           try_one([&] { return step(*what.conv, inputs, any); });

@@ -4,7 +4,7 @@
 //   stria_gpu_bench --device SELECTOR [--set NAME,…] [--only TEXT] [--rounds N] [--pipeline FILE]
 //                   [--peers FILE] [--json FILE] [--dump FOLDER] [--sets FOLDER] [--tune N]
 // --set: sets whose name begins so. --only: rows whose name contains it. --pipeline: a pass
-// pipeline in place of the device's own. --peers: milliseconds by row, as JSON. --dump: device Stripe
+// pipeline in place of the device's own. --peers: their times, as JSON. --dump: device Stripe
 // and source of each row. --tune: tiles by timing the best N candidates.
 #include <algorithm>
 #include <cmath>
@@ -42,6 +42,15 @@ Tensor filled(const Device& device, const TensorInfo& info, unsigned seed) {
   must(tensor.write_values(values));
   return tensor;
 }
+
+// How the peers were run: their launches free of charge, or as a program starts them.
+struct Against {
+  const char* time;
+  const char* ratio;
+  const char* what;
+};
+constexpr Against kAgainst[] = {{"graph_ms", "ratio", "graph"},
+                                {"stream_ms", "stream_ratio", "stream"}};
 
 // Is measured once.
 constexpr double kLongRunMs = 1000;
@@ -127,9 +136,12 @@ nlohmann::json measure_row(const Device& device, const Case& row, const Asked& a
               row.name.c_str(), measured.ms, measured.wall_ms, work / measured.ms * 1e-9,
               row.operations > 0 ? "TFLOP/s" : "TB/s", measured.kernels, compile.count());
   if (peers.contains(row.name)) {
-    const double peer = peers[row.name].get<double>(), ratio = peer / measured.ms;
-    out.update({{"peer_ms", peer}, {"ratio", ratio}});
-    std::printf("  peer %9.4f ms  ratio %5.3f", peer, ratio);
+    for (const Against& against : kAgainst) {
+      if (!peers[row.name].contains(against.time)) continue;
+      const double peer = peers[row.name][against.time].get<double>(), ratio = peer / measured.ms;
+      out.update({{against.time, peer}, {against.ratio, ratio}});
+      std::printf("  %s %9.4f ms  ratio %5.3f", against.what, peer, ratio);
+    }
   }
   std::printf("\n");
   std::fflush(stdout);
@@ -137,22 +149,24 @@ nlohmann::json measure_row(const Device& device, const Case& row, const Asked& a
 }
 
 void summarize(nlohmann::json& set) {
-  double sum = 0, worst = 1e9;
-  size_t count = 0, wins = 0;
-  for (const nlohmann::json& row : set["rows"]) {
-    if (!row.contains("ratio")) continue;
-    const double ratio = row["ratio"].get<double>();
-    sum += std::log(ratio);
-    worst = std::min(worst, ratio);
-    wins += ratio >= 1;
-    ++count;
+  for (const Against& against : kAgainst) {
+    double sum = 0, worst = 1e9;
+    size_t count = 0, wins = 0;
+    for (const nlohmann::json& row : set["rows"]) {
+      if (!row.contains(against.ratio)) continue;
+      const double ratio = row[against.ratio].get<double>();
+      sum += std::log(ratio);
+      worst = std::min(worst, ratio);
+      wins += ratio >= 1;
+      ++count;
+    }
+    if (count == 0) continue;
+    const double geomean = std::exp(sum / static_cast<double>(count));
+    set[against.ratio] = {{"geomean", geomean}, {"worst", worst}};
+    std::printf("%s over %s: %zu rows, geomean %.3f, worst %.3f, %zu at least as fast\n",
+                set["name"].get<std::string>().c_str(), against.what, count, geomean, worst, wins);
   }
-  if (count == 0) return;
-  set["geomean"] = std::exp(sum / static_cast<double>(count));
-  set["worst"] = worst;
-  std::printf("%s: %zu rows, geomean %.3f, worst %.3f, %zu at least as fast as the peer\n\n",
-              set["name"].get<std::string>().c_str(), count, set["geomean"].get<double>(), worst,
-              wins);
+  std::printf("\n");
 }
 
 int run(const Asked& asked) {
@@ -160,7 +174,7 @@ int run(const Asked& asked) {
   const Device device = must(runtime.open(asked.device));
   const nlohmann::json peers = asked.peers.empty()
                                    ? nlohmann::json::object()
-                                   : nlohmann::json::parse(must(read_file(asked.peers)));
+                                   : nlohmann::json::parse(must(read_file(asked.peers))).at("rows");
   std::printf("%s: %s\n", device.name().c_str(), device.info().name.c_str());
   nlohmann::json report = {{"device", device.info().name}, {"sets", nlohmann::json::array()}};
   size_t rows = 0;

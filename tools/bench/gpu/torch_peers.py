@@ -3,11 +3,12 @@
 
   torch_peers.py SETS_FOLDER OUT.json [SET,...]
 
-A row's time is that of one of 20 runs in one CUDA graph, the median of 7 replays, so that no launch is
-counted. Convolutions take the better of both layouts. What memory bounds has the time in which the
-device copies as many bytes."""
+Of a row two times: graph_ms, of one of 20 runs in one CUDA graph, so that no launch is counted, and stream_ms, of one
+of 20 runs that a program starts one after the other; each the median of 7. Convolutions take the better of both
+layouts. What memory bounds has the time in which the device copies as many bytes."""
 import json
 import pathlib
+import statistics
 import sys
 
 import torch
@@ -17,28 +18,32 @@ RUNS, REPLAYS = 20, 7
 
 
 def milliseconds(work):
-    """Of one run of work(), which keeps what it makes alive for its own time only."""
+    """Of one run of work(), which keeps what it makes alive for its own time only: in a graph, in a stream."""
     for _ in range(3):
         work()
     torch.cuda.synchronize()
     begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    begin.record()
-    work()
-    end.record()
-    torch.cuda.synchronize()
-    runs = RUNS if begin.elapsed_time(end) < 20 else 1
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        for _ in range(runs):
-            work()
-    times = []
-    for _ in range(REPLAYS):
+
+    def time(start):
         begin.record()
-        graph.replay()
+        start()
         end.record()
         torch.cuda.synchronize()
-        times.append(begin.elapsed_time(end) / runs)
-    return sorted(times)[REPLAYS // 2]
+        return begin.elapsed_time(end)
+
+    runs = RUNS if time(work) < 20 else 1
+
+    def all_runs():
+        for _ in range(runs):
+            work()
+
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        all_runs()
+    return {
+        "graph_ms": statistics.median(time(graph.replay) for _ in range(REPLAYS)) / runs,
+        "stream_ms": statistics.median(time(all_runs) for _ in range(REPLAYS)) / runs,
+    }
 
 
 def gemm(row):
@@ -51,14 +56,16 @@ def gemm(row):
     return name, milliseconds(lambda: torch.mm(a, b, out=out))
 
 
-def conv(row, fused):
+def conv(row, fused, relu, batch):
     size, channels, kernel, stride, out_channels = row[:5]
     depthwise = len(row) > 6 and row[6]
     name = f"{size}x{size}x{channels} {kernel}x{kernel}/{stride} {out_channels}" + (" depthwise" if depthwise else "")
+    if batch != 1:
+        name = f"{batch} of {name}"
     groups = channels if depthwise else 1
     best = None
     for layout in (torch.contiguous_format, torch.channels_last):
-        image = torch.randn(1, channels, size, size, device="cuda").contiguous(memory_format=layout)
+        image = torch.randn(batch, channels, size, size, device="cuda").contiguous(memory_format=layout)
         weights = torch.randn(out_channels, channels // groups, kernel, kernel, device="cuda")
         weights = weights.contiguous(memory_format=layout)
         bias = torch.randn(out_channels, device="cuda") if fused else None
@@ -67,17 +74,19 @@ def conv(row, fused):
 
         def work():
             made = F.conv2d(image, weights, bias, stride, kernel // 2, 1, groups)
-            return torch.relu_(made.add_(other)) if fused else made
+            if fused:
+                made.add_(other)
+            return torch.relu_(made) if fused or relu else made
 
-        time = milliseconds(work)
-        best = time if best is None else min(best, time)
+        times = milliseconds(work)
+        best = times if best is None else {key: min(best[key], times[key]) for key in times}
     return name, best
 
 
 def copy_seconds_per_byte():
     source = torch.randn(192 << 20, device="cuda")
     target = torch.empty_like(source)
-    return milliseconds(lambda: target.copy_(source)) / (8 * source.numel())
+    return milliseconds(lambda: target.copy_(source))["graph_ms"] / (8 * source.numel())
 
 
 def memory(row, per_byte):
@@ -87,7 +96,7 @@ def memory(row, per_byte):
         for size in sizes:
             elements *= size
         largest = max(largest, elements)
-    return row["name"], 4 * largest * (row["reads"] + row["writes"]) * per_byte
+    return row["name"], {"graph_ms": 4 * largest * (row["reads"] + row["writes"]) * per_byte}
 
 
 def main():
@@ -97,22 +106,22 @@ def main():
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = True
     per_byte = copy_seconds_per_byte()
-    times = {"copy_tbytes_per_s": 1e-9 / per_byte}
+    rows = {}
     for path in sorted(folder.glob("*.json")):
         if not any(path.stem.startswith(name) for name in wanted):
             continue
         file = json.loads(path.read_text())
         for row in file["rows"]:
             if file["kind"] == "gemm":
-                name, time = gemm(row)
+                name, times = gemm(row)
             elif file["kind"] == "conv":
-                name, time = conv(row, file.get("fused", False))
+                name, times = conv(row, file.get("fused", False), file.get("relu", False), file.get("batch", 1))
             elif file["kind"] == "memory":
-                name, time = memory(row, per_byte)
+                name, times = memory(row, per_byte)
             else:
                 continue
-            times[name] = time
-    pathlib.Path(out).write_text(json.dumps(times, indent=1) + "\n")
+            rows[name] = times
+    pathlib.Path(out).write_text(json.dumps({"copy_tbytes_per_s": 1e-9 / per_byte, "rows": rows}, indent=1) + "\n")
 
 
 main()
