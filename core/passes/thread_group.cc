@@ -338,10 +338,13 @@ class GroupThreader {
     return runs;
   }
 
-  // The same of a block that copies: where both sides lie in rows, which begin at multiples of a run.
+  // The same of a block that copies: where what comes from outside lies in rows, and the other side
+  // in rows too, or across, which then takes a vector's elements one by one. Rows begin at multiples
+  // of a run.
   std::map<std::string, int64_t> copied_runs(const Work& work) const {
     std::map<std::string, int64_t> runs;
     if (!work.block->tags.has("copy") || !is_leaf(*work.block)) return runs;
+    const Refinement* far = far_view(work);
     int64_t points = 1;
     for (const IndexRole& role : work.outputs)
       points = cost::saturating_product(points, role.range);
@@ -350,11 +353,14 @@ class GroupThreader {
       bool fits = true;
       for (const Refinement& ref : work.block->refs) {
         const int64_t own = options_.run_bytes / byte_size(ref.shape.type);
-        fits = fits && own > 1 && std::has_single_bit(static_cast<uint64_t>(own)) && (run == 0 || run == own) && ref.dir != RefDir::none &&
-               !ref.agg && !ref.swizzle && role.range % own == 0 &&
-               ref.flat_access().coefficient(role.name) == 1 &&
-               step_of(ref, work.around.at(ref.into), role.name) % own == 0;
+        fits = fits && own > 1 && std::has_single_bit(static_cast<uint64_t>(own)) &&
+               (run == 0 || run == own) && ref.dir != RefDir::none && !ref.agg && !ref.swizzle &&
+               role.range % own == 0;
+        if (!fits) break;
         run = own;
+        const int64_t step = ref.flat_access().coefficient(role.name);
+        fits = step == 1 ? step_of(ref, work.around.at(ref.into), role.name) % run == 0
+                         : &ref != far && step > 1;
       }
       if (!fits || run == 0 || points / run < options_.threads) continue;
       runs[role.name] = run;
@@ -429,7 +435,8 @@ class GroupThreader {
       const auto run = runs.find(role.name);
       const int64_t elements = run == runs.end() ? 1 : run->second;
       ranges.push_back(role.range / elements);
-      strides.push_back(flat.coefficient(role.name) * elements);
+      // Of copies between what a lane takes and the next: vectors in a row are neighbours.
+      strides.push_back(flat.coefficient(role.name) * (adds ? elements : 1));
     }
     Split split;
     split.runs = runs;
