@@ -73,13 +73,21 @@ cl_event event_in_order(const Batch& batch, const Submitted& submitted) {
   return code == CL_SUCCESS ? all : nullptr;
 }
 
-// The same, and hands the batch on to the queue's thread.
-void submit(std::unique_ptr<Batch> batch) {
+// Gives the batch to the driver and hands it on to the queue.
+void submit(std::unique_ptr<Batch> batch, bool soon) {
   Queue& queue = batch->queue;
   const std::lock_guard<std::mutex> lock(queue.giving());
   const std::function<void()> tell = give(*batch);
   // Before others see the driver's events: what waits for them is ended after them.
-  queue.push(std::move(batch), tell);
+  queue.push(std::move(batch), soon, tell);
+}
+
+// The host is to see the end of `event` without waiting for it.
+void expect_end(sdk::Event& event) {
+  if (auto* end = dynamic_cast<EndEvent*>(&event))
+    end->of().expect_end();
+  else if (auto* command = dynamic_cast<CommandEvent*>(&event))
+    command->expect_end();
 }
 
 // What the driver can wait for itself with commands in `queue`, or what is over and well.
@@ -93,7 +101,8 @@ bool known_to(const Queue& queue, const sdk::Event& event) {
 
 }  // namespace
 
-CommandEvent::CommandEvent(Queue& queue) : Event(queue.context().host()), queue_(queue) {}
+CommandEvent::CommandEvent(Queue& queue, bool of_batch)
+    : Event(queue.context().host()), queue_(queue), of_batch_(of_batch) {}
 
 void CommandEvent::set_handle(cl_event handle) {
   if (cl_event before = handle_.exchange(handle, std::memory_order_acq_rel))
@@ -106,10 +115,22 @@ CommandEvent::~CommandEvent() {
 }
 
 bool CommandEvent::wait(uint64_t timeout_ns) {
-  const Context& context = queue_.context();
-  cl_event handle = this->handle();
-  if (handle && !done() && timeout_ns == UINT64_MAX && context.hang_limit().count() == 0)
-    (void)context.cl().clWaitForEvents(1, &handle);
+  if (done()) return true;
+  // Of a command within a batch this thread would come back with the batch's end; the driver's wait
+  // has no limit.
+  if (of_batch_ && timeout_ns == UINT64_MAX && handle())
+    queue_.end_until(*this);
+  else
+    queue_.hurry();
+  return Event::wait(timeout_ns);
+}
+
+void CommandEvent::expect_end() const {
+  if (!done()) queue_.hurry();
+}
+
+bool EndEvent::wait(uint64_t timeout_ns) {
+  if (!done() && !of_->wait(timeout_ns)) return done();
   return Event::wait(timeout_ns);
 }
 
@@ -178,9 +199,9 @@ sdk::Ref<sdk::Event> start(Queue& queue, const sdk::Ref<sdk::Tracker>& tracker,
   const bool alone = batch->commands.size() == 1;
   if (each || alone || !queue.in_order())
     for (size_t n = 0; n < batch->commands.size(); ++n)
-      batch->each.push_back(sdk::make<CommandEvent>(queue));
+      batch->each.push_back(sdk::make<CommandEvent>(queue, alone));
   batch->done = alone ? sdk::Ref<CommandEvent>(&command_event(batch->each[0]))
-                      : sdk::make<CommandEvent>(queue);
+                      : sdk::make<CommandEvent>(queue, true);
   if (each) *each = batch->each;
   const sdk::Ref<sdk::Event> done = batch->done;
   std::vector<sdk::Event*> on_host;
@@ -190,9 +211,11 @@ sdk::Ref<sdk::Event> start(Queue& queue, const sdk::Ref<sdk::Tracker>& tracker,
   }
   tracker->add();
   if (on_host.empty()) {
-    submit(std::move(batch));
+    // Mappings end where nobody waits for them.
+    submit(std::move(batch), &queue == &context.transfer_queue());
     return done;
   }
+  for (sdk::Event* wait : on_host) expect_end(*wait);
   const sdk::Host& host = context.host();
   sdk::when_done(host, host.tracker(), {on_host.data(), on_host.size()})
       ->on_done(
@@ -200,9 +223,9 @@ sdk::Ref<sdk::Event> start(Queue& queue, const sdk::Ref<sdk::Tracker>& tracker,
             std::unique_ptr<Batch> batch(static_cast<Batch*>(state));
             // What has failed waits its turn to say so: a chain of such would be a recursion here.
             if (error || batch->queue.context().lost())
-              batch->queue.push(std::move(batch));
+              batch->queue.push(std::move(batch), true, [] {});
             else
-              submit(std::move(batch));
+              submit(std::move(batch), true);
           },
           batch.release());
   return done;

@@ -35,13 +35,16 @@ struct Command {
 // Done when a command or a batch is.
 class CommandEvent final : public sdk::Event {
  public:
-  explicit CommandEvent(Queue& queue);
+  // Of a whole batch, or of a command within one.
+  CommandEvent(Queue& queue, bool of_batch);
   ~CommandEvent() override;
   bool is_work() const override { return true; }
-  // Without a limit the calling thread waits for the driver too, so that it is awake when the
-  // queue's thread ends the event.
+  // Without a limit the calling thread ends the batch itself, and those before it.
   bool wait(uint64_t timeout_ns) override;
   sdk::Ref<sdk::Event> make_end() override;
+
+  // Somebody is told of its end and does not wait for it.
+  void expect_end() const;
 
   const Queue& queue() const { return queue_; }
   // The driver's event; null until the driver has the command, and for ever if it never gets it.
@@ -52,6 +55,7 @@ class CommandEvent final : public sdk::Event {
 
  private:
   Queue& queue_;
+  const bool of_batch_;
   std::atomic<cl_event> handle_{nullptr};
   std::vector<cl_event> earlier_;
 };
@@ -62,6 +66,7 @@ class EndEvent final : public sdk::Event {
  public:
   EndEvent(const sdk::Host& host, sdk::Ref<CommandEvent> of) : Event(host), of_(std::move(of)) {}
   bool is_work() const override { return true; }
+  bool wait(uint64_t timeout_ns) override;
   const CommandEvent& of() const { return *of_; }
 
  private:

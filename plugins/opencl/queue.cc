@@ -35,30 +35,69 @@ Queue::~Queue() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     stop_ = true;
+    changed_.notify_one();
   }
-  changed_.notify_one();
   waiter_.join();
   // A driver whose device hangs may not come back from that.
   if (!context_.lost()) context_.cl().clReleaseCommandQueue(handle_);
 }
 
 void Queue::run() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  // While threads that wait end batches this one only looks now and then, without being woken.
+  bool others_end = false;
+  uint64_t patience_ns = kPatienceNs;
   for (;;) {
-    std::unique_ptr<Batch> batch;
-    {
-      std::unique_lock<std::mutex> lock(mutex_);
+    if (batches_.empty() && !others_end) {
+      if (stop_) return;
+      asleep_ = true;
       changed_.wait(lock, [this] { return stop_ || !batches_.empty(); });
-      if (batches_.empty()) return;
-      batch = std::move(batches_.front());
-      batches_.pop_front();
+      asleep_ = false;
     }
-    end(*batch);
-    // What it held goes before the tracker knows, so that whoever waits for no work to be in flight
-    // may end the context.
-    const sdk::Ref<sdk::Tracker> tracker = std::move(batch->tracker);
-    batch.reset();
-    tracker->remove();
+    const uint64_t before = ended_count_;
+    sdk::wait_for(changed_, lock, patience_ns, [this] { return stop_ || hurry_; });
+    others_end = !stop_ && !hurry_ && (ending_ || ended_count_ != before);
+    // Long work is looked at less often: it may be on this processor.
+    patience_ns = others_end && ended_count_ == before
+                      ? std::min(2 * patience_ns, kLongestPatienceNs)
+                      : kPatienceNs;
+    if (others_end) continue;
+    while (!batches_.empty())
+      if (ending_)
+        ended_.wait(lock);
+      else
+        end_first(lock);
+    hurry_ = false;
   }
+}
+
+void Queue::end_until(const sdk::Event& event) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!event.done()) {
+    if (ending_)
+      ended_.wait(lock);
+    else if (!batches_.empty())
+      end_first(lock);
+    else
+      return;
+  }
+}
+
+void Queue::end_first(std::unique_lock<std::mutex>& lock) {
+  std::unique_ptr<Batch> batch = std::move(batches_.front());
+  batches_.pop_front();
+  ending_ = true;
+  lock.unlock();
+  end(*batch);
+  const sdk::Ref<sdk::Tracker> tracker = std::move(batch->tracker);
+  batch.reset();
+  lock.lock();
+  ending_ = false;
+  ++ended_count_;
+  ended_.notify_all();
+  // What it held goes before the tracker knows, so that whoever waits for no work to be in flight
+  // may end the context, which waits for this lock.
+  tracker->remove();
 }
 
 void Queue::end_as_one(Batch& batch) {

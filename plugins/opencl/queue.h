@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue of the driver, and the thread that waits for what is in it: it ends the events of the
-// commands, in the order in which they were handed on. Callbacks of the driver would be simpler,
-// but some drivers call them many milliseconds late.
+// A queue of the driver, and who waits for what is in it and ends the events of the commands, in the
+// order in which they were handed on: the thread that waits for an event, itself, as another one's
+// turn costs more than a small kernel; the queue's own thread for what nobody waits for. Callbacks
+// of the driver would be simpler, but some drivers call them many milliseconds late.
 #pragma once
 
 #include <condition_variable>
@@ -20,7 +21,7 @@ class Queue {
   // Takes over `handle`, unless it throws std::system_error: no thread can be made.
   Queue(Context& context, cl_command_queue handle, bool in_order)
       : context_(context), handle_(handle), in_order_(in_order), waiter_([this] { run(); }) {}
-  // All that was pushed has ended.
+  // All that was pushed has ended, and nobody is in end_until().
   ~Queue();
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
@@ -33,22 +34,39 @@ class Queue {
   // Held from before a batch's first command is given to the driver until the batch is pushed.
   std::mutex& giving() { return giving_; }
 
-  // Ends the batch when the driver says so, and at its turn. Commands that the driver has not got
+  // The batch is ended when the driver says so, and at its turn. Commands that the driver has not got
   // fail with what they wait for, or with the driver's refusal. Calls `pushed` once the batch has
-  // its turn, before it can end.
+  // its turn, before it can end. Soon: the queue's thread turns to it at once, otherwise where
+  // nobody has ended one for kPatienceNs.
   template <typename Pushed>
-  void push(std::unique_ptr<Batch> batch, Pushed pushed) {
+  void push(std::unique_ptr<Batch> batch, bool soon, Pushed pushed) {
     std::lock_guard<std::mutex> lock(mutex_);
     batches_.push_back(std::move(batch));
     pushed();
+    if (soon) hurry_ = true;
+    if (soon || asleep_) changed_.notify_one();
+  }
+  // The queue's thread ends at once what has been pushed.
+  void hurry() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (batches_.empty()) return;
+    hurry_ = true;
     changed_.notify_one();
   }
-  void push(std::unique_ptr<Batch> batch) {
-    push(std::move(batch), [] {});
-  }
+  // Ends batches in the calling thread, or waits for others that do, until `event` is done; returns
+  // before that where the queue has no more batches.
+  void end_until(const sdk::Event& event);
 
  private:
+  // Longer than it takes to come from starting work to waiting for it; not so long that what nobody
+  // waits for is noticed late.
+  static constexpr uint64_t kPatienceNs = 100'000;
+  // While another thread waits for one batch.
+  static constexpr uint64_t kLongestPatienceNs = 1'000'000;
+
   void run();
+  // Ends the first batch, with `lock` on mutex_ given up meanwhile.
+  void end_first(std::unique_lock<std::mutex>& lock);
   void end(Batch& batch);
   // Gives a batch that ends with `failure` to the driver once more, and on a queue in order what
   // comes after it with it. False, and nothing is done, if that is not right: see start().
@@ -74,9 +92,15 @@ class Queue {
   const bool in_order_;
   std::mutex giving_;  // before mutex_
   std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::unique_ptr<Batch>> batches_;  // guarded by mutex_
-  bool stop_ = false;                           // guarded by mutex_
+  std::condition_variable changed_;  // for the queue's thread
+  std::condition_variable ended_;    // a batch has
+  // All guarded by mutex_.
+  std::deque<std::unique_ptr<Batch>> batches_;
+  bool ending_ = false;       // one is being ended, which is in the list no more
+  uint64_t ended_count_ = 0;  // batches that have
+  bool hurry_ = false;        // somebody depends on what is in the list without waiting
+  bool asleep_ = false;       // the queue's thread, until it is woken
+  bool stop_ = false;
   std::thread waiter_;
 };
 

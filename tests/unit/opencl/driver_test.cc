@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <mutex>
 #include <thread>
 
@@ -315,6 +316,65 @@ TEST_F(Commands, InOrderHaveNoEventsThatNobodyAsksFor) {
   answers.status = -777;
   EXPECT_EQ(outcome_of(start(*context_, {command("a"), command("b", {0})})),
             "clEnqueueReadBuffer on 'fake': -777");
+}
+
+// The threads that have waited for an event of the driver below.
+std::atomic<std::thread::id> waits_of;
+std::atomic<int> waited;
+
+TEST_F(Commands, AreEndedByTheThreadThatWaits) {
+  OpenCl cl = telling_driver();
+  cl.clWaitForEvents = [](auto, auto) -> cl_int {
+    if (std::this_thread::get_id() == waits_of.load()) ++waited;
+    return CL_SUCCESS;
+  };
+  Context context(host_, cl, fake());
+  Queue& queue = context.take_queue(true);
+  waits_of = std::this_thread::get_id();
+  waited = 0;
+  const auto start_some = [&] {
+    std::vector<Command> commands;
+    commands.push_back(command("a"));
+    commands.push_back(command("b"));
+    return opencl::start(queue, tracker_, std::move(commands), {});
+  };
+  // The queue's own thread may come first now and then, where this one is kept from running.
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(outcome_of(start_some()), "well");
+  EXPECT_GT(waited.load(), 0);
+  // What nobody waits for ends too, and after that what others wait for.
+  sdk::Ref<sdk::Event> left = start_some();
+  std::promise<void> told;
+  left->on_done([](void* state,
+                   const stria_error*) { static_cast<std::promise<void>*>(state)->set_value(); },
+                &told);
+  told.get_future().wait();
+  EXPECT_EQ(outcome_of(start_some()->make_end()), "well");
+  EXPECT_TRUE(start_some()->wait(60'000'000'000));  // with a limit
+  (void)called();
+}
+
+// In any order, by any number of threads, each of which ends what comes before its own.
+TEST_F(Commands, AreWaitedForByManyThreads) {
+  Queue& queue = context().take_queue(true);
+  std::vector<sdk::Ref<sdk::Event>> events;
+  std::atomic<int> ended = 0;
+  for (int round = 0; round < 20; ++round) {
+    events.clear();
+    for (int i = 0; i < 16; ++i) {
+      std::vector<Command> commands;
+      commands.push_back(command("a"));
+      events.push_back(opencl::start(queue, tracker_, std::move(commands), {}));
+    }
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&, t] {
+        for (int i = 15 - t; i >= 0; i -= 4)
+          if (outcome_of(events[static_cast<size_t>(i)]) == "well") ++ended;
+      });
+    for (std::thread& thread : threads) thread.join();
+  }
+  EXPECT_EQ(ended.load(), 20 * 16);
+  (void)called();
 }
 
 TEST_F(Commands, InOrderThatHangAreAllKept) {
