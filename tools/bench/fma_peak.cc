@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fma_peak.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <numeric>
 #include <thread>
 #include <vector>
 
@@ -59,10 +61,10 @@ Kernel best_kernel() {
 
 const char* fma_vector_name() { return best_kernel().name; }
 
-double fma_peak_gflops(int threads, int milliseconds) {
+FmaPeak fma_peak(int threads, int milliseconds) {
   const Kernel kernel = best_kernel();
   constexpr int kRounds = 20000;
-  std::vector<double> rate(static_cast<size_t>(threads));
+  std::vector<double> rate(static_cast<size_t>(threads)), share(static_cast<size_t>(threads));
   std::vector<std::thread> workers;
   std::atomic<int> ready{0};
   for (int t = 0; t < threads; ++t) {
@@ -72,6 +74,7 @@ double fma_peak_gflops(int threads, int milliseconds) {
       while (ready < threads) {
       }
       auto begin = Clock::now();
+      const double had = thread_seconds();
       auto end = begin + std::chrono::milliseconds(milliseconds);
       double rounds = 0;
       while (Clock::now() < end) {
@@ -79,13 +82,17 @@ double fma_peak_gflops(int threads, int milliseconds) {
         rounds += kRounds;
       }
       double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+      share[static_cast<size_t>(t)] = (thread_seconds() - had) / seconds;
       rate[static_cast<size_t>(t)] = rounds * kernel.flops_per_round / seconds * 1e-9;
     });
   }
   for (std::thread& worker : workers) worker.join();
-  double sum = 0;
-  for (double r : rate) sum += r;
-  return sum;
+  return {std::accumulate(rate.begin(), rate.end(), 0.0),
+          *std::min_element(share.begin(), share.end())};
+}
+
+double fma_peak_gflops(int threads, int milliseconds) {
+  return fma_peak(threads, milliseconds).gflops;
 }
 
 double fma_probe_gflops() {
