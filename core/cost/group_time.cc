@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "stria/cost/memory_use.h"
+#include "stria/cost/tile_search.h"
 
 namespace stria::cost {
 namespace {
@@ -13,14 +14,25 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::infinity();
 constexpr int64_t kFewestThreads = 32, kMostSums = 64;
 constexpr int64_t kMostOutputs = 128, kMostSteps = 64;
+// Of a lane that takes parts: more sums need no more of them to hide what lies between.
+constexpr double kMostSumsOfParts = 16;
+// Of lanes that fetch for themselves: points of all of a group's parts, and of one, in a step;
+// accesses that come in the time that one takes; and sums.
+constexpr int64_t kMostDirectSteps = 4096;
+constexpr double kMostAhead = 16, kAhead = 16, kMostDirectSums = 32;
 constexpr double kMostGroupsBeside = 32;
 // Elements that a lane reads from local memory at once.
 constexpr double kVector = 4, kRowBytes = 16;
 // Instructions that a lane issues for a vector from local memory, and for an access that fetches and
 // stages.
 constexpr double kLoad = 6, kStaged = 3;
-// And for each step, barrier included.
-constexpr double kStep = 64;
+// The same from main memory, for a vector and for one element: what the unit takes for them, as
+// instructions.
+constexpr double kFarVector = 16, kFarElement = 8;
+// And for each step, barrier included; without one.
+constexpr double kStep = 64, kDirectStep = 16;
+// Parts' sums that a lane adds up at once.
+constexpr double kPartsAtOnce = 16;
 // Bytes of registers of a lane besides its sums.
 constexpr int64_t kOtherRegisters = 200;
 // Steps' time that a group takes before its first and behind its last one.
@@ -30,7 +42,14 @@ constexpr double kEnds = 2;
 struct Counts {
   double outputs = 1;     // points of what it writes
   double reductions = 1;  // points of a step
+  int64_t longest = 1;    // of them, along one index
   double groups = 1, steps = 1;
+
+  // Of a step, those of a lane's part.
+  double of_part(int64_t parts) const {
+    return reductions / static_cast<double>(longest) *
+           static_cast<double>(ceil_div(longest, parts));
+  }
 };
 
 Counts counts_of(const TiledBlock& block, const Tile& tile) {
@@ -40,6 +59,7 @@ Counts counts_of(const TiledBlock& block, const Tile& tile) {
     const auto count = static_cast<double>(ceil_div(index.range, tile[i]));
     (index.reduction ? out.reductions : out.outputs) *= static_cast<double>(tile[i]);
     (index.reduction ? out.steps : out.groups) *= count;
+    if (index.reduction) out.longest = std::max(out.longest, tile[i]);
   }
   return out;
 }
@@ -138,6 +158,306 @@ double issue_cycles(const Lanes& of, double reductions, double staged, const Gro
          rates.multiply_adds;
 }
 
+// What a lane fetches for itself for one point of its part.
+struct Fetched {
+  double vectors = 0, elements = 0;
+  double words() const { return kVector * vectors + elements; }
+};
+
+// Lanes take vectors of what lies in a row and as many of the other outputs as there are.
+Fetched fetched_by(const TiledBlock& block, const Tile& tile, double outputs, double sums) {
+  const bool vectors =
+      std::fmod(sums, kVector) == 0 &&
+      std::any_of(block.views.begin(), block.views.end(), [&](const TiledView& view) {
+        return is_staged(view) && is_in_vectors(block, view, tile);
+      });
+  const double steps = vectors ? sums / kVector : sums;
+  Fetched out;
+  for (const TiledView& view : block.views) {
+    if (!is_staged(view)) continue;
+    double still = 1;  // outputs that use the same of its elements
+    for (const size_t i : view.still)
+      if (!block.indices[i].reduction) still *= static_cast<double>(tile[i]);
+    if (vectors && is_in_vectors(block, view, tile))
+      out.vectors += std::max(1.0, steps / still);
+    else
+      out.elements += std::min(steps, outputs / still);
+  }
+  return out;
+}
+
+// Lanes that fetch for themselves, the points of a step, where constraints leave out none.
+bool may_be_direct(const TiledBlock& block, const GroupForm& form) {
+  return form.direct && block.constraints.empty();
+}
+
+// All ways of a group to share out a step among so many lanes: `visit(parts)`.
+template <typename Visit>
+void for_each_parts(double outputs, int64_t longest, int64_t threads, bool parts, double most_sums,
+                    const Visit& visit) {
+  visit(int64_t{1});
+  if (!parts) return;
+  for (int64_t count = 2; count <= std::min(longest, threads * static_cast<int64_t>(kVector));
+       count *= 2) {
+    if (std::ceil(outputs * static_cast<double>(count) / static_cast<double>(threads)) > most_sums)
+      return;
+    visit(count);
+  }
+}
+
+// What the end of a group takes, that adds up its parts' sums: a group alone, and each.
+struct PartsEnd {
+  double alone = 0, issue = 0, bytes = 0;
+};
+PartsEnd parts_end(const TiledBlock& block, double outputs, int64_t parts,
+                   const GroupRates& rates) {
+  PartsEnd out;
+  if (parts == 1) return out;
+  double sum_bytes = 4;
+  for (const TiledView& view : block.views)
+    if (view.writes()) sum_bytes = static_cast<double>(view.sum_bytes);
+  for (double left = static_cast<double>(parts); left > 1; left = std::ceil(left / kPartsAtOnce)) {
+    out.alone += kStep + rates.local_latency;
+    out.issue += 2 * kStaged * outputs * left / rates.multiply_adds;
+    out.bytes += outputs * left * sum_bytes;
+  }
+  out.bytes += outputs * sum_bytes;
+  return out;
+}
+
+// Of groups that share the units, so many at once on each.
+struct Rounds {
+  double full = 0, rest = 0;
+};
+Rounds rounds_of(double groups, double fit, const GroupRates& rates) {
+  const double at_once = rates.units * fit, full = std::floor(groups / at_once);
+  return {full, std::ceil((groups - full * at_once) / rates.units)};
+}
+
+// A tile's best time, so far.
+class BestTime {
+ public:
+  BestTime(const TiledBlock& block, const Tile& tile, const GroupForm& form,
+           const GroupRates& rates)
+      : block_(block),
+        tile_(tile),
+        form_(form),
+        rates_(rates),
+        counts_(counts_of(block, tile)),
+        staged_(staged_by(block, tile, counts_.reductions)) {
+    best_.groups = counts_.groups;
+    best_.steps = counts_.steps;
+    best_.local_bytes = staged_.local_bytes * static_cast<double>(form.depth);
+    best_.cycles = kNone;
+    bytes_ = rates.far_bytes > 0 ? far_bytes_of(block, tile, rates) / rates.far_bytes : 0;
+  }
+
+  GroupTime run() {
+    bool stages = staged_.local_bytes * static_cast<double>(form_.depth) <=
+                  static_cast<double>(rates_.local_bytes);
+    for (size_t i = 0; i < tile_.size(); ++i)
+      stages = stages && (!block_.indices[i].reduction || tile_[i] <= kMostSteps);
+    for (int64_t threads = kFewestThreads; threads <= rates_.most_threads; threads *= 2) {
+      if (stages)
+        for_each_parts(counts_.outputs, counts_.longest, threads, form_.parts, kMostSumsOfParts,
+                       [&](int64_t parts) { staged(threads, parts); });
+      if (may_be_direct(block_, form_))
+        for_each_parts(counts_.outputs, counts_.longest, threads, form_.parts, kMostDirectSums,
+                       [&](int64_t parts) { direct(threads, parts); });
+    }
+    return best_;
+  }
+
+ private:
+  void staged(int64_t threads, int64_t parts) {
+    const PartsEnd end = parts_end(block_, counts_.outputs, parts, rates_);
+    GroupTime time = best_;
+    time.local_bytes = staged_.local_bytes * static_cast<double>(form_.depth) + end.bytes;
+    if (time.local_bytes > static_cast<double>(rates_.local_bytes)) return;
+    const Lanes of =
+        lanes_of(counts_.outputs * static_cast<double>(parts), staged_, threads, rates_);
+    const double points = counts_.of_part(parts);
+    const double alone = alone_cycles(of, points, staged_.accesses, rates_);
+    const double issue = issue_cycles(of, points, staged_.accesses, rates_);
+    time.direct = false;
+    compare(time, of, threads, parts, end, counts_.steps + kEnds, 0,
+            [&](double beside) { return std::max(alone + (beside - 1) * issue, beside * bytes_); });
+  }
+
+  void direct(int64_t threads, int64_t parts) {
+    const PartsEnd end = parts_end(block_, counts_.outputs, parts, rates_);
+    GroupTime time = best_;
+    time.local_bytes = end.bytes;
+    const double points = counts_.of_part(parts),
+                 outputs = counts_.outputs * static_cast<double>(parts);
+    if (time.local_bytes > static_cast<double>(rates_.local_bytes) || points > kMostAhead) return;
+    const double sums = std::ceil(outputs / static_cast<double>(threads));
+    if (sums > kMostDirectSums) return;
+    const Fetched fetched = fetched_by(block_, tile_, counts_.outputs, sums);
+    Staged under_way;
+    under_way.elements = points * fetched.words() * static_cast<double>(threads);
+    const Lanes of = lanes_of(outputs, under_way, threads, rates_);
+    const double issue =
+        of.lanes *
+        (points * (of.sums + kFarVector * fetched.vectors + kFarElement * fetched.elements) +
+         kDirectStep) /
+        rates_.multiply_adds;
+    const double waits = std::ceil(points * (fetched.vectors + fetched.elements) / kAhead);
+    const double alone = waits * rates_.far_latency + bytes_ + issue;
+    time.direct = true;
+    compare(time, of, threads, parts, end, counts_.steps, rates_.far_latency,
+            [&](double beside) { return std::max(alone + (beside - 1) * issue, beside * bytes_); });
+  }
+
+  // `ends`: cycles of a round besides its steps.
+  template <typename Step>
+  void compare(GroupTime time, const Lanes& of, int64_t threads, int64_t parts, const PartsEnd& end,
+               double steps, double ends, const Step& step) {
+    if (of.fit < 1) return;
+    const Rounds rounds = rounds_of(counts_.groups, of.fit, rates_);
+    const auto round = [&](double beside) {
+      return steps * step(beside) + ends + end.alone + beside * end.issue;
+    };
+    time.cycles = rounds.full * round(of.fit) + (rounds.rest > 0 ? round(rounds.rest) : 0);
+    if (time.cycles >= best_.cycles) return;
+    time.threads = threads;
+    time.parts = parts;
+    time.sums = of.sums;
+    time.beside = rounds.full > 0 ? of.fit : rounds.rest;
+    time.step_cycles = step(time.beside);
+    best_ = time;
+  }
+
+  const TiledBlock& block_;
+  const Tile& tile_;
+  const GroupForm& form_;
+  const GroupRates& rates_;
+  const Counts counts_;
+  const Staged staged_;
+  double bytes_ = 0;  // cycles that those of a group's step take
+  GroupTime best_;
+};
+
+// Not above the time of any tile of a box.
+class Bound {
+ public:
+  Bound(const TiledBlock& block, const Tile& low, const Tile& high, const GroupForm& form,
+        const GroupRates& rates)
+      : block_(block),
+        form_(form),
+        rates_(rates),
+        least_(counts_of(block, low)),
+        most_(counts_of(block, high)),
+        few_staged_(staged_by(block, low, least_.reductions)) {
+    stages_ = few_staged_.local_bytes * static_cast<double>(form.depth) <=
+              static_cast<double>(rates.local_bytes);
+    for (size_t i = 0; i < low.size(); ++i)
+      stages_ = stages_ && (!block.indices[i].reduction || low[i] <= kMostSteps);
+    // Of all steps of all groups, on one unit: multiply-adds, accesses that stage, cycles for their
+    // bytes. A tile's share of them grows at least as its points.
+    for (const TiledBlock::Index& index : block.indices)
+      points_ *= static_cast<double>(index.range);
+    points_ /= rates.units;
+    for (const TiledView& view : block.views) {
+      if (!is_staged(view)) continue;
+      const double elements = points_ * least_elements_of_point(view, low, high);
+      const double together = is_in_vectors(block, view) ? kVector : 1;
+      staged_ += elements / together;
+      few_accesses_ += elements_of(view, low) / together;
+      if (rows_lie_apart(view, high)) bytes_ += elements * static_cast<double>(view.element_bytes);
+    }
+    bytes_ = rates.far_bytes > 0 ? bytes_ / rates.far_bytes : 0;
+    least_bytes_ = rates.far_bytes > 0 ? far_bytes_of(block, low, rates) / rates.far_bytes : 0;
+    groups_ = std::ceil(most_.groups / rates.units);
+  }
+
+  double run() const {
+    // So that rounding, here and in the time, never makes a bound too high.
+    constexpr double kRounding = 1 - 1e-9;
+    double out = kNone;
+    for (int64_t threads = kFewestThreads; threads <= rates_.most_threads; threads *= 2) {
+      if (stages_)
+        for_each_parts(least_.outputs, most_.longest, threads, form_.parts, kMostSumsOfParts,
+                       [&](int64_t parts) { out = std::min(out, staged(threads, parts)); });
+      if (may_be_direct(block_, form_))
+        for_each_parts(least_.outputs, most_.longest, threads, form_.parts, kMostDirectSums,
+                       [&](int64_t parts) { out = std::min(out, direct(threads, parts)); });
+    }
+    return out * kRounding;
+  }
+
+ private:
+  double staged(int64_t threads, int64_t parts) const {
+    const auto shares = static_cast<double>(parts);
+    const Lanes few = lanes_of(least_.outputs * shares, few_staged_, threads, rates_);
+    if (few.fit < 1) return kNone;
+    // Points of a lane's part in a step: what parts do not divide, one of them has more of.
+    const double fewest = least_.reductions / shares,
+                 most = std::min(most_.reductions,
+                                 parts > 1 ? 2 * most_.reductions / shares : most_.reductions);
+    const double sums = std::min(std::ceil(most_.outputs * shares / few.lanes),
+                                 static_cast<double>(parts > 1 ? kMostSumsOfParts : kMostSums));
+    const double steps = most_.steps + kEnds;
+    // Rounds of `few.fit` groups: each takes what one takes alone, and `issue` for each further
+    // one.
+    const double rounds = std::ceil(groups_ / few.fit);
+    const double alone = alone_cycles(few, fewest, few_accesses_, rates_),
+                 issue = issue_cycles(few, fewest, few_accesses_, rates_);
+    double cycles = steps * std::max({rounds * alone + (groups_ - rounds) * std::min(alone, issue),
+                                      groups_ * least_bytes_});
+    // The same as work for all points, which tiles cut in parts, and what a round takes more.
+    const double loads =
+        kLoad * few_staged_.views * std::max(1 / sums, 1 / (kVector * std::sqrt(sums)));
+    const double work = (points_ * (1 + loads) + kStaged * staged_ +
+                         kStep * std::max(points_ / (sums * most), few.lanes * groups_ * steps)) /
+                        rates_.multiply_adds;
+    const double of_point = rates_.local_latency - few.lanes * kLoad * few_staged_.views *
+                                                       std::max(1.0, std::sqrt(sums) / kVector) /
+                                                       rates_.multiply_adds;
+    const double of_step = rates_.far_latency - few.lanes * kStep / rates_.multiply_adds;
+    const double more = of_step + of_point * (of_point > 0 ? fewest : most);
+    if (more >= 0) {
+      double latency = rounds * steps * more;
+      if (of_step >= 0 && of_point >= 0)
+        latency = std::max(latency, points_ / (most_.outputs * few.fit) *
+                                        (of_point / shares + of_step / most_.reductions));
+      cycles = std::max(cycles, work + latency);
+    }
+    const Rounds all = rounds_of(most_.groups, few.fit, rates_);
+    const PartsEnd end = parts_end(block_, least_.outputs, parts, rates_);
+    return std::max(cycles, bytes_) + (all.full + (all.rest > 0 ? 1 : 0)) * end.alone;
+  }
+
+  double direct(int64_t threads, int64_t parts) const {
+    const auto lanes = static_cast<double>(threads), shares = static_cast<double>(parts);
+    const double sums = std::min(std::ceil(most_.outputs * shares / lanes), kMostDirectSums);
+    if (least_.reductions / shares > kMostAhead ||
+        std::ceil(least_.outputs * shares / lanes) > kMostDirectSums)
+      return kNone;
+    const double fit =
+        std::min(kMostGroupsBeside, std::floor(static_cast<double>(rates_.most_lanes) / lanes));
+    if (fit < 1) return kNone;
+    // Each view takes at least an element for all of a lane's sums.
+    const double work =
+        points_ * (1 + kFarElement * few_staged_.views / sums) / rates_.multiply_adds;
+    const Rounds rounds = rounds_of(most_.groups, fit, rates_);
+    const double wait = few_staged_.views > 0 ? rates_.far_latency : 0;
+    const double latency = (rounds.full + (rounds.rest > 0 ? 1 : 0)) *
+                           (most_.steps * (wait + least_bytes_) + rates_.far_latency);
+    return std::max({work, bytes_, most_.steps * groups_ * least_bytes_, latency});
+  }
+
+  const TiledBlock& block_;
+  const GroupForm& form_;
+  const GroupRates& rates_;
+  const Counts least_, most_;
+  const Staged few_staged_;
+  bool stages_ = true;
+  double points_ = 1, staged_ = 0, bytes_ = 0, few_accesses_ = 0;  // of one unit
+  double least_bytes_ = 0;                                         // cycles of a group's step
+  double groups_ = 0;                                              // of one unit
+};
+
 }  // namespace
 
 std::optional<GroupRates> group_rates(const HardwareModel& model, const std::string& group,
@@ -170,107 +490,21 @@ std::optional<GroupRates> group_rates(const HardwareModel& model, const std::str
   return out;
 }
 
-GroupTime group_time(const TiledBlock& block, const Tile& tile, int64_t depth,
+GroupTime group_time(const TiledBlock& block, const Tile& tile, const GroupForm& form,
                      const GroupRates& rates) {
-  const Counts counts = counts_of(block, tile);
-  const Staged staged = staged_by(block, tile, counts.reductions);
-  GroupTime best;
-  best.groups = counts.groups;
-  best.steps = counts.steps;
-  best.local_bytes = staged.local_bytes * static_cast<double>(depth);
-  best.cycles = kNone;
-  if (best.local_bytes > static_cast<double>(rates.local_bytes)) return best;
-  const double bytes = rates.far_bytes > 0 ? far_bytes_of(block, tile, rates) / rates.far_bytes : 0;
-  for (int64_t threads = kFewestThreads; threads <= rates.most_threads; threads *= 2) {
-    const Lanes of = lanes_of(counts.outputs, staged, threads, rates);
-    if (of.fit < 1) continue;
-    const double alone = alone_cycles(of, counts.reductions, staged.accesses, rates);
-    const double issue = issue_cycles(of, counts.reductions, staged.accesses, rates);
-    const auto step = [&](double beside) {
-      return std::max(alone + (beside - 1) * issue, beside * bytes);
-    };
-    const double at_once = rates.units * of.fit;
-    const double rounds = std::floor(counts.groups / at_once);
-    const double rest = std::ceil((counts.groups - rounds * at_once) / rates.units);
-    const double cycles =
-        (counts.steps + kEnds) * (rounds * step(of.fit) + (rest > 0 ? step(rest) : 0));
-    if (cycles >= best.cycles) continue;
-    best.threads = threads;
-    best.sums = of.sums;
-    best.beside = rounds > 0 ? of.fit : rest;
-    best.step_cycles = step(best.beside);
-    best.cycles = cycles;
-  }
-  return best;
+  return BestTime(block, tile, form, rates).run();
 }
 
-double group_time_bound(const TiledBlock& block, const Tile& low, const Tile& high, int64_t depth,
-                        const GroupRates& rates) {
-  // So that rounding, here and in the time, never makes a bound too high.
-  constexpr double kRounding = 1 - 1e-9;
-  const Counts least = counts_of(block, low), most = counts_of(block, high);
-  const Staged few_staged = staged_by(block, low, least.reductions);
-  if (few_staged.local_bytes * static_cast<double>(depth) > static_cast<double>(rates.local_bytes))
-    return kNone;
-  // Of all steps of all groups, on one unit: multiply-adds, accesses that stage, cycles for their
-  // bytes. A tile's share of them grows at least as its points.
-  double points = 1, staged = 0, bytes = 0, few_accesses = 0;
-  for (const TiledBlock::Index& index : block.indices) points *= static_cast<double>(index.range);
-  points /= rates.units;
-  for (const TiledView& view : block.views) {
-    if (!is_staged(view)) continue;
-    const double elements = points * least_elements_of_point(view, low, high);
-    const double together = is_in_vectors(block, view) ? kVector : 1;
-    staged += elements / together;
-    few_accesses += elements_of(view, low) / together;
-    if (rows_lie_apart(view, high)) bytes += elements * static_cast<double>(view.element_bytes);
-  }
-  bytes = rates.far_bytes > 0 ? bytes / rates.far_bytes : 0;
-  const double least_bytes =
-      rates.far_bytes > 0 ? far_bytes_of(block, low, rates) / rates.far_bytes : 0;
-  // Of one unit.
-  const double groups = std::ceil(most.groups / rates.units), steps = most.steps + kEnds;
-  double out = kNone;
-  for (int64_t threads = kFewestThreads; threads <= rates.most_threads; threads *= 2) {
-    const Lanes few = lanes_of(least.outputs, few_staged, threads, rates);
-    if (few.fit < 1) continue;
-    const double sums =
-        std::min(std::ceil(most.outputs / few.lanes), static_cast<double>(kMostSums));
-    // Rounds of `few.fit` groups: each takes what one takes alone, and `issue` for each further
-    // one.
-    const double rounds = std::ceil(groups / few.fit);
-    const double alone = alone_cycles(few, least.reductions, few_accesses, rates),
-                 issue = issue_cycles(few, least.reductions, few_accesses, rates);
-    double cycles = steps * std::max({rounds * alone + (groups - rounds) * std::min(alone, issue),
-                                      groups * least_bytes});
-    // The same as work for all points, which tiles cut in parts, and what a round takes more.
-    const double loads =
-        kLoad * few_staged.views * std::max(1 / sums, 1 / (kVector * std::sqrt(sums)));
-    const double work =
-        (points * (1 + loads) + kStaged * staged +
-         kStep * std::max(points / (sums * most.reductions), few.lanes * groups * steps)) /
-        rates.multiply_adds;
-    const double of_point = rates.local_latency - few.lanes * kLoad * few_staged.views *
-                                                      std::max(1.0, std::sqrt(sums) / kVector) /
-                                                      rates.multiply_adds;
-    const double of_step = rates.far_latency - few.lanes * kStep / rates.multiply_adds;
-    const double more = of_step + of_point * (of_point > 0 ? least.reductions : most.reductions);
-    if (more >= 0) {
-      double latency = rounds * steps * more;
-      if (of_step >= 0 && of_point >= 0)
-        latency = std::max(
-            latency, points / (most.outputs * few.fit) * (of_point + of_step / most.reductions));
-      cycles = std::max(cycles, work + latency);
-    }
-    out = std::min(out, std::max(cycles, bytes));
-  }
-  return out * kRounding;
+double group_time_bound(const TiledBlock& block, const Tile& low, const Tile& high,
+                        const GroupForm& form, const GroupRates& rates) {
+  return Bound(block, low, high, form, rates).run();
 }
 
-TileSpace group_tiles(const TiledBlock& block) {
+TileSpace group_tiles(const TiledBlock& block, const GroupForm& form) {
+  const int64_t most_steps = may_be_direct(block, form) ? kMostDirectSteps : kMostSteps;
   TileSpace out;
   for (const TiledBlock::Index& index : block.indices) {
-    const int64_t most = index.reduction ? kMostSteps : kMostOutputs;
+    const int64_t most = index.reduction ? most_steps : kMostOutputs;
     std::vector<int64_t>& sizes = out.emplace_back();
     for (int64_t size = 1; size < index.range && size <= most; size *= 2) sizes.push_back(size);
     if (index.range <= most || sizes.empty()) sizes.push_back(index.range);
@@ -278,20 +512,44 @@ TileSpace group_tiles(const TiledBlock& block) {
   return out;
 }
 
-bool all_larger_are_over(const TiledBlock& block, const Tile& tile, int64_t depth,
+bool all_larger_are_over(const TiledBlock& block, const Tile& tile, const GroupForm& form,
                          const GroupRates& rates) {
   const Counts counts = counts_of(block, tile);
-  return staged_by(block, tile, counts.reductions).local_bytes * static_cast<double>(depth) >
-             static_cast<double>(rates.local_bytes) ||
-         counts.outputs > static_cast<double>(kMostSums * rates.most_threads);
+  if (counts.outputs > static_cast<double>(kMostSums * rates.most_threads)) return true;
+  if (may_be_direct(block, form)) {
+    // The most parts there may be leave the fewest points to each.
+    const double lanes = static_cast<double>(rates.most_threads);
+    const double parts = form.parts ? std::max(1.0, kMostDirectSums * lanes / counts.outputs) : 1;
+    if (counts.outputs <= kMostDirectSums * lanes && counts.reductions <= kMostAhead * parts)
+      return false;
+  }
+  for (size_t i = 0; i < tile.size(); ++i)
+    if (block.indices[i].reduction && tile[i] > kMostSteps) return true;
+  return staged_by(block, tile, counts.reductions).local_bytes * static_cast<double>(form.depth) >
+         static_cast<double>(rates.local_bytes);
+}
+
+std::optional<GroupTile> shortest_tile(const TiledBlock& block, const GroupForm& form,
+                                       const GroupRates& rates) {
+  TileCost cost;
+  cost.of = [&](const Tile& tile) { return group_time(block, tile, form, rates).cycles; };
+  cost.bound = [&](const Tile& low, const Tile& high) {
+    return group_time_bound(block, low, high, form, rates);
+  };
+  cost.hopeless = [&](const Tile& tile) { return all_larger_are_over(block, tile, form, rates); };
+  const Ranking ranking = exhaustive(group_tiles(block, form), cost);
+  if (ranking.best.empty()) return std::nullopt;
+  const Tile& tile = ranking.best[0].tile;
+  return GroupTile{tile, group_time(block, tile, form, rates)};
 }
 
 std::string to_string(const GroupTime& time) {
   if (time.threads == 0) return "no number of lanes holds it";
   return fmt::format(
-      "groups={:.0f} threads={} sums={:.0f} beside={:.0f} local_bytes={:.0f} steps={:.0f} "
+      "groups={:.0f} threads={} {}{}sums={:.0f} beside={:.0f} local_bytes={:.0f} steps={:.0f} "
       "step_cycles={:.0f} cycles={:.0f}",
-      time.groups, time.threads, time.sums, time.beside, time.local_bytes, time.steps,
+      time.groups, time.threads, time.parts > 1 ? fmt::format("parts={} ", time.parts) : "",
+      time.direct ? "direct " : "", time.sums, time.beside, time.local_bytes, time.steps,
       time.step_cycles, time.cycles);
 }
 

@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a processor of work groups takes for a contraction of which each group computes a tile of outputs, step by
-// step over the reduction: the operands of a step are staged in local memory, the sums lie in the lanes' registers, and
-// the next step's operands are fetched meanwhile.
+// How long a processor of work groups takes for a contraction of which each group computes a tile
+// of outputs, step by step over the reduction: the operands of a step are staged in local memory,
+// the sums lie in the lanes' registers, and the next step's operands are fetched meanwhile.
 //
 //   step of one group alone   latency + k * (local latency + sums * warps)
 //   step of c groups beside each other
 //                             that + (c - 1) * issue; at least the time of the bytes that come
-//   issue                     (threads * (k * (sums + loads) + barrier) + staged) / lanes of multiply-adds of a unit;
+//   issue                     (threads * (k * (sums + loads) + barrier) + staged) / lanes of
+//   multiply-adds of a unit;
 //                             rows that lie in both memories are staged in vectors
 //   all                       steps * (full rounds of groups, and the last one of fewer)
 //
-// Source: our own measurements of 11 tiles of products of each of five sizes on a GPU of 132 units (with a step's points
-// written out; 0.76 of the measured time on the average, tiles of one size within 14% of one another); the
-// constants are instructions that a lane issues for each access.
+// Lanes may share out a step's reduction besides its outputs: `parts` of them add up their points
+// of it for the same outputs, and the parts' sums are added up in local memory at the end. k is
+// then that of a part. Where nothing is used often, `direct`, lanes fetch what they multiply
+// themselves, and nothing is staged:
+//
+//   step of one group alone   latency for each 16 accesses of a lane + bytes + issue
+//   issue                     threads * (k * (sums + 16 for each vector, 8 for each element that a
+//   lane fetches) + start)
+//
+// Source: our own measurements of 11 tiles of products of each of five sizes on a GPU of 132 units
+// (with a step's points written out; 0.76 of the measured time on the average, tiles of one size
+// within 14% of one another); the constants are instructions that a lane issues for each access.
 #pragma once
 
 #include <optional>
@@ -43,8 +53,17 @@ struct GroupRates {
 std::optional<GroupRates> group_rates(const HardwareModel& model, const std::string& group,
                                       const std::string& local, const std::string& registers);
 
+// What groups may be like.
+struct GroupForm {
+  int64_t depth = 1;    // steps whose operands are in local memory at once
+  bool parts = false;   // may lanes share out a step's reduction?
+  bool direct = false;  // may lanes fetch from main memory what they multiply?
+};
+
 struct GroupTime {
   int64_t threads = 0;  // lanes of a group, a power of two: those that take the shortest time
+  int64_t parts = 1;    // of a step's reduction, a power of two
+  bool direct = false;
   double groups = 0, steps = 0;
   double sums = 0;          // that a lane holds
   double beside = 0;        // groups that a unit runs at once
@@ -52,16 +71,28 @@ struct GroupTime {
   double step_cycles = 0;   // with so many beside each other
   double cycles = 0;        // all; infinite: the tile does not fit
 };
-// The tile's points of reductions are one step. `depth`: steps whose operands are in local memory at once.
-GroupTime group_time(const TiledBlock& block, const Tile& tile, int64_t depth, const GroupRates& rates);
+// The tile's points of reductions are one step. Of equal times that with fewer parts, and staged.
+GroupTime group_time(const TiledBlock& block, const Tile& tile, const GroupForm& form,
+                     const GroupRates& rates);
 // Not above the cycles of any tile that is at least `low` and at most `high`, index by index.
-double group_time_bound(const TiledBlock& block, const Tile& low, const Tile& high, int64_t depth,
-                        const GroupRates& rates);
+double group_time_bound(const TiledBlock& block, const Tile& low, const Tile& high,
+                        const GroupForm& form, const GroupRates& rates);
 
-// Powers of two up to 128 and whole ranges up to that, of outputs; of reductions up to 64. No list is empty.
-TileSpace group_tiles(const TiledBlock& block);
+// Powers of two up to 128 and whole ranges up to that, of outputs; of reductions up to 64, where
+// lanes may fetch for themselves up to 4096. No list is empty.
+TileSpace group_tiles(const TiledBlock& block, const GroupForm& form);
 // True only if neither the tile nor a larger one fits.
-bool all_larger_are_over(const TiledBlock& block, const Tile& tile, int64_t depth, const GroupRates& rates);
+bool all_larger_are_over(const TiledBlock& block, const Tile& tile, const GroupForm& form,
+                         const GroupRates& rates);
+
+struct GroupTile {
+  Tile tile;
+  GroupTime time;
+};
+// The tile of group_tiles that takes the shortest time, of equals the one whose first different
+// size is larger; nullopt if none fits.
+std::optional<GroupTile> shortest_tile(const TiledBlock& block, const GroupForm& form,
+                                       const GroupRates& rates);
 
 // In one line.
 std::string to_string(const GroupTime& time);

@@ -215,6 +215,8 @@ class Tiler {
     set_tags(inner, options_.inner_set);
     set_tags(block, options_.outer_set);
     if (choice.threads > 0) block.tags.set("threads", choice.threads);
+    if (choice.parts > 0) block.tags.set("parts", choice.parts);
+    if (choice.direct) block.tags.set("direct");
     return cuts;
   }
 

@@ -138,22 +138,31 @@ class Roller {
     int64_t lanes = 1;
     for (const Dim& dim : whole.shape.dims)
       lanes = cost::saturating_product(lanes, cost::power_of_two_above(dim.size));
-    if (lanes >= options_.threads) return "it has outputs enough for all lanes";
+    if (options_.parts == 1) return "its block has one part";
+    if (options_.parts > 0 && !std::has_single_bit(static_cast<uint64_t>(options_.parts)))
+      return fmt::format("{} parts are no power of two", options_.parts);
+    if (options_.parts == 0 && lanes >= options_.threads)
+      return "it has outputs enough for all lanes";
     const IndexRole* reduction = nullptr;
     const std::vector<IndexRole> roles = index_roles(adder);
     for (const IndexRole& role : roles) {
-      if (role.kind != IndexKind::reduction || adder.find_index(role.name)->affine) continue;
+      if (role.kind != IndexKind::reduction || adder.find_index(role.name)->affine ||
+          role.range < options_.parts)
+        continue;
       // Neighbouring lanes read neighbours.
       if (!reduction || (role.input_stride == 1 && reduction->input_stride != 1) ||
           (role.range > reduction->range &&
            (role.input_stride == 1) == (reduction->input_stride == 1)))
         reduction = &role;
     }
-    if (!reduction) return "the block that adds to it has no reduction";
+    if (!reduction)
+      return options_.parts > 0 ? fmt::format("no reduction of it has {} points", options_.parts)
+                                : "the block that adds to it has no reduction";
     const auto range = static_cast<uint64_t>(reduction->range / options_.min_steps);
     const uint64_t even = options_.round_up ? std::bit_ceil(range) : std::bit_floor(range);
-    const int64_t parts =
-        std::min<int64_t>(options_.threads / lanes, static_cast<int64_t>(even));
+    const int64_t parts = options_.parts > 0 ? options_.parts
+                                             : std::min<int64_t>(options_.threads / lanes,
+                                                                 static_cast<int64_t>(even));
     if (parts < 2) return "its reduction is too short";
     change(name, whole, use, *reduction, parts);
     return "";
@@ -333,6 +342,11 @@ void describe(RollupOptions& options, OptionFields& fields) {
   fields.add("threads", options.threads,
              "lanes of a group, a power of two; a block's tag #threads goes before it", {2, 1 << 20});
   fields.add("radix", options.radix, "sums that a lane adds up at once, a power of two", {2, 64});
+  fields.add(
+      "parts", options.parts,
+      "of the reduction, a power of two; 0 = as many as leave no lane without; a block's tag "
+      "#parts goes before it",
+      {0, 1 << 20});
   fields.add("min_steps", options.min_steps, "of the reduction that each lane keeps, at least",
              {1, 1 << 30});
   fields.add("round_up", options.round_up,
@@ -348,6 +362,8 @@ Status rollup(stripe::Program& program, const RollupOptions& options, PassContex
       check_location(context.model(), UnitUse::hold, "/part_loc", options.part_loc));
   if (!std::has_single_bit(static_cast<uint64_t>(options.threads)))
     return invalid_argument("/threads: {} is no power of two", options.threads);
+  if (options.parts > 0 && !std::has_single_bit(static_cast<uint64_t>(options.parts)))
+    return invalid_argument("/parts: {} is no power of two", options.parts);
   if (!std::has_single_bit(static_cast<uint64_t>(options.radix)))
     return invalid_argument("/radix: {} is no power of two", options.radix);
   if (program.entry.tags.has("placed")) {
@@ -357,6 +373,7 @@ Status rollup(stripe::Program& program, const RollupOptions& options, PassContex
   return for_each_selected_inside(program, options.reqs, context, [&](Block& block) {
     RollupOptions own = options;
     own.threads = block.tags.integer("threads").value_or(options.threads);
+    own.parts = block.tags.integer("parts").value_or(options.parts);
     Roller(block, own, context).run();
   });
 }

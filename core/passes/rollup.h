@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives the lanes of a group that has fewer outputs than lanes parts of the reduction, whose sums
-// it then adds up in pairs.
+// it then adds up in pairs; so do lanes of a group that says how many parts there are.
 //
 //   #group block [] (…, none new S_acc<REG>[] fp32()) {                               threads: 4
 //     0: clear S_acc   1: block [k:64] (in A[k], inout S_acc[]:add.fp32) { S_acc += A }   2: S =
@@ -33,6 +33,7 @@ namespace stria::passes {
 struct RollupOptions {
   std::vector<std::string> reqs = {"group"};  // tags that a block must have
   int64_t threads = 256;                      // lanes of a group; a power of two
+  int64_t parts = 0;  // a power of two; 0: as many as it takes for every lane to have one
   int64_t radix = 2;                          // sums that a lane adds up at once; a power of two
   int64_t min_steps = 1;                      // of the reduction that each lane keeps, at least
   bool round_up = false;  // the next power of two parts, some of them empty, instead of the one below

@@ -2,6 +2,7 @@
 #include "stria/passes/split_reduction.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "stria/passes/accumulator.h"
 #include "stria/passes/in_order.h"
@@ -84,7 +85,7 @@ class ReductionSplitter {
         longest = &role;
     }
     if (!longest) return "it has no reduction";
-    const int64_t steps = steps_of_a_part(outputs, longest->range);
+    int64_t steps = steps_of_a_part(outputs, longest->range);
     if (steps >= longest->range)
       return options_.parts > 0 ? "its reduction is too short" : "it has outputs or steps enough";
 
@@ -99,8 +100,64 @@ class ReductionSplitter {
           });
         });
     if (!every_part_writes && !options_.clear) return "parts may leave an element without points";
-    make(std::move(whole), *out, *longest, steps, nest, every_part_writes, made);
+    if (options_.parts == 0 && options_.tile.cost == "group_time") {
+      steps = fastest_steps(kernel, whole, *out, *longest, nest, outputs, steps);
+      if (steps >= longest->range) return "its parts would take longer";
+    }
+    Parts parts = make(std::move(whole), *out, *longest, steps, nest, every_part_writes);
+    section_.refs.push_back(std::move(parts.buffer));
+    made = std::move(parts.kernels);
     return "";
+  }
+
+  // What takes the kernel's place: parts' sums, and the kernels; that of the parts is `sums`.
+  struct Parts {
+    Refinement buffer;
+    std::vector<Block> kernels;
+    size_t sums = 0;
+  };
+
+  // Steps of the reduction in a part, `fewest` or more, so that both kernels take the shortest
+  // time; all of them if one kernel does.
+  int64_t fastest_steps(const Block& kernel, const Block& whole, const Refinement& out,
+                        const IndexRole& reduction, const WrittenNest& nest, int64_t outputs,
+                        int64_t fewest) const {
+    const HardwareModel& model = context_.model();
+    const std::optional<cost::GroupRates> rates = group_rates(model, options_.tile);
+    int64_t best_steps = reduction.range;
+    if (!rates || model.clock_mhz <= 0) return best_steps;
+    const auto us = [&](double cycles) { return cycles / model.clock_mhz; };
+    const auto time_of = [&](const Block& block) {
+      const auto tile =
+          cost::shortest_tile(cost::tiled_block(block), group_form(options_.tile), *rates);
+      return tile ? us(tile->time.cycles) : std::numeric_limits<double>::infinity();
+    };
+    double best = std::max(model.launch_us, time_of(whole));
+    std::string text = fmt::format("{}: {:.1f} us as one kernel", kernel.name, best);
+    // The host starts the second kernel while the first one runs, and no processor is faster than
+    // its multiply-adds.
+    double points = 1;
+    for (const Index& index : whole.idxs) points *= static_cast<double>(index.range);
+    const double least =
+        std::max(2 * model.launch_us, us(points / (rates->units * rates->multiply_adds)));
+    for (int64_t steps = reduction.range; best > least && steps > fewest;) {
+      steps = std::max(fewest, ceil_div(steps, 2));
+      const int64_t parts = ceil_div(reduction.range, steps);
+      const Parts trial = make(whole, out, reduction, steps, nest, true);
+      // The second one reads what the first has written, once.
+      const double sums = static_cast<double>(outputs) * static_cast<double>(parts) *
+                          static_cast<double>(byte_size(out.agg->type));
+      const double total = 2 * rates->far_latency +
+                           (rates->far_bytes > 0 ? sums / (rates->far_bytes * rates->units) : 0);
+      const double time =
+          std::max(2 * model.launch_us, time_of(trial.kernels[trial.sums]) + us(total));
+      text += fmt::format(", {:.1f} in {} parts", time, parts);
+      if (time >= best) continue;
+      best = time;
+      best_steps = steps;
+    }
+    if (context_.explaining()) context_.note(std::move(text));
+    return best_steps;
   }
 
   int64_t steps_of_a_part(int64_t outputs, int64_t range) const {
@@ -115,8 +172,9 @@ class ReductionSplitter {
     return parts <= 1 ? range : ceil_div(range, parts);
   }
 
-  void make(Block kernel, const Refinement& out, const IndexRole& reduction, int64_t steps,
-            const WrittenNest& nest, bool every_part_writes, std::vector<Block>& made) {
+  Parts make(Block kernel, const Refinement& out, const IndexRole& reduction, int64_t steps,
+             const WrittenNest& nest, bool every_part_writes) const {
+    Parts made;
     const int64_t parts = ceil_div(reduction.range, steps);
     const stripe::Aggregation agg = *out.agg;
     // The parts' buffer: as large as what is written, behind one dimension for the parts.
@@ -197,11 +255,13 @@ class ReductionSplitter {
       clear.refs.push_back(std::move(ref));
       clear.stmts.emplace_back(stripe::Constant{"identity", identity_of(agg)});
       clear.stmts.emplace_back(stripe::Store{"identity", buffer.into});
-      made.push_back(std::move(clear));
+      made.kernels.push_back(std::move(clear));
     }
-    section_.refs.push_back(std::move(buffer));
-    made.push_back(std::move(sums));
-    made.push_back(std::move(total));
+    made.buffer = std::move(buffer);
+    made.sums = made.kernels.size();
+    made.kernels.push_back(std::move(sums));
+    made.kernels.push_back(std::move(total));
+    return made;
   }
 
   static bool is_output(const WrittenNest& nest, const std::string& name) {
@@ -227,11 +287,16 @@ void describe(SplitReductionOptions& options, OptionFields& fields) {
   fields.add("min_steps", options.min_steps, "of the reduction in a part, at least", {1});
   fields.add("clear", options.clear,
              "also where a kernel has to set the parts to the identity first");
+  describe_choice(options.tile,
+                  fields.group("tile",
+                               "how tiles of the parts are chosen; with the cost group_time "
+                               "there are as many parts as take the shortest time"));
 }
 
 Status split_reduction(stripe::Program& program, const SplitReductionOptions& options,
                        PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/unit", options.unit));
+  STRIA_RETURN_IF_ERROR(check_choice(options.tile, context));
   if (program.entry.tags.has("placed")) {
     context.note("the program is placed: parts of sums would have no place");
     return Status();

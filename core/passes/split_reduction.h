@@ -20,6 +20,7 @@
 #include "stria/base/status.h"
 #include "stria/pass/option_fields.h"
 #include "stria/pass/pass_context.h"
+#include "stria/passes/tile_choice.h"
 #include "stria/stripe/block.h"
 
 namespace stria::passes {
@@ -32,6 +33,10 @@ struct SplitReductionOptions {
   int64_t outputs = 1024;       // of one group
   int64_t min_steps = 64;       // of the reduction in a part, at least
   bool clear = true;            // also where the parts have to be set to the identity first
+  // With its cost "group_time", and `parts` 0: half as many parts again and again, down to none,
+  // and of these as many as take the shortest time with the second kernel, by the best tile of
+  // each. Starting a kernel takes the model's launch_us.
+  TileChoiceOptions tile;
 };
 
 void describe(SplitReductionOptions& options, OptionFields& fields);

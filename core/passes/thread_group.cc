@@ -113,7 +113,7 @@ class GroupThreader {
     if (works_.empty()) return "it holds no blocks";
     if (std::string reason = hold(); !reason.empty()) return reason;
     for (Work& work : works_)
-      if (!work.split) work.split = work.outputs.empty() ? Split() : plan(work, copied_runs(work));
+      if (!work.split) work.split = plan(work, copied_runs(work));
     describe_groups();
     for (const Work& work : works_) describe(work);
     next_ = 0;
@@ -322,7 +322,9 @@ class GroupThreader {
       for (const Refinement& ref : first.block->refs) {
         const int64_t step = ref.dir == RefDir::in ? ref.flat_access().coefficient(role.name) : 0;
         in_a_row |= step == 1;
-        everywhere &= step == 0 || step == 1;
+        everywhere &=
+            step == 0 ||
+            (step == 1 && (!is_outside(first, ref) || begins_at_runs(first, ref, role.name, run)));
       }
       if (in_a_row && everywhere)
         candidates.emplace_back(view.flat_access().coefficient(role.name), &role);
@@ -359,8 +361,7 @@ class GroupThreader {
         if (!fits) break;
         run = own;
         const int64_t step = ref.flat_access().coefficient(role.name);
-        fits = step == 1 ? step_of(ref, work.around.at(ref.into), role.name) % run == 0
-                         : &ref != far && step > 1;
+        fits = step == 1 ? begins_at_runs(work, ref, role.name, run) : &ref != far && step > 1;
       }
       if (!fits || run == 0 || points / run < options_.threads) continue;
       runs[role.name] = run;
@@ -403,21 +404,37 @@ class GroupThreader {
   // -------------------------------------------------------------------------
 
   // The tensor whose elements neighbouring lanes should share: one from outside of the group, that
-  // is written before one that is read; else what is written.
+  // is written before one that is read, of those read the one of which there is more; else what is
+  // written.
   const Refinement* far_view(const Work& work) const {
     const Refinement* best = nullptr;
-    int best_rank = -1;
+    std::pair<int, int64_t> best_rank = {-1, 0};
     for (const Refinement& ref : work.block->refs) {
       if (ref.dir == RefDir::none) continue;
-      const std::string& name = work.tensor.at(ref.into);
-      const Refinement* own = group_.find_ref(name);
-      const bool outside = !name.empty() && own && own->dir != RefDir::none;
-      const int rank = 2 * outside + (ref.dir != RefDir::in);
+      const Affine flat = ref.flat_access();
+      int64_t touched = 1;
+      for (const Index& index : work.block->idxs)
+        if (flat.uses(index.name)) touched = cost::saturating_product(touched, index.range);
+      const std::pair<int, int64_t> rank = {2 * is_outside(work, ref) + (ref.dir != RefDir::in),
+                                            touched};
       if (rank <= best_rank) continue;
       best = &ref;
       best_rank = rank;
     }
     return best;
+  }
+
+  // Is it a view of what the group gets from outside?
+  bool is_outside(const Work& work, const Refinement& ref) const {
+    const std::string& name = work.tensor.at(ref.into);
+    const Refinement* own = name.empty() ? nullptr : group_.find_ref(name);
+    return own && own->dir != RefDir::none;
+  }
+
+  // Do runs along `index` begin at multiples of a run?
+  static bool begins_at_runs(const Work& work, const Refinement& ref, const std::string& index,
+                             int64_t run) {
+    return step_of(ref, work.around.at(ref.into), index) % run == 0;
   }
 
   int64_t elements(const Refinement& ref) const {
@@ -426,6 +443,7 @@ class GroupThreader {
 
   // A block that adds: by the rule for a tile's outputs. One that copies: by what it copies.
   Split plan(const Work& work, const std::map<std::string, int64_t>& runs) const {
+    if (work.outputs.empty()) return {};
     const Refinement& far = *far_view(work);
     const Affine flat = far.flat_access();
     const bool adds = std::any_of(work.block->refs.begin(), work.block->refs.end(),
@@ -446,14 +464,17 @@ class GroupThreader {
       if (lanes <= 1) return;
       split.shares.push_back({work.outputs[i].name, lanes});
     };
+    const auto reads = std::count_if(
+        work.block->refs.begin(), work.block->refs.end(),
+        [&](const Refinement& ref) { return ref.dir == RefDir::in && is_outside(work, ref); });
+    if (adds && (!runs.empty() || (far.dir == RefDir::in && reads > 1))) {
+      plan_sums(work, far, runs, ranges, strides, put);
+      return split;
+    }
     if (!adds || far.dir == RefDir::in) {
       const cost::CopyLanes copy =
           cost::plan_copy(ranges, strides, options_.threads, elements(far), banked(work, far, runs));
       for (size_t i : copy.order) put(i, copy.lanes[i]);
-      return split;
-    }
-    if (!runs.empty()) {
-      plan_runs(work, far, runs, ranges, strides, put);
       return split;
     }
     cost::FlatKernel kernel;
@@ -486,15 +507,17 @@ class GroupThreader {
     return out;
   }
 
-  // Of a block that adds and whose lanes fetch vectors: lanes that fetch the fewest.
+  // Of a block that adds and whose lanes fetch vectors, or several tensors from outside: lanes that
+  // fetch the fewest. Those that fetch the same of `far` are no neighbours.
   template <typename Put>
-  void plan_runs(const Work& work, const Refinement& far, const std::map<std::string, int64_t>& runs,
-                 const std::vector<int64_t>& ranges, const std::vector<int64_t>& strides,
-                 const Put& put) const {
+  void plan_sums(const Work& work, const Refinement& far,
+                 const std::map<std::string, int64_t>& runs, const std::vector<int64_t>& ranges,
+                 const std::vector<int64_t>& strides, const Put& put) const {
     std::vector<size_t> order(ranges.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-      return std::abs(strides[a]) < std::abs(strides[b]);
+      return std::pair(strides[a] == 0, std::abs(strides[a])) <
+             std::pair(strides[b] == 0, std::abs(strides[b]));
     });
     std::vector<int64_t> shared_out;
     for (const size_t i : order) shared_out.push_back(ranges[i]);

@@ -47,7 +47,8 @@ class Costing {
   // Of a tile whose cost is infinite: the limit that it is over, where the cost can tell.
   virtual std::optional<cost::OverLimit> over(const Tile&) const { return std::nullopt; }
   virtual std::vector<size_t> panels(const Tile&) const { return {}; }
-  virtual int64_t threads(const Tile&) const { return 0; }
+  // What the choice says besides sizes and panels.
+  virtual void describe(const Tile&, TileChoice&) const {}
 };
 
 class TrafficCosting final : public Costing {
@@ -171,14 +172,15 @@ class RegisterCosting final : public Costing {
 
 class GroupTimeCosting final : public Costing {
  public:
-  GroupTimeCosting(const TiledBlock& block, int64_t depth, const cost::GroupRates& rates)
-      : block_(block), depth_(depth), rates_(rates) {}
+  GroupTimeCosting(const TiledBlock& block, const cost::GroupForm& form,
+                   const cost::GroupRates& rates)
+      : block_(block), form_(form), rates_(rates) {}
   double of(const Tile& tile) const override { return time(tile).cycles; }
   double bound(const Tile& low, const Tile& high) const override {
-    return cost::group_time_bound(block_, low, high, depth_, rates_);
+    return cost::group_time_bound(block_, low, high, form_, rates_);
   }
   bool hopeless(const Tile& tile) const override {
-    return cost::all_larger_are_over(block_, tile, depth_, rates_);
+    return cost::all_larger_are_over(block_, tile, form_, rates_);
   }
   double score(const Tile& tile) const override { return 1 / of(tile); }
   std::string terms(const Tile& tile) const override { return cost::to_string(time(tile)); }
@@ -188,15 +190,20 @@ class GroupTimeCosting final : public Costing {
     if (bytes <= limit) return std::nullopt;
     return cost::OverLimit{"the local memory of a group", "bytes", bytes, limit};
   }
-  int64_t threads(const Tile& tile) const override { return time(tile).threads; }
+  void describe(const Tile& tile, TileChoice& choice) const override {
+    const cost::GroupTime of = time(tile);
+    choice.threads = of.threads;
+    if (form_.parts) choice.parts = of.parts;
+    choice.direct = of.direct;
+  }
 
  private:
   cost::GroupTime time(const Tile& tile) const {
-    return cost::group_time(block_, tile, depth_, rates_);
+    return cost::group_time(block_, tile, form_, rates_);
   }
 
   const TiledBlock& block_;
-  const int64_t depth_;
+  const cost::GroupForm form_;
   const cost::GroupRates rates_;
 };
 
@@ -354,7 +361,7 @@ class Chooser {
         out.reason = "the model does not say what a unit of work groups can do";
         return out;
       }
-      costing_ = std::make_unique<GroupTimeCosting>(tiled_, options_.pipeline_depth, *rates);
+      costing_ = std::make_unique<GroupTimeCosting>(tiled_, group_form(options_), *rates);
     } else if (options_.cost == "staged_time") {
       STRIA_ASSIGN(staged_, cost::staged_rates(context_.model(), staged_units(options_)));
       Result<cost::StagedKernel> kernel =
@@ -370,7 +377,7 @@ class Chooser {
     Result<TileSpace> space =
         registers_ ? cost::register_tiles(tiled_, registers_->tiling, registers_->rates)
         : options_.cost == "group_time"
-            ? cost::group_tiles(tiled_)
+            ? cost::group_tiles(tiled_, group_form(options_))
             : cost::tile_space(tiled_, {.only_po2 = options_.only_po2,
                                         .only_even = options_.only_even,
                                         .only_multiple_of = options_.only_multiple_of,
@@ -400,7 +407,7 @@ class Chooser {
     TileChoice out;
     out.sizes = sizes_of(tile);
     out.panels = costing_->panels(tile);
-    out.threads = costing_->threads(tile);
+    costing_->describe(tile, out);
     return out;
   }
 
@@ -571,6 +578,10 @@ void describe_choice(TileChoiceOptions& options, OptionFields& fields) {
              "groups");
   fields.add("local", options.local, "group_time: memory unit that lanes of a group share");
   fields.add("registers", options.registers, "group_time: memory unit that each lane has");
+  fields.add("parts", options.parts,
+             "group_time: lanes may share out a step's reduction, tag #parts");
+  fields.add("direct", options.direct,
+             "group_time: lanes may fetch what they multiply themselves, tag #direct");
   fields.add("far", options.far, "staged_time: memory unit that tensors come from");
   fields.add("transfer", options.transfer, "staged_time: transfer unit that brings tiles");
   fields.add("spread", options.spread,
@@ -670,6 +681,10 @@ Status check_choice(const TileChoiceOptions& options, const PassContext& context
   if (options.measure_top > 0 && !context.measure())
     return unsupported("/measure_top: needs a device that times candidates; there is none here");
   return {};
+}
+
+cost::GroupForm group_form(const TileChoiceOptions& options) {
+  return {.depth = options.pipeline_depth, .parts = options.parts, .direct = options.direct};
 }
 
 std::optional<cost::GroupRates> group_rates(const HardwareModel& model,

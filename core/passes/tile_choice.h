@@ -32,6 +32,9 @@ struct TileChoiceOptions {
   std::string unit = "CORE";
   // Of the cost "group_time": memory units that lanes share, and that each has of its own.
   std::string local = "LOCAL", registers = "REG";
+  // And what groups may be like: whether lanes may share out a step's reduction besides its outputs
+  // (tag #parts), and whether they may fetch what they multiply themselves (tag #direct).
+  bool parts = false, direct = false;
   // Of the cost "staged_time": memory unit that tensors come from, and the transfer unit; instances
   // of `memory` that tensors are spread over, and KiB of each (0 = what the model gives one); and
   // whether a tile is cut into even parts for all instances of the unit.
@@ -72,6 +75,8 @@ struct TileChoice {
   // allocations): to be read from copies in panels (stria/passes/pack_panels.h).
   std::vector<size_t> panels;
   int64_t threads = 0;  // with the cost "group_time", lanes of a group
+  int64_t parts = 0;    // that they share out a step's reduction in; 0: not asked
+  bool direct = false;  // they fetch what they multiply themselves
   std::string reason;
   bool fits = true;  // false: no tile does, and `reason` says which limit the smallest is over
 };
@@ -106,6 +111,7 @@ using ApplyTile = std::function<stripe::Block(const TileChoice& choice)>;
 // it.
 std::optional<cost::GroupRates> group_rates(const HardwareModel& model,
                                             const TileChoiceOptions& options);
+cost::GroupForm group_form(const TileChoiceOptions& options);
 
 // The best tile of `block`, which is in `program`. Notes the best candidates with every term if the
 // context explains. Fails only where no candidate can be timed. Options have been checked.

@@ -80,6 +80,7 @@ const std::map<std::string, std::vector<std::string>>& given_sets() {
        {R"({"reqs": ["kernel"], "threads": 8, "loc": {"name": "SRAM"}})",
         R"({"reqs": ["a"], "threads": 64, "loc": {"name": "SRAM"}, "round_up": true})",
         R"({"reqs": ["kernel"], "threads": 32, "radix": 4, "part_loc": {"name": "REG"}})",
+        R"({"reqs": ["kernel"], "threads": 4, "parts": 2, "loc": {"name": "SRAM"}})",
         R"({"reqs": ["b"], "threads": 4})"}},
       {"schedule",
        {R"({"mem_loc": {"name": "SRAM"}, "xfer_loc": {"name": "CORE"}})",

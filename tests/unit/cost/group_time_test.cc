@@ -57,7 +57,7 @@ GroupRates rates() {
 }
 
 TEST(GroupTime, TermsOfATile) {
-  const GroupTime time = group_time(product(1024, 1024, 1024), {64, 64, 16}, 2, rates());
+  const GroupTime time = group_time(product(1024, 1024, 1024), {64, 64, 16}, {2}, rates());
   EXPECT_EQ(time.threads, 128);
   EXPECT_EQ(time.sums, 32);
   EXPECT_EQ(time.groups, 256);
@@ -70,28 +70,28 @@ TEST(GroupTime, TermsOfATile) {
 
 TEST(GroupTime, WhatDoesNotFit) {
   const TiledBlock block = product(4096, 4096, 4096);
-  EXPECT_TRUE(std::isinf(group_time(block, {128, 128, 64}, 2, rates()).cycles));  // local memory
-  EXPECT_TRUE(all_larger_are_over(block, {128, 128, 64}, 2, rates()));
+  EXPECT_TRUE(std::isinf(group_time(block, {128, 128, 64}, {2}, rates()).cycles));  // local memory
+  EXPECT_TRUE(all_larger_are_over(block, {128, 128, 64}, {2}, rates()));
   GroupRates few = rates();
   few.most_threads = 128;
-  EXPECT_TRUE(std::isinf(group_time(block, {128, 128, 8}, 2, few).cycles));  // sums of a lane
-  EXPECT_EQ(to_string(group_time(block, {128, 128, 8}, 2, few)), "no number of lanes holds it");
-  EXPECT_FALSE(std::isinf(group_time(block, {128, 128, 8}, 2, rates()).cycles));
-  EXPECT_FALSE(all_larger_are_over(block, {64, 64, 8}, 2, rates()));
+  EXPECT_TRUE(std::isinf(group_time(block, {128, 128, 8}, {2}, few).cycles));  // sums of a lane
+  EXPECT_EQ(to_string(group_time(block, {128, 128, 8}, {2}, few)), "no number of lanes holds it");
+  EXPECT_FALSE(std::isinf(group_time(block, {128, 128, 8}, {2}, rates()).cycles));
+  EXPECT_FALSE(all_larger_are_over(block, {64, 64, 8}, {2}, rates()));
 }
 
 TEST(GroupTime, GrowsWithWorkAndLatency) {
   const Tile tile = {64, 64, 16};
-  const double once = group_time(product(1024, 1024, 1024), tile, 2, rates()).cycles;
-  EXPECT_GT(group_time(product(1024, 1024, 2048), tile, 2, rates()).cycles, 1.8 * once);
-  EXPECT_GT(group_time(product(4096, 1024, 1024), tile, 2, rates()).cycles, 1.5 * once);
+  const double once = group_time(product(1024, 1024, 1024), tile, {2}, rates()).cycles;
+  EXPECT_GT(group_time(product(1024, 1024, 2048), tile, {2}, rates()).cycles, 1.8 * once);
+  EXPECT_GT(group_time(product(4096, 1024, 1024), tile, {2}, rates()).cycles, 1.5 * once);
   GroupRates slow = rates();
   slow.far_latency = 4000;
-  EXPECT_GT(group_time(product(1024, 1024, 1024), tile, 2, slow).cycles, 1.5 * once);
+  EXPECT_GT(group_time(product(1024, 1024, 1024), tile, {2}, slow).cycles, 1.5 * once);
 }
 
 TEST(GroupTime, TilesToChooseFrom) {
-  const TileSpace space = group_tiles(product(3, 100, 1000));
+  const TileSpace space = group_tiles(product(3, 100, 1000), {2});
   EXPECT_EQ(space[0], (std::vector<int64_t>{1, 2, 3}));
   EXPECT_EQ(space[1], (std::vector<int64_t>{1, 2, 4, 8, 16, 32, 64, 100}));
   EXPECT_EQ(space[2], (std::vector<int64_t>{1, 2, 4, 8, 16, 32, 64}));

@@ -452,20 +452,25 @@ GroupRates random_rates(std::mt19937& random) {
 
 TEST(Exhaustive, FindsTheShortestTimeOfWorkGroups) {
   std::mt19937 random(13);
-  int64_t looked_at = 0, all = 0, none = 0;
+  int64_t looked_at = 0, all = 0, none = 0, in_parts = 0, direct = 0;
   double tightest = 0;
   for (int round = 0; round < 400; ++round) {
-    const TiledBlock block = random_block(random);
+    TiledBlock block = random_block(random);
+    if (round % 3 > 0) block.constraints.clear();
     const GroupRates rates = random_rates(random);
-    const int64_t depth = round % 2 + 1;
+    const GroupForm form = {
+        .depth = round % 2 + 1, .parts = round % 4 > 1, .direct = round % 8 > 3};
     TileCost cost;
-    cost.of = [&](const Tile& tile) { return group_time(block, tile, depth, rates).cycles; };
+    cost.of = [&](const Tile& tile) {
+      const GroupTime time = group_time(block, tile, form, rates);
+      in_parts += time.parts > 1;
+      direct += time.direct;
+      return time.cycles;
+    };
     cost.bound = [&](const Tile& low, const Tile& high) {
-      return group_time_bound(block, low, high, depth, rates);
+      return group_time_bound(block, low, high, form, rates);
     };
-    cost.hopeless = [&](const Tile& tile) {
-      return all_larger_are_over(block, tile, depth, rates);
-    };
+    cost.hopeless = [&](const Tile& tile) { return all_larger_are_over(block, tile, form, rates); };
     TileSpace space;
     for (int64_t range : block.ranges()) {
       std::vector<int64_t>& sizes = space.emplace_back();
@@ -486,6 +491,8 @@ TEST(Exhaustive, FindsTheShortestTimeOfWorkGroups) {
   EXPECT_LT(looked_at, all / 3);
   EXPECT_LT(none, 50);
   EXPECT_GT(tightest, 0.99);
+  EXPECT_GT(in_parts, all / 50);
+  EXPECT_GT(direct, all / 50);
 }
 
 TEST(TileSpace, DivisorsPowersOfTwoAndParts) {
