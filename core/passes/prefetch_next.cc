@@ -25,6 +25,12 @@ const Index* innermost(const Block& block) {
   return nullptr;
 }
 
+// The last statement of the block's points, where it is a loop over several blocks.
+Block* last_loop(Block& block) {
+  Block* last = block.stmts.empty() ? nullptr : block.stmts.back().block();
+  return last && innermost(*last) && last->stmts.size() > 1 ? last : nullptr;
+}
+
 class KernelMarker {
  public:
   explicit KernelMarker(const PrefetchNextOptions& options) : options_(options) {}
@@ -45,6 +51,10 @@ class KernelMarker {
       in_host = in_block;
     }
     if (!host || block->stmts.size() < 2) return 0;
+    // What stands before a loop inside may only prepare it.
+    if (Block* loop = last_loop(*block))
+      if (const Refinement* view = view_of(*loop, in_block))
+        if (const int64_t marked = run(*loop, view->into)) return marked;
     const Refinement& view = *host->find_ref(in_host);
     const int64_t step = view.flat_access().coefficient(innermost(*host)->name);
     const bool near = std::abs(step) < ceil_div(options_.min_bytes, byte_size(view.shape.type));

@@ -8,11 +8,12 @@
 //   }
 //     1: block [j:48] (in A[0, 16*j] …) { #vector block [j:16] (#prefetch=768 in A[0, j] …) { … } }
 //
-// The value is how many elements further on the next point finds what this one finds here. The last
-// statement that uses a tensor is marked: what comes before it has to wait for memory anyway, while
-// this one calculates or stores. Requires: nothing. Ensures: a mark changes no value; emitters may
-// pass it over, and what lies beyond the tensor is asked for, not read. Runs last, after
-// stream_stores, whose results are not fetched.
+// The value is how many elements further on the next point finds what this one finds here. The
+// last statement that uses a tensor is marked: what comes before it has to wait for memory
+// anyway, while this one calculates or stores. A loop over several blocks that stands last in a
+// point has its own next point: what is before it prepares it. Requires: nothing. Ensures: a
+// mark changes no value; emitters may pass it over, and what lies beyond the tensor is asked
+// for, not read. Runs last, after stream_stores, whose results are not fetched.
 #pragma once
 
 #include <cstdint>
