@@ -12,6 +12,7 @@
 #include "stria/passes/constant_fold.h"
 #include "stria/passes/constraint_reduction.h"
 #include "stria/passes/dead_code.h"
+#include "stria/passes/delay_stores.h"
 #include "stria/passes/distribute.h"
 #include "stria/passes/free_lanes.h"
 #include "stria/passes/fusion.h"

@@ -186,6 +186,15 @@ bool has_reuse(const Block& block, const std::string& index) {
   });
 }
 
+bool computes_one_of(const Block& block, const std::vector<std::string>& functions) {
+  return std::any_of(block.stmts.begin(), block.stmts.end(), [&](const stripe::Statement& stmt) {
+    if (const Block* inner = stmt.block()) return computes_one_of(*inner, functions);
+    const auto* intrinsic = std::get_if<stripe::Intrinsic>(&stmt.op);
+    return intrinsic &&
+           std::find(functions.begin(), functions.end(), intrinsic->name) != functions.end();
+  });
+}
+
 bool is_leaf(const Block& block) {
   return std::none_of(block.stmts.begin(), block.stmts.end(),
                       [](const stripe::Statement& stmt) { return stmt.block() || stmt.special(); });

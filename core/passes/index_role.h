@@ -87,6 +87,9 @@ double work_of(const stripe::Block& block);
 // Does a scalar choose the element of one of the block's own stores?
 bool stores_where_chosen(const stripe::Block& block);
 
+// Does the block, or one inside, compute one of the functions?
+bool computes_one_of(const stripe::Block& block, const std::vector<std::string>& functions);
+
 // True if the block holds neither blocks nor specials.
 bool is_leaf(const stripe::Block& block);
 

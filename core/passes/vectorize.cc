@@ -126,11 +126,7 @@ class Vectorizer {
   bool computes_function(const Block& leaf) const {
     const bool reduces = std::any_of(leaf.refs.begin(), leaf.refs.end(),
                                      [](const Refinement& ref) { return ref.agg.has_value(); });
-    return !reduces && std::any_of(leaf.stmts.begin(), leaf.stmts.end(), [&](const auto& stmt) {
-      const auto* intrinsic = std::get_if<stripe::Intrinsic>(&stmt.op);
-      return intrinsic && std::find(options_.functions.begin(), options_.functions.end(),
-                                    intrinsic->name) != options_.functions.end();
-    });
+    return !reduces && computes_one_of(leaf, options_.functions);
   }
 
   // The most vectors, `most` at most, that divide the range; 1 if none do.

@@ -27,14 +27,15 @@ namespace {
 // has made (option_sets.cc): floats are compared within the interpreter's bound. All others keep
 // every bit.
 const std::set<std::string> kRegroups = {
-    "autotile",      "cache",  "distribute",     "fusion",          "order_indices", "prefetch_next",
-    "prefetch_tile", "rollup", "split_interior", "split_reduction", "stream_stores", "tensorize",
-    "vectorize",     "winograd"};
+    "autotile",       "cache",         "delay_stores",  "distribute", "fusion",
+    "order_indices",  "prefetch_next", "prefetch_tile", "rollup",     "split_interior",
+    "split_reduction", "stream_stores", "tensorize",     "vectorize",  "winograd"};
 
 const EvaluateIntrinsic kEvaluate = evaluate;
 
 // What these look for is in few generated programs, or in none.
-const std::set<std::string> kFindsNothing = {"pack_inputs", "pad", "swizzle", "winograd"};
+const std::set<std::string> kFindsNothing = {"delay_stores", "pack_inputs", "pad", "swizzle",
+                                             "winograd"};
 
 struct PassRecord {
   int64_t runs = 0, matched = 0, changed = 0, refused = 0, failures = 0;

@@ -62,6 +62,8 @@ const std::map<std::string, std::vector<std::string>>& given_sets() {
       {"pack_inputs", {R"({"memory": "SRAM", "reads": 1, "min_range": 2})"}},
       {"prefetch_block", {R"({"memory": "SRAM", "percent": 0})"}},
       {"prefetch_tile", {R"({"memory": "SRAM", "percent": 0})"}},
+      {"delay_stores",
+       {R"({"stream": false, "functions": ["tanh", "mul", "neg", "abs", "relu", "ident", "add"]})"}},
       {"prefetch_next",
        {R"({"memory": "SRAM", "percent": 0, "min_bytes": 1})",
         R"({"memory": "SRAM", "percent": 0, "min_bytes": 1, "exclude": ["contraction"]})"}},
