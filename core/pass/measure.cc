@@ -34,28 +34,64 @@ std::optional<double> kept(const std::filesystem::path& file, const json& key) {
   return ns.get<double>();
 }
 
+std::filesystem::path file_of(const Measure& measure, const json& key) {
+  return measure.folder / fmt::format("time-{:016x}.json", stable_hash(key.dump()));
+}
+
+void keep(const Measure& measure, const json& key, double ns) {
+  std::error_code ignored;
+  std::filesystem::create_directories(measure.folder, ignored);
+  const json entry = {{"version", 1}, {"key", key}, {"ns", ns}};
+  // A time that cannot be kept is measured again.
+  static_cast<void>(write_file(file_of(measure, key), entry.dump(2) + "\n"));
+}
+
 }  // namespace
 
-Result<MeasuredTime> measured_time(const Measure& measure, const HardwareModel& model,
-                                   const stripe::Program& program) {
-  std::filesystem::path file;
-  json key;
-  if (!measure.folder.empty()) {
-    key = key_of(measure, model, program);
-    file = measure.folder / fmt::format("time-{:016x}.json", stable_hash(key.dump()));
-    if (std::optional<double> ns = kept(file, key)) return MeasuredTime{*ns, true};
+std::function<std::vector<Result<double>>(const Measure::Programs&)> one_by_one(
+    Measure::OneTime time) {
+  return [time = std::move(time)](const Measure::Programs& programs) {
+    std::vector<Result<double>> out;
+    for (const stripe::Program& program : programs) out.push_back(time(program));
+    return out;
+  };
+}
+
+std::vector<Result<MeasuredTime>> measured_times(const Measure& measure,
+                                                 const HardwareModel& model,
+                                                 const Measure::Programs& programs) {
+  const bool keeps = !measure.folder.empty();
+  std::vector<Result<MeasuredTime>> out;
+  std::vector<json> keys;
+  Measure::Programs open;
+  std::vector<size_t> positions;  // of those
+  for (size_t i = 0; i < programs.size(); ++i) {
+    std::optional<double> ns;
+    if (keeps) {
+      keys.push_back(key_of(measure, model, programs[i]));
+      ns = kept(file_of(measure, keys[i]), keys[i]);
+    }
+    out.emplace_back(MeasuredTime{ns.value_or(0), ns.has_value()});
+    if (ns) continue;
+    open.push_back(programs[i]);
+    positions.push_back(i);
   }
-  STRIA_ASSIGN(const double ns, measure.time(program));
-  if (!(ns > 0) || !std::isfinite(ns))
-    return internal_error("device '{}' measured {} ns", measure.device, ns);
-  if (!file.empty()) {
-    std::error_code ignored;
-    std::filesystem::create_directories(measure.folder, ignored);
-    const json entry = {{"version", 1}, {"key", key}, {"ns", ns}};
-    // A time that cannot be kept is measured again.
-    static_cast<void>(write_file(file, entry.dump(2) + "\n"));
+  if (open.empty()) return out;
+  const std::vector<Result<double>> times = measure.times(open);
+  STRIA_CHECK(times.size() == open.size(), "device '{}' measured {} of {} programs", measure.device,
+              times.size(), open.size());
+  for (size_t n = 0; n < times.size(); ++n) {
+    Result<MeasuredTime>& result = out[positions[n]];
+    if (!times[n].ok()) {
+      result = times[n].status();
+    } else if (const double ns = *times[n]; !(ns > 0) || !std::isfinite(ns)) {
+      result = internal_error("device '{}' measured {} ns", measure.device, ns);
+    } else {
+      result = MeasuredTime{ns, false};
+      if (keeps) keep(measure, keys[positions[n]], ns);
+    }
   }
-  return MeasuredTime{ns, false};
+  return out;
 }
 
 }  // namespace stria

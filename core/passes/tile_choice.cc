@@ -30,6 +30,8 @@ using cost::TileSpace;
 using stripe::Block;
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
+// Times of the same kernel differ by a percent from one minute to the next.
+constexpr double kClearlyFaster = 0.99;
 
 // One of the two costs, for one block: lower is better.
 class Costing {
@@ -514,16 +516,25 @@ class Chooser {
     return {context_.model().find_executor(last.name), last.units.empty() ? 0 : 1};
   }
 
-  // Position of the candidate that the device runs in the shortest time; of equals the better one.
-  // One that cannot be built or run is left out, unless all are.
+  // Position of the candidate that the device runs in the shortest time; of those that are as fast
+  // as far as clocks can tell the best by cost. One that cannot be built or run is left out, unless all are.
   Result<size_t> fastest(const stripe::Program& program, const std::vector<ScoredTile>& best,
                          const ApplyTile& apply) {
     std::optional<Status> failure;
     size_t out = 0;
     double least = kNone;
+    Measure::Programs alone;
     for (size_t i = 0; i < best.size() && i < static_cast<size_t>(options_.measure_top); ++i) {
+      // The block's kernel with the candidate in the block's place.
+      STRIA_ASSIGN(stripe::Program kernel,
+                   kernel_alone(program, block_, apply(choice_of(best[i].tile))));
+      alone.push_back(std::move(kernel));
+    }
+    const std::vector<Result<MeasuredTime>> times =
+        measured_times(*context_.measure(), context_.model(), alone);
+    for (size_t i = 0; i < times.size(); ++i) {
       const std::string candidate = cost::to_string(tiled_, best[i].tile);
-      Result<MeasuredTime> time = timed(program, apply(choice_of(best[i].tile)));
+      const Result<MeasuredTime>& time = times[i];
       if (!time.ok()) {
         if (!failure)
           failure =
@@ -537,18 +548,12 @@ class Chooser {
       if (context_.explaining())
         context_.note(fmt::format("{}: {}. {} takes {:.6g} ns on {}", name_, i + 1, candidate,
                                   time->ns, context_.measure()->device));
-      if (time->ns >= least) continue;
+      if (time->ns >= kClearlyFaster * least) continue;
       least = time->ns;
       out = i;
     }
     if (least == kNone && failure) return *failure;
     return out;
-  }
-
-  // Of the block's kernel with the candidate in the block's place.
-  Result<MeasuredTime> timed(const stripe::Program& program, Block candidate) const {
-    STRIA_ASSIGN(const stripe::Program alone, kernel_alone(program, block_, std::move(candidate)));
-    return measured_time(*context_.measure(), context_.model(), alone);
   }
 
   const Block& block_;

@@ -2,11 +2,17 @@
 #include "stria/runtime/candidate_timer.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <optional>
+#include <system_error>
+#include <thread>
 #include <vector>
 
 #include "stria/base/cache_folder.h"
 #include "stria/base/text.h"
+#include "stria/hal/host.h"
+#include "stria/hal/signal_stack.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/intrinsics.h"
 #include "stria/stripe/printer.h"
@@ -24,6 +30,12 @@ constexpr double kNoise = 1.1;
 constexpr std::chrono::milliseconds kLongEnough{200};
 // What is shorter is run several times in a row: a launch and the clock cost microseconds.
 constexpr double kShortRunNs = 200e3, kMostInARow = 20;
+// Those whose first times are so close to the shortest one are timed again, in so many turns: what
+// else there is on the machine slows all of them alike.
+constexpr double kClose = 1.1;
+constexpr size_t kMostFinalists = 4, kTurns = 3;
+// Built at the same time: each has its temporaries.
+constexpr size_t kMostAtOnce = 16;
 
 // Of small size, so that nothing overflows or becomes denormal; integers may be positions.
 void fill(DataType type, std::byte* data, int64_t count) {
@@ -53,7 +65,7 @@ Result<double> ReadyCandidate::run_ns(uint32_t times) const {
 CandidateTimer::CandidateTimer(const Device& device, const Pipeline& pipeline,
                                const CompileOptions& options)
     : device_(device), pipeline_(pipeline), options_(options) {
-  measure_.time = [this](const stripe::Program& program) { return time(program); };
+  measure_.times = [this](const Measure::Programs& programs) { return times(programs); };
   measure_.device =
       fmt::format("{} ({}, stria {})", device.name(), device.info().name, STRIA_VERSION);
   measure_.folder = user_cache_folder();
@@ -68,6 +80,7 @@ void CandidateTimer::runs(size_t step) {
 }
 
 Result<hal::Buffer> CandidateTimer::buffer(DataType type, uint64_t bytes, size_t position) {
+  const std::lock_guard<std::mutex> lock(mutex_);
   hal::Buffer& out = buffers_[{type, bytes, position}];
   if (out.valid()) return out;
   STRIA_ASSIGN(hal::Buffer made, Inside::hal_device(device_).allocate(bytes));
@@ -84,7 +97,7 @@ Result<hal::Buffer> CandidateTimer::buffer(DataType type, uint64_t bytes, size_t
 
 Result<ReadyCandidate> CandidateTimer::ready(const stripe::Program& program) {
   Measure by_cost;
-  by_cost.time = [](const stripe::Program&) -> Result<double> { return 1.0; };
+  by_cost.times = one_by_one([](const stripe::Program&) -> Result<double> { return 1.0; });
   PipelineOptions how;
   how.intrinsics = &intrinsic_signatures();
   how.evaluate = &intrinsic_evaluator();
@@ -116,9 +129,59 @@ Result<ReadyCandidate> CandidateTimer::ready(const stripe::Program& program) {
   return out;
 }
 
+std::vector<Result<ReadyCandidate>> CandidateTimer::all_ready(const Measure::Programs& programs) {
+  std::vector<std::optional<Result<ReadyCandidate>>> made(programs.size());
+  std::atomic<size_t> next{0};
+  const auto make_some = [&] {
+    for (size_t i; (i = next++) < made.size();) made[i] = ready(programs[i]);
+  };
+  std::vector<std::thread> others;
+  const size_t cores = std::min<size_t>(hal::usable_cores(), programs.size());
+  try {
+    while (others.size() + 1 < cores)
+      others.emplace_back([&] {
+        const hal::SignalStack stack;
+        make_some();
+      });
+  } catch (const std::system_error&) {
+    // The threads that there are make all of them.
+  }
+  make_some();
+  for (std::thread& other : others) other.join();
+  std::vector<Result<ReadyCandidate>> out;
+  for (std::optional<Result<ReadyCandidate>>& one : made) out.push_back(*std::move(one));
+  return out;
+}
+
+std::vector<Result<double>> CandidateTimer::times(const Measure::Programs& programs) {
+  std::vector<Result<double>> out;
+  std::vector<std::pair<size_t, ReadyCandidate>> finalists;  // the shortest first
+  const auto ns = [&](size_t i) { return *out[i]; };
+  while (out.size() < programs.size()) {
+    const auto begin = programs.begin() + static_cast<std::ptrdiff_t>(out.size());
+    const size_t count = std::min(kMostAtOnce, programs.size() - out.size());
+    for (Result<ReadyCandidate>& candidate :
+         all_ready({begin, begin + static_cast<std::ptrdiff_t>(count)})) {
+      out.push_back(candidate.ok() ? time(*candidate) : Result<double>(candidate.status()));
+      if (out.back().ok()) finalists.emplace_back(out.size() - 1, *std::move(candidate));
+    }
+    std::stable_sort(finalists.begin(), finalists.end(),
+                     [&](const auto& a, const auto& b) { return ns(a.first) < ns(b.first); });
+    while (finalists.size() > kMostFinalists ||
+           (!finalists.empty() && ns(finalists.back().first) > kClose * ns(finalists[0].first)))
+      finalists.pop_back();
+  }
+  if (finalists.size() < 2) return out;
+  for (size_t turn = 0; turn < kTurns; ++turn)
+    for (const auto& [i, candidate] : finalists)
+      if (out[i].ok())
+        if (Result<double> again = time(candidate); !again.ok() || *again < ns(i))
+          out[i] = std::move(again);
+  return out;
+}
+
 // The shortest run: other work on the machine makes runs longer, nothing makes them shorter.
-Result<double> CandidateTimer::time(const stripe::Program& program) {
-  STRIA_ASSIGN(const ReadyCandidate candidate, ready(program));
+Result<double> CandidateTimer::time(const ReadyCandidate& candidate) {
   STRIA_ASSIGN(const double first, candidate.run_ns(1));  // warms up
   const auto in_a_row = static_cast<uint32_t>(std::clamp(kShortRunNs / first, 1.0, kMostInARow));
   std::vector<double> runs;                            // the shortest first

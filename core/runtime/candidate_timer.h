@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <mutex>
 #include <tuple>
 #include <vector>
 
@@ -26,9 +27,9 @@ struct ReadyCandidate {
   Result<double> run_ns(uint32_t times = 1) const;
 };
 
-// For one run of one pipeline, on one thread. Times are kept in the user's cache folder. Steps that
-// come after the one that asks do not ask in their turn while a candidate is taken through them:
-// there the cost decides.
+// For one run of one pipeline. Times are kept in the user's cache folder. Steps that come after the
+// one that asks do not ask in their turn while a candidate is taken through them: there the cost
+// decides.
 class CandidateTimer {
  public:
   // All are borrowed; of `options` fast_math counts.
@@ -40,11 +41,15 @@ class CandidateTimer {
   // To be told before each step which one runs: candidates go through those behind it.
   void runs(size_t step);
 
-  // The program after those steps, built. Candidates share their tensors' memory.
+  // The program after those steps, built. Candidates share their tensors' memory. From any thread.
   Result<ReadyCandidate> ready(const stripe::Program& program);
 
  private:
-  Result<double> time(const stripe::Program& program);
+  // Built on all cores at the same time, then timed on this thread alone; what is close to the
+  // shortest time again, in turns.
+  std::vector<Result<double>> times(const Measure::Programs& programs);
+  std::vector<Result<ReadyCandidate>> all_ready(const Measure::Programs& programs);
+  static Result<double> time(const ReadyCandidate& candidate);
   // Memory with random values, used by one candidate after the other.
   Result<hal::Buffer> buffer(DataType type, uint64_t bytes, size_t position);
 
@@ -53,7 +58,8 @@ class CandidateTimer {
   const CompileOptions& options_;
   Measure measure_;
   size_t step_ = 0;
-  std::map<std::tuple<DataType, uint64_t, size_t>, hal::Buffer> buffers_;
+  std::mutex mutex_;
+  std::map<std::tuple<DataType, uint64_t, size_t>, hal::Buffer> buffers_;  // guarded by mutex_
 };
 
 }  // namespace stria

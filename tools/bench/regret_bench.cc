@@ -125,7 +125,7 @@ class Sweep {
     std::vector<Candidate> candidates;
     // The pass is told the same time for all, so that it goes on with the model's choice.
     Measure record;
-    record.time = [&](const stripe::Program& candidate) -> Result<double> {
+    record.times = one_by_one([&](const stripe::Program& candidate) -> Result<double> {
       if (!known_.empty()) {
         auto time = known_.find(key_of(shape.name, tile_of(candidate)));
         candidates.push_back({candidate, time == known_.end() ? INFINITY : time->second});
@@ -133,7 +133,7 @@ class Sweep {
       }
       candidates.push_back({candidate, INFINITY});
       return 1.0;
-    };
+    });
     std::vector<Row> rows;
     PipelineOptions how;
     how.intrinsics = &intrinsic_signatures();

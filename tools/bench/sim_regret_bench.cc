@@ -97,7 +97,7 @@ class Sweep {
     Choice out;
     std::vector<double> cycles;
     Measure measure;
-    measure.time = [&](const stripe::Program& candidate) -> Result<double> {
+    measure.times = one_by_one([&](const stripe::Program& candidate) -> Result<double> {
       Result<double> found = simulated(candidate, later);
       ++out.tiles;
       if (!found.ok() && out.failed++ == 0)
@@ -107,7 +107,7 @@ class Sweep {
       if (out.tiles == 1) out.chosen = takes;
       out.best = std::min(out.best, takes);
       return found;
-    };
+    });
     PipelineOptions how = options();
     how.measure = &measure;
     how.stop_after = machine_.step;

@@ -21,20 +21,23 @@ class MeasureTest : public testing::Test {
         fs::path(testing::TempDir()) /
         (std::string("stria_") + testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::remove_all(folder_);
-    measure_.time = [this](const stripe::Program&) -> Result<double> {
+    measure_.times = one_by_one([this](const stripe::Program&) -> Result<double> {
       ++runs_;
       return ns_;
-    };
+    });
     measure_.device = "fake 1";
     measure_.folder = folder_ / "times";
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  // Of a program whose entry block has this name.
-  double ask(const std::string& name = "first") {
+  static stripe::Program named(const std::string& name) {
     stripe::Program program;
     program.entry.name = name;
-    auto time = measured_time(measure_, model_, program);
+    return program;
+  }
+  // Of a program whose entry block has this name.
+  double ask(const std::string& name = "first") {
+    const Result<MeasuredTime> time = measured_times(measure_, model_, {named(name)}).at(0);
     if (time.ok()) kept_ = time->kept;
     return time.ok() ? time->ns : -1;
   }
@@ -112,9 +115,36 @@ TEST_F(MeasureTest, WhatTheDeviceRefusesOrCannotHaveMeasuredIsAnError) {
   ns_ = 0;
   EXPECT_EQ(ask(), -1);
   EXPECT_FALSE(fs::exists(folder_ / "times"));
-  measure_.time = [](const stripe::Program&) -> Result<double> { return unsupported("too large"); };
-  EXPECT_THAT(measured_time(measure_, model_, {}).status().message(),
+  measure_.times = one_by_one(
+      [](const stripe::Program&) -> Result<double> { return unsupported("too large"); });
+  EXPECT_THAT(measured_times(measure_, model_, {{}}).at(0).status().message(),
               testing::HasSubstr("too large"));
+}
+
+TEST_F(MeasureTest, WhatIsNotKeptIsMeasuredTogether) {
+  ask("second");
+  std::vector<std::string> asked;
+  measure_.times = [&](const Measure::Programs& programs) {
+    std::vector<Result<double>> out;
+    for (const stripe::Program& program : programs) {
+      asked.push_back(program.entry.name);
+      if (asked.size() == 2)
+        out.emplace_back(unsupported("too large"));
+      else
+        out.emplace_back(static_cast<double>(asked.size()));
+    }
+    return out;
+  };
+  const std::vector<Result<MeasuredTime>> times = measured_times(
+      measure_, model_, {named("first"), named("second"), named("third"), named("fourth")});
+  EXPECT_THAT(asked, testing::ElementsAre("first", "third", "fourth"));
+  ASSERT_EQ(times.size(), 4u);
+  EXPECT_EQ(times[0]->ns, 1);
+  EXPECT_FALSE(times[0]->kept);
+  EXPECT_EQ(times[1]->ns, 125.5);
+  EXPECT_TRUE(times[1]->kept);
+  EXPECT_FALSE(times[2].ok());
+  EXPECT_EQ(times[3]->ns, 3);
 }
 
 }  // namespace
