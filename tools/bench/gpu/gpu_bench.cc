@@ -13,10 +13,10 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <random>
 
 #include "../cpu/cases.h"
 #include "../must.h"
+#include "device_row.h"
 #include "stria/base/file.h"
 #include "stria/runtime/runtime.h"
 
@@ -27,21 +27,6 @@ struct Asked {
   std::string device, set, only, pipeline, peers, json, dump, sets;
   int rounds = 7, tune = 0;
 };
-
-// Normally distributed, a million of them over and over.
-Tensor filled(const Device& device, const TensorInfo& info, unsigned seed) {
-  Tensor tensor = must(device.create_tensor(info));
-  int64_t count = 1;
-  for (int64_t size : info.sizes) count *= size;
-  std::mt19937 random(seed);
-  std::normal_distribution<float> distribution;
-  std::vector<float> drawn(static_cast<size_t>(std::min<int64_t>(count, 1 << 20)));
-  for (float& x : drawn) x = distribution(random);
-  std::vector<float> values(static_cast<size_t>(count));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = drawn[i % drawn.size()];
-  must(tensor.write_values(values));
-  return tensor;
-}
 
 // How the peers were run: their launches free of charge, or as a program starts them.
 struct Against {
@@ -55,41 +40,32 @@ constexpr Against kAgainst[] = {{"graph_ms", "ratio", "graph"},
 // Is measured once.
 constexpr double kLongRunMs = 1000;
 
-// As many runs in a row as the peers have in one graph.
-constexpr uint32_t kInARow = 20;
-
 struct Measured {
   double ms = 0;       // of the device: one run among many in a row, the median
   double wall_ms = 0;  // of the host: one run among many that are started one by one
   size_t kernels = 0;
 };
 
-Measured measure(const Executable& made, const std::vector<Tensor>& inputs,
-                 const std::vector<Tensor>& outputs, int rounds) {
+Measured measure(const DeviceRow& row, int rounds) {
   Measured out;
-  const auto time_of = [&](uint32_t times) {
-    const Event runs = must(made.run_in_a_row(times, inputs, outputs));
-    must(runs.wait());
-    return static_cast<double>(must(runs.duration_ns())) * 1e-6 / times;
-  };
-  const Event watched = must(made.run(inputs, outputs));
+  const Event watched = row.run();
   must(watched.wait());
   out.kernels = must(watched.kernel_times()).size();
   // One run alone says whether there is time for more.
-  const double first_ms = time_of(1);
+  const double first_ms = row.ms(1);
   if (first_ms > kLongRunMs) {
     out.ms = out.wall_ms = first_ms;
     return out;
   }
-  const uint32_t in_a_row = first_ms < 20 ? kInARow : 1;
+  const uint32_t in_a_row = runs_in_a_row(first_ms);
   std::vector<double> times;
-  for (int round = 0; round < rounds; ++round) times.push_back(time_of(in_a_row));
+  for (int round = 0; round < rounds; ++round) times.push_back(row.ms(in_a_row));
   std::sort(times.begin(), times.end());
   out.ms = times[times.size() / 2];
   const int one_by_one = std::clamp(static_cast<int>(20 / std::max(out.ms, 0.02)), 3, 20);
   const auto begin = std::chrono::steady_clock::now();
   Event last;
-  for (int i = 0; i < one_by_one; ++i) last = must(made.run(inputs, outputs));
+  for (int i = 0; i < one_by_one; ++i) last = row.run();
   must(last.wait());
   const std::chrono::duration<double, std::milli> wall = std::chrono::steady_clock::now() - begin;
   out.wall_ms = wall.count() / one_by_one;
@@ -120,12 +96,7 @@ nlohmann::json measure_row(const Device& device, const Case& row, const Asked& a
     for (const SourceText& source : must(made->sources())) text += "\n" + source.text;
     must(write_file(asked.dump + "/" + row.name + ".txt", text));
   }
-  std::vector<Tensor> inputs, outputs;
-  unsigned seed = 1;
-  for (const TensorInfo& info : made->inputs()) inputs.push_back(filled(device, info, seed++));
-  for (const TensorInfo& info : made->outputs())
-    outputs.push_back(must(device.create_tensor(info)));
-  const Measured measured = measure(*made, inputs, outputs, asked.rounds);
+  const Measured measured = measure(DeviceRow(device, *made), asked.rounds);
   out.update({{"ms", measured.ms},
               {"wall_ms", measured.wall_ms},
               {"compile_ms", compile.count()},

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device_row.h"
+
+#include <algorithm>
+#include <random>
+
+#include "../must.h"
+
+namespace stria::bench {
+namespace {
+
+Tensor filled(const Device& device, const TensorInfo& info, unsigned seed) {
+  Tensor tensor = must(device.create_tensor(info));
+  int64_t count = 1;
+  for (int64_t size : info.sizes) count *= size;
+  std::mt19937 random(seed);
+  std::normal_distribution<float> distribution;
+  std::vector<float> drawn(static_cast<size_t>(std::min<int64_t>(count, 1 << 20)));
+  for (float& x : drawn) x = distribution(random);
+  std::vector<float> values(static_cast<size_t>(count));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = drawn[i % drawn.size()];
+  must(tensor.write_values(values));
+  return tensor;
+}
+
+}  // namespace
+
+DeviceRow::DeviceRow(const Device& device, Executable made) : made_(std::move(made)) {
+  unsigned seed = 1;
+  for (const TensorInfo& info : made_.inputs()) inputs_.push_back(filled(device, info, seed++));
+  for (const TensorInfo& info : made_.outputs())
+    outputs_.push_back(must(device.create_tensor(info)));
+}
+
+Event DeviceRow::run() const { return must(made_.run(inputs_, outputs_)); }
+
+double DeviceRow::ms(uint32_t in_a_row) const {
+  const Event runs = must(made_.run_in_a_row(in_a_row, inputs_, outputs_));
+  must(runs.wait());
+  return static_cast<double>(must(runs.duration_ns())) * 1e-6 / in_a_row;
+}
+
+}  // namespace stria::bench

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program that is built for a device, with tensors to run it on.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "stria/runtime/runtime.h"
+
+namespace stria::bench {
+
+// As many runs in a row as the peers have in one graph.
+inline constexpr uint32_t kInARow = 20;
+
+class DeviceRow {
+ public:
+  // Inputs are normally distributed, a million values over and over.
+  DeviceRow(const Device& device, Executable made);
+
+  Event run() const;
+  // Milliseconds of one of so many runs in a row, by the device's clock.
+  double ms(uint32_t in_a_row) const;
+
+ private:
+  Executable made_;
+  std::vector<Tensor> inputs_, outputs_;
+};
+
+// kInARow, or 1 for a row of which one run takes so long.
+inline uint32_t runs_in_a_row(double one_run_ms) { return one_run_ms < 20 ? kInARow : 1; }
+
+}  // namespace stria::bench
