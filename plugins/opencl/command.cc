@@ -197,7 +197,7 @@ sdk::Ref<sdk::Event> start(Queue& queue, const sdk::Ref<sdk::Tracker>& tracker,
   context.check_not_lost();
   auto batch = std::make_unique<Batch>(Batch{queue, tracker, std::move(commands), {}, {}, {}});
   const bool alone = batch->commands.size() == 1;
-  if (each || alone || !queue.in_order())
+  if (each || alone || !queue.in_order() || context.event_each())
     for (size_t n = 0; n < batch->commands.size(); ++n)
       batch->each.push_back(sdk::make<CommandEvent>(queue, alone));
   batch->done = alone ? sdk::Ref<CommandEvent>(&command_event(batch->each[0]))

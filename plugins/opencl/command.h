@@ -99,9 +99,10 @@ std::function<void()> give(Batch& batch);
 //
 // On a queue in order some drivers let what follows a failed command fail too, others run it. Within a
 // batch that is its failure: without `each` that of the last command is the batch's, so a driver that
-// runs what follows hides one before it. A batch that has not run because of what came before it in
-// the queue, and none of whose waits has failed, is given to the driver once more, unless something
-// after it in the queue has run meanwhile: then it fails with what the driver says of it.
+// runs what follows hides one before it, unless Context::event_each(). A batch that has not run
+// because of what came before it in the queue, and none of whose waits has failed, is given to the
+// driver once more, unless something after it in the queue has run meanwhile: then it fails with
+// what the driver says of it.
 sdk::Ref<sdk::Event> start(Queue& queue, const sdk::Ref<sdk::Tracker>& tracker,
                            std::vector<Command> commands, sdk::Waits waits,
                            std::vector<sdk::Ref<sdk::Event>>* each = nullptr);

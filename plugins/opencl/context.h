@@ -20,6 +20,7 @@ struct ContextOptions {
   bool in_order = false;                    // queues run one command after another
   // For each command, as Context::hang_limit says; 0: none.
   std::chrono::milliseconds hang_limit{0};
+  bool event_each = false;   // commands have events of their own, asked for or not
   uint32_t build_parts = 1;  // programs that one library's kernels are built as, at the same time
 };
 
@@ -52,6 +53,7 @@ class Context {
   void count_released_buffer() { released_buffers_.fetch_add(1, std::memory_order_relaxed); }
   uint64_t released_buffers() const { return released_buffers_.load(std::memory_order_relaxed); }
 
+  bool event_each() const { return options_.event_each; }
   size_t build_parts() const { return options_.build_parts; }
 
   // How long a command may take before the device counts as lost; 0: for ever. Its time begins when

@@ -24,6 +24,8 @@ ClDriver::ClDriver(const sdk::Host& host, sdk::DriverOptions options)
       else if (key == "build_parts" && value.is_number_unsigned() && value > 0 &&
                value <= UINT32_MAX)
         context_options_.build_parts = value.get<uint32_t>();
+      else if (key == "event_each" && value.is_boolean())
+        context_options_.event_each = value.get<bool>();
       else if (key == "hang_limit_ms" && value.is_number_unsigned() && value <= UINT32_MAX)
         context_options_.hang_limit = std::chrono::milliseconds(value.get<uint32_t>());
       else
@@ -33,7 +35,7 @@ ClDriver::ClDriver(const sdk::Host& host, sdk::DriverOptions options)
     throw sdk::Error(STRIA_INVALID_ARGUMENT,
                      "options are " + text +
                          R"(, not like {"loader": "libOpenCL.so.1", "in_order": false, )" +
-                         R"("build_parts": 1, "hang_limit_ms": 0})");
+                         R"("build_parts": 1, "event_each": false, "hang_limit_ms": 0})");
 }
 
 std::vector<FoundDevice> ClDriver::find() {

@@ -437,13 +437,13 @@ TEST_P(OpenClDevice, SeveralThreadsAtOnce) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Queues, OpenClDevice,
-                         ::testing::Values("{}", R"({"in_order": true})",
+                         ::testing::Values("{}", R"({"in_order": true})", R"({"event_each": true})",
                                            R"({"hang_limit_ms": 60000, "build_parts": 2})"));
 
 TEST(OpenClOptions, AreNamedWhereTheyAreWrong) {
   for (const char* options :
        {R"({"loader": 3})", R"({"in_ordr": true})", "[]", R"({"hang_limit_ms": -1})",
-        R"({"build_parts": 0})", R"({"hang_limit_ms": 4294967296})"}) {
+        R"({"build_parts": 0})", R"({"event_each": 1})", R"({"hang_limit_ms": 4294967296})"}) {
     LoadOptions load;
     load.driver_options = options;
     LoadResult loaded = load_plugin(built_plugin("opencl"), scripted_host(nullptr, 2), load);

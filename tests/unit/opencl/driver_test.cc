@@ -473,6 +473,24 @@ TEST_F(Commands, InOrderThatFollowAFailedOneAreGivenOnceMore) {
   EXPECT_THAT(called(), ElementsAre("finish", "finish", "b", "c", "d", "e"));
 }
 
+// A driver that runs on after a failed command tells of it by that command's event alone.
+TEST_F(Commands, InOrderThatFailAmongOthersFailTheBatchIfEachHasAnEvent) {
+  const OpenCl cl = driver_that_fails_followers();
+  for (const bool event_each : {false, true}) {
+    ContextOptions options;
+    options.in_order = true;
+    options.event_each = event_each;
+    Context context(host_, cl, fake(), options);
+    failing.status = -777;
+    std::vector<Command> commands;
+    for (const char* name : {"a", "fails", "b"}) commands.push_back(told_command(name));
+    sdk::Ref<sdk::Event> all =
+        opencl::start(context.transfer_queue(), tracker_, std::move(commands), {});
+    EXPECT_EQ(outcome_of(all), event_each ? "clEnqueueReadBuffer on 'fake': -777" : "well");
+    (void)called();
+  }
+}
+
 // What has run meanwhile may have overwritten what the others read.
 TEST_F(Commands, InOrderThatWereOvertakenFailInstead) {
   const OpenCl cl = driver_that_fails_followers();
