@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "stria/cost/group_plan.h"
 #include "stria/cost/memory_use.h"
 #include "stria/cost/tile_search.h"
 
@@ -25,12 +26,18 @@ constexpr double kMostGroupsBeside = 32;
 constexpr double kVector = 4, kRowBytes = 16;
 // Instructions that a lane issues for a vector from local memory, and for an access that fetches and
 // stages.
-constexpr double kLoad = 6, kStaged = 3;
+constexpr double kLoad = 2, kStaged = 4;
 // The same from main memory, for a vector and for one element: what the unit takes for them, as
 // instructions.
-constexpr double kFarVector = 16, kFarElement = 8;
+constexpr double kFarVector = 16, kFarElement = 32;
+// A unit finds so much of a row of what lanes fetch at a time.
+constexpr double kLookedUpBytes = 128;
+// Pieces of rows that a group stages come so many times as slowly as what lanes fetch in a stream.
+constexpr double kPieces = 2;
 // And for each step, barrier included; without one.
-constexpr double kStep = 64, kDirectStep = 16;
+constexpr double kStep = 32, kDirectStep = 16;
+// And for a part's sum that is stored and added.
+constexpr double kSummed = 6;
 // Parts' sums that a lane adds up at once.
 constexpr double kPartsAtOnce = 16;
 // Bytes of registers of a lane besides its sums.
@@ -41,6 +48,7 @@ constexpr double kEnds = 2;
 // Of one tile.
 struct Counts {
   double outputs = 1;     // points of what it writes
+  double held = 1;        // the same as lanes hold them, which take powers of two of them
   double reductions = 1;  // points of a step
   int64_t longest = 1;    // of them, along one index
   double groups = 1, steps = 1;
@@ -52,12 +60,19 @@ struct Counts {
   }
 };
 
+// Lanes are powers of two: of other sizes some pause, for up to a quarter of the next power of two.
+double held_of(int64_t size) {
+  const int64_t quarter = std::max<int64_t>(1, power_of_two_above(size) / 4);
+  return static_cast<double>(ceil_div(size, quarter) * quarter);
+}
+
 Counts counts_of(const TiledBlock& block, const Tile& tile) {
   Counts out;
   for (size_t i = 0; i < tile.size(); ++i) {
     const TiledBlock::Index& index = block.indices[i];
     const auto count = static_cast<double>(ceil_div(index.range, tile[i]));
     (index.reduction ? out.reductions : out.outputs) *= static_cast<double>(tile[i]);
+    if (!index.reduction) out.held *= held_of(tile[i]);
     (index.reduction ? out.steps : out.groups) *= count;
     if (index.reduction) out.longest = std::max(out.longest, tile[i]);
   }
@@ -73,19 +88,31 @@ struct Staged {
   double local_bytes = 0;  // where they are staged
 };
 
-// Could rows of it be staged as vectors? They lie in a row in both memories, as the local one's rows are
-// those of outputs, and begin at multiples of a vector.
-bool is_in_vectors(const TiledBlock& block, const TiledView& view) {
-  if (view.dims.empty() || view.dims[0].stride != 1) return false;
-  for (const TiledDim::Term& term : view.dims[0].terms)
-    if (block.indices[term.index].reduction || term.coefficient != 1) return false;
+// Lie rows of it along an output, or along a reduction, where vectors of them begin at multiples of
+// a vector? Staged, rows are those of outputs: others are turned.
+enum class Rows { none, outputs, reductions };
+Rows rows_of(const TiledBlock& block, const TiledView& view) {
+  if (view.dims.empty() || view.dims[0].stride != 1 || view.dims[0].terms.size() != 1)
+    return Rows::none;
+  const TiledDim::Term& term = view.dims[0].terms[0];
+  if (term.coefficient != 1) return Rows::none;
   for (size_t d = 1; d < view.dims.size(); ++d)
-    if (view.dims[d].stride % static_cast<int64_t>(kVector) != 0) return false;
-  return view.dims[0].terms.size() == 1;
+    if (view.dims[d].stride % static_cast<int64_t>(kVector) != 0) return Rows::none;
+  return block.indices[term.index].reduction ? Rows::reductions : Rows::outputs;
 }
 bool is_in_vectors(const TiledBlock& block, const TiledView& view, const Tile& tile) {
-  return is_in_vectors(block, view) &&
+  return rows_of(block, view) == Rows::outputs &&
          tile[view.dims[0].terms[0].index] % static_cast<int64_t>(kVector) == 0;
+}
+
+// Accesses that stage an element: half of one fetches it, half of one stores it. `tile` null: the
+// fewest of any.
+double accesses_of_element(const TiledBlock& block, const TiledView& view, const Tile* tile) {
+  const Rows rows = rows_of(block, view);
+  if (rows == Rows::none ||
+      (tile && (*tile)[view.dims[0].terms[0].index] % static_cast<int64_t>(kVector) != 0))
+    return 1;
+  return rows == Rows::outputs ? 1 / kVector : (1 / kVector + 1) / 2;
 }
 
 Staged staged_by(const TiledBlock& block, const Tile& tile, double reductions) {
@@ -94,7 +121,7 @@ Staged staged_by(const TiledBlock& block, const Tile& tile, double reductions) {
     if (!is_staged(view)) continue;
     const double elements = elements_of(view, tile);
     out.elements += elements;
-    out.accesses += elements / (is_in_vectors(block, view, tile) ? kVector : 1);
+    out.accesses += elements * accesses_of_element(block, view, &tile);
     // Rows begin at multiples of a vector.
     out.local_bytes += elements * static_cast<double>(view.element_bytes) + kRowBytes * reductions;
     out.views += 1;
@@ -150,7 +177,8 @@ Lanes lanes_of(double outputs, const Staged& staged, int64_t threads, const Grou
 
 // Cycles of a step of a group alone, and those that each further one takes of the unit.
 double alone_cycles(const Lanes& of, double reductions, double staged, const GroupRates& rates) {
-  return rates.far_latency + reductions * (rates.local_latency + of.sums * of.warps) +
+  return rates.far_latency +
+         reductions * (rates.local_latency + (of.sums + kLoad * of.loads) * of.warps) +
          kStaged * staged / of.lanes * of.warps;
 }
 double issue_cycles(const Lanes& of, double reductions, double staged, const GroupRates& rates) {
@@ -161,6 +189,8 @@ double issue_cycles(const Lanes& of, double reductions, double staged, const Gro
 // What a lane fetches for itself for one point of its part.
 struct Fetched {
   double vectors = 0, elements = 0;
+  double looked_up =
+      0;  // vectors, as so many of whole lines: a shorter row takes a look of its own
   double words() const { return kVector * vectors + elements; }
 };
 
@@ -178,10 +208,15 @@ Fetched fetched_by(const TiledBlock& block, const Tile& tile, double outputs, do
     double still = 1;  // outputs that use the same of its elements
     for (const size_t i : view.still)
       if (!block.indices[i].reduction) still *= static_cast<double>(tile[i]);
-    if (vectors && is_in_vectors(block, view, tile))
-      out.vectors += std::max(1.0, steps / still);
-    else
+    if (vectors && is_in_vectors(block, view, tile)) {
+      const double fetched = std::max(1.0, steps / still);
+      const auto row = static_cast<double>(tile[view.dims[0].terms[0].index] * view.element_bytes);
+      out.vectors += fetched;
+      // What lies between a lane's vectors is its neighbours'.
+      out.looked_up += fetched * std::max(1.0, kLookedUpBytes * fetched / row);
+    } else {
       out.elements += std::min(steps, outputs / still);
+    }
   }
   return out;
 }
@@ -218,7 +253,7 @@ PartsEnd parts_end(const TiledBlock& block, double outputs, int64_t parts,
     if (view.writes()) sum_bytes = static_cast<double>(view.sum_bytes);
   for (double left = static_cast<double>(parts); left > 1; left = std::ceil(left / kPartsAtOnce)) {
     out.alone += kStep + rates.local_latency;
-    out.issue += 2 * kStaged * outputs * left / rates.multiply_adds;
+    out.issue += kSummed * outputs * left / rates.multiply_adds;
     out.bytes += outputs * left * sum_bytes;
   }
   out.bytes += outputs * sum_bytes;
@@ -259,10 +294,10 @@ class BestTime {
       stages = stages && (!block_.indices[i].reduction || tile_[i] <= kMostSteps);
     for (int64_t threads = kFewestThreads; threads <= rates_.most_threads; threads *= 2) {
       if (stages)
-        for_each_parts(counts_.outputs, counts_.longest, threads, form_.parts, kMostSumsOfParts,
+        for_each_parts(counts_.held, counts_.longest, threads, form_.parts, kMostSumsOfParts,
                        [&](int64_t parts) { staged(threads, parts); });
       if (may_be_direct(block_, form_))
-        for_each_parts(counts_.outputs, counts_.longest, threads, form_.parts, kMostDirectSums,
+        for_each_parts(counts_.held, counts_.longest, threads, form_.parts, kMostDirectSums,
                        [&](int64_t parts) { direct(threads, parts); });
     }
     return best_;
@@ -274,14 +309,14 @@ class BestTime {
     GroupTime time = best_;
     time.local_bytes = staged_.local_bytes * static_cast<double>(form_.depth) + end.bytes;
     if (time.local_bytes > static_cast<double>(rates_.local_bytes)) return;
-    const Lanes of =
-        lanes_of(counts_.outputs * static_cast<double>(parts), staged_, threads, rates_);
+    const Lanes of = lanes_of(counts_.held * static_cast<double>(parts), staged_, threads, rates_);
     const double points = counts_.of_part(parts);
     const double alone = alone_cycles(of, points, staged_.accesses, rates_);
     const double issue = issue_cycles(of, points, staged_.accesses, rates_);
     time.direct = false;
-    compare(time, of, threads, parts, end, counts_.steps + kEnds, 0,
-            [&](double beside) { return std::max(alone + (beside - 1) * issue, beside * bytes_); });
+    compare(time, of, threads, parts, end, counts_.steps + kEnds, 0, [&](double beside) {
+      return std::max(alone + (beside - 1) * issue, beside * kPieces * bytes_);
+    });
   }
 
   void direct(int64_t threads, int64_t parts) {
@@ -289,7 +324,7 @@ class BestTime {
     GroupTime time = best_;
     time.local_bytes = end.bytes;
     const double points = counts_.of_part(parts),
-                 outputs = counts_.outputs * static_cast<double>(parts);
+                 outputs = counts_.held * static_cast<double>(parts);
     if (time.local_bytes > static_cast<double>(rates_.local_bytes) || points > kMostAhead) return;
     const double sums = std::ceil(outputs / static_cast<double>(threads));
     if (sums > kMostDirectSums) return;
@@ -299,7 +334,7 @@ class BestTime {
     const Lanes of = lanes_of(outputs, under_way, threads, rates_);
     const double issue =
         of.lanes *
-        (points * (of.sums + kFarVector * fetched.vectors + kFarElement * fetched.elements) +
+        (points * (of.sums + kFarVector * fetched.looked_up + kFarElement * fetched.elements) +
          kDirectStep) /
         rates_.multiply_adds;
     const double waits = std::ceil(points * (fetched.vectors + fetched.elements) / kAhead);
@@ -361,9 +396,9 @@ class Bound {
     for (const TiledView& view : block.views) {
       if (!is_staged(view)) continue;
       const double elements = points_ * least_elements_of_point(view, low, high);
-      const double together = is_in_vectors(block, view) ? kVector : 1;
-      staged_ += elements / together;
-      few_accesses_ += elements_of(view, low) / together;
+      const double accesses = accesses_of_element(block, view, nullptr);
+      staged_ += elements * accesses;
+      few_accesses_ += elements_of(view, low) * accesses;
       if (rows_lie_apart(view, high)) bytes_ += elements * static_cast<double>(view.element_bytes);
     }
     bytes_ = rates.far_bytes > 0 ? bytes_ / rates.far_bytes : 0;
@@ -377,10 +412,10 @@ class Bound {
     double out = kNone;
     for (int64_t threads = kFewestThreads; threads <= rates_.most_threads; threads *= 2) {
       if (stages_)
-        for_each_parts(least_.outputs, most_.longest, threads, form_.parts, kMostSumsOfParts,
+        for_each_parts(least_.held, most_.longest, threads, form_.parts, kMostSumsOfParts,
                        [&](int64_t parts) { out = std::min(out, staged(threads, parts)); });
       if (may_be_direct(block_, form_))
-        for_each_parts(least_.outputs, most_.longest, threads, form_.parts, kMostDirectSums,
+        for_each_parts(least_.held, most_.longest, threads, form_.parts, kMostDirectSums,
                        [&](int64_t parts) { out = std::min(out, direct(threads, parts)); });
     }
     return out * kRounding;
@@ -389,13 +424,13 @@ class Bound {
  private:
   double staged(int64_t threads, int64_t parts) const {
     const auto shares = static_cast<double>(parts);
-    const Lanes few = lanes_of(least_.outputs * shares, few_staged_, threads, rates_);
+    const Lanes few = lanes_of(least_.held * shares, few_staged_, threads, rates_);
     if (few.fit < 1) return kNone;
     // Points of a lane's part in a step: what parts do not divide, one of them has more of.
     const double fewest = least_.reductions / shares,
                  most = std::min(most_.reductions,
                                  parts > 1 ? 2 * most_.reductions / shares : most_.reductions);
-    const double sums = std::min(std::ceil(most_.outputs * shares / few.lanes),
+    const double sums = std::min(std::ceil(most_.held * shares / few.lanes),
                                  static_cast<double>(parts > 1 ? kMostSumsOfParts : kMostSums));
     const double steps = most_.steps + kEnds;
     // Rounds of `few.fit` groups: each takes what one takes alone, and `issue` for each further
@@ -404,35 +439,33 @@ class Bound {
     const double alone = alone_cycles(few, fewest, few_accesses_, rates_),
                  issue = issue_cycles(few, fewest, few_accesses_, rates_);
     double cycles = steps * std::max({rounds * alone + (groups_ - rounds) * std::min(alone, issue),
-                                      groups_ * least_bytes_});
+                                      groups_ * kPieces * least_bytes_});
     // The same as work for all points, which tiles cut in parts, and what a round takes more.
     const double loads =
         kLoad * few_staged_.views * std::max(1 / sums, 1 / (kVector * std::sqrt(sums)));
     const double work = (points_ * (1 + loads) + kStaged * staged_ +
                          kStep * std::max(points_ / (sums * most), few.lanes * groups_ * steps)) /
                         rates_.multiply_adds;
-    const double of_point = rates_.local_latency - few.lanes * kLoad * few_staged_.views *
-                                                       std::max(1.0, std::sqrt(sums) / kVector) /
-                                                       rates_.multiply_adds;
+    const double of_point = rates_.local_latency;
     const double of_step = rates_.far_latency - few.lanes * kStep / rates_.multiply_adds;
-    const double more = of_step + of_point * (of_point > 0 ? fewest : most);
+    const double more = of_step + of_point * fewest;
     if (more >= 0) {
       double latency = rounds * steps * more;
-      if (of_step >= 0 && of_point >= 0)
+      if (of_step >= 0)
         latency = std::max(latency, points_ / (most_.outputs * few.fit) *
                                         (of_point / shares + of_step / most_.reductions));
       cycles = std::max(cycles, work + latency);
     }
     const Rounds all = rounds_of(most_.groups, few.fit, rates_);
     const PartsEnd end = parts_end(block_, least_.outputs, parts, rates_);
-    return std::max(cycles, bytes_) + (all.full + (all.rest > 0 ? 1 : 0)) * end.alone;
+    return std::max(cycles, kPieces * bytes_) + (all.full + (all.rest > 0 ? 1 : 0)) * end.alone;
   }
 
   double direct(int64_t threads, int64_t parts) const {
     const auto lanes = static_cast<double>(threads), shares = static_cast<double>(parts);
-    const double sums = std::min(std::ceil(most_.outputs * shares / lanes), kMostDirectSums);
+    const double sums = std::min(std::ceil(most_.held * shares / lanes), kMostDirectSums);
     if (least_.reductions / shares > kMostAhead ||
-        std::ceil(least_.outputs * shares / lanes) > kMostDirectSums)
+        std::ceil(least_.held * shares / lanes) > kMostDirectSums)
       return kNone;
     const double fit =
         std::min(kMostGroupsBeside, std::floor(static_cast<double>(rates_.most_lanes) / lanes));

@@ -3,12 +3,13 @@
 // of outputs, step by step over the reduction: the operands of a step are staged in local memory,
 // the sums lie in the lanes' registers, and the next step's operands are fetched meanwhile.
 //
-//   step of one group alone   latency + k * (local latency + sums * warps)
+//   step of one group alone   latency + k * (local latency + (sums + loads) * warps)
 //   step of c groups beside each other
 //                             that + (c - 1) * issue; at least the time of the bytes that come
 //   issue                     (threads * (k * (sums + loads) + barrier) + staged) / lanes of
-//   multiply-adds of a unit;
-//                             rows that lie in both memories are staged in vectors
+//                             multiply-adds of a unit
+//   staged                    accesses: of vectors where rows lie in a row in main memory, and in
+//                             local memory too where they are those of outputs
 //   all                       steps * (full rounds of groups, and the last one of fewer)
 //
 // Lanes may share out a step's reduction besides its outputs: `parts` of them add up their points
@@ -17,12 +18,14 @@
 // themselves, and nothing is staged:
 //
 //   step of one group alone   latency for each 16 accesses of a lane + bytes + issue
-//   issue                     threads * (k * (sums + 16 for each vector, 8 for each element that a
-//   lane fetches) + start)
+//   issue                     threads * (k * (sums + 16 for each vector, 32 for each element that a
+//                             lane fetches) + start)
 //
-// Source: our own measurements of 11 tiles of products of each of five sizes on a GPU of 132 units
-// (with a step's points written out; 0.76 of the measured time on the average, tiles of one size
-// within 14% of one another); the constants are instructions that a lane issues for each access.
+// Source: our own measurements of 9 tiles of products of each of 13 sizes on a GPU of 132 units
+// (with a step's points written out, and neighbouring lanes in squares; 0.93 of the measured time
+// on the average, within 12% of one another; the tiles that it chooses take 1.055 times the time of
+// the best of them on the average); the constants are instructions that a lane issues for each
+// access. Those of parts and of lanes that fetch for themselves are estimates.
 #pragma once
 
 #include <optional>
