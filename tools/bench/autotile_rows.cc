@@ -80,7 +80,8 @@ void print_autotile_rows(int rounds) {
        R"("cost": "roofline_occupancy", "only_even": true)"},
       {"roofline_occupancy, ascend", R"("cost": "roofline_occupancy", "search": "ascend")"},
       {"registers, exhaustive", R"("cost": "registers")"},
-      {"group_time, exhaustive", R"("cost": "group_time", "unit": "CU", "pipeline_depth": 2)"},
+      {"group_time, exhaustive", R"("cost": "group_time", "unit": "CU", "pipeline_depth": 2,
+                                    "parts": true, "direct": true)"},
   };
   for (const auto& row : kRows) {
     const Pipeline pipeline = must(parse_pipeline(
