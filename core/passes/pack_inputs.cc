@@ -113,7 +113,9 @@ class Packer {
         reason = "what would be copied is read too seldom";
         continue;
       }
-      if (!fits(whole->shape)) {
+      const bool read_often = options_.far_reads > 0 &&
+                              points >= elements * static_cast<double>(options_.far_reads);
+      if (!read_often && !fits(whole->shape)) {
         reason = "what would be copied does not stay in the memory";
         continue;
       }
@@ -179,6 +181,9 @@ void describe(PackInputsOptions& options, OptionFields& fields) {
              "elements that are copied for each that the kernel writes, at most; 0 = none",
              {0});
   fields.add("memory", options.memory, "memory unit of the model that is to hold the copy");
+  fields.add("far_reads", options.far_reads,
+             "points for each element of a copy that it does not hold, at least; 0: no such copy",
+             {0});
   fields.add("percent", options.percent, "of one instance of it, for the copy", {1, 100});
   fields.add("min_range", options.min_range, "shortest vector index, in points", {2});
 }
