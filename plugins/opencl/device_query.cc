@@ -165,23 +165,32 @@ std::vector<FoundDevice> find_devices(const OpenCl& cl, const std::string& sysfs
     return {no_device("the OpenCL loader knows no driver (" + name_of_code(code) +
                       "); install that of the device (pocl-opencl-icd runs on the CPU)")};
   std::vector<cl_platform_id> platforms(count);
-  if (cl.clGetPlatformIDs(count, platforms.data(), nullptr) != CL_SUCCESS) platforms.clear();
+  if (const cl_int again = cl.clGetPlatformIDs(count, platforms.data(), nullptr);
+      again != CL_SUCCESS)
+    return {no_device("the OpenCL loader does not say its drivers: clGetPlatformIDs: " +
+                      name_of_code(again))};
   std::vector<FoundDevice> out;
   for (size_t p = 0; p < platforms.size(); ++p) {
     const std::string platform = platform_text(cl, platforms[p], CL_PLATFORM_NAME);
-    if (const std::string reason = why_not_asked(platform, sysfs); !reason.empty()) {
+    const auto without_devices = [&](const std::string& reason) {
       out.push_back(no_device(reason));
       out.back().info.id = std::to_string(p) + ".none";
       out.back().info.name = platform;
+    };
+    if (const std::string reason = why_not_asked(platform, sysfs); !reason.empty()) {
+      without_devices(reason);
       continue;
     }
+    cl_int asked = cl.clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 0, nullptr, &count);
     // A platform without devices is not an error: its hardware may be absent.
-    if (cl.clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS)
+    if (asked == CL_DEVICE_NOT_FOUND || (asked == CL_SUCCESS && count == 0)) continue;
+    std::vector<cl_device_id> devices(asked == CL_SUCCESS ? count : 0);
+    if (asked == CL_SUCCESS)
+      asked = cl.clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr);
+    if (asked != CL_SUCCESS) {
+      without_devices("its driver does not say its devices: clGetDeviceIDs: " + name_of_code(asked));
       continue;
-    std::vector<cl_device_id> devices(count);
-    if (cl.clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr) !=
-        CL_SUCCESS)
-      continue;
+    }
     for (size_t d = 0; d < devices.size(); ++d) {
       out.push_back(describe(cl, platforms[p], devices[d]));
       out.back().info.id = std::to_string(p) + "." + std::to_string(d);

@@ -26,9 +26,9 @@ struct FoundDevice {
 };
 
 // Every device of every platform, in the drivers' order; unavailable ones with the reason. If there
-// is no platform, one unavailable device that says so; the same for a platform that would end the
-// process where `sysfs`, the folder with what the system says of its hardware, is empty. Opens
-// nothing.
+// is no platform, one unavailable device that says so; the same for a platform that fails to list
+// its devices, or that would end the process where `sysfs`, the folder with what the system says of
+// its hardware, is empty. Opens nothing.
 std::vector<FoundDevice> find_devices(const OpenCl& cl, const std::string& sysfs = "/sys");
 
 // The entry that stands for all devices where none can be found.
