@@ -33,11 +33,13 @@ const Index* own_index(const Block& block) {
   return own;
 }
 
-// A loop of one index around blocks?
-bool is_one_loop(const Block& block) {
-  return block.idxs.size() == 1 && own_index(block) && block.constraints.empty() &&
-         block.location.empty() && !block.tags.has("unroll") && !block.tags.has("deps") &&
-         !is_leaf(block);
+// Nothing but loops around blocks?
+bool is_plain_loop(const Block& block) {
+  return !block.idxs.empty() &&
+         std::all_of(block.idxs.begin(), block.idxs.end(),
+                     [](const Index& index) { return !index.affine && index.range > 1; }) &&
+         block.constraints.empty() && block.location.empty() && !block.tags.has("unroll") &&
+         !block.tags.has("deps") && !is_leaf(block);
 }
 
 // Are all stores to the block's view `name` of the block around it past the caches?
@@ -110,6 +112,12 @@ class Delay {
   }
 
  private:
+  // A loop of the host, the one of the store that goes with it, and how many of its turns in each.
+  struct Piece {
+    std::string host, store;
+    int64_t count = 1;
+  };
+
   Block& statement(size_t i) { return *loop_.stmts[i].block(); }
   bool is_handed_over(const std::string& name) const { return handed_over_.count(name) > 0; }
 
@@ -158,7 +166,7 @@ class Delay {
 
   // Which statement the store goes with, and in which pieces.
   std::string find_pieces() {
-    if (!is_one_loop(statement(store_))) return "its store is not one loop";
+    if (!is_plain_loop(statement(store_))) return "its store is no plain loop";
     for (size_t i = store_; i-- > 0;)
       if (computes_one_of(statement(i), options_.functions)) {
         host_ = i;
@@ -170,12 +178,15 @@ class Delay {
   std::string why_not_beside() {
     const Block& host = statement(host_);
     const Block& store = statement(store_);
-    const Index* step = own_index(host);
-    if (!is_one_loop(host)) return "what computes most is not one loop";
-    const int64_t range = own_index(store)->range;
-    pieces_ = step->range;
-    per_piece_ = ceil_div(range, pieces_);
-    if (ceil_div(range, per_piece_) != pieces_) return "the store has fewer pieces";
+    if (!is_plain_loop(host)) return "what computes most is no plain loop";
+    if (host.idxs.size() != store.idxs.size()) return "the store has other loops";
+    pieces_.clear();
+    for (size_t n = 0; n < host.idxs.size(); ++n) {
+      const Index &step = host.idxs[n], &stored = store.idxs[n];
+      const int64_t count = ceil_div(stored.range, step.range);
+      if (ceil_div(stored.range, count) != step.range) return "the store has fewer pieces";
+      pieces_.push_back({step.name, stored.name, count});
+    }
     for (const Refinement& ref : host.refs)
       if (ref.agg) return "what computes most adds up";
     for (size_t i = 0; i < host_; ++i)
@@ -196,20 +207,22 @@ class Delay {
   bool in_same_pieces(const Refinement& written) {
     const Block& host = statement(host_);
     const Block& store = statement(store_);
-    const std::string host_index = own_index(host)->name, store_index = own_index(store)->name;
     for (const Refinement& read : store.refs) {
       if (read.dir == RefDir::none || read.from != written.from) continue;
       const std::vector<Interval> here = stripe::reach_of_view(host, written, host.index_box());
       const std::vector<Interval> there = stripe::reach_of_view(store, read, store.index_box());
-      bool apart = false;
-      for (size_t d = 0; d < written.access.size(); ++d) {
-        const int64_t step = written.access[d].coefficient(host_index);
-        const int64_t piece = read.access[d].coefficient(store_index);
-        apart |= step > 0 && written.access[d] == Affine::of(host_index, step) &&
-                 read.access[d] == Affine::of(store_index, piece) && piece * per_piece_ == step &&
-                 here[d].lower >= 0 && here[d].upper < step && there[d].lower >= 0 &&
-                 there[d].upper < piece;
-      }
+      const bool apart = std::all_of(pieces_.begin(), pieces_.end(), [&](const Piece& piece) {
+        for (size_t d = 0; d < written.access.size(); ++d) {
+          const int64_t step = written.access[d].coefficient(piece.host);
+          const int64_t stored = read.access[d].coefficient(piece.store);
+          if (step > 0 && written.access[d] == Affine::of(piece.host, step) &&
+              read.access[d] == Affine::of(piece.store, stored) && stored * piece.count == step &&
+              here[d].lower >= 0 && here[d].upper < step && there[d].lower >= 0 &&
+              there[d].upper < stored)
+            return true;
+        }
+        return false;
+      });
       if (!apart) return false;
     }
     return true;
@@ -328,11 +341,16 @@ class Delay {
   }
 
   Block joined(Block host, Block store, const std::vector<Affine>& is_row) {
-    const std::string step = own_index(host)->name;
-    const std::string piece = own_index(store)->name;
-    split_block(host, {{step, 1}});
-    split_block(store, {{piece, per_piece_}});
-    if (per_piece_ > 1 && store.stmts[0].block()->constraints.empty())
+    std::map<std::string, int64_t> host_tile, store_tile;
+    std::map<std::string, Affine> steps;
+    for (const Piece& piece : pieces_) {
+      host_tile[piece.host] = 1;
+      store_tile[piece.store] = piece.count;
+      steps[piece.store] = Affine::of(piece.host);
+    }
+    split_block(host, host_tile);
+    split_block(store, store_tile);
+    if (!store.stmts[0].block()->idxs.empty() && store.stmts[0].block()->constraints.empty())
       store.stmts[0].block()->tags.set("unroll");
     host.tags = {};
     host.name += host.name.empty() || store.name.empty() ? store.name : "+" + store.name;
@@ -340,7 +358,7 @@ class Delay {
 
     // The store's loop becomes the host's.
     Block& piece_of_store = *store.stmts[0].block();
-    substitute_indices(store, {{piece, Affine::of(step)}});
+    substitute_indices(store, steps);
     for (Refinement& ref : store.refs) {
       const std::string known = ref.into;
       ref.into = host.fresh_name(known);
@@ -368,9 +386,9 @@ class Delay {
   const DelayStoresOptions& options_;
   std::string row_;
   int64_t rows_ = 0;
-  size_t store_ = 0, host_ = 0;         // statements of the loop
-  std::set<std::string> handed_over_;   // allocations of the loop that the store reads
-  int64_t pieces_ = 0, per_piece_ = 0;  // of the host; of the store's loop in each
+  size_t store_ = 0, host_ = 0;        // statements of the loop
+  std::set<std::string> handed_over_;  // allocations of the loop that the store reads
+  std::vector<Piece> pieces_;          // of the host, one for each of its loops
 };
 
 // The block around the kernel's only loop over several statements; null if there is none.

@@ -16,12 +16,13 @@
 //       1: block [i:1 = i] (62 - i >= 0; …) { 0: a sum of E into S } } }
 //
 // A row that is worked on in several passes over it uses the core in some and memory in others.
-// Here the last statement of a row, which stores past the caches, runs in pieces between those of
-// the statement of the next row that calculates most, one of `functions`. Requires: rows in a loop
-// inside a kernel; what is handed from the row to its store is not written before that statement,
-// and there piece by piece where the store has read it. Ensures: the same values, each row's in the
-// same order. Runs after stream_stores, which says what goes past the caches, and before
-// prefetch_next.
+// Here the last statement of a row, which stores past the caches, runs in pieces between those
+// of the statement of the next row that calculates most, one of `functions`. Requires: rows in a
+// loop inside a kernel (a point of it may be several rows side by side); both statements loop
+// over the same pieces in the same order; what is handed from the row to its store is not
+// written before that statement, and there piece by piece where the store has read it. Ensures:
+// the same values, each row's in the same order. Runs after stream_stores, which says what goes
+// past the caches, and before prefetch_next.
 #pragma once
 
 #include <string>

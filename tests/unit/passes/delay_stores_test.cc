@@ -55,6 +55,12 @@ TEST(DelayStores, KeepsTheValuesOfRows) {
                                                               << text;
 }
 
+// Four short rows are worked on side by side.
+TEST(DelayStores, KeepsTheValuesOfShortRows) {
+  for (const int64_t rows : {64, 96}) EXPECT_EQ(delayed(kSoftmax, rows, 128, 64), 1) << rows;
+  for (const int64_t rows : {5, 37}) delayed(kSoftmax, rows, 128, 64);
+}
+
 TEST(DelayStores, LeavesOtherRowsAlone) {
   for (const int64_t columns : {48, 513, 1030})
     EXPECT_EQ(delayed(kSoftmax, 7, columns, 64), 0) << columns;
