@@ -11,6 +11,7 @@
 #include <numeric>
 #include <regex>
 
+#include "engine/check_timeline.h"
 #include "must.h"
 #include "program/part_simulation.h"
 #include "resnet50.h"
@@ -137,6 +138,29 @@ double billion_tiles_seconds() {
   return best_of(3, [&] { must(sim::simulate(tiles.machine, tiles.graph)); });
 }
 
+// Twelve million tasks, none skipped: run, and every rule looked at for each of them.
+double all_checked_seconds() {
+  Tiles tiles = tile_on_slides();
+  sim::TaskGraph body;
+  uint32_t task = body.add(0, {});
+  task = body.add(1, {task});
+  body.add(2, {task});
+  tiles.graph.add_loop({std::make_shared<const sim::TaskGraph>(body), 4'000'000, 4, {}}, {});
+  sim::SimulateOptions options;
+  options.skip_ahead = false;
+  return best_of(1, [&] {
+    sim::TimelineCheck check(tiles.machine, tiles.graph);
+    const sim::Timeline all = must(sim::simulate(
+        tiles.machine, tiles.graph, options,
+        [&](sim::Timeline&& piece, uint64_t horizon) { return check.add(piece, horizon); }));
+    if (const Status status = check.finish(all.ticks); !status.ok()) {
+      std::fprintf(stderr, "stria_sim_bench: %s\n", status.to_string().c_str());
+      std::exit(3);
+    }
+    if (check.looked_at() != 12'000'000) std::exit(3);
+  });
+}
+
 double roofline_estimates_per_second(const HardwareModel& model) {
   const Compiled layer = compiled(
       "function (I[X, Y, C], K[A, B, C, M]) -> (S) {\n"
@@ -181,6 +205,9 @@ int main(int count, char** arguments) {
   }
   const double billion = billion_tiles_seconds();
   row("a loop of 10^9 tiles, skipped ahead", billion * 1e3, "ms", "< 1000", billion < 1);
+  const double checked = 24 / all_checked_seconds();
+  row("events of 12 million tasks, none skipped, all checked", checked, "million/s", ">= 3",
+      checked >= 3);
   const HardwareModel model = slides_model();
   const double estimates = roofline_estimates_per_second(model);
   row("estimates of a layer, roofline", estimates, "1/s", ">= 20000", estimates >= 20'000);

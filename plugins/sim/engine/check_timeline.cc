@@ -1,212 +1,106 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <cmath>
-
-#include "engine/unit_times.h"
+#include "engine/check_timeline.h"
 
 namespace stria::sim {
-namespace {
 
-// The longest chain from `from` (kNoTask: any start) to each node.
-std::vector<double> chains(const Machine& machine, const std::vector<TaskKind>& kinds,
-                           const TaskGraph& graph, uint32_t from);
-
-double longest(const std::vector<double>& chain) {
-  double out = 0;
-  for (double one : chain) out = std::max(out, one);
-  return out;
-}
-
-double ticks_of_node(const Machine& machine, const std::vector<TaskKind>& kinds,
-                     const TaskGraph& graph, size_t node) {
-  if (!graph.is_loop(node))
-    return static_cast<double>(least_ticks_alone(machine, kinds[graph.kind[node]]));
-  const Loop& loop = graph.loop(node);
-  const double once = longest(chains(machine, kinds, *loop.body, kNoTask));
-  // Points that wait for the one that makes room, and what each hands on to the next.
-  const auto points = static_cast<double>(loop.points);
-  double out = static_cast<double>((loop.points - 1) / loop.depth + 1) * once;
-  for (const Loop::Carried& carried : loop.carried) {
-    const double step = chains(machine, kinds, *loop.body, carried.node)[carried.before];
-    out = std::max(out, points * step);
-  }
-  return out;
-}
-
-std::vector<double> chains(const Machine& machine, const std::vector<TaskKind>& kinds,
-                           const TaskGraph& graph, uint32_t from) {
-  constexpr double kNone = -1;  // no chain leads there
-  std::vector<double> out(graph.size(), kNone);
-  for (size_t node = from == kNoTask ? 0 : from; node < graph.size(); ++node) {
-    double before = from == kNoTask || node == from ? 0 : kNone;
-    for (uint32_t w = graph.first_wait[node]; w < graph.first_wait[node + 1]; ++w)
-      before = std::max(before, out[graph.waits[w]]);
-    if (before >= 0) out[node] = before + ticks_of_node(machine, kinds, graph, node);
-  }
-  return out;
-}
+TimelineCheck::TimelineCheck(const Machine& machine, const TaskGraph& graph)
+    : machine_(machine),
+      graph_(graph),
+      waits_(graph),
+      lanes_(machine, graph),
+      times_(machine, graph),
+      last_(machine.instances()) {}
 
 // Nothing runs twice at once on an instance, in what repeats itself neither.
-Status check_instances(const Machine& machine, const TaskGraph& graph, const Timeline& timeline) {
-  std::vector<uint64_t> last(machine.instances());
+Status TimelineCheck::check_instances(const Timeline& piece) {
   Status status;
   const auto fails = [&](uint32_t instance, uint64_t start) {
-    if (status.ok() && start < last[instance])
+    if (status.ok() && start < last_[instance])
       status = internal_error("instance {} starts a task at {} before it ends one at {}", instance,
-                              start, last[instance]);
+                              start, last_[instance]);
   };
-  timeline.visit(
+  piece.visit(
       [&](const TaskRecord& task) {
-        const TaskKind& kind = graph.kinds[task.kind];
+        const TaskKind& kind = graph_.kinds[task.kind];
         if (status.ok() && task.end < task.start)
           status = internal_error("'{}' (task {}) ends at {}, before its start at {}", kind.name,
                                   task.number, task.end, task.start);
-        const uint64_t alone = ticks_alone(machine, kind, task.instance);
+        const uint64_t alone = ticks_alone(machine_, kind, task.instance);
         if (status.ok() && task.end - task.start < alone)
           status = internal_error("'{}' (task {}) takes {} ticks, {} is the least", kind.name,
                                   task.number, task.end - task.start, alone);
         fails(task.instance, task.start);
-        last[task.instance] = task.end;
+        last_[task.instance] = task.end;
       },
       [&](const Repeat& repeat) {
-        std::vector<bool> seen(last.size());
+        std::vector<bool> seen(last_.size());
         for (size_t r = repeat.first; r < repeat.last; ++r) {
-          const TaskRecord& task = timeline.tasks[r];
+          const TaskRecord& task = piece.tasks[r];
           if (seen[task.instance]) continue;
           seen[task.instance] = true;
           fails(task.instance, task.start + repeat.shift);
-          last[task.instance] += repeat.times * repeat.shift;
+          last_[task.instance] += repeat.times * repeat.shift;
         }
       });
   return status;
 }
 
-// While a lane is in use without a break, it carries all that begins and ends in that time, and no
-// more than it is wide.
-Status check_lanes(const Machine& machine, const TaskGraph& graph,
-                   const std::vector<TaskRecord>& all) {
-  struct Use {
-    uint64_t begin, end, bytes;
-  };
-  std::vector<std::vector<Use>> uses(machine.lanes().size());
-  for (const TaskRecord& task : all) {
-    const TaskKind& kind = graph.kinds[task.kind];
-    if (kind.work == TaskKind::Work::transfer && kind.bytes > 0) {
-      const Route::Way& way = kind.route.ways[task.instance - machine.groups()[kind.group].first];
-      for (uint32_t lane : way.lanes)
-        uses[lane].push_back({task.start + way.latency_ticks, task.end, kind.bytes});
-    }
-    for (const Flowing& flow : kind.flows)
-      for (uint32_t lane : flow.lanes)
-        if (flow.bytes > 0) uses[lane].push_back({task.start, task.end, flow.bytes});
-  }
-  for (size_t lane = 0; lane < uses.size(); ++lane) {
-    std::vector<Use>& of = uses[lane];
-    std::sort(of.begin(), of.end(), [](const Use& a, const Use& b) { return a.begin < b.begin; });
-    for (size_t u = 0; u < of.size();) {
-      const uint64_t begin = of[u].begin;
-      uint64_t end = begin, bytes = 0;
-      for (; u < of.size() && (of[u].begin < end || end == begin); ++u) {
-        end = std::max(end, of[u].end);
-        bytes += of[u].bytes;
-      }
-      // Each end may be as much early as networks take for nothing.
-      constexpr double kRounding = 1e-4;
-      const double least = static_cast<double>(bytes) / machine.lanes()[lane].bytes_per_tick;
-      if (static_cast<double>(end - begin) < least * (1 - 1e-9) - kRounding)
-        return internal_error("the lane '{}' moves {} bytes from {} to {}, which takes {} ticks",
-                              machine.lanes()[lane].name, bytes, begin, end, std::ceil(least));
-    }
-  }
-  return {};
+Status TimelineCheck::add(const Timeline& piece, uint64_t horizon) {
+  STRIA_RETURN_IF_ERROR(check_instances(piece));
+  times_.add(piece);
+  STRIA_RETURN_IF_ERROR(lanes_.add(piece, horizon));
+  return waits_.add(piece);
 }
 
-// Task by task: all that it waits for has ended.
-Status check_waits(const TaskGraph& graph, const std::vector<TaskRecord>& all) {
-  STRIA_ASSIGN(const Unrolled unrolled, unroll(graph, kMostCheckedTasks));
-  const TaskGraph& flat = unrolled.graph;
-  std::vector<uint64_t> end(flat.size());
-  for (size_t node = 0, at = 0; node < flat.size(); ++node) {
-    uint64_t ready = 0;
-    uint32_t last = kNoTask;
-    for (uint32_t w = flat.first_wait[node]; w < flat.first_wait[node + 1]; ++w)
-      if (end[flat.waits[w]] >= ready) {
-        last = flat.waits[w];
-        ready = end[last];
-      }
-    if (unrolled.number[node] == UINT64_MAX) {
-      end[node] = ready;
-      continue;
-    }
-    const std::string& name = flat.kinds[flat.kind[node]].name;
-    if (at >= all.size() || all[at].number != unrolled.number[node] ||
-        all[at].kind != flat.kind[node])
-      return internal_error("'{}' (task {}) does not run, or runs twice", name,
-                            unrolled.number[node]);
-    if (all[at].start < ready)
-      return internal_error("'{}' (task {}) starts at {}, '{}' which it waits for ends at {}", name,
-                            unrolled.number[node], all[at].start, flat.kinds[flat.kind[last]].name,
-                            ready);
-    end[node] = all[at++].end;
-  }
-  return {};
-}
-
-}  // namespace
-
-double longest_chain(const Machine& machine, const TaskGraph& graph) {
-  return longest(chains(machine, graph.kinds, graph, kNoTask));
-}
-
-Status check_timeline(const Machine& machine, const TaskGraph& graph, const Timeline& timeline) {
-  STRIA_RETURN_IF_ERROR(check_instances(machine, graph, timeline));
-  std::vector<double> bytes(machine.lanes().size());
-  std::vector<uint64_t> tasks(graph.kinds.size());
+Status TimelineCheck::finish(uint64_t ticks) {
+  times_.finish(ticks);
+  std::vector<double> bytes(machine_.lanes().size());
+  std::vector<uint64_t> tasks(graph_.kinds.size());
   double serial = 0, count = 0;
-  for (const KindTimes& times : kind_times(timeline)) {
-    const TaskKind& kind = graph.kinds[times.kind];
+  for (const KindTimes& times : times_.kinds()) {
+    const TaskKind& kind = graph_.kinds[times.kind];
     tasks[times.kind] += times.tasks;
     const auto number = static_cast<double>(times.tasks);
     count += number;
-    serial += number * static_cast<double>(ticks_alone(machine, kind, times.instance));
+    serial += number * static_cast<double>(ticks_alone(machine_, kind, times.instance));
     if (kind.work == TaskKind::Work::transfer)
       for (uint32_t lane :
-           kind.route.ways[times.instance - machine.groups()[kind.group].first].lanes)
+           kind.route.ways[times.instance - machine_.groups()[kind.group].first].lanes)
         bytes[lane] += number * static_cast<double>(kind.bytes);
     for (const Flowing& flow : kind.flows)
       for (uint32_t lane : flow.lanes) bytes[lane] += number * static_cast<double>(flow.bytes);
   }
-  const std::vector<uint64_t> asked = tasks_of_kinds(graph);
+  const std::vector<uint64_t> asked = tasks_of_kinds(graph_);
   for (size_t k = 0; k < tasks.size(); ++k)
-    if (graph.kinds[k].work != TaskKind::Work::join && tasks[k] != asked[k])
-      return internal_error("'{}' is there {} times and runs {} times", graph.kinds[k].name,
+    if (graph_.kinds[k].work != TaskKind::Work::join && tasks[k] != asked[k])
+      return internal_error("'{}' is there {} times and runs {} times", graph_.kinds[k].name,
                             asked[k], tasks[k]);
+  STRIA_RETURN_IF_ERROR(waits_.finish());
   for (size_t lane = 0; lane < bytes.size(); ++lane) {
     if (bytes[lane] <= 0) continue;
-    const double least = bytes[lane] / machine.lanes()[lane].bytes_per_tick;
-    if (static_cast<double>(timeline.ticks) < least * (1 - 1e-9) - 1)
+    const double least = bytes[lane] / machine_.lanes()[lane].bytes_per_tick;
+    if (static_cast<double>(ticks) < least * (1 - 1e-9) - 1)
       return internal_error("the lane '{}' needs {:.0f} ticks for its {:.0f} bytes, all took {}",
-                            machine.lanes()[lane].name, least, bytes[lane], timeline.ticks);
+                            machine_.lanes()[lane].name, least, bytes[lane], ticks);
   }
-  if (const double chain = longest_chain(machine, graph);
-      static_cast<double>(timeline.ticks) < chain)
-    return internal_error("all took {} ticks, the longest chain takes {:.0f}", timeline.ticks,
-                          chain);
+  if (const double chain = longest_chain(machine_, graph_); static_cast<double>(ticks) < chain)
+    return internal_error("all took {} ticks, the longest chain takes {:.0f}", ticks, chain);
   // Something is always under way; each flow's end is rounded up, and a lane that others share
   // never carries less than its width.
-  if (static_cast<double>(timeline.ticks) > serial + count)
-    return internal_error("all took {} ticks, one after another it is {:.0f}", timeline.ticks,
-                          serial);
-  const auto times = unit_times(machine, graph, timeline);
+  if (static_cast<double>(ticks) > serial + count)
+    return internal_error("all took {} ticks, one after another it is {:.0f}", ticks, serial);
+  const std::vector<InstanceTimes>& times = times_.instances();
   for (size_t i = 0; i < times.size(); ++i)
-    if (times[i].total() != timeline.ticks || times[i].busy() > timeline.ticks)
+    if (times[i].total() != ticks || times[i].busy() > ticks)
       return internal_error("instance {} has {} ticks of reasons in {} ticks", i, times[i].total(),
-                            timeline.ticks);
-  STRIA_ASSIGN(const uint64_t numbers, numbers_of(graph));
-  if (numbers > kMostCheckedTasks) return {};
-  const std::vector<TaskRecord> all = timeline.all();
-  STRIA_RETURN_IF_ERROR(check_lanes(machine, graph, all));
-  return check_waits(graph, all);
+                            ticks);
+  return {};
+}
+
+Status check_timeline(const Machine& machine, const TaskGraph& graph, const Timeline& timeline) {
+  TimelineCheck check(machine, graph);
+  STRIA_RETURN_IF_ERROR(check.add(timeline, timeline.ticks));
+  return check.finish(timeline.ticks);
 }
 
 }  // namespace stria::sim

@@ -279,9 +279,9 @@ void Progress::visit_loops(Frame& frame, const std::function<void(Activation&)>&
   }
 }
 
-void Progress::forget_after(size_t records) {
+void Progress::forget_from(size_t records) {
   visit_loops(*root_, [&](Activation& loop) {
-    if (loop.watched.saved.form.empty() || loop.watched.saved.records <= records) return;
+    if (loop.watched.saved.form.empty() || loop.watched.saved.records < records) return;
     loop.watched.saved = {};
     loop.watched.save_at = loop.watched.points + 1;
   });

@@ -60,8 +60,8 @@ class Progress {
     uint64_t sketch = 0;   // of it
   };
   std::vector<Watched*> advanced();
-  // Moments that were saved after the timeline had so many records are forgotten.
-  void forget_after(size_t records);
+  // Moments that were saved when the timeline had so many records or more are forgotten.
+  void forget_from(size_t records);
   // Adds itself to the moment; `running` is called for each node that runs, in the order of the
   // form.
   void write_state(Moment& moment, const std::function<void(Node)>& running) const;

@@ -21,8 +21,13 @@ class Simulation {
  public:
   // `order`: instances take their tasks as it says; null: the first one that is ready.
   Simulation(const Machine& machine, const TaskGraph& graph, const SimulateOptions& options,
-             TaskOrder* order)
-      : machine_(machine), graph_(graph), options_(options), order_(order), progress_(graph) {
+             const TakePiece& take, TaskOrder* order)
+      : machine_(machine),
+        graph_(graph),
+        options_(options),
+        take_(take),
+        order_(order),
+        progress_(graph) {
     std::vector<double> widths;
     for (const Lane& lane : machine.lanes()) widths.push_back(lane.bytes_per_tick);
     network_ = make_flow_network(options.buses, std::move(widths), options.burst_bytes);
@@ -40,8 +45,8 @@ class Simulation {
     fixed_.assign(groups, 0);
     touched_.assign(groups, false);
     // What stands outside of loops is looked at one by one.
-    out_.tasks.reserve(graph.size());
-    loop_of_.reserve(graph.size());
+    out_.tasks.reserve(std::min<size_t>(graph.size(), options.piece_records));
+    loop_of_.reserve(out_.tasks.capacity());
   }
 
   Result<Timeline> run() {
@@ -63,13 +68,15 @@ class Simulation {
       }
       for (; !due_.empty() && due_.top().first == now_; due_.pop()) touch(due_.top().second);
       settle();
+      if (options_.skip_ahead) look_for_steady_loops();
+      if (now_ >= kLastTick) return too_long();
+      if (take_ && out_.tasks.size() >= options_.piece_records) STRIA_RETURN_IF_ERROR(hand_over());
       if (out_.tasks.size() > kMostRecords)
         return make_error(StatusCode::out_of_range,
                           "more than {} operations and transfers that do not repeat themselves",
                           kMostRecords);
-      if (options_.skip_ahead) look_for_steady_loops();
-      if (now_ >= kLastTick) return too_long();
     }
+    if (take_) STRIA_RETURN_IF_ERROR(hand_over());
     return std::move(out_);
   }
 
@@ -298,6 +305,19 @@ class Simulation {
     if (--tasks_[task].parts == 0) ended_.push_back(task);
   }
 
+  Status hand_over() {
+    uint64_t horizon = now_;
+    for (const Task& task : tasks_)
+      if (task.parts > 0) horizon = std::min(horizon, task.start);
+    Timeline piece;
+    std::swap(piece, out_);
+    out_.ticks = piece.ticks;
+    out_.events = piece.events;
+    loop_of_.clear();
+    progress_.forget_from(0);
+    return take_(std::move(piece), horizon);
+  }
+
   // --- skipping ahead
 
   // Each loop keeps the moment after its first, second, fourth, eighth, … point and compares those
@@ -378,7 +398,7 @@ class Simulation {
     Repeat repeat{before.records, out_.tasks.size(), steady.times, ticks, {}};
     for (size_t r = repeat.first; r < repeat.last; ++r)
       repeat.steps.push_back(progress_.step_of(loop_of_[r]));
-    progress_.forget_after(repeat.first);
+    progress_.forget_from(repeat.first + 1);
     out_.repeats.push_back(std::move(repeat));
     out_.events += (now.events - before.events) * steady.times;
     out_.ticks += by;
@@ -411,6 +431,7 @@ class Simulation {
   const Machine& machine_;
   const TaskGraph& graph_;
   const SimulateOptions options_;
+  const TakePiece& take_;
   TaskOrder* order_;
   Progress progress_;
   Timeline out_;
@@ -444,14 +465,15 @@ class Simulation {
 }  // namespace
 
 Result<Timeline> simulate(const Machine& machine, const TaskGraph& graph,
-                          const SimulateOptions& options) {
+                          const SimulateOptions& options, const TakePiece& take) {
   STRIA_RETURN_IF_ERROR(numbers_of(graph).status());
-  if (options.buses == BusModel::fluid) return Simulation(machine, graph, options, nullptr).run();
+  if (options.buses == BusModel::fluid)
+    return Simulation(machine, graph, options, take, nullptr).run();
   SimulateOptions schedule = options;
   schedule.buses = BusModel::fluid;
-  STRIA_ASSIGN(Timeline scheduled, Simulation(machine, graph, schedule, nullptr).run());
+  STRIA_ASSIGN(Timeline scheduled, Simulation(machine, graph, schedule, {}, nullptr).run());
   TaskOrder order(std::move(scheduled), machine.instances());
-  return Simulation(machine, graph, options, &order).run();
+  return Simulation(machine, graph, options, take, &order).run();
 }
 
 }  // namespace stria::sim

@@ -19,6 +19,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "engine/flow_network.h"
 #include "engine/task_graph.h"
@@ -31,14 +32,23 @@ struct SimulateOptions {
   BusModel buses = BusModel::fluid;
   uint64_t burst_bytes = 256;
   bool skip_ahead = true;
+  // Tasks of a piece, for who takes a timeline in pieces. A loop that takes more of them until it
+  // repeats itself is run in full.
+  uint64_t piece_records = 1'000'000;
 };
 
-// Tasks that are looked at one by one; 400 megabytes of them.
+// Tasks that a timeline may have in memory; 400 megabytes of them.
 inline constexpr uint64_t kMostRecords = 10'000'000;
 
-// out_of_range: more ticks than 2^53, beyond which rates would lose whole ticks; more than
-// kMostRecords tasks that do not repeat themselves.
+// Takes a timeline in pieces, in the order in which tasks end. A repeat lies in one piece. Later
+// pieces have no task that starts before `horizon`.
+using TakePiece = std::function<Status(Timeline&& piece, uint64_t horizon)>;
+
+// out_of_range: more ticks than 2^53, beyond which rates would lose whole ticks.
+// With `take` the timeline goes there, the last piece too, and what comes back has ticks and events
+// alone; its errors end the run. Without it, and in the schedule that bursts follow, more than
+// kMostRecords tasks that do not repeat themselves are out_of_range.
 Result<Timeline> simulate(const Machine& machine, const TaskGraph& graph,
-                          const SimulateOptions& options = {});
+                          const SimulateOptions& options = {}, const TakePiece& take = {});
 
 }  // namespace stria::sim

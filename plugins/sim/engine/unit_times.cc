@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
-#include <tuple>
 
 namespace stria::sim {
 namespace {
@@ -68,27 +66,35 @@ uint64_t least_ticks_alone(const Machine& machine, const TaskKind& kind) {
   return least;
 }
 
-std::vector<InstanceTimes> unit_times(const Machine& machine, const TaskGraph& graph,
-                                      const Timeline& timeline) {
-  std::vector<InstanceTimes> out(machine.instances());
-  std::vector<uint64_t> last(machine.instances());  // end of the last task of each
-  const std::vector<uint64_t> all_times = timeline.times();
+UnitTimes::UnitTimes(const Machine& machine, const TaskGraph& graph)
+    : machine_(machine), graph_(graph), out_(machine.instances()), last_(machine.instances()) {}
+
+void UnitTimes::add(const Timeline& piece) {
+  const std::vector<uint64_t> all_times = piece.times();
   size_t record = 0;
-  timeline.visit(
+  KindTimes* sum = nullptr;
+  piece.visit(
       [&](const TaskRecord& task) {
-        const TaskKind& kind = graph.kinds[task.kind];
-        InstanceTimes& times = out[task.instance];
+        const TaskKind& kind = graph_.kinds[task.kind];
+        InstanceTimes& times = out_[task.instance];
         const uint64_t count = all_times[record++];
         const auto add = [&](Spent spent, uint64_t ticks) {
           times.ticks[static_cast<size_t>(spent)] += count * ticks;
         };
         times.tasks += count;
-        add(task.waited, task.start - last[task.instance]);
+        add(task.waited, task.start - last_[task.instance]);
         const uint64_t length = task.end - task.start;
+        if (!sum || sum->kind != task.kind || sum->instance != task.instance) {
+          sum = &sums_[{task.kind, task.instance}];
+          sum->kind = task.kind;
+          sum->instance = task.instance;
+        }
+        sum->tasks += count;
+        sum->ticks += count * length;
         if (kind.work == TaskKind::Work::transfer) {
-          const uint64_t latency = way_of(machine, kind, task.instance).latency_ticks;
+          const uint64_t latency = way_of(machine_, kind, task.instance).latency_ticks;
           const uint64_t moving =
-              std::min(length - latency, ticks_of_bytes(machine, kind, task.instance));
+              std::min(length - latency, ticks_of_bytes(machine_, kind, task.instance));
           add(Spent::latency, latency);
           add(Spent::moving, moving);
           add(Spent::contention, length - latency - moving);
@@ -97,36 +103,35 @@ std::vector<InstanceTimes> unit_times(const Machine& machine, const TaskGraph& g
           add(Spent::compute, kind.compute_ticks);
           add(Spent::memory, length - kind.overhead_ticks - kind.compute_ticks);
         }
-        last[task.instance] = task.end;
+        last_[task.instance] = task.end;
       },
       [&](const Repeat& repeat) {
-        std::vector<bool> seen(last.size());
+        std::vector<bool> seen(last_.size());
         for (size_t r = repeat.first; r < repeat.last; ++r) {
-          const uint32_t instance = timeline.tasks[r].instance;
-          if (!seen[instance]) last[instance] += repeat.times * repeat.shift;
+          const uint32_t instance = piece.tasks[r].instance;
+          if (!seen[instance]) last_[instance] += repeat.times * repeat.shift;
           seen[instance] = true;
         }
       });
-  for (size_t i = 0; i < out.size(); ++i)
-    out[i].ticks[static_cast<size_t>(Spent::no_work)] += timeline.ticks - last[i];
+}
+
+void UnitTimes::finish(uint64_t ticks) {
+  for (size_t i = 0; i < out_.size(); ++i)
+    out_[i].ticks[static_cast<size_t>(Spent::no_work)] += ticks - last_[i];
+}
+
+std::vector<KindTimes> UnitTimes::kinds() const {
+  std::vector<KindTimes> out;
+  for (const auto& [key, sum] : sums_) out.push_back(sum);
   return out;
 }
 
-std::vector<KindTimes> kind_times(const Timeline& timeline) {
-  std::map<std::pair<uint32_t, uint32_t>, KindTimes> sums;
-  const std::vector<uint64_t> times = timeline.times();
-  for (size_t r = 0; r < times.size(); ++r) {
-    const TaskRecord& task = timeline.tasks[r];
-    KindTimes& sum = sums[{task.kind, task.instance}];
-    sum.tasks += times[r];
-    sum.ticks += times[r] * (task.end - task.start);
-  }
-  std::vector<KindTimes> out;
-  for (auto& [key, sum] : sums) {
-    std::tie(sum.kind, sum.instance) = key;
-    out.push_back(sum);
-  }
-  return out;
+std::vector<InstanceTimes> unit_times(const Machine& machine, const TaskGraph& graph,
+                                      const Timeline& timeline) {
+  UnitTimes times(machine, graph);
+  times.add(timeline);
+  times.finish(timeline.ticks);
+  return times.instances();
 }
 
 }  // namespace stria::sim

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "engine/check_timeline.h"
 #include "engine/cycle_oracle.h"
+#include "engine/peak_energy.h"
 
 namespace stria::sim {
 namespace {
@@ -13,7 +15,41 @@ namespace {
 // The cycle model is for small cases; at this many ticks it has taken minutes.
 constexpr uint64_t kMostOracleTicks = 10'000'000;
 
+// When each statement begins and ends, as far as the piece knows.
+void add_spans(const TaskGraph& graph, const Timeline& piece, std::vector<StatementSpan>& spans) {
+  // What is repeated ends last, the last time.
+  std::vector<uint64_t> later(piece.tasks.size());
+  for (const Repeat& repeat : piece.repeats)
+    for (size_t r = repeat.first; r < repeat.last; ++r) later[r] += repeat.times * repeat.shift;
+  for (size_t r = 0; r < later.size(); ++r) {
+    const TaskRecord& task = piece.tasks[r];
+    StatementSpan& span = spans[graph.kinds[task.kind].statement];
+    span.start = std::min(span.start, task.start);
+    span.end = std::max(span.end, task.end + later[r]);
+  }
+}
+
+void append(Timeline& to, Timeline&& piece) {
+  if (to.tasks.empty()) {
+    to.tasks = std::move(piece.tasks);
+    to.repeats = std::move(piece.repeats);
+    return;
+  }
+  for (Repeat& repeat : piece.repeats) {
+    repeat.first += to.tasks.size();
+    repeat.last += to.tasks.size();
+    to.repeats.push_back(std::move(repeat));
+  }
+  to.tasks.insert(to.tasks.end(), piece.tasks.begin(), piece.tasks.end());
+}
+
 }  // namespace
+
+uint64_t peak_window(const Machine& machine) {
+  const double million_ticks_seconds = machine.seconds(1'000'000);
+  if (million_ticks_seconds <= 0) return 0;
+  return static_cast<uint64_t>(std::max(1.0, std::round(1 / million_ticks_seconds)));
+}
 
 uint64_t least_ticks(const Machine& machine, const LoweredPart& lowered) {
   const TaskGraph& graph = lowered.graph;
@@ -66,33 +102,41 @@ Result<PartSimulation> simulate_part(const stripe::Program& program, const strip
     out.timeline.ticks = least_ticks(out.machine, out.lowered);
     return out;
   }
-  if (options.fidelity == Fidelity::cycle) {
-    STRIA_ASSIGN(out.timeline, simulate_by_cycles(out.machine, graph, kMostOracleTicks));
-  } else {
-    STRIA_ASSIGN(out.timeline, simulate(out.machine, graph, options.events));
-  }
-  STRIA_RETURN_IF_ERROR(check_timeline(out.machine, graph, out.timeline));
+  TimelineCheck check(out.machine, graph);
+  const uint64_t window = peak_window(out.machine);
+  PeakEnergy energy(graph, std::max<uint64_t>(1, window));
   out.spans.assign(part.stmts.size(), {UINT64_MAX, 0});
-  const auto span_of = [&](const TaskRecord& task) -> StatementSpan& {
-    return out.spans[graph.kinds[task.kind].statement];
+  const TakePiece take = [&](Timeline&& piece, uint64_t horizon) -> Status {
+    STRIA_RETURN_IF_ERROR(check.add(piece, horizon));
+    if (window > 0) energy.add(piece, horizon);
+    add_spans(graph, piece, out.spans);
+    if (out.timeline.tasks.size() + piece.tasks.size() > options.kept_records || out.left_out > 0) {
+      const std::vector<uint64_t> times = piece.times();
+      out.left_out = std::accumulate(times.begin(), times.end(), out.left_out);
+      return {};
+    }
+    append(out.timeline, std::move(piece));
+    return {};
   };
-  // What is repeated ends last, the last time.
-  std::vector<uint64_t> later(out.timeline.tasks.size());
-  for (const Repeat& repeat : out.timeline.repeats)
-    for (size_t r = repeat.first; r < repeat.last; ++r) later[r] += repeat.times * repeat.shift;
-  for (size_t r = 0; r < later.size(); ++r) {
-    const TaskRecord& task = out.timeline.tasks[r];
-    StatementSpan& span = span_of(task);
-    span.start = std::min(span.start, task.start);
-    span.end = std::max(span.end, task.end + later[r]);
+  if (options.fidelity == Fidelity::cycle) {
+    STRIA_ASSIGN(Timeline all, simulate_by_cycles(out.machine, graph, kMostOracleTicks));
+    out.timeline.ticks = all.ticks;
+    out.timeline.events = all.events;
+    STRIA_RETURN_IF_ERROR(take(std::move(all), out.timeline.ticks));
+  } else {
+    STRIA_ASSIGN(const Timeline all, simulate(out.machine, graph, options.events, take));
+    out.timeline.ticks = all.ticks;
+    out.timeline.events = all.events;
   }
+  STRIA_RETURN_IF_ERROR(check.finish(out.timeline.ticks));
   // A statement that takes no time is where those before it have ended.
   for (size_t s = 0; s < out.spans.size(); ++s)
     if (out.spans[s].start == UINT64_MAX)
       out.spans[s].start = out.spans[s].end = s > 0 ? out.spans[s - 1].end : 0;
   STRIA_RETURN_IF_ERROR(check_order(program, part, out.spans));
-  out.times = unit_times(out.machine, graph, out.timeline);
-  out.kinds = kind_times(out.timeline);
+  out.times = check.times().instances();
+  out.kinds = check.times().kinds();
+  out.most_pj = energy.most();
   return out;
 }
 

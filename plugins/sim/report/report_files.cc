@@ -170,6 +170,15 @@ std::vector<RepeatedTrack> tracks_of(const Timeline& timeline, const Repeat& rep
   return tracks;
 }
 
+// Of what the timeline has, repeats with it.
+uint64_t last_end_of(const Timeline& timeline) {
+  uint64_t out = 0;
+  for (const TaskRecord& task : timeline.tasks) out = std::max(out, task.end);
+  for (const Repeat& repeat : timeline.repeats)
+    for (const RepeatedTrack& track : tracks_of(timeline, repeat)) out = std::max(out, track.end);
+  return out;
+}
+
 // A name as a field of a CSV file.
 std::string quoted(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
@@ -273,6 +282,11 @@ std::string trace_json(const SimulationReport& report) {
                                 track.tasks, track.busy, repeat.times));
           });
       begin += run.ticks();
+      if (run.left_out > 0)
+        add(fmt::format(
+            R"({{"ph":"i","name":{},"cat":{},"pid":1,"tid":1,"ts":{},"s":"g","args":{{"tasks":{}}}}})",
+            text(fmt::format("{} more tasks are left out", run.left_out)), text(part.name),
+            begin - run.ticks() + last_end_of(run.timeline), run.left_out));
     }
   }
   return out + "\n]}\n";

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/peak_energy.h"
-
 namespace stria::sim {
 namespace {
 
@@ -99,14 +97,13 @@ double area_of(const HardwareModel& model) {
 
 double peak_milliwatts(const ReportedPart& part) {
   const PartSimulation& run = part.run;
-  if (run.spans.empty() || run.machine.seconds(1'000'000) <= 0 || run.ticks() == 0) return 0;
-  const double ticks_of_microsecond = 1e-6 * 1e6 / run.machine.seconds(1'000'000);
+  const uint64_t microsecond = peak_window(run.machine);
+  if (run.spans.empty() || microsecond == 0 || run.ticks() == 0) return 0;
   // A run that is shorter is one window.
-  const uint64_t window =
-      std::min(static_cast<uint64_t>(std::max(1.0, std::round(ticks_of_microsecond))), run.ticks());
-  const double most = most_energy(run.lowered.graph, run.timeline, window);
+  const uint64_t window = std::min(microsecond, run.ticks());
   const double seconds = run.machine.seconds(1'000'000) / 1e6 * static_cast<double>(window);
-  return most / seconds / kPicojoulesPerMilliwattSecond + leakage_milliwatts(run.machine.model());
+  return run.most_pj / seconds / kPicojoulesPerMilliwattSecond +
+         leakage_milliwatts(run.machine.model());
 }
 
 std::vector<double> bytes_of_lanes(const ReportedPart& part) {

@@ -57,7 +57,9 @@ std::string report_json(const SimulationReport& report);
 std::string kernels_csv(const SimulationReport& report);
 // For trace viewers (Chrome's format): a process for each unit, a track for each instance, a slice
 // for each task; a tick is a microsecond there. What repeats itself is one slice, which says how
-// often, how many tasks it stands for and how many ticks they take. Parts follow one another.
+// often, how many tasks it stands for and how many ticks they take. Tasks that are not kept are
+// counted in an instant event, at the end of the last one of their part that is. Parts follow one
+// another.
 std::string trace_json(const SimulationReport& report);
 // For people: latency, kernels, units with what they waited for, energy.
 std::string summary(const SimulationReport& report);

@@ -83,7 +83,8 @@ HardwareModel priced_model() {
 
 // Of so many tiles, for which the tensors get as many rows.
 SimulationReport simulated(const HardwareModel& model, Fidelity fidelity = Fidelity::event,
-                           const SimulateOptions& events = {}, const std::string& tiles = "8") {
+                           const SimulateOptions& events = {}, const std::string& tiles = "8",
+                           uint64_t kept_records = PartOptions{}.kept_records) {
   std::string text = kTiles;
   for (const std::string from : {"[t:8]", "i8(8:64"})
     for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; ++at)
@@ -91,7 +92,7 @@ SimulationReport simulated(const HardwareModel& model, Fidelity fidelity = Fidel
   if (tiles != "8") text.replace(text.find("new@0x200"), 9, "new@0x40000000");
   auto program = stripe::parse({"test", text});
   STRIA_CHECK(program.ok(), "{}", program.status().to_string());
-  auto run = simulate_part(*program, *program->main(), model, {fidelity, events});
+  auto run = simulate_part(*program, *program->main(), model, {fidelity, events, kept_records});
   STRIA_CHECK(run.ok(), "{}", run.status().to_string());
   SimulationReport report;
   report.program = "p";
@@ -268,6 +269,51 @@ TEST(Report, SkippingAheadChangesNothing) {
     EXPECT_EQ(tracks(a, none), tracks(b, some));
     EXPECT_EQ(none, 0u);
     EXPECT_GT(some, 0u);
+  }
+}
+
+// What a trace has no room for it counts, where its last task ends; nothing else changes.
+TEST(Report, ATraceSaysHowManyTasksItLeavesOut) {
+  HardwareModel model = priced_model();
+  for (MemoryUnit& unit : model.memories)
+    if (unit.name == "DRAM") unit.size_bytes = int64_t{1} << 32;
+  constexpr uint64_t kTasks = 3 * 5000, kKept = 1000;
+  for (const bool skip_ahead : {false, true}) {
+    // With a loop that repeats itself the first piece has all of it: nothing is kept then.
+    const uint64_t kept = skip_ahead ? 10 : kKept;
+    const SimulateOptions events{BusModel::fluid, 256, skip_ahead, /*piece_records=*/300};
+    const SimulationReport all = simulated(model, Fidelity::event, events, "5000");
+    SimulationReport some = simulated(model, Fidelity::event, events, "5000", kept);
+    EXPECT_EQ(report_json(all), report_json(some));
+    EXPECT_EQ(kernels_csv(all), kernels_csv(some));
+    EXPECT_EQ(all.parts[0].run.left_out, 0u);
+    EXPECT_THAT(trace_json(all), Not(HasSubstr("left out")));
+
+    some.parts.push_back(simulated(model).parts[0]);
+    some.parts.back().name = "after";
+    const json trace = json::parse(trace_json(some));
+    uint64_t slices = 0, last_end = 0, begin_of_next = UINT64_MAX;
+    std::vector<json> instants;
+    for (const json& event : trace["traceEvents"]) {
+      if (event["ph"] == "i") instants.push_back(event);
+      if (event["ph"] != "X") continue;
+      if (event["cat"] == "after") {
+        begin_of_next = std::min<uint64_t>(begin_of_next, event["ts"]);
+        continue;
+      }
+      ++slices;
+      last_end = std::max(last_end, event["ts"].get<uint64_t>() + event["dur"].get<uint64_t>());
+    }
+    EXPECT_LE(slices, kept);
+    EXPECT_EQ(slices > 0, !skip_ahead);
+    ASSERT_EQ(instants.size(), 1u);
+    const json& instant = instants[0];
+    EXPECT_EQ(instant["args"]["tasks"], kTasks - slices);
+    EXPECT_EQ(instant["name"], std::to_string(kTasks - slices) + " more tasks are left out");
+    EXPECT_EQ(instant["cat"], "main");
+    EXPECT_EQ(instant["s"], "g");
+    EXPECT_EQ(instant["ts"], last_end);
+    EXPECT_GE(begin_of_next, all.parts[0].run.ticks());
   }
 }
 

@@ -9,8 +9,8 @@
 #include <map>
 #include <random>
 
+#include "engine/check_timeline.h"
 #include "engine/cycle_oracle.h"
-#include "engine/unit_times.h"
 #include "small_machine.h"
 
 namespace stria::sim {

@@ -5,112 +5,17 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <random>
 
+#include "engine/check_timeline.h"
 #include "engine/cycle_oracle.h"
-#include "engine/unit_times.h"
-#include "report/peak_energy.h"
-#include "small_machine.h"
+#include "engine/peak_energy.h"
+#include "engine/simulate.h"
+#include "random_graph.h"
 
 namespace stria::sim {
 namespace {
 
-class Random {
- public:
-  explicit Random(uint32_t seed) : random_(seed) {}
-  uint64_t pick(uint64_t low, uint64_t high) { return low + random_() % (high - low + 1); }
-  bool one_in(uint64_t n) { return pick(1, n) == 1; }
-
- private:
-  std::mt19937 random_;
-};
-
-struct Case {
-  Machine machine;
-  TaskGraph graph;
-};
-
-TaskGraph random_body(Random& random, size_t kinds, int deep, uint64_t most_points);
-
-void add_node(Random& random, TaskGraph& graph, size_t kinds, int deep, uint64_t most_points) {
-  std::vector<uint32_t> waits;
-  const auto size = static_cast<uint32_t>(graph.size());
-  for (uint64_t w = random.pick(0, 2); w > 0 && size > 0; --w) {
-    const auto before = static_cast<uint32_t>(random.pick(0, size - 1));
-    if (std::find(waits.begin(), waits.end(), before) == waits.end()) waits.push_back(before);
-  }
-  if (deep > 0 && random.one_in(3)) {
-    Loop loop;
-    loop.body = std::make_shared<const TaskGraph>(
-        random_body(random, kinds, deep - 1, std::max<uint64_t>(2, most_points / 8)));
-    loop.points = random.pick(1, most_points);
-    loop.depth = random.one_in(4) ? loop.points : random.pick(1, 5);
-    const auto nodes = static_cast<uint32_t>(loop.body->size());
-    if (random.one_in(3)) {
-      const auto node = static_cast<uint32_t>(random.pick(0, nodes - 1));
-      loop.carried.push_back({node, static_cast<uint32_t>(random.pick(node, nodes - 1))});
-    }
-    graph.add_loop(std::move(loop), waits);
-    return;
-  }
-  graph.add(static_cast<uint32_t>(random.pick(0, kinds - 1)), waits);
-}
-
-TaskGraph random_body(Random& random, size_t kinds, int deep, uint64_t most_points) {
-  TaskGraph out;
-  out.add(static_cast<uint32_t>(random.pick(0, kinds - 1)), {});  // a task at least
-  for (uint64_t n = random.pick(0, 3); n > 0; --n) add_node(random, out, kinds, deep, most_points);
-  return out;
-}
-
-Case random_case(uint32_t seed) {
-  Random random(seed);
-  const double widths[] = {8, 16, 24, 32, 64};
-  HardwareModel model = small_model(widths[random.pick(0, 4)], widths[random.pick(0, 4)]);
-  for (MemoryUnit& memory : model.memories)
-    if (memory.name == "SRAM" && random.one_in(2))
-      memory.read_bytes_per_cycle = widths[random.pick(0, 4)];
-  model.transfers[0].latency_cycles = static_cast<double>(random.pick(0, 3));
-  model.transfers[0].half_duplex = random.one_in(4);
-  Case out{Machine::make(model).value(), {}};
-  for (int k = 0; k < 6; ++k) {
-    TaskKind kind;
-    const std::string sram = fmt::format("SRAM[{}]", random.pick(0, 1));
-    const uint64_t bytes = random.pick(1, 9) * (random.one_in(2) ? 128 : 100);
-    switch (random.pick(0, 4)) {
-      case 0:
-        kind = transfer(out.machine, "DRAM[0]", sram, bytes, random.pick(0, 2) ? -1 : 1);
-        break;
-      case 1: kind = transfer(out.machine, sram, "DRAM[0]", bytes); break;
-      case 2: kind = operation(out.machine, "CONV", random.pick(1, 40)); break;
-      case 3: kind = operation(out.machine, "CONV", random.pick(100, 3000), 0); break;
-      default:
-        kind = operation(out.machine, "DSP", random.pick(1, 60),
-                         static_cast<int32_t>(random.pick(0, 1)));
-    }
-    if (kind.work == TaskKind::Work::operation) {
-      kind.overhead_ticks = random.pick(0, 4);
-      const Machine::Ports ports =
-          out.machine.ports({"SRAM", static_cast<int64_t>(random.pick(0, 1))});
-      if (ports.read >= 0 && random.one_in(3))
-        kind.flows.push_back({{static_cast<uint32_t>(ports.read)}, bytes});
-    }
-    kind.pj = static_cast<double>(random.pick(0, 1000)) / 7;
-    out.graph.kinds.push_back(std::move(kind));
-  }
-  TaskGraph root = random_body(random, 6, 2, 150);
-  root.kinds = std::move(out.graph.kinds);
-  Loop loop;  // one at least
-  loop.body = std::make_shared<const TaskGraph>(random_body(random, 6, 1, 40));
-  loop.points = random.pick(2, 300);
-  loop.depth = random.pick(1, 4);
-  root.add_loop(std::move(loop),
-                random.one_in(2) ? std::vector<uint32_t>{0} : std::vector<uint32_t>{});
-  out.graph = std::move(root);
-  return out;
-}
-
-Timeline run(const Case& made, BusModel buses, bool skip_ahead) {
+Timeline run(const RandomGraph& made, BusModel buses, bool skip_ahead) {
   auto out = simulate(made.machine, made.graph, {buses, 256, skip_ahead});
   EXPECT_TRUE(out.ok()) << out.status().to_string();
   return std::move(out).value();
@@ -122,7 +27,7 @@ TEST(SkipAhead, EveryTaskIsWhereItIsInTheFullRun) {
   for (const BusModel buses : {BusModel::fluid, BusModel::burst})
     for (uint32_t n = 1; n <= 401; ++n) {
       const uint32_t seed = n <= 400 ? n : 2158;  // bursts are late there and catch up
-      const Case made = random_case(seed);
+      const RandomGraph made = random_graph(seed);
       const uint64_t count = numbers_of(made.graph).value();
       if (count > 40'000) continue;
       const Timeline full = run(made, buses, false), fast = run(made, buses, true);
@@ -163,17 +68,48 @@ TEST(SkipAhead, EveryTaskIsWhereItIsInTheFullRun) {
   EXPECT_LT(records, tasks / 2);
 }
 
+// In pieces, however small: the same sums, and every rule is still looked at.
+TEST(SkipAhead, PiecesAreTheWhole) {
+  size_t pieces = 0;
+  for (const BusModel buses : {BusModel::fluid, BusModel::burst})
+    for (uint32_t seed = 1; seed <= 150; ++seed) {
+      const RandomGraph made = random_graph(seed);
+      if (numbers_of(made.graph).value() > 20'000) continue;
+      const Timeline whole = run(made, buses, seed % 2 == 0);
+      TimelineCheck check(made.machine, made.graph);
+      PeakEnergy energy(made.graph, 100);
+      const auto all = simulate(made.machine, made.graph, {buses, 256, seed % 3 > 0, 29},
+                                [&](Timeline&& piece, uint64_t horizon) {
+                                  ++pieces;
+                                  energy.add(piece, horizon);
+                                  return check.add(piece, horizon);
+                                });
+      ASSERT_TRUE(all.ok()) << seed << ": " << all.status().to_string();
+      const Status status = check.finish(all->ticks);
+      ASSERT_TRUE(status.ok()) << seed << ": " << status.to_string();
+      ASSERT_EQ(all->ticks, whole.ticks) << seed;
+      ASSERT_EQ(all->events, whole.events) << seed;
+      if (whole.ticks >= 100) {
+        ASSERT_EQ(energy.most(), most_energy(made.graph, whole, 100)) << seed;
+      }
+      const auto times = unit_times(made.machine, made.graph, whole);
+      for (size_t i = 0; i < times.size(); ++i)
+        ASSERT_EQ(check.times().instances()[i].ticks, times[i].ticks) << seed;
+    }
+  EXPECT_GE(pieces, 3000u);
+}
+
 // The same graph with its points one after another, as a graph without loops.
 TEST(SkipAhead, LoopsAreWhatTheyAreUnrolled) {
   size_t compared = 0;
   for (const BusModel buses : {BusModel::fluid, BusModel::burst})
     for (uint32_t seed = 1; seed <= 200; ++seed) {
-      const Case made = random_case(seed);
+      const RandomGraph made = random_graph(seed);
       auto unrolled = unroll(made.graph, 10'000);
       if (!unrolled.ok()) continue;
       ++compared;
       const std::vector<TaskRecord> loops = run(made, buses, true).all();
-      Case flat{made.machine, std::move(unrolled->graph)};
+      RandomGraph flat{made.machine, std::move(unrolled->graph)};
       std::vector<TaskRecord> one_by_one = run(flat, buses, true).all();
       for (TaskRecord& task : one_by_one) task.number = unrolled->number[task.number];
       ASSERT_EQ(loops.size(), one_by_one.size()) << seed;
@@ -191,7 +127,7 @@ TEST(SkipAhead, LoopsAreWhatTheyAreUnrolled) {
 TEST(SkipAhead, TheOracleGivesTheSameReasons) {
   size_t same = 0;
   for (uint32_t seed = 1; seed <= 150; ++seed) {
-    const Case made = random_case(seed);
+    const RandomGraph made = random_graph(seed);
     if (numbers_of(made.graph).value() > 200) continue;
     auto slow = simulate_by_cycles(made.machine, made.graph, 1'000'000);
     ASSERT_TRUE(slow.ok()) << slow.status().to_string();
@@ -227,8 +163,11 @@ TEST(SkipAhead, ABillionPointsTakeNoTime) {
       EXPECT_EQ(timeline->ticks, expected);
       EXPECT_EQ(timeline->events, kPoints * 6);
       EXPECT_LT(timeline->tasks.size(), 20'000u);
-      const Status status = check_timeline(machine, graph, *timeline);
+      TimelineCheck check(machine, graph);
+      Status status = check.add(*timeline, timeline->ticks);
+      if (status.ok()) status = check.finish(timeline->ticks);
       EXPECT_TRUE(status.ok()) << status.to_string();
+      EXPECT_LT(check.looked_at(), 40'000u);
       std::printf("a billion points, %llu at once: %.3f ms\n",
                   static_cast<unsigned long long>(depth), seconds * 1e3);
     }

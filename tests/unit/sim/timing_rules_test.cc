@@ -6,7 +6,7 @@
 
 #include <random>
 
-#include "engine/unit_times.h"
+#include "engine/check_timeline.h"
 #include "program/part_simulation.h"
 #include "small_machine.h"
 #include "stria/stripe/parser.h"
@@ -183,7 +183,7 @@ TEST(TimingRules, C9PointsWaitForRoomForTheirPartsAndForSums) {
   // Room: the third of two at once comes when the first has ended.
   const Timed room = loop(2, {});
   EXPECT_EQ(task_of(room, 4).start, task_of(room, 1).end);
-  EXPECT_THAT(why_not(room, 4, 1, 1), HasSubstr("which it waits for ends at"));
+  EXPECT_THAT(why_not(room, 4, 1, 1), HasSubstr("point 2 may begin at 100"));
   // Parts of a point.
   EXPECT_EQ(task_of(room, 1).start, task_of(room, 0).end);
   EXPECT_THAT(why_not(room, 1, 1, 0), HasSubstr("which it waits for ends at"));
