@@ -395,6 +395,7 @@ class Bound {
     points_ /= rates.units;
     for (const TiledView& view : block.views) {
       if (!is_staged(view)) continue;
+      fetches_ += rows_of(block, view) == Rows::outputs ? kFarVector : kFarElement;
       const double elements = points_ * least_elements_of_point(view, low, high);
       const double accesses = accesses_of_element(block, view, nullptr);
       staged_ += elements * accesses;
@@ -470,9 +471,7 @@ class Bound {
     const double fit =
         std::min(kMostGroupsBeside, std::floor(static_cast<double>(rates_.most_lanes) / lanes));
     if (fit < 1) return kNone;
-    // Each view takes at least an element for all of a lane's sums.
-    const double work =
-        points_ * (1 + kFarElement * few_staged_.views / sums) / rates_.multiply_adds;
+    const double work = points_ * (1 + fetches_ / sums) / rates_.multiply_adds;
     const Rounds rounds = rounds_of(most_.groups, fit, rates_);
     const double wait = few_staged_.views > 0 ? rates_.far_latency : 0;
     const double latency = (rounds.full + (rounds.rest > 0 ? 1 : 0)) *
@@ -487,6 +486,9 @@ class Bound {
   const Staged few_staged_;
   bool stages_ = true;
   double points_ = 1, staged_ = 0, bytes_ = 0, few_accesses_ = 0;  // of one unit
+  // Instructions of a lane that fetches for itself: an access of each view, at least, for all of its
+  // sums; of a vector where those may be.
+  double fetches_ = 0;
   double least_bytes_ = 0;                                         // cycles of a group's step
   double groups_ = 0;                                              // of one unit
 };

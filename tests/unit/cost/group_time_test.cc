@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time of groups: what fits, what it grows with, and that the model must say what a unit can do.
+// The time of groups: what fits, what it grows with, and that the model must say what a unit can
+// do.
 #include "stria/cost/group_time.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "stria/cost/tile_search.h"
 #include "stria/stripe/parser.h"
 
 namespace stria::cost {
@@ -35,7 +37,8 @@ TiledBlock product(int64_t m, int64_t n, int64_t k) {
     }}
   }}
 }}
-)", m, n, k);
+)",
+                                       m, n, k);
   Result<stripe::Program> program = stripe::parse({"product", text});
   STRIA_CHECK(program.ok(), "{}", program.status().to_string());
   return tiled_block(*program->main()->stmts[0].block());
@@ -88,6 +91,36 @@ TEST(GroupTime, GrowsWithWorkAndLatency) {
   GroupRates slow = rates();
   slow.far_latency = 4000;
   EXPECT_GT(group_time(product(1024, 1024, 1024), tile, {2}, slow).cycles, 1.5 * once);
+}
+
+// Of every tile that may be chosen, also where lanes fetch long rows for themselves as vectors.
+TEST(GroupTime, BoundsOfOneTileAreNotAboveIt) {
+  const std::vector<TiledBlock> blocks = {product(1, 4096, 4096), product(2, 512, 1024),
+                                          product(21, 32, 512), product(300, 1, 700)};
+  for (const TiledBlock& block : blocks)
+    for (const double latency : {0.0, 400.0})
+      for (const GroupForm& form :
+           {GroupForm{2}, GroupForm{2, true, true}, GroupForm{2, false, true}}) {
+        GroupRates own = rates();
+        own.far_latency = latency;
+        if (latency == 0) {
+          // The time is that of what lanes issue, and little can be staged.
+          own.units = 1;
+          own.far_bytes = 0;
+          own.local_bytes = 4 << 10;
+        }
+        const TileSpace space = group_tiles(block, form);
+        TileCost cost;
+        cost.of = [&](const Tile& tile) {
+          const GroupTime time = group_time(block, tile, form, own);
+          EXPECT_LE(group_time_bound(block, tile, tile, form, own), time.cycles)
+              << to_string(block, tile) << ": " << to_string(time);
+          return time.cycles;
+        };
+        cost.bound = [](const Tile&, const Tile&) { return 0; };
+        cost.hopeless = [](const Tile&) { return false; };
+        exhaustive(space, cost);  // of every tile
+      }
 }
 
 TEST(GroupTime, TilesToChooseFrom) {
