@@ -45,7 +45,7 @@ class Simulation {
     fixed_.assign(groups, 0);
     touched_.assign(groups, false);
     // What stands outside of loops is looked at one by one.
-    out_.tasks.reserve(std::min<size_t>(graph.size(), options.piece_records));
+    out_.tasks.reserve(take ? std::min<size_t>(graph.size(), options.piece_records) : graph.size());
     loop_of_.reserve(out_.tasks.capacity());
   }
 
