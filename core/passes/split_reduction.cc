@@ -101,7 +101,10 @@ class ReductionSplitter {
         });
     if (!every_part_writes && !options_.clear) return "parts may leave an element without points";
     if (options_.parts == 0 && options_.tile.cost == "group_time") {
-      steps = fastest_steps(kernel, whole, *out, *longest, nest, outputs, steps);
+      const std::optional<cost::GroupRates> rates = group_rates(context_.model(), options_.tile);
+      if (!rates) return "the model does not say what a unit of work groups can do";
+      if (context_.model().clock_mhz <= 0) return "the model does not say how fast its clock is";
+      steps = fastest_steps(kernel, whole, *out, *longest, nest, outputs, steps, *rates);
       if (steps >= longest->range) return "its parts would take longer";
     }
     Parts parts = make(std::move(whole), *out, *longest, steps, nest, every_part_writes);
@@ -121,15 +124,13 @@ class ReductionSplitter {
   // time; all of them if one kernel does.
   int64_t fastest_steps(const Block& kernel, const Block& whole, const Refinement& out,
                         const IndexRole& reduction, const WrittenNest& nest, int64_t outputs,
-                        int64_t fewest) const {
+                        int64_t fewest, const cost::GroupRates& rates) const {
     const HardwareModel& model = context_.model();
-    const std::optional<cost::GroupRates> rates = group_rates(model, options_.tile);
     int64_t best_steps = reduction.range;
-    if (!rates || model.clock_mhz <= 0) return best_steps;
     const auto us = [&](double cycles) { return cycles / model.clock_mhz; };
     const auto time_of = [&](const Block& block) {
       const auto tile =
-          cost::shortest_tile(cost::tiled_block(block), group_form(options_.tile), *rates);
+          cost::shortest_tile(cost::tiled_block(block), group_form(options_.tile), rates);
       return tile ? us(tile->time.cycles) : std::numeric_limits<double>::infinity();
     };
     double best = std::max(model.launch_us, time_of(whole));
@@ -139,7 +140,7 @@ class ReductionSplitter {
     double points = 1;
     for (const Index& index : whole.idxs) points *= static_cast<double>(index.range);
     const double least =
-        std::max(2 * model.launch_us, us(points / (rates->units * rates->multiply_adds)));
+        std::max(2 * model.launch_us, us(points / (rates.units * rates.multiply_adds)));
     for (int64_t steps = reduction.range; best > least && steps > fewest;) {
       steps = std::max(fewest, ceil_div(steps, 2));
       const int64_t parts = ceil_div(reduction.range, steps);
@@ -147,8 +148,8 @@ class ReductionSplitter {
       // The second one reads what the first has written, once.
       const double sums = static_cast<double>(outputs) * static_cast<double>(parts) *
                           static_cast<double>(byte_size(out.agg->type));
-      const double total = 2 * rates->far_latency +
-                           (rates->far_bytes > 0 ? sums / (rates->far_bytes * rates->units) : 0);
+      const double total = 2 * rates.far_latency +
+                           (rates.far_bytes > 0 ? sums / (rates.far_bytes * rates.units) : 0);
       const double time =
           std::max(2 * model.launch_us, time_of(trial.kernels[trial.sums]) + us(total));
       text += fmt::format(", {:.1f} in {} parts", time, parts);
