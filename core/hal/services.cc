@@ -113,6 +113,10 @@ struct Services::Slots {
     pool(host).post(task, state);
   }
 
+  static uint8_t lend(stria_host* host, uint8_t (*done)(void*), void* state) {
+    return pool(host).lend(done, state) ? 1 : 0;
+  }
+
   static stria_error* program_create(stria_host* host, stria_string stripe,
                                      stria_host_program** program) {
     return contained([&]() -> stria_error* {
@@ -230,6 +234,7 @@ Services::Services(std::shared_ptr<Host> host) : host_(std::move(host)) {
   table_.cache_get = Slots::cache_get;
   table_.cache_put = Slots::cache_put;
   table_.make_error = Slots::make_error_object;
+  table_.lend = Slots::lend;
 }
 
 std::string Services::taken() const {

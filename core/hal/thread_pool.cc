@@ -15,6 +15,8 @@ namespace {
 
 // Longer than the gap between two kernels of a chain. So long a thread that waits keeps its core.
 constexpr std::chrono::microseconds kSpin{30};
+// Kernels shorter than this are over before a thread that waits for one lends itself.
+constexpr std::chrono::microseconds kShort{2};
 // Longer than a thread that waits for a result takes to wake and to bring the next work: a core
 // that sleeps in a virtual machine wakes after about 50 microseconds, and each worker that fell
 // asleep meanwhile costs as much again. Shorter than anyone would notice on a battery; and after
@@ -64,6 +66,25 @@ thread_local const ThreadPool* run_here = nullptr;
 // The pool whose worker this thread is.
 thread_local const ThreadPool* works_for = nullptr;
 
+// Meanwhile the calling thread is a worker of a pool, with the arithmetic of one.
+class AsWorker {
+ public:
+  explicit AsWorker(const ThreadPool& pool) : before_(std::exchange(works_for, &pool)) {
+    (void)std::fegetenv(&environment_);
+    (void)std::fesetenv(FE_DFL_ENV);
+  }
+  ~AsWorker() {
+    works_for = before_;
+    (void)std::fesetenv(&environment_);
+  }
+  AsWorker(const AsWorker&) = delete;
+  AsWorker& operator=(const AsWorker&) = delete;
+
+ private:
+  const ThreadPool* const before_;
+  std::fenv_t environment_;
+};
+
 }  // namespace
 
 ThreadPool::ThreadPool(unsigned concurrency, StartThread start_thread,
@@ -111,7 +132,8 @@ void ThreadPool::start() {
 
 unsigned ThreadPool::announce(uint64_t helpers) {
   news_.fetch_add(1, std::memory_order_release);
-  wanted_ = tasks_.size() + helpers;
+  // Threads that are lent come first, and at once.
+  wanted_ = tasks_.size() + helpers - std::min<uint64_t>(helpers, lent_);
   // Workers that spin come at once. Those that yield come as soon as they have a core, which can be
   // a time slice later: a sleeping one is woken as well, for who wakes may get a core sooner.
   return wanted_ <= spinning_ ? 0 : std::min<uint64_t>(wanted_ - spinning_, sleeping_);
@@ -164,12 +186,24 @@ void ThreadPool::run_all_here(std::unique_lock<std::mutex>& lock) {
   run_here = before;
 }
 
-void ThreadPool::run_pieces(Loop& loop, const uint64_t* seen) {
-  while (!(seen && news_.load(std::memory_order_relaxed) != *seen)) {
-    uint64_t begin = loop.next.fetch_add(loop.grain, std::memory_order_relaxed);
-    if (begin >= loop.count) return;
-    loop.body(loop.state, begin, begin + std::min(loop.grain, loop.count - begin));
+bool ThreadPool::Loop::run_piece() {
+  const uint64_t begin = next.fetch_add(grain, std::memory_order_relaxed);
+  if (begin >= count) return false;
+  body(state, begin, begin + std::min(grain, count - begin));
+  return true;
+}
+
+template <typename Leave>
+void ThreadPool::help(Loop& loop, std::unique_lock<std::mutex>& lock, Leave leave) {
+  loop.helpers.fetch_add(1, std::memory_order_relaxed);
+  ++helping_;
+  lock.unlock();
+  while (!leave() && loop.run_piece()) {
   }
+  lock.lock();
+  --helping_;
+  loop.helpers.fetch_sub(1, std::memory_order_release);
+  finished_.notify_all();
 }
 
 void ThreadPool::parallel_for(uint64_t count, uint64_t grain,
@@ -181,7 +215,8 @@ void ThreadPool::parallel_for(uint64_t count, uint64_t grain,
   grain = std::min(grain, count);
   Loop loop{count, grain, body, state};
   if (concurrency_ == 1 || count <= grain) {
-    run_pieces(loop, nullptr);
+    while (loop.run_piece()) {
+    }
     return;
   }
   const bool outside = works_for != this;
@@ -199,14 +234,15 @@ void ThreadPool::parallel_for(uint64_t count, uint64_t grain,
     }
   }
   wake(sleepers);
-  run_pieces(loop, nullptr);
+  while (loop.run_piece()) {
+  }
   sleepers = 0;
   {
     std::lock_guard lock(mutex_);
     std::erase(loops_, &loop);
     outside_ -= outside ? 1 : 0;
     // A worker that was one too many is so no more.
-    if (outside && loop_to_join()) sleepers = announce(1);
+    if (outside) sleepers = announce_room();
   }
   wake(sleepers);
   // Nobody joins any more; helpers that did are on their last piece.
@@ -220,8 +256,8 @@ void ThreadPool::parallel_for(uint64_t count, uint64_t grain,
   finished_.wait(lock, alone);
 }
 
-ThreadPool::Loop* ThreadPool::loop_to_join() {
-  if (running_tasks_ + helping_ + outside_ >= concurrency_) return nullptr;
+ThreadPool::Loop* ThreadPool::loop_to_join(size_t taken) {
+  if (taken >= concurrency_) return nullptr;
   Loop* best = nullptr;
   unsigned fewest = concurrency_ - 1;
   for (Loop* loop : loops_) {
@@ -233,28 +269,67 @@ ThreadPool::Loop* ThreadPool::loop_to_join() {
   return best;
 }
 
+unsigned ThreadPool::announce_room() { return loop_to_join(busy()) ? announce(1) : 0; }
+
+bool ThreadPool::room_to_look() const {
+  return busy() + lent_ + spinning_ + yielding_ < std::max(kLeastWorkers, concurrency_);
+}
+
+bool ThreadPool::lend(uint8_t (*done)(void*), void* state) {
+  const auto over = [&] { return done(state) != 0; };
+  // A worker that waits is at work; with loops it might never come back to what it does.
+  if (works_for == this || concurrency_ == 1) return spin_until(over);
+  // Short work ends sooner than a thread is counted in and out, or put to sleep for this one.
+  if (wait_for(over, kShort, [] {})) return true;
+  const AsWorker as_worker(*this);
+  std::unique_lock lock(mutex_);
+  bool ended = false;
+  while (!(ended = over())) {
+    const uint64_t seen = news_.load(std::memory_order_relaxed);
+    const auto changed = [&] { return news_.load(std::memory_order_acquire) != seen; };
+    const auto leave = [&] { return changed() || over(); };
+    // Tasks go first, but only to workers.
+    if (Loop* loop = loop_to_join(busy() + tasks_.size())) {
+      help(*loop, lock, leave);
+      continue;
+    }
+    const bool alone = !room_to_look();
+    ++lent_;
+    lock.unlock();
+    const bool left = spin_until(leave) || (!alone && yield_until(leave));
+    lock.lock();
+    --lent_;
+    if (!left && !changed()) break;
+  }
+  // A worker that left a loop to this thread, or was kept from it, comes now.
+  const unsigned sleepers = announce_room();
+  lock.unlock();
+  wake(sleepers);
+  return ended;
+}
+
 void ThreadPool::work() {
   works_for = this;
   std::unique_lock lock(mutex_);
+  bool worked = false;  // just now
   while (true) {
-    uint64_t seen = news_.load(std::memory_order_relaxed);
+    const uint64_t seen = news_.load(std::memory_order_relaxed);
     if (!tasks_.empty()) {
       run_first(lock);
+      worked = true;
       continue;
     }
-    if (Loop* loop = loop_to_join()) {
-      loop->helpers.fetch_add(1, std::memory_order_relaxed);
-      ++helping_;
-      lock.unlock();
-      run_pieces(*loop, &seen);
-      lock.lock();
-      --helping_;
-      loop->helpers.fetch_sub(1, std::memory_order_release);
-      finished_.notify_all();
+    const auto changed = [&] { return news_.load(std::memory_order_acquire) != seen; };
+    // Threads that are lent have heard of a loop when this one has; but nobody tells them that this
+    // one is free again.
+    if (Loop* loop = loop_to_join(busy() + (worked ? 0 : lent_))) {
+      // It leaves at the next announcement: a task goes first, and a new loop gets its share.
+      help(*loop, lock, changed);
+      worked = true;
       continue;
     }
+    worked = false;
     if (stop_) return;
-    auto changed = [&] { return news_.load(std::memory_order_acquire) != seen; };
     // Announcements are made with the lock held, and so is each step to the next way of waiting,
     // after a last look: none is missed between two of them.
     const auto look = [&](unsigned& count, auto until) {
@@ -265,9 +340,10 @@ void ThreadPool::work() {
       --count;
       return changed();
     };
-    if (look(spinning_, [](auto done) { return spin_until(done); })) continue;
+    // A core that those at work want is left to them.
+    if (room_to_look() && look(spinning_, [](auto done) { return spin_until(done); })) continue;
     // Not more than the next work is likely to want: what the last one did, or two tasks at once.
-    if (yielding_ < std::max<uint64_t>(kLeastWorkers, wanted_) &&
+    if (room_to_look() && yielding_ < std::max<uint64_t>(kLeastWorkers, wanted_) &&
         look(yielding_, [](auto done) { return yield_until(done); }))
       continue;
     ++sleeping_;

@@ -11,8 +11,8 @@
 //   beyond counts as 0, NULL or empty. What a longer struct has beyond the reader's own is ignored. New
 //   members are appended and existing ones never move; none is put where an older struct ended in
 //   padding, for that lies within the older `size`. Two structs have rules of their own, at their `size`:
-//   stria_host_services, of which a plugin needs all that its header has, and stria_plugin_info, which
-//   the host makes and the plugin fills.
+//   stria_host_services, of which a plugin needs all but those that are marked, and stria_plugin_info,
+//   which the host makes and the plugin fills.
 // * A null slot, or one beyond `size`, is a slot that the plugin does not have: the host puts a stub
 //   there that returns STRIA_UNIMPLEMENTED. Void slots become no-ops.
 // * Enumerations are int32_t, booleans uint8_t (0 or 1), sizes and offsets uint64_t bytes, times uint64_t
@@ -55,8 +55,9 @@ extern "C" {
 // The version of this header. Majors must match exactly; each side states the minors it can speak, and
 // the highest common one holds. Major 0 makes no promise between minors beyond the rules above.
 #define STRIA_ABI_MAJOR 0
-#define STRIA_ABI_MINOR 2
-// The oldest minor that a host or plugin of this header gets on with. 1: without stria_event_table.end.
+#define STRIA_ABI_MINOR 3
+// The oldest minor that a host or plugin of this header gets on with. 1: without stria_event_table.end; 2:
+// without stria_host_services.lend.
 #define STRIA_ABI_OLDEST_MINOR 1
 
 // The Stripe text that this release writes, "stripe MAJOR.MINOR" in a text's first line.
@@ -225,7 +226,7 @@ typedef struct stria_host_program stria_host_program;
 typedef struct stria_host_kernel stria_host_kernel;
 
 typedef struct stria_host_services {
-  uint64_t size;  // a plugin whose header has more services than this refuses: STRIA_INCOMPATIBLE
+  uint64_t size;  // a plugin that needs more services than this refuses: STRIA_INCOMPATIBLE
   const void* next;
   stria_host* host;
 
@@ -281,6 +282,13 @@ typedef struct stria_host_services {
   // Makes an error with copies of the texts. Never NULL. @blocks no @allocates yes @reenters no
   stria_error* (*make_error)(stria_host* host, stria_code code, int64_t native_code,
                              stria_string message, stria_string native_message);
+
+  // Lends the calling thread, which waits without a limit, to the loops of parallel_for until done(state)
+  // is not 0, which is asked between pieces and while there are none: then it returns 1. 0 if there was
+  // nothing to do for a while: the thread had better sleep until it is woken. done is quick, does not
+  // throw and calls no service. Since 0.3; a plugin gets on without it. @blocks yes @allocates no
+  // @reenters yes
+  uint8_t (*lend)(stria_host* host, uint8_t (*done)(void* state), void* state);
 } stria_host_services;
 
 // ---------------------------------------------------------------------------------------------------

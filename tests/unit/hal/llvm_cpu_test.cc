@@ -5,11 +5,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "scripted_host.h"
 #include "stria/hal/device.h"
@@ -49,7 +51,9 @@ stria_plugin_query_function real_query = nullptr;
 const stria_driver_table* real_driver = nullptr;
 const stria_host_services* real_services = nullptr;
 
-// The real plugin, given host services whose parallel_for calls on_loop.
+std::atomic<int> lent{0};  // threads
+
+// The real plugin, given host services whose parallel_for calls on_loop, and whose lend counts.
 stria_error* patched_query(const stria_host_info* host, stria_plugin_info* info) {
   stria_error* error = real_query(host, info);
   if (error) return error;
@@ -64,6 +68,10 @@ stria_error* patched_query(const stria_host_info* host, stria_plugin_info* info)
                                void (*body)(void*, uint64_t, uint64_t), void* state) {
       if (on_loop) (*on_loop)();
       real_services->parallel_for(host, count, grain, body, state);
+    };
+    services.lend = [](stria_host* host, uint8_t (*done)(void*), void* state) -> uint8_t {
+      ++lent;
+      return real_services->lend(host, done, state);
     };
     stria_driver_options patched = *options;
     patched.services = &services;
@@ -188,6 +196,24 @@ TEST_F(LlvmCpuTest, RunReturnsWhileAnEventItWaitsForIsOpen) {
   EXPECT_TRUE(done.wait().ok());
   EXPECT_EQ(doubled(r), kCount);
   EXPECT_GT(*done.duration_ns(), 0u);
+}
+
+TEST_F(LlvmCpuTest, WhoWaitsWithoutALimitIsLentToLoops) {
+  Kernel kernel = doubling();
+  Buffer r = result();
+  Event open = *device_.create_event();
+  Event done = *kernel.run(std::vector<Argument>{{r, 0}, {a_, 0}}, std::vector{open});
+  lent = 0;
+  EXPECT_EQ(done.wait(1000).code(), StatusCode::deadline_exceeded);
+  EXPECT_EQ(lent, 0);  // a piece may take longer than the limit
+  std::thread signaller([&] {
+    while (lent == 0) std::this_thread::yield();
+    EXPECT_TRUE(open.signal().ok());
+  });
+  EXPECT_TRUE(done.wait().ok());
+  signaller.join();
+  EXPECT_EQ(lent, 1);
+  EXPECT_EQ(doubled(r), kCount);
 }
 
 TEST_F(LlvmCpuTest, AFailureTravelsToEveryDependant) {

@@ -8,7 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cstdlib>
 #include <stdexcept>
+#include <thread>
 
 #include "scripted_host.h"
 #include "stria/hal/error.h"
@@ -229,7 +232,7 @@ TEST(Adopt, VersionRefusalsPrintBothRanges) {
   LoadResult result = adopt_plugin(manifest, toy_query, bare_host());
   EXPECT_THAT(steps_of(result), ElementsAre("version failed"));
   EXPECT_EQ(result.status().message(),
-            "ABI versions do not meet: the host speaks 0.1 to 0.2, the plugin 0.7 to 0.9");
+            "ABI versions do not meet: the host speaks 0.1 to 0.3, the plugin 0.7 to 0.9");
   manifest = manifest_of("toy");
   manifest.stripe = {3, 0, 1};
   EXPECT_EQ(adopt_plugin(manifest, toy_query, bare_host()).status().message(),
@@ -246,7 +249,7 @@ TEST(Adopt, VersionRefusalsPrintBothRanges) {
   EXPECT_THAT(steps_of(result), ElementsAre("version", "query failed"));
   EXPECT_EQ(result.status().code(), StatusCode::incompatible);
   EXPECT_EQ(result.status().message(),
-            "ABI versions do not meet: the host speaks 0.1 to 0.2, the plugin 0.8 to 0.9");
+            "ABI versions do not meet: the host speaks 0.1 to 0.3, the plugin 0.8 to 0.9");
 }
 
 TEST(Adopt, WhatDoesNotFitIsRefused) {
@@ -276,8 +279,8 @@ TEST(Adopt, WhatDoesNotFitIsRefused) {
     return error;
   };
   EXPECT_EQ(adopt_plugin(manifest_of("toy"), choosy, bare_host()).status().message(),
-            "the highest common versions are ABI 0.2 and Stripe text 1.0, the plugin chose the "
-            "minors 2 and 7");
+            "the highest common versions are ABI 0.3 and Stripe text 1.0, the plugin chose the "
+            "minors 3 and 7");
   // No driver table: its first slot is missing.
   auto tableless = [](const stria_host_info* host, stria_plugin_info* info) -> stria_error* {
     stria_error* error = toy_query(host, info);
@@ -314,6 +317,47 @@ TEST(Adopt, WhereAnEventHasNoEndTheHostMakesOne) {
   EXPECT_TRUE(failed.signal(Status(StatusCode::data_loss, "torn")).ok());
   EXPECT_TRUE(end.wait().ok());
   EXPECT_TRUE(end_of_failed.wait().ok());
+}
+
+size_t size_of_services = 0;  // as an older host says it
+const stria_driver_table* toy_driver = nullptr;
+
+// A host of ABI 0.2 has services that end before `lend`.
+TEST(Adopt, AnOlderHostWithoutLendIsEnough) {
+  auto of_older_host = [](const stria_host_info* host, stria_plugin_info* info) -> stria_error* {
+    static stria_driver_table driver;
+    stria_error* error = toy_query(host, info);
+    toy_driver = info->driver;
+    driver = *toy_driver;
+    driver.create = [](const stria_driver_options* options, stria_driver** out) -> stria_error* {
+      static stria_host_services services;
+      services = *options->services;
+      services.size = size_of_services;
+      services.lend = [](stria_host*, uint8_t (*)(void*), void*) -> uint8_t {  // beyond its size
+        std::abort();
+      };
+      stria_driver_options older = *options;
+      older.services = &services;
+      return toy_driver->create(&older, out);
+    };
+    info->driver = &driver;
+    return error;
+  };
+  size_of_services = offsetof(stria_host_services, lend);
+  LoadResult loaded = adopt_plugin(manifest_of("toy"), of_older_host, bare_host());
+  ASSERT_TRUE(loaded.status().ok()) << loaded.status().to_string();
+  Event open = loaded.plugin.open("a").value().create_event().value();
+  std::thread signaller([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    EXPECT_TRUE(open.signal().ok());
+  });
+  EXPECT_TRUE(open.wait().ok());
+  signaller.join();
+  size_of_services = offsetof(stria_host_services, make_error);
+  LoadResult refused = adopt_plugin(manifest_of("toy"), of_older_host, bare_host());
+  EXPECT_EQ(refused.status().code(), StatusCode::incompatible);
+  EXPECT_THAT(refused.status().message(),
+              HasSubstr("the host offers fewer services than this plugin was built for"));
 }
 
 TEST(Adopt, TheHelperFillsAShortInfoOnlyAsFarAsItGoes) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cfenv>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -211,6 +212,174 @@ TEST(ThreadPool, ProgramsThatRunAtOnceBothGetOn) {
     pool.quiesce();
     EXPECT_GT(two.after, 0u) << concurrency;
     EXPECT_GE(two.threads.size(), two.wanted) << concurrency;
+  }
+}
+
+// Asks whether `over`, and counts the questions.
+struct Lent {
+  std::atomic<bool> over{false};
+  std::atomic<int> asked{0};
+  static uint8_t done(void* state) {
+    auto& lent = *static_cast<Lent*>(state);
+    ++lent.asked;
+    return lent.over ? 1 : 0;
+  }
+};
+
+TEST(ThreadPool, ALentThreadTakesPartInLoops) {
+  ThreadPool pool(2);
+  struct Shared : Lent {
+    ThreadPool* pool;
+    std::thread::id lender = std::this_thread::get_id();
+    std::atomic<int> pieces{0}, now{0}, most{0};
+    int rounding = -1;  // that a piece of the lent thread sees
+  } shared{{}, &pool};
+  pool.post(
+      [](void* state) {
+        auto& shared = *static_cast<Shared*>(state);
+        while (shared.asked == 0) std::this_thread::yield();
+        // It looks for work only so long: one of many loops begins in that time.
+        for (int loop = 0; loop < 10'000 && shared.pieces == 0; ++loop)
+          parallel_for(*shared.pool, 16, 1, [&](uint64_t, uint64_t) {
+            const int now = ++shared.now;
+            int most = shared.most;
+            while (now > most && !shared.most.compare_exchange_weak(most, now)) {
+            }
+            if (std::this_thread::get_id() == shared.lender) {
+              shared.rounding = std::fegetround();
+              ++shared.pieces;
+              // At work: a loop within is no further thread.
+              parallel_for(*shared.pool, 4, 1, [](uint64_t, uint64_t) {});
+            }
+            std::this_thread::yield();
+            --shared.now;
+          });
+        shared.over = true;
+      },
+      &shared);
+  std::fesetround(FE_UPWARD);
+  while (!pool.lend(Lent::done, static_cast<Lent*>(&shared))) std::this_thread::yield();
+  EXPECT_EQ(std::fegetround(), FE_UPWARD);
+  std::fesetround(FE_TONEAREST);
+  pool.quiesce();
+  EXPECT_GT(shared.pieces, 0);
+  EXPECT_EQ(shared.rounding, FE_TONEAREST);
+  EXPECT_LE(shared.most, 2);
+}
+
+TEST(ThreadPool, ALentThreadLeavesWhenItIsDoneOrHasNothingToDo) {
+  ThreadPool pool(3);
+  Lent lent;
+  EXPECT_FALSE(pool.lend(Lent::done, &lent));
+  EXPECT_GT(lent.asked, 1);
+  lent.over = true;
+  lent.asked = 0;
+  EXPECT_TRUE(pool.lend(Lent::done, &lent));
+  EXPECT_EQ(lent.asked, 1);
+  // In the middle of a loop, with pieces left: it came for something else.
+  struct Shared {
+    ThreadPool* pool;
+    Lent lent;
+    std::thread::id lender = std::this_thread::get_id();
+    std::atomic<bool> left{false};
+    std::atomic<int> after{0};
+    int pieces = 0;  // of the lent thread, in the last loop
+  } shared{&pool};
+  pool.post(
+      [](void* state) {
+        auto& shared = *static_cast<Shared*>(state);
+        // Workers may be all that a loop wants: there are loops until one has the lent thread too.
+        while (!shared.lent.over) {
+          shared.pieces = 0;
+          parallel_for(*shared.pool, 10'000, 1, [&](uint64_t begin, uint64_t) {
+            if (std::this_thread::get_id() == shared.lender) {
+              ++shared.pieces;
+              if (begin < 9'000) shared.lent.over = true;
+            } else if (shared.lent.over) {
+              while (!shared.left) std::this_thread::yield();
+              ++shared.after;
+            } else if (begin % 1'000 == 0) {
+              std::this_thread::yield();
+            }
+          });
+        }
+      },
+      &shared);
+  while (!pool.lend(Lent::done, &shared.lent)) std::this_thread::yield();
+  shared.left = true;
+  pool.quiesce();
+  EXPECT_EQ(shared.pieces, 1);
+  EXPECT_GT(shared.after, 0);
+}
+
+// A worker in the middle of a task waits for its own event only.
+TEST(ThreadPool, WorkersAreNotLent) {
+  ThreadPool pool(2);
+  struct Shared : Lent {
+    ThreadPool* pool;
+    std::atomic<std::thread::id> worker;
+    std::atomic<bool> waits{false};
+    std::atomic<int> pieces{0};
+  } shared{{}, &pool};
+  pool.post(
+      [](void* state) {
+        auto& shared = *static_cast<Shared*>(state);
+        shared.worker = std::this_thread::get_id();
+        shared.waits = true;
+        while (!shared.pool->lend(Lent::done, static_cast<Lent*>(&shared)))
+          std::this_thread::yield();
+      },
+      &shared);
+  while (!shared.waits) std::this_thread::yield();
+  for (int loop = 0; loop < 20; ++loop)
+    parallel_for(pool, 16, 1, [&](uint64_t, uint64_t) {
+      if (std::this_thread::get_id() == shared.worker) ++shared.pieces;
+      std::this_thread::yield();
+    });
+  shared.over = true;
+  pool.quiesce();
+  EXPECT_EQ(shared.pieces, 0);
+}
+
+// Many threads that bring work and wait for it: no more work than were asked for, and all is done.
+TEST(ThreadPool, LentThreadsCountAsThreadsAtWork) {
+  for (unsigned concurrency : {1u, 2u, 3u}) {
+    ThreadPool pool(concurrency);
+    struct Count {
+      ThreadPool* pool;
+      std::atomic<int> now{0}, most{0};
+      std::atomic<uint64_t> items{0};
+    } count{&pool};
+    struct Job : Lent {
+      Count* count;
+      static void run(void* state) {
+        auto& job = *static_cast<Job*>(state);
+        parallel_for(*job.count->pool, 64, 0, [&](uint64_t begin, uint64_t end) {
+          const int now = ++job.count->now;
+          int most = job.count->most;
+          while (now > most && !job.count->most.compare_exchange_weak(most, now)) {
+          }
+          job.count->items += end - begin;
+          std::this_thread::yield();
+          --job.count->now;
+        });
+        job.over = true;
+      }
+    };
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 5; ++t)
+      threads.emplace_back([&] {
+        for (int i = 0; i < 10; ++i) {
+          Job job{{}, &count};
+          pool.post(Job::run, &job);
+          while (!pool.lend(Lent::done, static_cast<Lent*>(&job))) std::this_thread::yield();
+        }
+      });
+    for (std::thread& thread : threads) thread.join();
+    pool.quiesce();
+    EXPECT_EQ(count.items, 5u * 10 * 64);
+    // Two tasks overlap on one core too, and when tasks begin, lent threads end their pieces first.
+    EXPECT_LE(count.most, static_cast<int>(std::max(2u, 2 * concurrency - 1))) << concurrency;
   }
 }
 

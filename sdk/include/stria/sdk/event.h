@@ -62,7 +62,7 @@ class Event : public Object {
 
   bool done() const { return done_.load(std::memory_order_acquire); }
   // Waits; false if it is still open after `timeout_ns`. Without a limit the calling thread lends a
-  // hand if the work is waiting for a worker.
+  // hand: it does the work if that is waiting for a worker, and takes part in loops of others.
   inline virtual bool wait(uint64_t timeout_ns);
   // Null if all is well. Only when done.
   const Outcome& outcome() const { return outcome_; }
@@ -114,6 +114,8 @@ class Event : public Object {
     dependants_.push_back({work, position});
     return true;
   }
+  // Looks for a while: short work ends sooner than a sleeping thread wakes.
+  inline bool spin(uint64_t timeout_ns) const;
   inline void mark_done(Outcome outcome, WorkList& over, WorkList& ready);
   static void call(const Callback& callback, const Outcome& outcome) {
     if (!outcome) return callback.call(callback.state, nullptr);
@@ -347,13 +349,9 @@ inline Event::~Event() {
   if (!done()) cancel("an event was dropped before it was signalled");
 }
 
-inline bool Event::wait(uint64_t timeout_ns) {
-  if (done()) return true;
-  if (timeout_ns == 0) return false;
-  if (timeout_ns == UINT64_MAX && help()) return true;
-  // Short work ends sooner than a sleeping thread wakes.
+inline bool Event::spin(uint64_t timeout_ns) const {
   constexpr uint64_t kSpinNs = 20'000;
-  uint64_t end = now_ns() + std::min(timeout_ns, kSpinNs);
+  const uint64_t end = now_ns() + std::min(timeout_ns, kSpinNs);
   do {
     for (int i = 0; i < 64; ++i) {
       if (done()) return true;
@@ -362,6 +360,16 @@ inline bool Event::wait(uint64_t timeout_ns) {
 #endif
     }
   } while (now_ns() < end);
+  return false;
+}
+
+inline bool Event::wait(uint64_t timeout_ns) {
+  if (done()) return true;
+  if (timeout_ns == 0) return false;
+  const bool unlimited = timeout_ns == UINT64_MAX;
+  if (unlimited && help()) return true;
+  const auto is_done = [](void* event) -> uint8_t { return static_cast<Event*>(event)->done(); };
+  if (unlimited && host_.lends() ? host_.lend(is_done, this) : spin(timeout_ns)) return true;
   std::unique_lock<std::mutex> lock(mutex_);
   return wait_for(changed_, lock, timeout_ns, [this] { return done(); });
 }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <exception>
@@ -72,7 +73,8 @@ class Host {
   explicit Host(const stria_host_services& services) {
     std::memcpy(static_cast<void*>(&services_), &services,
                 std::min<size_t>(services.size, sizeof services_));
-    if (services.size < sizeof services_)
+    // What came later this plugin gets on without.
+    if (services.size < offsetof(stria_host_services, lend))
       throw Error(STRIA_INCOMPATIBLE,
                   "the host offers fewer services than this plugin was built for");
   }
@@ -123,6 +125,15 @@ class Host {
         },
         &state);
     if (state.error) std::rethrow_exception(state.error);
+  }
+
+  // Whether there is `lend`, which hosts before ABI 0.3 do not have.
+  bool lends() const { return services_.lend != nullptr; }
+  // The calling thread takes part in loops of others until done(state), which must not throw and
+  // calls nothing of the host, and gives true; false if there was nothing to do for a while: the
+  // thread had better sleep.
+  bool lend(uint8_t (*done)(void*), void* state) const {
+    return services_.lend(services_.host, done, state) != 0;
   }
 
   // task(state) once on a worker thread, soon. It must not throw.
