@@ -18,6 +18,7 @@
 #include "stria/passes/near_routes.h"
 #include "stria/passes/near_space.h"
 #include "stria/passes/near_tensors.h"
+#include "stria/passes/split_block.h"
 #include "stria/passes/staged_kernel.h"
 #include "stria/passes/statement_dependencies.h"
 #include "stria/passes/statement_list.h"
@@ -249,11 +250,20 @@ class Scheduler {
     return check_routes(context_.model(), options_, block_.find_ref(tensor)->location, in, out);
   }
 
-  // To the blocks in the kernel that have none of their own.
+  // To the blocks in the kernel that have none of their own, with their names of the kernel's indices.
   static void hand_location_down(Block& kernel) {
-    for (Statement& stmt : kernel.stmts)
-      if (Block* inner = stmt.block(); inner && inner->location.empty())
-        inner->location = kernel.location;
+    for (Statement& stmt : kernel.stmts) {
+      Block* inner = stmt.block();
+      if (!inner || !inner->location.empty()) continue;
+      inner->location = kernel.location;
+      for (stripe::LocationUnit& unit : inner->location.path)
+        for (Affine& form : unit.units) {
+          std::map<std::string, Affine> own;
+          for (const auto& [name, coefficient] : form.terms())
+            own[name] = Affine::of(bring_in(*inner, name));
+          form = form.substitute(own);
+        }
+    }
     kernel.location = {};
   }
 
