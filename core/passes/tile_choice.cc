@@ -30,8 +30,8 @@ using cost::TileSpace;
 using stripe::Block;
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
-// Times of the same kernel differ by a percent from one minute to the next.
-constexpr double kClearlyFaster = 0.99;
+// Times of the same kernel differ by a percent or two from one minute to the next.
+constexpr double kClearlyFaster = 0.98;
 
 // One of the two costs, for one block: lower is better.
 class Costing {

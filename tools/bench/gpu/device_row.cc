@@ -32,6 +32,9 @@ DeviceRow::DeviceRow(const Device& device, Executable made) : made_(std::move(ma
     outputs_.push_back(must(device.create_tensor(info)));
 }
 
+DeviceRow::DeviceRow(Executable made, const DeviceRow& other)
+    : made_(std::move(made)), inputs_(other.inputs_), outputs_(other.outputs_) {}
+
 Event DeviceRow::run() const { return must(made_.run(inputs_, outputs_)); }
 
 double DeviceRow::ms(uint32_t in_a_row) const {

@@ -16,6 +16,9 @@ class DeviceRow {
  public:
   // Inputs are normally distributed, a million values over and over.
   DeviceRow(const Device& device, Executable made);
+  // Of the same inputs and outputs, on the tensors of `other`: where a tensor lies in the memory of
+  // a device makes a difference of its own.
+  DeviceRow(Executable made, const DeviceRow& other);
 
   Event run() const;
   // Milliseconds of one of so many runs in a row, by the device's clock.

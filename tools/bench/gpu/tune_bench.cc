@@ -65,7 +65,7 @@ nlohmann::json measure_row(const Device& device, const Case& row, const Asked& a
   }
   out.update({{"compile_s", by_model->seconds}, {"tune_s", tuned->seconds}});
   const bool same = by_model->made.device_stripe() == tuned->made.device_stripe();
-  const DeviceRow first(device, by_model->made), second(device, tuned->made);
+  const DeviceRow first(device, by_model->made), second(tuned->made, first);
   first.ms(1), second.ms(1);
   const uint32_t in_a_row = runs_in_a_row(first.ms(1));
   std::vector<double> model_ms, tuned_ms, ratios;
