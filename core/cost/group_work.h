@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a group of lanes does for one tile, counted: the terms that `group_time` and its bound are
+// made of (group_time.h has the formulas and their source). Pure functions.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "stria/cost/group_time.h"
+
+namespace stria::cost::group {
+
+inline constexpr double kNone = std::numeric_limits<double>::infinity();
+inline constexpr int64_t kFewestThreads = 32, kMostSums = 64;
+inline constexpr int64_t kMostSteps = 64;
+// Of a lane that takes parts: more sums need no more of them to hide what lies between.
+inline constexpr double kMostSumsOfParts = 16;
+// Of lanes that fetch for themselves: points of a part in a step, accesses that come in the time
+// that one takes, and sums.
+inline constexpr double kMostAhead = 16, kAhead = 16, kMostDirectSums = 32;
+inline constexpr double kMostGroupsBeside = 32;
+// Elements that a lane reads at once.
+inline constexpr double kVector = 4;
+// Instructions that a lane issues for a vector from local memory, and for an access that fetches
+// and stages.
+inline constexpr double kLoad = 2, kStaged = 4;
+// The same from main memory, for a vector and for one element: what the unit takes for them, as
+// instructions.
+inline constexpr double kFarVector = 16, kFarElement = 32;
+// Pieces of rows that a group stages come so many times as slowly as what lanes fetch in a stream.
+inline constexpr double kPieces = 2;
+// And for each step, barrier included; without one.
+inline constexpr double kStep = 32, kDirectStep = 16;
+// Steps' time that a group takes before its first and behind its last one.
+inline constexpr double kEnds = 2;
+
+// Of one tile.
+struct Counts {
+  double outputs = 1;     // points of what it writes
+  double held = 1;        // the same as lanes hold them, which take powers of two of them
+  double reductions = 1;  // points of a step
+  int64_t longest = 1;    // of them, along one index
+  double groups = 1, steps = 1;
+
+  // Of a step, those of a lane's part.
+  double of_part(int64_t parts) const;
+};
+Counts counts_of(const TiledBlock& block, const Tile& tile);
+
+// Is it an operand, which steps bring in?
+inline bool is_staged(const TiledView& view) { return view.reads() && !view.writes(); }
+
+// Lie rows of it along an output, or along a reduction, where vectors of them begin at multiples of
+// a vector? Staged, rows are those of outputs: others are turned.
+enum class Rows { none, outputs, reductions };
+Rows rows_of(const TiledBlock& block, const TiledView& view);
+
+// Accesses that stage an element: half of one fetches it, half of one stores it. `tile` null: the
+// fewest of any.
+double accesses_of_element(const TiledBlock& block, const TiledView& view, const Tile* tile);
+
+// What a step brings into local memory.
+struct Staged {
+  double views = 0, elements = 0;
+  double accesses = 0;     // of elements, or of vectors of them
+  double local_bytes = 0;  // where they are staged
+};
+Staged staged_by(const TiledBlock& block, const Tile& tile, double reductions);
+
+// Bytes that a step brings from main memory, in whole lines.
+double far_bytes_of(const TiledBlock& block, const Tile& tile, const GroupRates& rates);
+
+// Of a tile with so many lanes in a group.
+struct Lanes {
+  double lanes = 0, sums = 0, loads = 0, warps = 0;
+  double fit = 0;  // groups that a unit can run at once; 0: none
+};
+// The most that fit of tiles with at least so many outputs and staged elements.
+Lanes lanes_of(double outputs, const Staged& staged, int64_t threads, const GroupRates& rates);
+
+// Cycles of a step of a group alone, and those that each further one takes of the unit.
+double alone_cycles(const Lanes& of, double reductions, double staged, const GroupRates& rates);
+double issue_cycles(const Lanes& of, double reductions, double staged, const GroupRates& rates);
+
+// What a lane fetches for itself for one point of its part.
+struct Fetched {
+  double vectors = 0, elements = 0;
+  // Vectors, as so many of whole lines: a shorter row takes a look of its own.
+  double looked_up = 0;
+  double words() const { return kVector * vectors + elements; }
+};
+// Lanes take vectors of what lies in a row and as many of the other outputs as there are.
+Fetched fetched_by(const TiledBlock& block, const Tile& tile, double outputs, double sums);
+
+// May lanes fetch for themselves? The points of a step, where constraints leave out none.
+inline bool may_be_direct(const TiledBlock& block, const GroupForm& form) {
+  return form.direct && block.constraints.empty();
+}
+
+// All ways of a group to share out a step among so many lanes: `visit(parts)`.
+template <typename Visit>
+void for_each_parts(double outputs, int64_t longest, int64_t threads, bool parts, double most_sums,
+                    const Visit& visit) {
+  visit(int64_t{1});
+  if (!parts) return;
+  for (int64_t count = 2; count <= std::min(longest, threads * static_cast<int64_t>(kVector));
+       count *= 2) {
+    if (std::ceil(outputs * static_cast<double>(count) / static_cast<double>(threads)) > most_sums)
+      return;
+    visit(count);
+  }
+}
+
+// What the end of a group takes, that adds up its parts' sums: a group alone, and each, in cycles;
+// bytes of local memory.
+struct PartsEnd {
+  double alone = 0, issue = 0, bytes = 0;
+};
+PartsEnd parts_end(const TiledBlock& block, double outputs, int64_t parts, const GroupRates& rates);
+
+// Of groups that share the units, `fit` at once on each: rounds of as many, and groups of a unit in
+// the last one.
+struct Rounds {
+  double full = 0, rest = 0;
+};
+Rounds rounds_of(double groups, double fit, const GroupRates& rates);
+
+}  // namespace stria::cost::group
