@@ -10,6 +10,7 @@
 #include "stria/base/text.h"
 #include "stria/cost/part_choice.h"
 #include "stria/cost/unit_operation.h"
+#include "stria/hwmodel/bus_ways.h"
 
 namespace stria::cost {
 namespace {
@@ -17,18 +18,6 @@ namespace {
 // Of a transfer that runs beside something else.
 constexpr double kHidden = 0.01;
 constexpr double kNone = std::numeric_limits<double>::infinity();
-
-bool has(const std::vector<UnitInstance>& ends, const UnitInstance& unit) {
-  return std::find(ends.begin(), ends.end(), unit) != ends.end();
-}
-
-// The bus that leads from one to the other; nothing if there is none.
-std::optional<size_t> bus_between(const HardwareModel& model, const UnitInstance& from,
-                                  const UnitInstance& to) {
-  for (size_t b = 0; b < model.buses.size(); ++b)
-    if (has(model.buses[b].sources, from) && has(model.buses[b].sinks, to)) return b;
-  return std::nullopt;
-}
 
 // Smaller of two rates, of which 0 is no limit.
 double narrower(double a, double b) { return a > 0 && b > 0 ? std::min(a, b) : std::max(a, b); }
@@ -43,43 +32,45 @@ struct FoundWay {
 Result<FoundWay> find_way(const HardwareModel& model, const TransferUnit& unit,
                           const MemoryUnit& from, const MemoryUnit& to) {
   const auto cycles = [&](double own, double clock) { return own / model.unit_cycles(clock); };
+  const auto rate = [&](size_t bus) {
+    return model.buses[bus].bytes_per_cycle * model.unit_cycles(model.buses[bus].clock_mhz);
+  };
   FoundWay out;
-  std::set<size_t> first, second;  // buses to and from the unit
-  std::string missing;
+  std::vector<std::set<size_t>> steps;  // of all instances, the buses that come first, second, …
+  Status why;
   for (int64_t i = 0; i < unit.count; ++i) {
-    const UnitInstance through{unit.name, i}, source{from.name, 0}, sink{to.name, 0};
-    const auto there = bus_between(model, source, through), on = bus_between(model, through, sink);
-    if (!there || !on) {
-      missing = there ? fmt::format("'{}[{}]' to '{}'", unit.name, i, to.name)
-                      : fmt::format("'{}' to '{}[{}]'", from.name, unit.name, i);
+    Result<TransferWay> way =
+        transfer_way(model, UnitInstance{from.name}, {unit.name, i}, UnitInstance{to.name});
+    if (!way.ok()) {
+      // Without a way at all an instance is of no use; any other mistake is the model's.
+      if (way.status().code() != StatusCode::not_found) return way.status();
+      if (why.ok()) why = way.status();
       continue;
     }
-    for (size_t b : {*there, *on})
-      if (model.buses[b].bytes_per_cycle <= 0)
-        return make_error(StatusCode::out_of_range,
-                          "a bus between '{}' and '{}' over '{}' carries 0 bytes per cycle",
-                          from.name, to.name, unit.name);
-    const Bus &in = model.buses[*there], &behind = model.buses[*on];
+    std::vector<size_t> buses = std::move(way->in);
+    buses.insert(buses.end(), way->out.begin(), way->out.end());
     out.way.latency =
-        cycles(from.latency_cycles, from.clock_mhz) + cycles(unit.latency_cycles, unit.clock_mhz) +
-        cycles(in.latency_cycles, in.clock_mhz) + cycles(behind.latency_cycles, behind.clock_mhz);
-    first.insert(*there);
-    second.insert(*on);
+        cycles(from.latency_cycles, from.clock_mhz) + cycles(unit.latency_cycles, unit.clock_mhz);
+    double narrowest = kNone;
+    steps.resize(std::max(steps.size(), buses.size()));
+    for (size_t step = 0; step < buses.size(); ++step) {
+      const Bus& bus = model.buses[buses[step]];
+      out.way.latency += cycles(bus.latency_cycles, bus.clock_mhz);
+      narrowest = std::min(narrowest, rate(buses[step]));
+      steps[step].insert(buses[step]);
+      out.buses.insert(buses[step]);
+    }
+    // Instances with buses of their own have them alike.
+    out.way.bytes = narrowest;
     ++out.movers;
   }
-  if (out.movers == 0) return not_found("the hardware model has no bus from {}", missing);
-  const auto sum = [&](const std::set<size_t>& buses) {
-    double bytes = 0;
-    for (size_t b : buses)
-      bytes += model.buses[b].bytes_per_cycle * model.unit_cycles(model.buses[b].clock_mhz);
-    return bytes;
-  };
-  // Instances with buses of their own have them alike.
-  out.way.bytes = std::min(sum(first) / static_cast<double>(first.size()),
-                           sum(second) / static_cast<double>(second.size()));
-  out.way.together = std::min(sum(first), sum(second));
-  out.buses = first;
-  out.buses.insert(second.begin(), second.end());
+  if (out.movers == 0) return why;
+  out.way.together = kNone;
+  for (const std::set<size_t>& buses : steps) {
+    double sum = 0;
+    for (size_t bus : buses) sum += rate(bus);
+    out.way.together = std::min(out.way.together, sum);
+  }
   return out;
 }
 

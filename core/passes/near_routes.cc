@@ -2,37 +2,48 @@
 #include "stria/passes/near_routes.h"
 
 #include <algorithm>
+#include <optional>
+
+#include "stria/base/text.h"
+#include "stria/hwmodel/bus_ways.h"
 
 namespace stria::passes {
 namespace {
 
-// Instances of the near memory all have to be reached.
-Status check_bus(const HardwareModel& model, const ScheduleOptions& options,
-                 const std::string& from, const std::string& to) {
-  const std::string& near = options.mem_loc.path.back().name;
-  auto all_of = [&](const std::vector<UnitInstance>& ends, const std::string& name) {
-    int64_t first = 0, end = 1;
-    if (name == near) end = options.num_banks;
-    const auto& units = options.mem_loc.path.back().units;
-    if (name == near && units.size() == 1 && units[0].is_constant()) {
-      first = units[0].constant();
-      end = first + 1;
-    }
-    for (int64_t i = first; i < end; ++i)
-      if (std::find(ends.begin(), ends.end(), UnitInstance{name, i}) == ends.end()) return false;
-    return true;
+struct Instances {
+  std::string name;
+  int64_t first = 0, end = 1;
+};
+
+// The one that the location names, or the first `count`.
+Instances instances_of(const stripe::LocationUnit& unit, int64_t count) {
+  if (unit.units.size() != 1 || !unit.units[0].is_constant()) return {unit.name, 0, count};
+  return {unit.name, unit.units[0].constant(), unit.units[0].constant() + 1};
+}
+
+// Does an instance of the transfer unit lead from the far memory, where it is known, to all banks
+// of the near one, and back?
+Status check_ways(const HardwareModel& model, const std::optional<UnitInstance>& home,
+                  const UnitInstance& unit, const Instances& banks, bool in, bool out) {
+  const auto over = [&](const UnitInstance& from, const UnitInstance& to) {
+    return fmt::format("from '{}' to '{}' over '{}'", to_string(from), to_string(to),
+                       to_string(unit));
   };
-  bool slow = false;
-  for (const Bus& bus : model.buses) {
-    if (!all_of(bus.sources, from) || !all_of(bus.sinks, to)) continue;
-    if (bus.bytes_per_cycle > 0) return {};
-    slow = true;
+  const UnitInstance first{banks.name, banks.first};
+  const UnitInstance far = home.value_or(unit);
+  if (home && in)
+    STRIA_RETURN_IF_ERROR(
+        BusReach(model, far, &unit).way_to(unit).status().with_context(over(far, first)));
+  const BusReach reach(model, unit);
+  if (home && out) STRIA_RETURN_IF_ERROR(reach.way_to(far).status().with_context(over(first, far)));
+  for (int64_t i = banks.first; i < banks.end; ++i) {
+    const UnitInstance bank{banks.name, i};
+    if (in) STRIA_RETURN_IF_ERROR(reach.way_to(bank).status().with_context(over(far, bank)));
+    if (out)
+      STRIA_RETURN_IF_ERROR(
+          BusReach(model, bank, &unit).way_to(unit).status().with_context(over(bank, far)));
   }
-  if (slow)
-    return make_error(StatusCode::out_of_range,
-                      "the bus from '{}' to '{}' carries 0 bytes per cycle", from, to);
-  return not_found("the hardware model has no bus from '{}' to {}'{}'", from,
-                   to == near && options.num_banks > 1 ? "all banks of " : "", to);
+  return {};
 }
 
 using Banks = std::vector<bool>;
@@ -109,18 +120,18 @@ Status narrow(const stripe::Block& block, const ScheduleOptions& options,
 Status check_routes(const HardwareModel& model, const ScheduleOptions& options,
                     const stripe::Location& far, bool in, bool out) {
   if (options.xfer_loc.empty() || model.buses.empty()) return {};
-  const std::string home = far.empty() ? "" : far.path.back().name;
-  const std::string& unit = options.xfer_loc.path.back().name;
-  const std::string& near = options.mem_loc.path.back().name;
-  if (in) {
-    if (!home.empty()) STRIA_RETURN_IF_ERROR(check_bus(model, options, home, unit));
-    STRIA_RETURN_IF_ERROR(check_bus(model, options, unit, near));
+  const stripe::LocationUnit& unit = options.xfer_loc.path.back();
+  const Instances movers = instances_of(unit, model.unit_count(unit.name).value_or(1));
+  std::optional<UnitInstance> home;
+  if (!far.empty()) home = {far.path.back().name, instances_of(far.path.back(), 1).first};
+  const Instances banks = instances_of(options.mem_loc.path.back(), options.num_banks);
+  Status why;
+  for (int64_t i = movers.first; i < movers.end; ++i) {
+    const Status here = check_ways(model, home, {unit.name, i}, banks, in, out);
+    if (here.ok()) return {};
+    if (why.ok()) why = here;
   }
-  if (out) {
-    STRIA_RETURN_IF_ERROR(check_bus(model, options, near, unit));
-    if (!home.empty()) STRIA_RETURN_IF_ERROR(check_bus(model, options, unit, home));
-  }
-  return {};
+  return why;
 }
 
 Result<std::vector<std::vector<bool>>> banks_of_kernels(const stripe::Block& block,

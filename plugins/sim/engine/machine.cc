@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -18,19 +17,11 @@ constexpr double kHzPerMhz = 1000;
 constexpr uint64_t kMostTicksPerCycle = 1'000'000;
 constexpr int64_t kMostInstances = 1'000'000;  // of all units together
 
-bool has(const std::vector<UnitInstance>& ends, const UnitInstance& unit) {
-  return std::find(ends.begin(), ends.end(), unit) != ends.end();
-}
-
 std::string name_of(const std::vector<UnitInstance>& ends) {
   return ends.size() > 1 ? to_string(ends[0]) + ", …" : to_string(ends[0]);
 }
 
 }  // namespace
-
-std::string to_string(const UnitInstance& unit) {
-  return fmt::format("{}[{}]", unit.name, unit.instance);
-}
 
 Result<Machine> Machine::make(const HardwareModel& model) {
   Machine out;
@@ -158,52 +149,10 @@ bool Machine::on_buses(std::string_view unit) const {
   });
 }
 
-Result<std::vector<uint32_t>> Machine::path(const UnitInstance& from,
-                                            const UnitInstance& to) const {
-  // Breadth first; of each unit how it was reached and in how many shortest ways.
-  struct Reached {
-    UnitInstance unit;
-    size_t steps = 0;
-    uint64_t ways = 1;
-    size_t before = 0;
-    uint32_t bus = 0;
-  };
-  std::vector<Reached> reached = {{from, 0, 1, 0, 0}};
-  for (size_t at = 0; at < reached.size(); ++at) {
-    const UnitInstance unit = reached[at].unit;
-    if (unit == to) break;
-    if (at > 0 && !model_.find_transfer(unit.name)) continue;
-    for (size_t b = 0; b < model_.buses.size(); ++b) {
-      if (!has(model_.buses[b].sources, unit)) continue;
-      for (const UnitInstance& next : model_.buses[b].sinks) {
-        const auto known = std::find_if(reached.begin(), reached.end(),
-                                        [&](const Reached& r) { return r.unit == next; });
-        if (known == reached.end())
-          reached.push_back(
-              {next, reached[at].steps + 1, reached[at].ways, at, static_cast<uint32_t>(b)});
-        else if (known->steps == reached[at].steps + 1)
-          known->ways += reached[at].ways;
-      }
-    }
-  }
-  const auto end =
-      std::find_if(reached.begin(), reached.end(), [&](const Reached& r) { return r.unit == to; });
-  if (end == reached.end() || from == to)
-    return not_found("the hardware model has no way over buses from '{}' to '{}'", to_string(from),
-                     to_string(to));
-  if (end->ways > 1)
-    return invalid_argument(
-        "the hardware model has {} ways of {} buses from '{}' to '{}': which "
-        "one is meant cannot be said",
-        end->ways, end->steps, to_string(from), to_string(to));
-  std::vector<uint32_t> buses;
-  for (size_t at = static_cast<size_t>(end - reached.begin()); at != 0; at = reached[at].before)
-    buses.insert(buses.begin(), reached[at].bus);
-  for (uint32_t bus : buses)
-    if (lanes_[bus].bytes_per_tick <= 0)
-      return make_error(StatusCode::out_of_range, "the bus '{}' carries 0 bytes per cycle",
-                        lanes_[bus].name);
-  return buses;
+Result<std::vector<uint32_t>> Machine::path(const UnitInstance& from, const UnitInstance& to) {
+  const auto [reach, added] = reach_.try_emplace({from.name, from.instance}, model_, from);
+  STRIA_ASSIGN(const std::vector<size_t> buses, reach->second.way_to(to));
+  return std::vector<uint32_t>(buses.begin(), buses.end());
 }
 
 uint32_t Machine::transfer_group(const TransferUnit& unit, const std::string& memory) {
@@ -225,6 +174,10 @@ Result<Route> Machine::route(const UnitInstance& from, std::string_view unit_nam
   const auto whole = [](double cycles, uint64_t ticks) {
     return static_cast<uint64_t>(std::ceil(cycles * static_cast<double>(ticks) - 1e-9));
   };
+  const auto what = [&](const UnitInstance& through) {
+    return fmt::format("from '{}' to '{}'{} over '{}'", to_string(from), to_string(to.front()),
+                       to.size() > 1 ? ", …" : "", to_string(through));
+  };
   Route out;
   out.ways.resize(static_cast<size_t>(unit->count));
   Status why;
@@ -243,6 +196,7 @@ Result<Route> Machine::route(const UnitInstance& from, std::string_view unit_nam
           way.lanes.push_back(lane);
     }
     if (!leg.ok()) {
+      leg = leg.status().with_context(what(through));
       // That there are several ways, or that one carries nothing, is a mistake in the model; none
       // is one only if no other instance has one.
       if (leg.status().code() != StatusCode::not_found) return leg.status();
@@ -277,7 +231,7 @@ Result<Route> Machine::route(const UnitInstance& from, std::string_view unit_nam
   return out;
 }
 
-Result<std::vector<uint32_t>> Machine::far_lanes(const UnitInstance& memory, bool writes) const {
+Result<std::vector<uint32_t>> Machine::far_lanes(const UnitInstance& memory, bool writes) {
   std::optional<Status> why;
   for (const TransferUnit& unit : model_.transfers)
     for (int64_t i = 0; i < unit.count; ++i) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "stria/base/status.h"
+#include "stria/hwmodel/bus_ways.h"
 #include "stria/hwmodel/hardware_model.h"
 
 namespace stria::sim {
@@ -82,12 +83,12 @@ class Machine {
                       const std::vector<UnitInstance>& to);
   // Lanes between a memory and the first transfer unit that reaches it, for units that work on a
   // memory from afar; into the memory if `writes`.
-  Result<std::vector<uint32_t>> far_lanes(const UnitInstance& memory, bool writes) const;
+  Result<std::vector<uint32_t>> far_lanes(const UnitInstance& memory, bool writes);
   // The unit is on buses, and one joins it to the memory.
   bool on_buses(std::string_view unit) const;
 
  private:
-  Result<std::vector<uint32_t>> path(const UnitInstance& from, const UnitInstance& to) const;
+  Result<std::vector<uint32_t>> path(const UnitInstance& from, const UnitInstance& to);
   uint64_t ticks_of(double clock_mhz) const;
   uint32_t transfer_group(const TransferUnit& unit, const std::string& memory);
 
@@ -97,12 +98,11 @@ class Machine {
   std::map<std::string, uint32_t> execution_;
   std::map<std::pair<std::string, std::string>, uint32_t> transfer_;
   std::map<std::pair<std::string, int64_t>, Ports> ports_;
+  std::map<std::pair<std::string, int64_t>, BusReach> reach_;  // of what was asked for
   uint32_t instances_ = 0;
   uint64_t ticks_per_cycle_ = 1;
   double ticks_per_mhz_ = 0;  // ticks in a microsecond over MHz of the base clock
   std::map<double, uint64_t> ticks_by_clock_;
 };
-
-std::string to_string(const UnitInstance& unit);
 
 }  // namespace stria::sim

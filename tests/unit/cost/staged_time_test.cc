@@ -206,7 +206,7 @@ TEST(StagedTime, AModelMustHaveTheUnitsAndTheBuses) {
   HardwareModel one_way = model;
   one_way.buses.pop_back();
   EXPECT_THAT(staged_rates(one_way, units()).status().to_string(),
-              HasSubstr("no bus from 'SRAM' to 'DMA[0]'"));
+              HasSubstr("no way over buses from 'SRAM[0]' to 'DMA[0]'"));
   one_way = model;
   one_way.buses[0].bytes_per_cycle = 0;
   EXPECT_THAT(staged_rates(one_way, units()).status().to_string(),

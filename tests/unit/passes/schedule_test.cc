@@ -200,14 +200,15 @@ TEST(Schedule, RoutesAreThoseOfTheModel) {
   HardwareModel model = accelerator();
   model.buses[1].bytes_per_cycle = 0;
   EXPECT_THAT(message(model, StatusCode::out_of_range),
-              HasSubstr("the bus from 'DMA' to 'SRAM' carries 0 bytes per cycle"));
+              HasSubstr("the bus from 'DMA[0]' to 'SRAM[0]' carries 0 bytes per cycle"));
   model.buses.erase(model.buses.begin() + 1);
-  EXPECT_THAT(message(model, StatusCode::not_found),
-              HasSubstr("the hardware model has no bus from 'DMA' to 'SRAM'"));
+  EXPECT_THAT(
+      message(model, StatusCode::not_found),
+      HasSubstr("from 'DRAM[0]' to 'SRAM[0]' over 'DMA[0]': the hardware model has no way"));
   model = accelerator();
   model.buses.pop_back();
   EXPECT_THAT(message(model, StatusCode::not_found),
-              HasSubstr("the hardware model has no bus from 'DMA' to 'DRAM'"));
+              HasSubstr("no way over buses from 'DMA[0]' to 'DRAM[0]'"));
 }
 
 // Kernels on `unit` one after the other, each with 1 KiB of weights of its own and a result.

@@ -138,11 +138,11 @@ TEST(SlidesPipeline, RefusesWhatCannotBe) {
   std::erase_if(model.buses, [](const Bus& bus) {
     return bus.sources[0].name == "SRAM" && bus.sinks[0].name == "DMA";
   });
-  EXPECT_THAT(message(model, usual), HasSubstr("no bus from 'SRAM' to 'DMA'"));
+  EXPECT_THAT(message(model, usual), HasSubstr("no way over buses from 'SRAM[0]' to 'DMA[0]'"));
   model = slides_model(usual);
   model.buses[0].bytes_per_cycle = 0;
   EXPECT_THAT(message(model, usual),
-              HasSubstr("the bus from 'DRAM' to 'DMA' carries 0 bytes per cycle"));
+              HasSubstr("the bus from 'DRAM[0]' to 'DMA[0]' carries 0 bytes per cycle"));
   // Units that the model has not.
   model = slides_model(usual);
   std::erase_if(model.executors, [](const ExecutionUnit& unit) { return unit.name == "DSP"; });

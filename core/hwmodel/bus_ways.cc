@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/hwmodel/bus_ways.h"
+
+#include <algorithm>
+
+#include "stria/base/text.h"
+
+namespace stria {
+
+std::string to_string(const UnitInstance& unit) {
+  return fmt::format("{}[{}]", unit.name, unit.instance);
+}
+
+BusReach::BusReach(const HardwareModel& model, const UnitInstance& from,
+                   const UnitInstance* until) {
+  reached_.push_back({from});
+  position_[{from.name, from.instance}] = 0;
+  for (size_t at = 0; at < reached_.size(); ++at) {
+    const UnitInstance unit = reached_[at].unit;
+    const size_t steps = reached_[at].steps + 1;
+    const uint64_t ways = reached_[at].ways;
+    // All ways of as many steps have been seen.
+    if (until && unit == *until) return;
+    if (at > 0 && !model.find_transfer(unit.name)) continue;
+    for (size_t b = 0; b < model.buses.size(); ++b) {
+      const Bus& bus = model.buses[b];
+      if (std::find(bus.sources.begin(), bus.sources.end(), unit) == bus.sources.end()) continue;
+      for (const UnitInstance& next : bus.sinks) {
+        const auto [known, added] =
+            position_.try_emplace({next.name, next.instance}, reached_.size());
+        if (added)
+          reached_.push_back({next, steps, ways, at, b, bus.bytes_per_cycle > 0});
+        else if (reached_[known->second].steps == steps)
+          reached_[known->second].ways += ways;
+      }
+    }
+  }
+}
+
+Result<std::vector<size_t>> BusReach::way_to(const UnitInstance& to) const {
+  const std::string from = to_string(reached_[0].unit);
+  const auto end = position_.find({to.name, to.instance});
+  if (end == position_.end() || end->second == 0)
+    return not_found("the hardware model has no way over buses from '{}' to '{}'", from,
+                     to_string(to));
+  const Reached& last = reached_[end->second];
+  if (last.ways > 1)
+    return invalid_argument(
+        "the hardware model has {} ways of {} {} from '{}' to '{}': which one is meant cannot be "
+        "said",
+        last.ways, last.steps, last.steps == 1 ? "bus" : "buses", from, to_string(to));
+  std::vector<size_t> buses;
+  for (size_t at = end->second; at != 0; at = reached_[at].before) {
+    const Reached& step = reached_[at];
+    if (!step.carries)
+      return make_error(StatusCode::out_of_range,
+                        "the bus from '{}' to '{}' carries 0 bytes per cycle",
+                        to_string(reached_[step.before].unit), to_string(step.unit));
+    buses.insert(buses.begin(), step.bus);
+  }
+  return buses;
+}
+
+Result<TransferWay> transfer_way(const HardwareModel& model, const UnitInstance& from,
+                                 const UnitInstance& through, const UnitInstance& to) {
+  const auto what = [&] {
+    return fmt::format("from '{}' to '{}' over '{}'", to_string(from), to_string(to),
+                       to_string(through));
+  };
+  Result<std::vector<size_t>> in = BusReach(model, from, &through).way_to(through);
+  if (!in.ok()) return in.status().with_context(what());
+  Result<std::vector<size_t>> out = BusReach(model, through, &to).way_to(to);
+  if (!out.ok()) return out.status().with_context(what());
+  return TransferWay{std::move(*in), std::move(*out)};
+}
+
+}  // namespace stria

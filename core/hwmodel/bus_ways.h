@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ways over the buses of a hardware model: from memory to transfer unit to memory. Rule C5 of
+// docs/semantics.md: the shortest over buses and other transfer units, never through a memory or an
+// execution unit; none, several and one that carries nothing are errors, which name both ends.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stria/base/result.h"
+#include "stria/base/status.h"
+#include "stria/hwmodel/hardware_model.h"
+
+namespace stria {
+
+// "DRAM[0]".
+std::string to_string(const UnitInstance& unit);
+
+// All that is reached from one unit. Keeps nothing of the model.
+class BusReach {
+ public:
+  // `until`, if it is not null: what is not nearer than it need not be reached.
+  BusReach(const HardwareModel& model, const UnitInstance& from,
+           const UnitInstance* until = nullptr);
+
+  // Positions in HardwareModel::buses, in the order in which they are passed. not_found: there is
+  // no way, or `to` is where it starts; invalid_argument: several shortest ones; out_of_range: a
+  // bus on it carries 0 bytes per cycle.
+  Result<std::vector<size_t>> way_to(const UnitInstance& to) const;
+
+ private:
+  struct Reached {
+    UnitInstance unit;
+    size_t steps = 0;
+    uint64_t ways = 1;  // shortest ones
+    size_t before = 0;  // the unit that it is reached from, and the bus
+    size_t bus = 0;
+    bool carries = true;  // the bus
+  };
+  std::vector<Reached> reached_;  // the start, then by steps
+  std::map<std::pair<std::string, int64_t>, size_t> position_;
+};
+
+struct TransferWay {
+  std::vector<size_t> in, out;  // buses to the transfer unit, and behind it
+};
+// From one memory over the transfer unit to the other. Errors as those of BusReach::way_to; they
+// begin with the two memories and the unit.
+Result<TransferWay> transfer_way(const HardwareModel& model, const UnitInstance& from,
+                                 const UnitInstance& through, const UnitInstance& to);
+
+}  // namespace stria
