@@ -84,7 +84,9 @@ Status fill_memory(const PlacedTexts& texts, const EnergyTable& table, const std
     return texts.fail(asked, fmt::format("the energy table '{}' has no memory '{}'{}", table.name,
                                          unit.energy_from, did_you_mean(unit.energy_from, names)));
   if (unit.size_bytes == 0 && memory->points[0].size_bytes != 0)
-    return texts.fail(asked, "needs a size_KiB: the table's energies are by size");
+    return texts.fail(
+        pointer_child(pointer, "size_KiB"),
+        "a memory with energy_from needs a size above 0: the table's energies are by size");
   const MemoryEnergy::PerByte energy = memory->per_byte(unit.size_bytes);
   FieldOrigin origin;
   origin.place = place;

@@ -7,6 +7,8 @@
 #include <optional>
 #include <set>
 
+#include "stria/base/text.h"
+
 namespace stria {
 namespace {
 
@@ -237,6 +239,22 @@ class PlaceReader {
   std::vector<Open> open_;
 };
 
+// What the template's values made of the place where the text stops being JSON; "" if it is no
+// place of theirs.
+std::string what_values_made(const std::string& text, size_t at, const Place& place) {
+  constexpr std::string_view kBetween = ",:[]{} \t\r\n";
+  size_t begin = std::min(at, text.size());
+  const size_t end = std::min(text.find_first_of(kBetween, begin), text.size());
+  while (begin > 0 && kBetween.find(text[begin - 1]) == std::string_view::npos) --begin;
+  const std::vector<std::string> paths = place.reads_of(begin, end).paths;
+  if (paths.empty()) return "";
+  if (begin == end)
+    return fmt::format("{} is empty here, where JSON needs a value", join(paths, ", "));
+  return fmt::format(
+      "{} makes '{}' here, which is no JSON value (a number, a text in quotation marks)",
+      join(paths, ", "), text.substr(begin, end - begin));
+}
+
 Result<json> parse(std::string text, const Place& place, JsonPlaces* places) {
   STRIA_RETURN_IF_ERROR(clean(text, place));
   DuplicateKeys keys;
@@ -256,7 +274,9 @@ Result<json> parse(std::string text, const Place& place, JsonPlaces* places) {
     // is ours to print.
     size_t colon = message.find(": ");
     if (colon != std::string::npos) message = message.substr(colon + 2);
-    return place.fail(error.byte > 0 ? error.byte - 1 : 0, message);
+    const size_t at = error.byte > 0 ? error.byte - 1 : 0;
+    const std::string made = what_values_made(text, at, place);
+    return place.fail(at, made.empty() ? message : made);
   } catch (const json::exception& error) {
     return place.fail(0, error.what());
   }

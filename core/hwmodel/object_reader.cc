@@ -94,7 +94,7 @@ Status ObjectReader::integer(const std::string& key, int64_t& value, int64_t low
   STRIA_RETURN_IF_ERROR(
       real(key, number, static_cast<double>(lower), highest / static_cast<double>(factor)));
   if (number * static_cast<double>(factor) != std::floor(number * static_cast<double>(factor)))
-    return wrong(key, "an integer");
+    return wrong(key, factor > 1 ? "a whole number of bytes" : "an integer");
   value = static_cast<int64_t>(number * static_cast<double>(factor));
   return {};
 }

@@ -415,8 +415,11 @@ size_t RenderedText::source_offset(size_t offset) const {
 TemplateReads RenderedText::reads_of(size_t begin, size_t end) const {
   TemplateReads out;
   if (origins.empty()) return out;
-  for (size_t piece = piece_at(begin); piece < origins.size() && origins[piece].rendered < end;
-       ++piece)
+  if (begin == end)
+    for (size_t piece = piece_at(begin); piece > 0 && origins[piece - 1].rendered == begin; --piece)
+      out.add(reads[origins[piece - 1].reads]);
+  for (size_t piece = piece_at(begin);
+       begin < end && piece < origins.size() && origins[piece].rendered < end; ++piece)
     out.add(reads[origins[piece].reads]);
   return out;
 }

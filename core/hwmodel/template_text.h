@@ -57,7 +57,8 @@ struct RenderedText {
   std::vector<TemplateReads> reads = {TemplateReads()};  // the first is empty
   // Where in the template the byte at `offset` of the rendered text came from.
   size_t source_offset(size_t offset) const;
-  // What the bytes [begin, end) of the rendered text were computed from.
+  // What the bytes [begin, end) of the rendered text were computed from; without a byte, what was
+  // empty there.
   TemplateReads reads_of(size_t begin, size_t end) const;
 
  private:

@@ -93,7 +93,7 @@ TEST_F(Hw, MistakesNameLineAndPath) {
          "no parameter 'NUM_SRM' in 'm.json', did you mean 'NUM_SRAM'?");
   expect(2, "hw m.json --set device=3", "no parameter 'device' in 'm.json'");
   expect(2, "hw m.json --set NUM_SRAM", "NAME=VALUE");
-  expect(1, "hw m.json --set NUM_SRAM=x", "m.json:4:35: error: syntax error while parsing value");
+  expect(1, "hw m.json --set NUM_SRAM=x", "m.json:4:35: error: NUM_SRAM makes 'x' here");
   expect(1, "hw m.json --set NUM_SRAM=0",
          "m.json:4:35: error: /mem_units/SRAM/count: 0 is outside 1 .. 1000000000");
   folder_.write("k.json", "{\n  \"mem_units\": {\"SRAM\": {\"size_kib\": 3}}\n}");

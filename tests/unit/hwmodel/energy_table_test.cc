@@ -85,7 +85,7 @@ TEST(EnergyTable, ModelsThatTakeFromIt) {
               HasSubstr("/mem_units/S/energy_from: the energy table 'horowitz45' has no memory "
                         "'SRAN', did you mean 'SRAM'?"));
   EXPECT_THAT(message(R"("mem_units": {"S": {"energy_from": "SRAM"}})"),
-              HasSubstr("needs a size_KiB"));
+              HasSubstr("needs a size above 0"));
   EXPECT_THAT(
       load_hardware_model({"m.json", R"({"exec_units": {"X": {"energy_from": "operations"}}})"})
           .status()

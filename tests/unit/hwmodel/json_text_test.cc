@@ -63,6 +63,22 @@ TEST(JsonText, ErrorsOfRenderedTextPointIntoTheTemplate) {
   EXPECT_THAT(result.status().message(), HasSubstr("oops ]"));
 }
 
+// A value that makes no JSON is named, not what the parser met.
+TEST(JsonText, ErrorsNameTheValuesThatMadeThem) {
+  const auto message = [](const std::string& text, const json& values) {
+    auto result = parse_json_template({"t.json", text}, values);
+    EXPECT_FALSE(result.ok());
+    return result.status().message();
+  };
+  const std::string text = "{% set M = N %}{\n\"a\": {{ M }}, \"b\": 1}";
+  EXPECT_THAT(message(text, {{"N", "nan"}}),
+              HasSubstr("t.json:2:6: error: N makes 'nan' here, which is no JSON value"));
+  EXPECT_THAT(message(text, {{"N", ""}}), HasSubstr("N is empty here, where JSON needs a value"));
+  EXPECT_THAT(message("[1{{ N }}]", {{"N", "x"}}), HasSubstr("N makes '1x' here"));
+  // Not of a mistake elsewhere.
+  EXPECT_THAT(message("[{{ N }} 2]", {{"N", 1}}), HasSubstr("unexpected number literal"));
+}
+
 TEST(JsonText, PlacesOfKeysAndValues) {
   const SourceText source{"f", "\xEF\xBB\xBF{ // {\n \"a\": [1, {\"b/\\u0063\": \"x\\\",\"}], \"d\": {},\n"
                                " \"e\": -1e3}"};
