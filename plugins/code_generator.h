@@ -17,10 +17,12 @@
 
 namespace stria::code_generator {
 
+inline void require(const Status& status) {
+  if (!status.ok()) throw sdk::Error(static_cast<stria_code>(status.code()), status.message());
+}
 template <typename T>
 T require(Result<T> result) {
-  if (!result.ok())
-    throw sdk::Error(static_cast<stria_code>(result.status().code()), result.status().message());
+  require(result.status());
   return std::move(result).value();
 }
 

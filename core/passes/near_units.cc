@@ -47,7 +47,7 @@ Result<Target> target_of(const NearUnitsOptions& options, const HardwareModel& m
   }
   if (options.mem_KiB * 1024 > out.bytes)
     return make_error(StatusCode::out_of_range, "/mem_KiB: {}, but one '{}' has {} KiB",
-                      options.mem_KiB, options.memory, out.bytes / 1024);
+                      options.mem_KiB, options.memory, static_cast<double>(out.bytes) / 1024);
   if (options.mem_KiB > 0) out.bytes = options.mem_KiB * 1024;
   return out;
 }

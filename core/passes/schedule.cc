@@ -669,7 +669,7 @@ Result<int64_t> bank_bytes(const ScheduleOptions& options, const HardwareModel& 
   if (memory && memory->size_bytes > 0) bytes = memory->size_bytes;
   if (options.mem_KiB * 1024 > bytes)
     return make_error(StatusCode::out_of_range, "/mem_KiB: {}, but one '{}' has {} KiB",
-                      options.mem_KiB, unit.name, bytes / 1024);
+                      options.mem_KiB, unit.name, static_cast<double>(bytes) / 1024);
   return options.mem_KiB > 0 ? options.mem_KiB * 1024 : bytes;
 }
 

@@ -681,7 +681,8 @@ Status check_choice(const TileChoiceOptions& options, const PassContext& context
                         memory->count, options.memory);
     if (options.bank_KiB * 1024 > memory->size_bytes)
       return make_error(StatusCode::out_of_range, "/bank_KiB: {}, but one '{}' has {} KiB",
-                        options.bank_KiB, options.memory, memory->size_bytes / 1024);
+                        options.bank_KiB, options.memory,
+                        static_cast<double>(memory->size_bytes) / 1024);
   }
   if (options.measure_top > 0 && !context.measure())
     return unsupported("/measure_top: needs a device that times candidates; there is none here");

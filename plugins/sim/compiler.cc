@@ -54,8 +54,7 @@ sdk::Ref<sdk::Kernel> SimLibrary::prepare(uint64_t index) {
 void SimKernel::run(const stria_memory* arguments, uint64_t count) const {
   std::vector<void*> pointers;
   for (uint64_t i = 0; i < count; ++i) pointers.push_back(arguments[i].data);
-  const Status status = part_->values.run(pointers.data(), part_->order);
-  if (!status.ok()) throw sdk::Error(static_cast<stria_code>(status.code()), status.message());
+  code_generator::require(part_->values.run(pointers.data(), part_->order));
 }
 
 }  // namespace stria::sim

@@ -7,6 +7,7 @@
 #include "code_generator.h"
 #include "compiler.h"
 #include "executor.h"
+#include "program/part_checks.h"
 #include "stria/base/file.h"
 
 namespace stria::sim {
@@ -50,6 +51,7 @@ sdk::Ref<sdk::Device> SimDriver::open(const sdk::DeviceInfo& info, std::string_v
   const std::string text = code_generator::require(read_file(path));
   HardwareModel model =
       code_generator::require(load_hardware_model({path, text}, {}, info.properties));
+  code_generator::require(check_model(model));
   return sdk::make<SimDevice>(host(), info, std::move(model));
 }
 

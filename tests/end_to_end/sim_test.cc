@@ -202,9 +202,10 @@ TEST_F(Sim, SaysWhatIsWrongWithAModel) {
   const std::string bus = R"({"sources": ["DRAM[0]"], "sinks": ["DMA[0]"])";
   // No way, two ways, a bus to what is not there.
   EXPECT_THAT(message(model(bus, R"({"sources": ["DRAM[0]"], "sinks": ["NOC[0]"])")),
-              HasSubstr("no bus from 'DRAM' to 'DMA[0]'"));
+              AllOf(HasSubstr("from 'DRAM[0]' to 'SRAM[0]' over 'DMA[0]'"),
+                    HasSubstr("no way over buses from 'DRAM[0]' to 'DMA[0]'")));
   EXPECT_THAT(message(model("\"buses\": [", "\"buses\": [" + bus + ", \"bytes_per_cycle\": 5},")),
-              HasSubstr("2 ways of 1 buses from 'DRAM[0]' to 'DMA[0]'"));
+              HasSubstr("2 ways of 1 bus from 'DRAM[0]' to 'DMA[0]'"));
   EXPECT_THAT(message(model(R"(["DRAM[0]"])", R"(["DRAN[0]"])")),
               AllOf(HasSubstr("m.json:45:"), HasSubstr("did you mean 'DRAM'")));
   EXPECT_THAT(message(model(R"(["DRAM[0]"])", R"(["DRAM[1]"])")),
@@ -213,12 +214,25 @@ TEST_F(Sim, SaysWhatIsWrongWithAModel) {
   EXPECT_THAT(message(model("\"ops_per_cycle\": 64", "\"ops_per_cycle\": -1")),
               AllOf(HasSubstr("m.json:28:"), HasSubstr("/exec_units/DSP/ops_per_cycle: -1")));
   EXPECT_THAT(message(model("\"ops_per_cycle\": 64", "\"ops_per_cycle\": 0")),
-              HasSubstr("/exec_units/DSP/ops_per_cycle is 0"));
+              HasSubstr("m.json:28: /exec_units/DSP/ops_per_cycle is 0"));
   EXPECT_THAT(message(model("\"size_KiB\": 1048576", "\"size_KiB\": 0")),
-              HasSubstr("/mem_units/DRAM/size_KiB is 0"));
-  EXPECT_THAT(message("--set CLOCK_MHZ=0"), HasSubstr("/clock_mhz is 0"));
+              HasSubstr("m.json:18: /mem_units/DRAM/size_KiB is 0"));
+  EXPECT_THAT(message("--set CLOCK_MHZ=0"),
+              HasSubstr("stripe_slides.json:14, --set CLOCK_MHZ: /clock_mhz is 0"));
+  EXPECT_THAT(message("--set SRAM_SIZE_KIB=0"),
+              AllOf(HasSubstr("stripe_slides.json:22:"), HasSubstr("/mem_units/SRAM/size_KiB"),
+                    HasSubstr("above 0")));
+  EXPECT_THAT(message("--set SRAM_SIZE_KIB=0.5"), HasSubstr("one 'SRAM' has 0.5 KiB"));
+  EXPECT_THAT(message("--set NUM_CONV=abc"),
+              AllOf(HasSubstr("stripe_slides.json:33:"), HasSubstr("NUM_CONV makes 'abc' here")));
+  EXPECT_THAT(message("--set NUM_CONV="), HasSubstr("NUM_CONV is empty here"));
+  EXPECT_THAT(message("--set NUM_CONV=1.5"),
+              HasSubstr("/exec_units/CONV/count: must be an integer, this is 1.5"));
   EXPECT_THAT(message("--set NUM_SRAM=0"), HasSubstr("/mem_units/SRAM/count: 0"));
-  EXPECT_THAT(message("--set DRAM_BYTES=0"), HasSubstr("carries 0 bytes per cycle"));
+  EXPECT_THAT(message("--set DRAM_BYTES=0"),
+              HasSubstr("stripe_slides.json:45, --set DRAM_BYTES: /buses/0/bytes_per_cycle is 0"));
+  EXPECT_THAT(message(model(R"("bytes_per_cycle": {{ DRAM_BYTES }}, )", "")),
+              HasSubstr("m.json:45: /buses/0: a simulated machine needs its bytes_per_cycle"));
   EXPECT_THAT(message(model("\"size_KiB\": 1048576", "\"size_KiB\": 1e30")),
               AllOf(HasSubstr("m.json:18:"), HasSubstr("1e+30 is outside")));
   EXPECT_THAT(message("--set NUM_CONV=1000000000"),
@@ -238,6 +252,42 @@ TEST_F(Sim, SaysWhatIsWrongWithAModel) {
               AllOf(HasSubstr("m.json:14:"), HasSubstr("typographic quotation mark")));
   EXPECT_EQ(run(model("\"clock_mhz\"", "// one,\n /* two */ \"clock_mhz\"")).code, 0);
   EXPECT_EQ(run(model("\"SRAM\": {", "\"MORE\": {\"size_KiB\": 4,},\n\"SRAM\": {")).code, 0);
+}
+
+// A way over two transfer units is one as well: for the tiles, the schedule and the clock.
+TEST_F(Sim, WaysMayLeadOverSeveralTransferUnits) {
+  std::string text = text_of(kModel);
+  for (const std::string end : {R"("sources": ["DMA[0]"],)", R"("sinks": ["DMA[0]"],)"}) {
+    // The two buses between DMA and SRAM, to NOC in its place: each over several lines.
+    const std::string list = R"([{% for i in range(NUM_SRAM) %})";
+    const bool out = end.starts_with("\"sources");
+    const std::string other = out ? "\"sinks\": " + list : "\"sources\": " + list;
+    size_t at = std::string::npos;
+    for (size_t from = 0; (from = text.find(end, from)) != std::string::npos; from += end.size()) {
+      const size_t brace = text.rfind('{', text.rfind("\n    {", from) + 6);
+      if (text.substr(brace, text.find("bytes_per_cycle", from) - brace).find(other) !=
+          std::string::npos)
+        at = brace;
+    }
+    ASSERT_NE(at, std::string::npos);
+    const size_t begin = text.find(other, at), stop = text.find(']', text.find("endfor", begin));
+    text.replace(begin, stop + 1 - begin,
+                 out ? R"("sinks": ["NOC[0]"])" : R"("sources": ["NOC[0]"])");
+  }
+  const std::string table = "../energy/";
+  text.replace(text.find(table), table.size(), STRIA_SOURCE_DIR "/hwmodels/energy/");
+  folder_.write("m.json", text);
+  const Ended ended = run("--hw m.json --set SRAM_SIZE_KIB=8 --report r");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr(": ok"));
+  double dram = 0, network = 0;
+  const json main = json::parse(folder_.read("r/report.json"))["parts"].back();
+  for (const json& lane : main["lanes"]) {
+    if (lane["name"] == "DRAM[0] -> DMA[0]") dram = lane["bytes"];
+    if (lane["name"] == "DMA[0] -> NOC[0]") network = lane["bytes"];
+  }
+  EXPECT_GT(dram, 0);
+  EXPECT_EQ(network, dram);
 }
 
 TEST_F(Sim, SaysWhatDoesNotFit) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "open_device.h"
+#include "program/part_checks.h"
 #include "program_inputs.h"
 #include "report.h"
 #include "report/simulation_report.h"
@@ -73,6 +74,8 @@ Outcome read_target(const SimOptions& options, Target& target) {
   STRIA_FAIL_IF(find_files(options, target));
   STRIA_FAIL_IF(check_settings(target.settings, {target.hw, target.pipeline}, "--hw"));
   STRIA_OR_FAIL(target.model, ExitCode::program, load_hardware_model(target.hw, target.settings));
+  // Before a step of the pipeline stumbles over it.
+  STRIA_FAIL_IF_ERROR(ExitCode::program, sim::check_model(target.model));
   STRIA_OR_FAIL(
       target.steps, ExitCode::program,
       parse_pipeline(target.pipeline, target.settings, target.model, passes::all_passes()));

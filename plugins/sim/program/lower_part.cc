@@ -519,8 +519,9 @@ class Lowering {
       int64_t instance = -1;
       if (units && units->size() == 1) instance = value_at((*units)[0], here);
       if (instance >= static_cast<int64_t>(machine_.groups()[group].count))
-        return make_error(StatusCode::out_of_range, "it runs on '{}[{}]', but there are {}", unit,
-                          instance, machine_.groups()[group].count);
+        return make_error(StatusCode::out_of_range,
+                          "it runs on '{}[{}]', but the hardware model has {} of '{}'", unit,
+                          instance, machine_.groups()[group].count, unit);
       STRIA_ASSIGN(const uint32_t kind,
                    operation_kind(block, memories, here, group, instance, spread));
       out.exits.push_back(out.graph.add(kind, {}));

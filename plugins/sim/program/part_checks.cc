@@ -62,13 +62,23 @@ std::map<size_t, Use> uses_of(const Block& part, const Statement& stmt) {
 Status check_model(const HardwareModel& model) {
   const std::set<std::string> above_0 = {"clock_mhz", "size_KiB", "ops_per_cycle",
                                          "bytes_per_cycle"};
+  // "m.json:45, --set DRAM_BYTES"; without a field the model alone.
+  const auto place = [&](const std::string& pointer) {
+    const auto at = model.origins().find(pointer);
+    return at == model.origins().end() ? fmt::format("'{}'", model.name) : at->second.to_string();
+  };
   const nlohmann::json leaves = model.merged().flatten();
   for (const auto& [pointer, value] : leaves.items())
     if (value.is_number() && value.get<double>() == 0 &&
         above_0.count(pointer.substr(pointer.rfind('/') + 1)))
       return make_error(StatusCode::out_of_range,
-                        "'{}': {} is 0: a simulated machine needs more than that", model.name,
+                        "{}: {} is 0, a simulated machine needs more than that", place(pointer),
                         pointer);
+  for (size_t b = 0; b < model.buses.size(); ++b)
+    if (model.buses[b].bytes_per_cycle <= 0)
+      return make_error(StatusCode::out_of_range,
+                        "{}: /buses/{}: a simulated machine needs its bytes_per_cycle",
+                        place(fmt::format("/buses/{}/sources", b)), b);
   return {};
 }
 

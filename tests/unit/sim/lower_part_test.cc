@@ -136,7 +136,7 @@ TEST(LowerPart, AnIndexOfTheLocationIsATaskForEachInstance) {
   EXPECT_EQ(made.spans[1].end - made.spans[1].start, 16u);  // 64 additions at 4, on each of two
   spread.replace(spread.find("[i:2, k:64]"), 11, "[i:3, k:64]");
   EXPECT_THAT(why_not(with(kNear, bring() + spread + kTakeAway), small_model()),
-              HasSubstr("'DSP[2]', but there are 2"));
+              HasSubstr("'DSP[2]', but the hardware model has 2 of 'DSP'"));
 }
 
 // (C3) Points of a #parallel block of blocks are taken by any instances, many at once.
