@@ -13,6 +13,7 @@
 
 #include "stria/cost/flat_kernel.h"
 #include "stria/cost/group_time.h"
+#include "stria/cost/staged_time.h"
 #include "stria/cost/tiled_block.h"
 #include "stria/pass/option_fields.h"
 #include "stria/pass/pass_context.h"
@@ -112,6 +113,8 @@ using ApplyTile = std::function<stripe::Block(const TileChoice& choice)>;
 std::optional<cost::GroupRates> group_rates(const HardwareModel& model,
                                             const TileChoiceOptions& options);
 cost::GroupForm group_form(const TileChoiceOptions& options);
+// And with the cost "staged_time".
+cost::StagedUnits staged_units(const TileChoiceOptions& options);
 
 // The best tile of `block`, which is in `program`. Notes the best candidates with every term if the
 // context explains. Fails only where no candidate can be timed. Options have been checked.
