@@ -314,7 +314,7 @@ TEST(ThreadPool, ALentThreadLeavesWhenItIsDoneOrHasNothingToDo) {
 
 // A worker in the middle of a task waits for its own event only.
 TEST(ThreadPool, WorkersAreNotLent) {
-  ThreadPool pool(2);
+  ThreadPool pool(3);  // room for one more, besides it and the one that brings loops
   struct Shared : Lent {
     ThreadPool* pool;
     std::atomic<std::thread::id> worker;
@@ -331,7 +331,7 @@ TEST(ThreadPool, WorkersAreNotLent) {
       },
       &shared);
   while (!shared.waits) std::this_thread::yield();
-  for (int loop = 0; loop < 20; ++loop)
+  for (int loop = 0; loop < 200; ++loop)
     parallel_for(pool, 16, 1, [&](uint64_t, uint64_t) {
       if (std::this_thread::get_id() == shared.worker) ++shared.pieces;
       std::this_thread::yield();
