@@ -20,12 +20,13 @@ using MinHeap = std::priority_queue<T, std::vector<T>, std::greater<T>>;
 class Simulation {
  public:
   // `order`: instances take their tasks as it says; null: the first one that is ready.
+  // `in_pieces`: the timeline is taken in pieces.
   Simulation(const Machine& machine, const TaskGraph& graph, const SimulateOptions& options,
-             const TakePiece& take, TaskOrder* order)
+             bool in_pieces, TaskOrder* order)
       : machine_(machine),
         graph_(graph),
         options_(options),
-        take_(take),
+        in_pieces_(in_pieces),
         order_(order),
         progress_(graph) {
     std::vector<double> widths;
@@ -45,18 +46,26 @@ class Simulation {
     fixed_.assign(groups, 0);
     touched_.assign(groups, false);
     // What stands outside of loops is looked at one by one.
-    out_.tasks.reserve(take ? std::min<size_t>(graph.size(), options.piece_records) : graph.size());
+    out_.tasks.reserve(in_pieces ? std::min<size_t>(graph.size(), options.piece_records)
+                                 : graph.size());
     loop_of_.reserve(out_.tasks.capacity());
   }
 
-  Result<Timeline> run() {
-    progress_.begin();
-    settle();
+  // Until all has ended, or a piece is full.
+  Status run() {
+    if (!begun_) {
+      begun_ = true;
+      progress_.begin();
+      settle();
+    }
     while (!progress_.done()) {
-      if (timers_.empty() && due_.empty() && network_->idle())
+      const uint64_t unknown = order_ ? order_->unknown_from() : TaskOrder::kNone;
+      if (order_) STRIA_RETURN_IF_ERROR(order_->status());
+      if (timers_.empty() && due_.empty() && network_->idle() && unknown == TaskOrder::kNone)
         return internal_error("at tick {} nothing is under way, and nothing may start", now_);
       uint64_t limit = timers_.empty() ? kLastTick : timers_.top().at;
       if (!due_.empty()) limit = std::min(limit, due_.top().first);
+      limit = std::min(limit, std::max(unknown, now_));
       done_.clear();
       now_ = network_->idle() ? limit : network_->advance(limit, done_);
       if (now_ >= kLastTick) return too_long();
@@ -67,17 +76,36 @@ class Simulation {
         timer(task);
       }
       for (; !due_.empty() && due_.top().first == now_; due_.pop()) touch(due_.top().second);
+      if (unknown <= now_) {
+        order_->know(now_);
+        for (uint32_t g = 0; g < free_.size(); ++g) touch(g);
+      }
       settle();
       if (options_.skip_ahead) look_for_steady_loops();
       if (now_ >= kLastTick) return too_long();
-      if (take_ && out_.tasks.size() >= options_.piece_records) STRIA_RETURN_IF_ERROR(hand_over());
+      if (in_pieces_ && out_.tasks.size() >= options_.piece_records) return {};
       if (out_.tasks.size() > kMostRecords)
         return make_error(StatusCode::out_of_range,
                           "more than {} operations and transfers that do not repeat themselves",
                           kMostRecords);
     }
-    if (take_) STRIA_RETURN_IF_ERROR(hand_over());
-    return std::move(out_);
+    return {};
+  }
+  bool done() const { return progress_.done(); }
+
+  // What has ended since the last piece; what comes later starts at `horizon` or after it. Ticks
+  // and events are those of all pieces so far.
+  Timeline take_piece(uint64_t& horizon) {
+    horizon = now_;
+    for (const Task& task : tasks_)
+      if (task.parts > 0) horizon = std::min(horizon, task.start);
+    Timeline piece;
+    std::swap(piece, out_);
+    out_.ticks = piece.ticks;
+    out_.events = piece.events;
+    loop_of_.clear();
+    progress_.forget_from(0);
+    return piece;
   }
 
  private:
@@ -195,7 +223,7 @@ class Simulation {
     for (uint32_t i = 0; i < group.count && idle_[g] > 0; ++i) {
       const uint32_t instance = group.first + i;
       if (!free_[g][i]) continue;
-      const auto [number, due, waited] = order_->next(instance);
+      const auto [number, due, waited] = order_->next(instance, now_);
       if (number == TaskOrder::kNone) continue;
       if (!reached_[instance]) {
         reached_[instance] = progress_.reach(number, now_);
@@ -303,19 +331,6 @@ class Simulation {
 
   void part_done(uint32_t task) {
     if (--tasks_[task].parts == 0) ended_.push_back(task);
-  }
-
-  Status hand_over() {
-    uint64_t horizon = now_;
-    for (const Task& task : tasks_)
-      if (task.parts > 0) horizon = std::min(horizon, task.start);
-    Timeline piece;
-    std::swap(piece, out_);
-    out_.ticks = piece.ticks;
-    out_.events = piece.events;
-    loop_of_.clear();
-    progress_.forget_from(0);
-    return take_(std::move(piece), horizon);
   }
 
   // --- skipping ahead
@@ -431,7 +446,8 @@ class Simulation {
   const Machine& machine_;
   const TaskGraph& graph_;
   const SimulateOptions options_;
-  const TakePiece& take_;
+  const bool in_pieces_;
+  bool begun_ = false;
   TaskOrder* order_;
   Progress progress_;
   Timeline out_;
@@ -462,18 +478,41 @@ class Simulation {
   std::vector<uint64_t> flowing_;
 };
 
+Result<Timeline> run_all(Simulation&& simulation, const TakePiece& take) {
+  for (;;) {
+    STRIA_RETURN_IF_ERROR(simulation.run());
+    const bool done = simulation.done();
+    uint64_t horizon = 0;
+    Timeline piece = simulation.take_piece(horizon);
+    if (!take) return piece;
+    Timeline ends;
+    ends.ticks = piece.ticks;
+    ends.events = piece.events;
+    STRIA_RETURN_IF_ERROR(take(std::move(piece), horizon));
+    if (done) return ends;
+  }
+}
+
 }  // namespace
 
 Result<Timeline> simulate(const Machine& machine, const TaskGraph& graph,
                           const SimulateOptions& options, const TakePiece& take) {
   STRIA_RETURN_IF_ERROR(numbers_of(graph).status());
   if (options.buses == BusModel::fluid)
-    return Simulation(machine, graph, options, take, nullptr).run();
-  SimulateOptions schedule = options;
-  schedule.buses = BusModel::fluid;
-  STRIA_ASSIGN(Timeline scheduled, Simulation(machine, graph, schedule, {}, nullptr).run());
-  TaskOrder order(std::move(scheduled), machine.instances());
-  return Simulation(machine, graph, options, take, &order).run();
+    return run_all(Simulation(machine, graph, options, take != nullptr, nullptr), take);
+  SimulateOptions fluid = options;
+  fluid.buses = BusModel::fluid;
+  Simulation scheduled(machine, graph, fluid, true, nullptr);
+  TaskOrder order(
+      [&scheduled]() -> Result<TaskOrder::Piece> {
+        STRIA_RETURN_IF_ERROR(scheduled.run());
+        TaskOrder::Piece piece;
+        piece.last = scheduled.done();
+        piece.timeline = scheduled.take_piece(piece.horizon);
+        return piece;
+      },
+      machine.instances());
+  return run_all(Simulation(machine, graph, options, take != nullptr, &order), take);
 }
 
 }  // namespace stria::sim

@@ -46,8 +46,9 @@ using TakePiece = std::function<Status(Timeline&& piece, uint64_t horizon)>;
 
 // out_of_range: more ticks than 2^53, beyond which rates would lose whole ticks.
 // With `take` the timeline goes there, the last piece too, and what comes back has ticks and events
-// alone; its errors end the run. Without it, and in the schedule that bursts follow, more than
-// kMostRecords tasks that do not repeat themselves are out_of_range.
+// alone; its errors end the run. Without it more than kMostRecords tasks that do not repeat
+// themselves are out_of_range. Bursts keep those pieces of the schedule that they follow of which
+// they have not done all, so many as they fall behind.
 Result<Timeline> simulate(const Machine& machine, const TaskGraph& graph,
                           const SimulateOptions& options = {}, const TakePiece& take = {});
 

@@ -49,9 +49,11 @@ std::optional<Steady> steady_between(const Moment& before, const Moment& now) {
   uint64_t further = 0;
   for (size_t t = 0; t < now.turns.size(); ++t) {
     const Moment::Turn &a = before.turns[t], &b = now.turns[t];
-    if (a.repeat != b.repeat || b.done < a.done) return std::nullopt;
+    if (a.piece != b.piece || a.repeat != b.repeat || b.done < a.done) return std::nullopt;
     if (a.done == b.done) continue;
-    if (moved && (moved->repeat != b.repeat || further != b.done - a.done)) return std::nullopt;
+    if (moved &&
+        (moved->piece != b.piece || moved->repeat != b.repeat || further != b.done - a.done))
+      return std::nullopt;
     moved = &b;
     further = b.done - a.done;
     out.times = std::min(out.times, (b.times - b.done) / further);

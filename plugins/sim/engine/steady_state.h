@@ -39,7 +39,8 @@ struct Moment {
   // has come that repeats itself, for each repeat that an instance is in.
   std::vector<uint64_t> starts;
   struct Turn {
-    size_t repeat = 0;  // which one
+    uint64_t piece = 0;  // of the order
+    size_t repeat = 0;   // which one of it
     uint64_t done = 0, times = 0;
     uint64_t shift = 0;  // ticks that a time of it takes
   };

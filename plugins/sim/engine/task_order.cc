@@ -5,23 +5,38 @@
 
 namespace stria::sim {
 
-TaskOrder::TaskOrder(Timeline timeline, uint32_t instances)
-    : timeline_(std::move(timeline)), lines_(instances) {
+TaskOrder::TaskOrder(std::function<Result<Piece>()> source, uint32_t instances)
+    : source_(std::move(source)), piece_of_(instances, 0), waiting_(instances) {}
+
+void TaskOrder::fetch() {
+  Result<Piece> piece = source_();
+  if (!piece.ok()) {
+    status_ = piece.status();
+    all_here_ = true;
+    return;
+  }
+  horizon_ = piece->horizon;
+  all_here_ = piece->last;
+  const auto instances = static_cast<uint32_t>(piece_of_.size());
+  KeptPiece& kept = pieces_.emplace_back();
+  kept.timeline = std::move(piece->timeline);
+  kept.lines.resize(instances);
+  const std::vector<TaskRecord>& tasks = kept.timeline.tasks;
   // Where the tasks of each instance stood when a record came, for the starts of repeats.
-  std::vector<size_t> position(timeline_.tasks.size());
-  for (size_t r = 0; r < timeline_.tasks.size(); ++r) {
-    Line& line = lines_[timeline_.tasks[r].instance];
+  std::vector<size_t> position(tasks.size());
+  for (size_t r = 0; r < tasks.size(); ++r) {
+    Line& line = kept.lines[tasks[r].instance];
     position[r] = line.tasks.size();
     line.tasks.push_back(static_cast<uint32_t>(r));
     line.inside.push_back(-1);
   }
   // Inner repeats come first: what has a span already lies in one of those.
-  for (size_t n = 0; n < timeline_.repeats.size(); ++n) {
-    const Repeat& repeat = timeline_.repeats[n];
+  for (size_t n = 0; n < kept.timeline.repeats.size(); ++n) {
+    const Repeat& repeat = kept.timeline.repeats[n];
     std::vector<int32_t> span_of(instances, -1);
     for (size_t r = repeat.first; r < repeat.last; ++r) {
-      const uint32_t instance = timeline_.tasks[r].instance;
-      Line& line = lines_[instance];
+      const uint32_t instance = tasks[r].instance;
+      Line& line = kept.lines[instance];
       int32_t& own = span_of[instance];
       if (own < 0) {
         own = static_cast<int32_t>(line.spans.size());
@@ -34,17 +49,32 @@ TaskOrder::TaskOrder(Timeline timeline, uint32_t instances)
       *outermost = own;
     }
   }
+  waiting_ = 0;
+  for (uint32_t i = 0; i < instances; ++i) move_on(i);
 }
 
-TaskOrder::Next TaskOrder::next(uint32_t instance) const {
-  const Line& line = lines_[instance];
-  if (line.at == line.tasks.size()) return {};
+void TaskOrder::move_on(uint32_t instance) {
+  const uint64_t end = first_ + pieces_.size();
+  uint64_t& at = piece_of_[instance];
+  const auto through = [&](const Line& line) { return line.at == line.tasks.size(); };
+  while (at < end && through(pieces_[at - first_].lines[instance])) ++at;
+  if (at == end) ++waiting_;
+  // Pieces that all have left behind.
+  const uint64_t oldest = *std::min_element(piece_of_.begin(), piece_of_.end());
+  for (; first_ < oldest && !pieces_.empty(); ++first_) pieces_.pop_front();
+}
+
+TaskOrder::Next TaskOrder::next(uint32_t instance, uint64_t now) {
+  if (!has_task(instance)) know(now);
+  if (!has_task(instance)) return {kNone, all_here_ ? kNone : horizon_};
+  const KeptPiece& piece = piece_of(instance);
+  const Line& line = piece.lines[instance];
   const size_t record = line.tasks[line.at];
-  Next out{timeline_.tasks[record].number, timeline_.tasks[record].start,
-           timeline_.tasks[record].waited};
+  const TaskRecord& task = piece.timeline.tasks[record];
+  Next out{task.number, task.start, task.waited};
   for (int32_t s = line.inside[line.at]; s >= 0; s = line.spans[static_cast<size_t>(s)].around) {
     const Span& span = line.spans[static_cast<size_t>(s)];
-    const Repeat& repeat = timeline_.repeats[span.repeat];
+    const Repeat& repeat = piece.timeline.repeats[span.repeat];
     out.number += span.done * repeat.steps[record - repeat.first];
     out.start += span.done * repeat.shift;
   }
@@ -52,12 +82,13 @@ TaskOrder::Next TaskOrder::next(uint32_t instance) const {
 }
 
 void TaskOrder::take(uint32_t instance) {
-  Line& line = lines_[instance];
+  KeptPiece& piece = piece_of(instance);
+  Line& line = piece.lines[instance];
   int32_t s = line.inside[line.at++];
   while (s >= 0) {
     Span& span = line.spans[static_cast<size_t>(s)];
     if (span.last != line.at) return;
-    if (span.done < timeline_.repeats[span.repeat].times) {
+    if (span.done < piece.timeline.repeats[span.repeat].times) {
       ++span.done;
       line.at = span.first;
       return;
@@ -65,27 +96,32 @@ void TaskOrder::take(uint32_t instance) {
     span.done = 0;
     s = span.around;
   }
+  if (line.at == line.tasks.size()) move_on(instance);
 }
 
-void TaskOrder::write_state(Moment& moment) const {
-  for (uint32_t instance = 0; instance < lines_.size(); ++instance) {
-    const Line& line = lines_[instance];
-    moment.form.push_back(line.at);
-    const uint64_t start = next(instance).start;
+void TaskOrder::write_state(Moment& moment) {
+  for (uint32_t instance = 0; instance < piece_of_.size(); ++instance) {
+    const uint64_t start = next(instance, moment.now).start;
+    moment.form.push_back(piece_of_[instance]);
     moment.starts.push_back(start == kNone || start <= moment.now ? 0 : start);
-    if (line.at == line.tasks.size()) continue;
+    if (!has_task(instance)) continue;
+    const KeptPiece& piece = piece_of(instance);
+    const Line& line = piece.lines[instance];
+    moment.form.push_back(line.at);
     for (int32_t s = line.inside[line.at]; s >= 0; s = line.spans[static_cast<size_t>(s)].around) {
       const Span& span = line.spans[static_cast<size_t>(s)];
-      const Repeat& repeat = timeline_.repeats[span.repeat];
-      moment.turns.push_back({span.repeat, span.done, repeat.times, repeat.shift});
+      const Repeat& repeat = piece.timeline.repeats[span.repeat];
+      moment.turns.push_back(
+          {piece_of_[instance], span.repeat, span.done, repeat.times, repeat.shift});
     }
   }
 }
 
 void TaskOrder::skip(const Moment& before, const Moment& now, uint64_t times) {
   size_t turn = 0;
-  for (Line& line : lines_) {
-    if (line.at == line.tasks.size()) continue;
+  for (uint32_t instance = 0; instance < piece_of_.size(); ++instance) {
+    if (!has_task(instance)) continue;
+    Line& line = piece_of(instance).lines[instance];
     for (int32_t s = line.inside[line.at]; s >= 0; s = line.spans[static_cast<size_t>(s)].around) {
       line.spans[static_cast<size_t>(s)].done +=
           times * (now.turns[turn].done - before.turns[turn].done);
