@@ -38,7 +38,8 @@ double turn_count(const Block& loop) {
   return turns;
 }
 
-void fetch_rows(Block& loop, const std::vector<Refinement>& views) {
+void fetch_rows(Block& loop, const std::vector<Refinement>& views,
+                const std::vector<Affine>& constraints) {
   int64_t rows = 1;
   for (const Refinement& view : views) rows = std::max(rows, row_count(view));
   Block asks;
@@ -49,6 +50,12 @@ void fetch_rows(Block& loop, const std::vector<Refinement>& views) {
     if (index.affine || index.range == 1) continue;
     turn.add_term(bring_in(asks, index.name), turns);
     turns *= index.range;
+  }
+  for (const Affine& form : constraints) {
+    Affine here(form.constant());
+    for (const Affine::Term& term : form.terms())
+      here.add_term(bring_in(asks, term.first), term.second);
+    asks.constraints.push_back(here);
   }
   if (turns > rows) asks.constraints.push_back(Affine(rows - 1) - turn);
   for (const Refinement& view : views) {

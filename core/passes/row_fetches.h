@@ -23,7 +23,8 @@ double turn_count(const stripe::Block& loop);
 
 // Has the loop ask at its n-th point for row n of each of the views, which are refinements of its own.
 // Marked #fetch and used by no statement, they change no value; what of them lies beyond the tensor is
-// asked for, not read.
-void fetch_rows(stripe::Block& loop, const std::vector<stripe::Refinement>& views);
+// asked for, not read. Only where `constraints`, over indices of the loop, hold.
+void fetch_rows(stripe::Block& loop, const std::vector<stripe::Refinement>& views,
+                const std::vector<Affine>& constraints = {});
 
 }  // namespace stria::passes

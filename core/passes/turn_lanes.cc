@@ -133,7 +133,9 @@ void turn_kernel(Block& kernel, const Turn& turn, int64_t lanes, const TurnLanes
     return *block.stmts[0].block();
   };
   const bool several = options.tiles > 1 || options.tiles_across > 1;
-  Block& tiles = several ? cut(kernel, lanes * options.tiles, lanes * options.tiles_across) : kernel;
+  const int64_t along = lanes * options.tiles, across = lanes * options.tiles_across;
+  Block& row = options.blocks > 1 ? cut(kernel, along, across * options.blocks) : kernel;
+  Block& tiles = several ? cut(row, along, across) : row;
   Block points = std::move(cut(tiles, lanes, lanes));
   // Stores go on in the same rows.
   if (several) {
@@ -182,6 +184,8 @@ void describe(TurnLanesOptions& options, OptionFields& fields) {
              {1, 1 << 10});
   fields.add("tiles_across", options.tiles_across,
              "tiles along the inputs across them, one after the other", {1, 1 << 10});
+  fields.add("blocks", options.blocks,
+             "outer points along the inputs across them that run one after the other", {1, 1 << 10});
   fields.add("tile_set", options.tile_set, "tags for the blocks around lanes");
   fields.add("block_set", options.block_set, "tags for the loop over the tiles of an outer point");
 }
