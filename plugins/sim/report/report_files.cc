@@ -244,18 +244,21 @@ std::string trace_json(const SimulationReport& report) {
     first = false;
   };
   if (!report.parts.empty()) {
-    // Groups are the same in all parts but for those that only some use; names tell them apart.
-    std::map<std::string, size_t> processes;
+    // Groups are the same in all parts but for those that only some use; names tell them apart. As
+    // on a real machine a thread's number is no other's of any process, and that of the first
+    // thread is the process's: viewers find threads by their number alone.
+    std::map<std::string, uint64_t> processes;
+    uint64_t next = 1;
     for (const ReportedPart& part : report.parts)
       for (const Group& group : part.run.machine.groups())
-        if (processes.emplace(group.name, processes.size() + 1).second) {
-          const size_t pid = processes.at(group.name);
-          add(fmt::format(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})",
-                          pid, text(group.name)));
+        if (processes.emplace(group.name, next).second) {
+          const auto name = [&](const char* what, uint64_t tid, const std::string& is) {
+            add(fmt::format(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{"name":{}}}}})",
+                            what, processes.at(group.name), tid, text(is)));
+          };
+          name("process_name", next, group.name);
           for (uint32_t i = 0; i < group.count; ++i)
-            add(fmt::format(
-                R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}})", pid,
-                i + 1, text(fmt::format("{}[{}]", group.name, i))));
+            name("thread_name", next++, fmt::format("{}[{}]", group.name, i));
         }
     uint64_t begin = 0;
     for (const ReportedPart& part : report.parts) {
@@ -265,7 +268,8 @@ std::string trace_json(const SimulationReport& report) {
         const Group& group = run.machine.groups()[run.lowered.graph.kinds[kind].group];
         add(fmt::format(R"({{"ph":"X","name":{},"cat":{},"pid":{},"tid":{},"ts":{},"dur":{}{}}})",
                         text(name), text(part.name), processes.at(group.name),
-                        instance - group.first + 1, begin + start, end - start, more));
+                        processes.at(group.name) + instance - group.first, begin + start,
+                        end - start, more));
       };
       // Of a repeat inside another one that one's slice stands for all.
       run.timeline.visit(

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "small_machine.h"
 #include "stria/base/text.h"
@@ -179,7 +180,9 @@ TEST(Report, SumsAgreeWithEachOtherAndWithTheTrace) {
 
 // The trace event format, as viewers read it: events of two kinds, with what each kind must have
 // and of which type; a name for each process and thread before its first slice, once; times that a
-// double of microseconds holds; slices in each thread in order.
+// double of microseconds holds, and 64 bits of nanoseconds; slices in each thread in order.
+// Perfetto tells the format by how a file begins, and names a thread by its number alone, whatever
+// the process: none is given twice, and what a process has as its own is its first thread.
 TEST(Report, TheTraceIsAsViewersReadIt) {
   HardwareModel model = priced_model();
   for (MemoryUnit& unit : model.memories)
@@ -187,8 +190,11 @@ TEST(Report, TheTraceIsAsViewersReadIt) {
   SimulationReport two = simulated(model);
   two.parts.push_back(simulated(model, Fidelity::event, {}, "5000").parts[0]);
   two.parts[0].name = "prologue \"1\"\n";  // names are texts of any kind
-  const json trace = json::parse(trace_json(two));
+  const std::string text = trace_json(two);
+  EXPECT_TRUE(text.starts_with("{\"") && !text.starts_with("{\"meta\"")) << text.substr(0, 20);
+  const json trace = json::parse(text);
   EXPECT_EQ(trace["displayTimeUnit"], "ms");
+  std::set<int> numbers;  // of threads
   std::map<int, int> processes;
   std::map<std::pair<int, int>, int> threads;
   std::map<std::pair<int, int>, uint64_t> last;
@@ -201,11 +207,15 @@ TEST(Report, TheTraceIsAsViewersReadIt) {
     if (event["ph"] == "M") {
       ASSERT_TRUE(event["args"]["name"].is_string());
       EXPECT_FALSE(event["args"]["name"].get<std::string>().empty());
+      ASSERT_TRUE(event["tid"].is_number_unsigned());
       if (event["name"] == "process_name") {
         EXPECT_EQ(++processes[pid], 1);
+        EXPECT_EQ(event["tid"], pid);
+        EXPECT_EQ(numbers.count(pid), 0u);
       } else {
         EXPECT_EQ(event["name"], "thread_name");
-        ASSERT_TRUE(event["tid"].is_number_unsigned());
+        EXPECT_GT(event["tid"], 0);
+        EXPECT_TRUE(numbers.insert(event["tid"].get<int>()).second);
         EXPECT_EQ((++threads[{pid, event["tid"]}]), 1);
       }
       continue;
@@ -223,6 +233,8 @@ TEST(Report, TheTraceIsAsViewersReadIt) {
     last[track] = event["ts"].get<uint64_t>() + event["dur"].get<uint64_t>();
   }
   EXPECT_GE(slices, 48u);  // 24 of the first part
+  EXPECT_EQ(numbers.size(), threads.size());
+  for (const auto& [pid, count] : processes) EXPECT_EQ(threads.count({pid, pid}), 1u);
 }
 
 // A loop in full, and what is left of it when it is skipped ahead: the same reports to the byte,
