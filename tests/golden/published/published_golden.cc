@@ -129,24 +129,47 @@ TEST(Published, ConvolutionAndRelu) {
   const std::string text = text_of(made->source, 0);
   EXPECT_EQ(count(text, "barrier("), 2u);
   // co 8 x y 2 x x 2 x n 8 lanes.
-  expect_in_order(text, {"float O[8];", "__local float D_near[1570]", "__local float K_near[1588]",
-                         "const int y = (int)get_group_id(0);", "const int x = (int)get_group_id(1);",
-                         "const int group = (int)get_group_id(2);",
-                         "const int n = group % 2;", "const int co = group / 2;",
-                         "const int co_0_lane = lane % 8;", "const int y_0 = (lane / 8) % 2;",
-                         "const int x_0 = (lane / 16) % 2;", "const int n_0_lane = lane / 32;"});
+  expect_in_order(text,
+                  {"float O[8];", "__local float D_near[1570]", "__local float K_near[1588]",
+                   "const int y = (int)get_group_id(0);", "const int x = (int)get_group_id(1);",
+                   "const int group = (int)get_group_id(2);", "const int n = group % 2;",
+                   "const int co = group / 2;", "const int co_0_lane = lane % 8;",
+                   "const int y_0 = (lane / 8) % 2;", "const int x_0 = (lane / 16) % 2;",
+                   "const int n_0_lane = lane / 32;",
+                   // A lane's part of the image, ci 8 x n 16 x j_y 2, and where it goes.
+                   "const int i0 = (lane / 8) % 16;", "const int i2_lane = lane / 128;",
+                   "((co_0_lane * 49) + (i0 * 3)) + (i2_lane * 393);",
+                   // Of the kernel: ci 8 x co 32.
+                   "const int i2 = lane / 8;", "(co_0_lane * 33) + i2;",
+                   // Where it computes.
+                   "((n_0_lane * 3) + x_0) + (y_0 * 393);"});
   std::vector<std::string> phases;
   for (int i = 0; i < 8; ++i) phases.push_back("] = 0.0f;");  // sums start
   for (const char* loop : {"for (int ci = 0; ci < 8; ++ci)", "for (int i = 0; i < 2; ++i)"})
     phases.push_back(loop);
-  for (int i = 0; i < 6; ++i) phases.push_back("D_near[o_3");  // tiles are staged
-  for (int i = 0; i < 6; ++i) phases.push_back("K_near[o_7");
+  // Tiles are staged: of the image j_y 2 x i_x 3 in each lane, from -14400 on and inside it ...
+  for (const char* from_to :
+       {"-14400|]", "-14272| + 786]", "-64| + 1]", "64| + 787]", "14272| + 2]", "14400| + 788]"}) {
+    const std::string both = from_to;
+    const size_t bar = both.find('|');
+    const std::string from = both.substr(0, bar);
+    phases.push_back("min(max((o_2 + " + (from[0] == '-' ? "(" + from + ")" : from) +
+                     "), 0), 102760447)");
+    phases.push_back("D_near[o_3" + both.substr(bar + 1));
+  }
+  // ... of the kernel j_i 6, of which the last three may lie behind its end.
+  for (int j_i = 0; j_i < 6; ++j_i) {
+    if (j_i == 3) phases.push_back("min(max((o_6 + 12288), 0), 36863)");
+    phases.push_back("K_near[o_7" + (j_i ? " + " + std::to_string(j_i * 265) : "") + "]");
+  }
   phases.push_back("barrier(");
   // The interior tests nothing inside; each side of the border has a block of its own.
   phases.push_back("if (((((1 <= ((i * 2) + (x * 2)))");
   for (const char* loop :
        {"for (int ci_1 = 0; ci_1 < 8;", "for (int i_1 = 0; i_1 < 2;", "for (int j = 0; j < 3;"})
     phases.push_back(loop);
+  phases.push_back("D_near[o_11]");  // n 2 x co 4 sums, 8 apart
+  phases.push_back("K_near[o_14]");
   for (int i = 0; i < 8; ++i) phases.push_back("= fma(");
   for (int border = 0; border < 5; ++border) {
     phases.push_back("if (");
@@ -184,7 +207,7 @@ TEST(Published, LogarithmThenProductSum) {
                                      "if (lane <= 25) {",
                                      "T2_near[lane] = ",
                                      "B_near[lane] = ",
-                                     
+
                                      "= mad(",
                                      "T0_sum_32[lane] = "};
   for (const char* lanes : {"15", "7", "3", "1", "0"})
