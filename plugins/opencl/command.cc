@@ -130,7 +130,11 @@ void CommandEvent::expect_end() const {
 }
 
 bool EndEvent::wait(uint64_t timeout_ns) {
-  if (!done() && !of_->wait(timeout_ns)) return done();
+  // Done behind it: with a limit that is one wait, not two.
+  if (timeout_ns == UINT64_MAX)
+    of_->wait(timeout_ns);
+  else
+    of_->expect_end();
   return Event::wait(timeout_ns);
 }
 

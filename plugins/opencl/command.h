@@ -6,7 +6,8 @@
 // Other waits (host events, batches that wait for such) are waited for by the host first.
 //
 // An event of the driver costs more than a small kernel: where nobody asks for the commands' own
-// events and the queue keeps their order, only the first and the last command of a batch have one.
+// events and the queue keeps their order, only the first and the last command of a batch have one,
+// unless a failure between them would be hidden (Context::event_each).
 #pragma once
 
 #include <atomic>
@@ -49,8 +50,8 @@ class CommandEvent final : public sdk::Event {
   const Queue& queue() const { return queue_; }
   // The driver's event; null until the driver has the command, and for ever if it never gets it.
   cl_event handle() const { return handle_.load(std::memory_order_acquire); }
-  // Takes over a reference. By one thread at a time; again only where the command is given again. Who
-  // has asked for the earlier handle may use it as long as this event.
+  // Takes over a reference. By one thread at a time; again only where the command is given again.
+  // Who has asked for the earlier handle may use it as long as this event.
   void set_handle(cl_event handle);
 
  private:
@@ -60,8 +61,9 @@ class CommandEvent final : public sdk::Event {
   std::vector<cl_event> earlier_;
 };
 
-// An end of such an event (sdk::Event::make_end). What comes after it in the same queue in order needs
-// no wait: where the driver lets it fail because of what it follows, the queue gives it again.
+// An end of such an event (sdk::Event::make_end). What comes after it in the same queue in order
+// needs no wait: where the driver lets it fail because of what it follows, the queue gives it
+// again.
 class EndEvent final : public sdk::Event {
  public:
   EndEvent(const sdk::Host& host, sdk::Ref<CommandEvent> of) : Event(host), of_(std::move(of)) {}
@@ -88,21 +90,21 @@ struct Batch {
   std::vector<sdk::Event*> waits_of(size_t n) const;
 };
 
-// Gives the commands to the driver, which has all that the batch waits for and that is not done; says
-// in `refused` what it does not take. Calls the result, which says the driver's events, once they may
-// be seen.
+// Gives the commands to the driver, which has all that the batch waits for and that is not done;
+// says in `refused` what it does not take. Calls the result, which says the driver's events, once
+// they may be seen.
 std::function<void()> give(Batch& batch);
 
 // Starts `commands`, at least one, when `waits` are over; counted in `tracker` until the event is
 // done, which is when all of them are, with the failure of the first failed one. `each`, if it is
 // not null, gets one event per command. Throws if the device is lost.
 //
-// On a queue in order some drivers let what follows a failed command fail too, others run it. Within a
-// batch that is its failure: without `each` that of the last command is the batch's, so a driver that
-// runs what follows hides one before it, unless Context::event_each(). A batch that has not run
-// because of what came before it in the queue, and none of whose waits has failed, is given to the
-// driver once more, unless something after it in the queue has run meanwhile: then it fails with
-// what the driver says of it.
+// On a queue in order some drivers let what follows a failed command fail too, others run it.
+// Within a batch that is its failure: without `each` that of the last command is the batch's where
+// the former holds, else each command has an event of its own (Context::event_each). A batch that
+// has not run because of what came before it in the queue, and none of whose waits has failed, is
+// given to the driver once more, unless something after it in the queue has run meanwhile: then it
+// fails with what the driver says of it.
 sdk::Ref<sdk::Event> start(Queue& queue, const sdk::Ref<sdk::Tracker>& tracker,
                            std::vector<Command> commands, sdk::Waits waits,
                            std::vector<sdk::Ref<sdk::Event>>* each = nullptr);

@@ -3,6 +3,7 @@
 
 #include <system_error>
 
+#include "failure_order.h"
 #include "program.h"
 #include "queue.h"
 
@@ -66,6 +67,13 @@ Features Context::features() const {
   Features out = device_.features;
   out.fp16 = has_half_;
   return out;
+}
+
+bool Context::event_each() const {
+  if (options_.event_each || device_.failure_ends_all) return options_.event_each;
+  std::call_once(order_asked_,
+                 [this] { runs_on_ = runs_on_after_failure(cl_, handle_, device_.handle); });
+  return runs_on_;
 }
 
 void Context::lose(const std::string& why) {

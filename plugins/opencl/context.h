@@ -17,10 +17,10 @@ namespace stria::opencl {
 class Queue;
 
 struct ContextOptions {
-  bool in_order = false;                    // queues run one command after another
+  bool in_order = false;  // queues run one command after another
   // For each command, as Context::hang_limit says; 0: none.
   std::chrono::milliseconds hang_limit{0};
-  bool event_each = false;   // commands have events of their own, asked for or not
+  bool event_each = false;   // commands have events of their own, needed or not
   uint32_t build_parts = 1;  // programs that one library's kernels are built as, at the same time
 };
 
@@ -53,7 +53,10 @@ class Context {
   void count_released_buffer() { released_buffers_.fetch_add(1, std::memory_order_relaxed); }
   uint64_t released_buffers() const { return released_buffers_.load(std::memory_order_relaxed); }
 
-  bool event_each() const { return options_.event_each; }
+  // Whether each command of a batch in order needs an event of its own for its failure to be known:
+  // asked for, or because the driver runs what follows a failed command, which the first call finds
+  // out.
+  bool event_each() const;
   size_t build_parts() const { return options_.build_parts; }
 
   // How long a command may take before the device counts as lost; 0: for ever. Its time begins when
@@ -78,6 +81,8 @@ class Context {
   std::atomic<uint64_t> released_buffers_{0};
   mutable std::once_flag half_asked_;
   mutable bool has_half_ = false;  // once half_asked_
+  mutable std::once_flag order_asked_;
+  mutable bool runs_on_ = false;  // once order_asked_
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Queue>> all_;  // guarded by mutex_, as all below
   std::vector<Queue*> free_in_order_, free_out_of_order_;

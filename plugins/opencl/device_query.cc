@@ -91,12 +91,15 @@ std::string why_not_asked(const std::string& platform, const std::string& sysfs)
          ": mount sysfs at " + sysfs;
 }
 
-// From compute capability 8.0 on, which an extension of that driver tells.
+// An extension of the driver for devices with compute capabilities.
+bool has_compute_capability(const Query& query) {
+  return query.text(CL_DEVICE_EXTENSIONS).find("cl_nv_device_attribute_query") != std::string::npos;
+}
+
+// From compute capability 8.0 on.
 bool has_matrix_instructions(const Query& query) {
   constexpr cl_device_info kMajorComputeCapability = 0x4000;
-  return query.text(CL_DEVICE_EXTENSIONS).find("cl_nv_device_attribute_query") !=
-             std::string::npos &&
-         query.number<cl_uint>(kMajorComputeCapability) >= 8;
+  return has_compute_capability(query) && query.number<cl_uint>(kMajorComputeCapability) >= 8;
 }
 
 std::string why_unavailable(const Query& query) {
@@ -133,6 +136,9 @@ FoundDevice describe(const OpenCl& cl, cl_platform_id platform, cl_device_id han
   out.may_have_half =
       !is_cpu || query.text(CL_DEVICE_EXTENSIONS).find("cl_khr_fp16") != std::string::npos;
   out.correct_division = (single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
+  // As the CUDA runtime's documentation says of a kernel that fails: the context is of no use after
+  // it.
+  out.failure_ends_all = has_compute_capability(query);
   out.out_of_order = (query.number<cl_command_queue_properties>(CL_DEVICE_QUEUE_PROPERTIES) &
                       CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
   out.largest_allocation_bytes = query.number<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE);
@@ -188,7 +194,8 @@ std::vector<FoundDevice> find_devices(const OpenCl& cl, const std::string& sysfs
     if (asked == CL_SUCCESS)
       asked = cl.clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr);
     if (asked != CL_SUCCESS) {
-      without_devices("its driver does not say its devices: clGetDeviceIDs: " + name_of_code(asked));
+      without_devices("its driver does not say its devices: clGetDeviceIDs: " +
+                      name_of_code(asked));
       continue;
     }
     for (size_t d = 0; d < devices.size(); ++d) {

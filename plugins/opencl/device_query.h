@@ -17,6 +17,7 @@ struct FoundDevice {
   Features features;
   bool may_have_half = false;     // arithmetic on half: it builds, or not
   bool correct_division = false;  // fp32 division and square root can be asked to round correctly
+  bool failure_ends_all = false;  // after a command that fails, so does all else in its context
   bool out_of_order = false;      // a queue may run independent work at once
   uint64_t largest_allocation_bytes = 0;
   int64_t local_bytes = 0;    // of a group

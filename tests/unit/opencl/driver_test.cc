@@ -112,6 +112,7 @@ class Commands : public ::testing::Test {
     FoundDevice device;
     device.info.name = "fake";
     device.out_of_order = true;
+    device.failure_ends_all = true;  // so that it is not asked
     return device;
   }
   Context& context(ContextOptions options = {}) {
@@ -350,6 +351,7 @@ TEST_F(Commands, AreEndedByTheThreadThatWaits) {
   told.get_future().wait();
   EXPECT_EQ(outcome_of(start_some()->make_end()), "well");
   EXPECT_TRUE(start_some()->wait(60'000'000'000));  // with a limit
+  EXPECT_TRUE(start_some()->make_end()->wait(60'000'000'000));
   (void)called();
 }
 
@@ -396,7 +398,7 @@ TEST_F(Commands, InOrderHaveTheLimitOfAllOfThem) {
   std::vector<Command> many;
   for (int i = 0; i < 1000; ++i) many.push_back(command("a"));
   sdk::Ref<sdk::Event> all = start(context(options), std::move(many));
-  EXPECT_FALSE(all->wait(300'000'000));
+  EXPECT_FALSE(all->make_end()->wait(300'000'000));
   answers.status = CL_COMPLETE;
   EXPECT_EQ(outcome_of(all), "well");
   (void)called();

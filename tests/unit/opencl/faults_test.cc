@@ -57,7 +57,8 @@ Plugin load(const std::string& options) {
   return loaded.plugin;
 }
 
-// Calls go(executor, kernel, a, r) for a kernel and two buffers of the device: what its event ends with.
+// Calls go(executor, kernel, a, r) for a kernel and two buffers of the device: what its event ends
+// with.
 template <typename Go>
 Status outcome(const Device& device, const Go& go) {
   STRIA_ASSIGN(Compiler compiler, device.create_compiler());
@@ -80,8 +81,8 @@ Status run(const Device& device) {
 // A batch of two launches of which nobody asks for each.
 Status run_unwatched(const Device& device) {
   return outcome(device, [](Executor& executor, Kernel& kernel, Buffer& a, Buffer& r) {
-    return executor.submit(std::vector<Launch>{{kernel, {{r, 0}, {a, 0}}, {}},
-                                               {kernel, {{a, 0}, {r, 0}}, {0}}});
+    return executor.submit(
+        std::vector<Launch>{{kernel, {{r, 0}, {a, 0}}, {}}, {kernel, {{a, 0}, {r, 0}}, {0}}});
   });
 }
 
@@ -261,10 +262,10 @@ TEST_F(OpenClFaults, AKernelThatHangsLosesItsDeviceAlone) {
 }
 
 TEST_F(OpenClFaults, ABatchThatNobodyWatchesFailsAllTheSame) {
-  for (const auto& [fault, message] :
-       {std::pair{kLost, "is lost: clEnqueueNDRangeKernel on '"},
-        {kHangs,
-         "is lost: clEnqueueNDRangeKernel, the last of 2 commands, has not ended after 10000 ms"}}) {
+  for (const auto& [fault, message] : {std::pair{kLost, "is lost: clEnqueueNDRangeKernel on '"},
+                                       {kHangs,
+                                        "is lost: clEnqueueNDRangeKernel, the last of 2 commands, "
+                                        "has not ended after 10000 ms"}}) {
     device_ = {};
     limit_to_5_seconds();
     ASSERT_TRUE(run_unwatched(device()).ok());
@@ -276,12 +277,44 @@ TEST_F(OpenClFaults, ABatchThatNobodyWatchesFailsAllTheSame) {
   }
 }
 
+// The failure of a kernel among others is the batch's, whatever the driver does behind it, and
+// costs events only where it would be hidden.
+TEST_F(OpenClFaults, AKernelThatFailsAmongOthersFailsABatchThatNobodyWatches) {
+  std::atomic<int>& kernels = loaders("stria_opencl_kernels");
+  std::atomic<int>& events = loaders("stria_opencl_kernel_events");
+  const auto run_three = [&] {
+    return outcome(device(), [&](Executor& executor, Kernel& kernel, Buffer& a, Buffer& r) {
+      kernels = events = 0;
+      return executor.submit(std::vector<Launch>{{kernel, {{r, 0}, {a, 0}}, {}},
+                                                 {kernel, {{a, 0}, {r, 0}}, {0}},
+                                                 {kernel, {{r, 0}, {a, 0}}, {1}}});
+    });
+  };
+  // PoCL, and drivers whose context ends with a failed command.
+  EXPECT_TRUE(run_three().ok());
+  EXPECT_EQ(kernels, 3);
+  EXPECT_EQ(events, 2);
+  TearDown();
+  SetUp();
+  set_fault(kRunsOn);
+  EXPECT_TRUE(run_three().ok());
+  EXPECT_EQ(events, 3);
+  set_fault(kRunsOnAfterOne);
+  const Status status = run_three();
+  EXPECT_THAT(status.message(), HasSubstr("clEnqueueNDRangeKernel on '"));
+  EXPECT_THAT(status.message(), HasSubstr("CL_OUT_OF_RESOURCES"));
+  // The device is well.
+  set_fault(kNoFault);
+  EXPECT_TRUE(run_three().ok());
+}
+
 TEST_F(OpenClFaults, ALaunchThatTheDriverRefusesNamesItsSizes) {
   ASSERT_TRUE(run(device()).ok());
   set_fault(kRefusesLaunches);
-  EXPECT_THAT(run(device_).message(),
-              ::testing::ContainsRegex("clEnqueueNDRangeKernel of '[^']+' with [0-9]+ x 1 x 1 items in "
-                                       "groups of [0-9]+ on .*CL_INVALID_GLOBAL_WORK_SIZE"));
+  EXPECT_THAT(
+      run(device_).message(),
+      ::testing::ContainsRegex("clEnqueueNDRangeKernel of '[^']+' with [0-9]+ x 1 x 1 items in "
+                               "groups of [0-9]+ on .*CL_INVALID_GLOBAL_WORK_SIZE"));
   set_fault(kNoFault);
   EXPECT_TRUE(run(device_).ok());
 }

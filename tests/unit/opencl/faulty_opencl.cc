@@ -18,12 +18,17 @@ Function real(const char* name) {
 }
 #define STRIA_REAL(function) real<decltype(&::function)>(#function)
 
+// The event of the kernel that fails, null where none was asked for.
+std::atomic<cl_event> failed{nullptr};
+
 }  // namespace
 
 extern "C" {
 
 std::atomic<int> stria_opencl_fault{0};
 std::atomic<int> stria_opencl_arguments_set{0};
+std::atomic<int> stria_opencl_kernels{0};
+std::atomic<int> stria_opencl_kernel_events{0};
 
 cl_int clSetKernelArg(cl_kernel kernel, cl_uint position, size_t size, const void* value) {
   ++stria_opencl_arguments_set;
@@ -61,8 +66,17 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
                               const size_t* first, const size_t* points, const size_t* group,
                               cl_uint count, const cl_event* waits, cl_event* event) {
   if (stria_opencl_fault == kRefusesLaunches) return CL_INVALID_GLOBAL_WORK_SIZE;
-  return STRIA_REAL(clEnqueueNDRangeKernel)(queue, kernel, dimensions, first, points, group, count,
-                                            waits, event);
+  const cl_int code = STRIA_REAL(clEnqueueNDRangeKernel)(queue, kernel, dimensions, first, points,
+                                                         group, count, waits, event);
+  if (event) ++stria_opencl_kernel_events;
+  if (++stria_opencl_kernels == 2 && stria_opencl_fault == kRunsOnAfterOne)
+    failed = event ? *event : nullptr;
+  return code;
+}
+
+cl_int clSetUserEventStatus(cl_event event, cl_int status) {
+  const bool runs_on = stria_opencl_fault == kRunsOn || stria_opencl_fault == kRunsOnAfterOne;
+  return STRIA_REAL(clSetUserEventStatus)(event, runs_on ? CL_COMPLETE : status);
 }
 
 cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t size, void* value,
@@ -71,6 +85,8 @@ cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t size, void* val
   if (what != CL_EVENT_COMMAND_EXECUTION_STATUS) return code;
   if (stria_opencl_fault == kHangs) *static_cast<cl_int*>(value) = CL_RUNNING;
   if (stria_opencl_fault == kLost) *static_cast<cl_int*>(value) = CL_OUT_OF_RESOURCES;
+  if (stria_opencl_fault == kRunsOnAfterOne && event == failed)
+    *static_cast<cl_int*>(value) = CL_OUT_OF_RESOURCES;
   return code;
 }
 
