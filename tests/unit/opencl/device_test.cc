@@ -72,6 +72,9 @@ Result<std::vector<float>> read(const Buffer& from, const Event& after) {
   STRIA_RETURN_IF_ERROR(mapping.ready().wait());
   std::vector<float> out(from.size() / 4);
   std::memcpy(out.data(), mapping.data(), from.size());
+  // Until then the buffer may yet be written with what was read.
+  STRIA_ASSIGN(const Event unmapped, mapping.unmap());
+  STRIA_RETURN_IF_ERROR(unmapped.wait());
   return out;
 }
 
