@@ -25,6 +25,14 @@ double runs_of(const TiledView& view, const Tile& box, int64_t line_bytes) {
   return out;
 }
 
+// Of the loops over tiles, the innermost that has more than one.
+std::optional<size_t> next_tile(const TiledBlock& block, const RegisterTiling& tiling,
+                                const Tile& tile, const TileLoops& loops) {
+  for (const auto& [i, range] : loops)
+    if (!tiling.summed(i) && tile[i] < block.indices[i].range) return i;
+  return std::nullopt;
+}
+
 // The boxes that one cache has to do with.
 class Boxes {
  public:
@@ -66,7 +74,8 @@ class Boxes {
 
 }  // namespace
 
-TileLoops tile_loops(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile) {
+TileLoops tile_loops(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
+                     std::optional<size_t> along) {
   const auto stride = [&](size_t i) {
     int64_t out = 0;
     for (const TiledView& view : block.views)
@@ -98,12 +107,37 @@ TileLoops tile_loops(const TiledBlock& block, const RegisterTiling& tiling, cons
                    [&](size_t a, size_t b) { return stride(a) < stride(b); });
   std::stable_sort(by_fresh.begin(), by_fresh.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
+  if (along)
+    std::stable_partition(by_fresh.begin(), by_fresh.end(),
+                          [&](const auto& entry) { return entry.second == *along; });
   TileLoops out;
   for (size_t i : steps) out.emplace_back(i, tile[i]);
   for (const auto& [bytes, i] : by_fresh) out.emplace_back(i, block.indices[i].range);
   for (size_t i : steps)
     if (tile[i] < block.indices[i].range) out.emplace_back(i, block.indices[i].range);
   return out;
+}
+
+bool written_decides(const TiledBlock& block, const CoreRates::Level& cache) {
+  double read = 0, written = 0;
+  for (const TiledView& view : block.views)
+    (view.dir == stripe::RefDir::in ? read : written) +=
+        elements_of(view, block.ranges()) * as_double(view.element_bytes);
+  return written > std::max(read, cache.bytes);
+}
+
+std::optional<size_t> along_written(const TiledBlock& block, const RegisterTiling& tiling,
+                                    const Tile& tile, const TileLoops& loops) {
+  const std::optional<size_t> innermost = next_tile(block, tiling, tile, loops);
+  for (const TiledView& view : block.views) {
+    if (view.dir == stripe::RefDir::in) continue;
+    // Dimensions are by rising stride.
+    for (const TiledDim& dim : view.dims)
+      for (const TiledDim::Term& term : dim.terms)
+        if (!tiling.summed(term.index) && tile[term.index] < block.indices[term.index].range)
+          return term.index == innermost ? std::nullopt : std::optional(term.index);
+  }
+  return std::nullopt;
 }
 
 double CacheFill::cycles(const CoreRates::Level& cache) const {
@@ -143,9 +177,13 @@ CacheFill cache_fill(const TiledBlock& block, const RegisterTiling& tiling, cons
     runs *= as_double(range) / as_double(inside[index]);  // the last one is shorter
   }
   out.written = 2 * parts * written;
+  // Where that decides, tiles in a row that go on with what the one before wrote begin nothing anew.
+  Tile row = tile;
+  if (written_decides(block, cache))
+    if (const std::optional<size_t> i = next_tile(block, tiling, tile, loops)) row[*i] = all[*i];
   for (size_t v = 0; v < block.views.size(); ++v)
     if (!boxes.is_read(v) && written > cache.bytes)
-      out.written += parts * tiles_of(block, tile) * boxes.starts(v, tile);
+      out.written += parts * tiles_of(block, row) * boxes.starts(v, row);
   for (size_t v = 0; v < block.views.size(); ++v)
     if (boxes.is_read(v)) out.read[v] = runs * (boxes.bytes(v, inside) + boxes.starts(v, inside));
   return out;

@@ -84,6 +84,7 @@ struct RegisterTime {
   double near_cycles = 0;            // of all tiles, with what comes into the first cache meanwhile
   std::vector<size_t> panels;        // views to be read from copies in panels: that is shorter
   double copy_cycles = 0;            // of these copies
+  std::optional<size_t> along;       // tiles follow each other along it: that is shorter
   std::vector<double> cache_cycles;  // of CoreRates::caches
   double cycles = 0;                 // all; infinite: the tile does not fit
 };

@@ -100,7 +100,7 @@ double new_bytes(const Block& outer, const std::string& index) {
   return bytes;
 }
 
-void order_indices(Block& outer, const std::string& order) {
+void order_indices(Block& outer, const std::string& order, const std::string& along) {
   std::vector<IndexRole> roles = index_roles(outer);
   auto role_of = [&](const Index& index) -> const IndexRole* {
     for (const IndexRole& role : roles)
@@ -114,6 +114,7 @@ void order_indices(Block& outer, const std::string& order) {
     if (order == "stride") return ra->input_stride > rb->input_stride;
     bool output_a = ra->kind == IndexKind::output, output_b = rb->kind == IndexKind::output;
     if (output_a != output_b) return output_a;
+    if (a.name == along || b.name == along) return a.name != along;
     return new_bytes(outer, a.name) > new_bytes(outer, b.name);
   });
 }
@@ -206,7 +207,7 @@ class Tiler {
     }
     if (cuts) {
       split_block(block, sizes, options_.interleave);
-      if (options_.order != "keep") order_indices(block, options_.order);
+      if (options_.order != "keep") order_indices(block, options_.order, choice.along);
     }
     Block& inner = cuts ? *block.stmts[0].block() : block;
     for (const auto& [name, dim] : panels) inner.find_ref(name)->tags.set("panels", dim);

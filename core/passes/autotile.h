@@ -80,7 +80,8 @@ struct AutotileOptions {
   std::vector<std::string> roles;
   bool balance = false;        // shrink tiles of other output indices to equal parts of the range
   // Order of the outer indices: "keep"; "stride": by falling stride in the tensors read; "reuse":
-  // output indices first, and the one that needs the fewest new bytes per step innermost.
+  // output indices first, and the one that needs the fewest new bytes per step innermost; with the
+  // cost "registers" the one along the result's memory where that is said to be shorter.
   std::string order = "keep";
   int64_t min_range = 4;  // shortest vector index, as for vectorize
   // Blocks that reduce over fewer points are left alone; 0 = none are.

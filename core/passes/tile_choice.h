@@ -75,6 +75,9 @@ struct TileChoice {
   // With the cost "registers", positions among the block's views (refinements that are no
   // allocations): to be read from copies in panels (stria/passes/pack_panels.h).
   std::vector<size_t> panels;
+  // With the cost "registers": the index along which tiles follow each other, where that is not the
+  // one that reads the least anew. "": it is.
+  std::string along;
   int64_t threads = 0;  // with the cost "group_time", lanes of a group
   int64_t parts = 0;    // that they share out a step's reduction in; 0: not asked
   bool direct = false;  // they fetch what they multiply themselves

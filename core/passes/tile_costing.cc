@@ -123,6 +123,10 @@ class RegisterCosting final : public Costing {
                            static_cast<double>(rates_.registers)};
   }
   std::vector<size_t> panels(const Tile& tile) const override { return time(tile).panels; }
+  void describe(const Tile& tile, TileChoice& choice) const override {
+    if (const std::optional<size_t> along = time(tile).along)
+      choice.along = block_.indices[*along].name;
+  }
 
  private:
   cost::RegisterTime time(const Tile& tile) const {

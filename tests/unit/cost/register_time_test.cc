@@ -127,6 +127,24 @@ TEST(RegisterTime, ShortRunsOfMemoryComeSlower) {
   EXPECT_GT(fetched(16) - fetched(32), fetched(32) - fetched(64));
 }
 
+TEST(RegisterTime, LargeResultsAreWrittenAlongTheirMemory) {
+  const auto timed = [](int64_t rows, int64_t columns, int64_t k) {
+    return register_time(product(rows, columns, k), by_lanes(16), {8, 32, k}, rates(32));
+  };
+  // 16 MB written, 24 KB read: rows of tiles, though each then reads more anew than columns of them.
+  EXPECT_EQ(timed(2048, 2048, 3).along, std::optional<size_t>(1));
+  // What is read is more; what is written fits in the second cache; one tile is as wide as a row.
+  EXPECT_EQ(timed(2048, 2048, 4096).along, std::nullopt);
+  EXPECT_EQ(timed(256, 2048, 3).along, std::nullopt);
+  EXPECT_EQ(timed(65536, 32, 3).along, std::nullopt);
+  // Tiles in a row go on with what the one before began: how wide they are matters little.
+  const auto written = [](int64_t columns) {
+    return register_time(product(2048, 2048, 3), by_lanes(16), {4, columns, 3}, rates(32))
+        .cache_cycles[1];
+  };
+  EXPECT_LT(written(16), 1.1 * written(64));
+}
+
 TEST(RegisterTime, FewRowsWaitForWhatComesIntoTheFirstCache) {
   // One row more than whole tiles: it needs all of B's panel for a sixth of the work.
   const auto waits = [](int64_t rows) {
