@@ -104,7 +104,8 @@ class ReductionSplitter {
       const std::optional<cost::GroupRates> rates = group_rates(context_.model(), options_.tile);
       if (!rates) return "the model does not say what a unit of work groups can do";
       if (context_.model().clock_mhz <= 0) return "the model does not say how fast its clock is";
-      steps = fastest_steps(kernel, whole, *out, *longest, nest, outputs, steps, *rates);
+      steps = fastest_steps(kernel, whole, *out, *longest, nest, outputs, steps,
+                            every_part_writes, *rates);
       if (steps >= longest->range) return "its parts would take longer";
     }
     Parts parts = make(std::move(whole), *out, *longest, steps, nest, every_part_writes);
@@ -120,11 +121,12 @@ class ReductionSplitter {
     size_t sums = 0;
   };
 
-  // Steps of the reduction in a part, `fewest` or more, so that both kernels take the shortest
+  // Steps of the reduction in a part, `fewest` or more, so that all kernels take the shortest
   // time; all of them if one kernel does.
   int64_t fastest_steps(const Block& kernel, const Block& whole, const Refinement& out,
                         const IndexRole& reduction, const WrittenNest& nest, int64_t outputs,
-                        int64_t fewest, const cost::GroupRates& rates) const {
+                        int64_t fewest, bool every_part_writes,
+                        const cost::GroupRates& rates) const {
     const HardwareModel& model = context_.model();
     int64_t best_steps = reduction.range;
     const auto us = [&](double cycles) { return cycles / model.clock_mhz; };
@@ -135,23 +137,25 @@ class ReductionSplitter {
     };
     double best = std::max(model.launch_us, time_of(whole));
     std::string text = fmt::format("{}: {:.1f} us as one kernel", kernel.name, best);
-    // The host starts the second kernel while the first one runs, and no processor is faster than
-    // its multiply-adds.
+    // The host starts a kernel while the one before it runs, and no processor is faster than its
+    // multiply-adds.
+    const double launches_us = (every_part_writes ? 2 : 3) * model.launch_us;
     double points = 1;
     for (const Index& index : whole.idxs) points *= static_cast<double>(index.range);
     const double least =
-        std::max(2 * model.launch_us, us(points / (rates.units * rates.multiply_adds)));
+        std::max(launches_us, us(points / (rates.units * rates.multiply_adds)));
     for (int64_t steps = reduction.range; best > least && steps > fewest;) {
       steps = std::max(fewest, ceil_div(steps, 2));
       const int64_t parts = ceil_div(reduction.range, steps);
-      const Parts trial = make(whole, out, reduction, steps, nest, true);
-      // The second one reads what the first has written, once.
+      const Parts trial = make(whole, out, reduction, steps, nest, every_part_writes);
+      // The last one reads what the one before has written, once; one that clears writes as much.
       const double sums = static_cast<double>(outputs) * static_cast<double>(parts) *
                           static_cast<double>(byte_size(out.agg->type));
-      const double total = 2 * rates.far_latency +
-                           (rates.far_bytes > 0 ? sums / (rates.far_bytes * rates.units) : 0);
+      const double once = rates.far_bytes > 0 ? sums / (rates.far_bytes * rates.units) : 0;
+      const double total = 2 * rates.far_latency + once;
+      const double clear = every_part_writes ? 0 : rates.far_latency + once;
       const double time =
-          std::max(2 * model.launch_us, time_of(trial.kernels[trial.sums]) + us(total));
+          std::max(launches_us, time_of(trial.kernels[trial.sums]) + us(total + clear));
       text += fmt::format(", {:.1f} in {} parts", time, parts);
       if (time >= best) continue;
       best = time;
@@ -290,14 +294,27 @@ void describe(SplitReductionOptions& options, OptionFields& fields) {
              "also where a kernel has to set the parts to the identity first");
   describe_choice(options.tile,
                   fields.group("tile",
-                               "how tiles of the parts are chosen; with the cost group_time "
-                               "there are as many parts as take the shortest time"));
+                               "with the cost group_time, its units and what groups may be like: "
+                               "there are as many parts as take the shortest time by the best "
+                               "tile of each; no other cost is taken"));
 }
 
 Status split_reduction(stripe::Program& program, const SplitReductionOptions& options,
                        PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/unit", options.unit));
-  STRIA_RETURN_IF_ERROR(check_choice(options.tile, context));
+  if (options.tile != TileChoiceOptions()) {
+    if (options.tile.cost != "group_time")
+      return invalid_argument(
+          "/tile/cost: '{}' does not say how long parts take, 'group_time' does; without /tile they "
+          "are counted by /unit",
+          options.tile.cost);
+    if (options.parts > 0)
+      return invalid_argument(
+          "/tile: it is to say how many parts take the shortest time, and /parts says {} already",
+          options.parts);
+    const Status choice = check_choice(options.tile, context);
+    if (!choice.ok()) return choice.with_context("/tile");
+  }
   if (program.entry.tags.has("placed")) {
     context.note("the program is placed: parts of sums would have no place");
     return Status();

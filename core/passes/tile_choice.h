@@ -62,6 +62,8 @@ struct TileChoiceOptions {
   double border_cost = 0;
   int64_t measure_top = 0;  // the best so many are timed; 0 = the cost decides
   int64_t explain_top = 5;  // the best so many are noted if the pass explains itself
+
+  bool operator==(const TileChoiceOptions&) const = default;
 };
 void describe_choice(TileChoiceOptions& options, OptionFields& fields);
 
