@@ -209,12 +209,13 @@ Result<stripe::Program> in_groups(const std::string& tile_text, const Inputs& in
                  tile_text, inputs);
 }
 
-// The same for a GPU as the plugin does it.
-Result<stripe::Program> for_gpu(const std::string& tile_text, const Inputs& inputs) {
-  const std::string plugin = STRIA_SOURCE_DIR "/plugins/opencl/";
-  STRIA_ASSIGN(std::string text, read_file(plugin + "hw/gpu.json"));
-  STRIA_ASSIGN(HardwareModel model, load_hardware_model({"gpu.json", text}));
-  return made_by(plugin + "passes/gpu.json", model, {}, tile_text, inputs);
+// The same for a device of `kind`, cpu or gpu, as the plugin does it.
+Result<stripe::Program> by_plugin(const std::string& kind, const std::string& tile_text,
+                                  const Inputs& inputs) {
+  const std::string plugin = STRIA_SOURCE_DIR "/plugins/opencl/", file = kind + ".json";
+  STRIA_ASSIGN(std::string text, read_file(plugin + "hw/" + file));
+  STRIA_ASSIGN(HardwareModel model, load_hardware_model({file, text}));
+  return made_by(plugin + "passes/" + file, model, {}, tile_text, inputs);
 }
 
 const char* const kSame =
@@ -295,7 +296,7 @@ TEST(DevicePrograms, TheGpuPipelineTakesAllSizes) {
     std::string sizes;
     for (const auto& [name, type] : inputs) sizes += fmt::format(" {}[{}]", name, fmt::join(type.sizes, ", "));
     SCOPED_TRACE(sizes);
-    auto program = for_gpu(text, inputs);
+    auto program = by_plugin("gpu", text, inputs);
     ASSERT_TRUE(program.ok()) << program.status().to_string();
     auto source = semtree::print_program(*program, opencl::dialect({.fp64 = true, .fma = true}), options);
     ASSERT_TRUE(source.ok()) << source.status().to_string();
@@ -315,6 +316,40 @@ TEST(DevicePrograms, TheGpuPipelineTakesAllSizes) {
     check(kSame, {{"D", {f, {n, x, y, ci}}}, {"K", {f, {3, 3, co, ci}}}},
           static_cast<double>(9 * n * x * y * ci * co), "R", convolution, convolutions);
   }
+}
+
+// PoCL 3.1 miscompiles some loops of larger groups with barriers (passes/cpu.json): there are none.
+TEST(DevicePrograms, TheCpuPipelineHasGroupsOfOneWithoutBarriers) {
+  const std::string strided =
+      "function (A[N, Y, X, CI], B[I, J, CI, CO], F) -> (C) { T[n, y, x, o : N, (Y + 1) / 2, (X + 1) / 2, CO] ="
+      " +(A[n, 2*y+i-1, 2*x+j-1, c] * B[i, j, c, o]); C = T + F; }";
+  const std::string rows =
+      "function (A[M, K]) -> (R) { H[i, 0 : M, 1] = >(A[i, k]); E = A - H; S[i, 0 : M, 1] = +(E[i, k]); R = E + S; }";
+  const std::string transposed = "function (A[M, N]) -> (R) { R[j, i : N, M] = =(A[i, j]); }";
+  int kernels = 0;
+  for (const DataType type :
+       {DataType::i8, DataType::i64, DataType::fp16, DataType::fp32, DataType::fp64})
+    for (const int64_t n : {int64_t{3}, int64_t{64}, int64_t{130}})
+      for (const auto& [text, inputs] :
+           {std::pair<std::string, Inputs>{kSame, {{"D", {type, {2, 9, n, 5}}}, {"K", {type, {3, 3, 17, 5}}}}},
+            {strided, {{"A", {type, {2, 7, n, 4}}}, {"B", {type, {3, 3, 4, 64}}}, {"F", {type, {}}}}},
+            {kByRows, {{"A", {type, {n, 300}}}, {"B", {type, {33, 300}}}}},
+            {kByRows, {{"A", {type, {1, 5000}}}, {"B", {type, {n, 5000}}}}},
+            {rows, {{"A", {type, {n, 700}}}}},
+            {transposed, {{"A", {type, {n, 65}}}}}}) {
+        auto program = by_plugin("cpu", text, inputs);
+        ASSERT_TRUE(program.ok()) << program.status().to_string();
+        auto source = semtree::print_program(*program, opencl::dialect({.fp64 = true, .fma = true}),
+                                             opencl::source_options());
+        ASSERT_TRUE(source.ok()) << source.status().to_string();
+        EXPECT_EQ(source->text.find("barrier("), std::string::npos) << source->text;
+        EXPECT_EQ(source->text.find("__local "), std::string::npos) << source->text;
+        for (const semtree::SourceKernel& kernel : source->kernels) {
+          EXPECT_EQ(kernel.group_points, 1) << kernel.symbol;
+          ++kernels;
+        }
+      }
+  EXPECT_GE(kernels, 90);
 }
 
 TEST(DevicePrograms, GroupsMadeByPassesAsPrinted) {
