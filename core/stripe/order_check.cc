@@ -172,7 +172,7 @@ Interval values_at(const Place& place, const Affine& form) {
 }
 
 // A block's points queue for the units that its location names, so that an index there may have
-// more values than there are units; a number or a memory's unit must exist. None is below 0.
+// more values than there are units; a number or a memory's unit must exist.
 void check_units(const Place& place, const Location& location, bool queues,
                  const VerifyOptions& options,
                  const std::function<void(const std::string&)>& report) {
@@ -180,10 +180,10 @@ void check_units(const Place& place, const Location& location, bool queues,
     auto known = options.units->find(unit.name);
     if (known == options.units->end()) continue;  // reported before
     for (const Affine& form : unit.units) {
-      const bool any_number = queues && !form.is_constant();
+      if (queues && !form.is_constant()) continue;
       Interval range = interval_of(form, place.box);
       auto fits = [&] {
-        return range.empty() || (range.lower >= 0 && (any_number || range.upper < known->second));
+        return range.empty() || (range.lower >= 0 && range.upper < known->second);
       };
       if (!fits()) range = values_at(place, form);
       if (!fits())
