@@ -254,7 +254,12 @@ class Lowering {
                                   const Point& point) {
     const stripe::LocationUnit& at = block.location.path.back();
     const TransferUnit& unit = *machine_.model().find_transfer(at.name);
-    const int64_t instance = at.units.size() == 1 ? value_at(at.units[0], point) : -1;
+    const bool any = at.units.size() != 1;
+    const int64_t instance = any ? -1 : value_at(at.units[0], point);
+    if (!any && (instance < 0 || instance >= unit.count))
+      return make_error(StatusCode::out_of_range,
+                        "it runs on '{}[{}]', but the hardware model has {} of '{}'", unit.name,
+                        instance, unit.count, unit.name);
     std::optional<Side> from;
     std::vector<Side> to;
     std::string name;
@@ -518,7 +523,8 @@ class Lowering {
       for (const std::string& name : spread) here[name] += at[s++];
       int64_t instance = -1;
       if (units && units->size() == 1) instance = value_at((*units)[0], here);
-      if (instance >= static_cast<int64_t>(machine_.groups()[group].count))
+      if ((units && units->size() == 1 && instance < 0) ||
+          instance >= static_cast<int64_t>(machine_.groups()[group].count))
         return make_error(StatusCode::out_of_range,
                           "it runs on '{}[{}]', but the hardware model has {} of '{}'", unit,
                           instance, machine_.groups()[group].count, unit);

@@ -137,6 +137,10 @@ TEST(LowerPart, AnIndexOfTheLocationIsATaskForEachInstance) {
   spread.replace(spread.find("[i:2, k:64]"), 11, "[i:3, k:64]");
   EXPECT_THAT(why_not(with(kNear, bring() + spread + kTakeAway), small_model()),
               HasSubstr("'DSP[2]', but the hardware model has 2 of 'DSP'"));
+  // Below 0 as well: no number stands for any instance.
+  spread.replace(spread.find("block<DSP[i]>"), 13, "block<DSP[i - 1]>");
+  EXPECT_THAT(why_not(with(kNear, bring() + spread + kTakeAway), small_model()),
+              HasSubstr("'DSP[-1]', but the hardware model has 2 of 'DSP'"));
 }
 
 // (C3) Points of a #parallel block of blocks are taken by any instances, many at once.
