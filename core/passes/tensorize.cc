@@ -10,6 +10,7 @@
 #include "stria/passes/located_unit.h"
 #include "stria/passes/split_block.h"
 #include "stria/passes/stencil_match.h"
+#include "stria/stripe/footprint.h"
 
 namespace stria::passes {
 namespace {
@@ -133,42 +134,64 @@ class Tensorizer {
       if (block.tags.has(tag)) return context_.skipped(block.name, fmt::format("it is a #{}", tag));
     if (std::string reason = why_points_do_not_commute(block, around); !reason.empty())
       return context_.skipped(block.name, reason);
-    std::optional<StencilMatch> best, second;
-    const StencilRules* rules = nullptr;
-    const StencilRules* second_rules = nullptr;
-    for (const StencilRules& each : stencils_) {
-      auto match = match_stencil(block, each, options_.is_strict_dims);
-      if (!match) continue;
-      if (best && !is_better(*match, *best)) {
-        if (!second || is_better(*match, *second)) {
-          second = std::move(match);
-          second_rules = &each;
-        }
-        continue;
-      }
-      second = std::move(best);
-      second_rules = rules;
-      best = std::move(match);
-      rules = &each;
-    }
-    if (!best) return say_why_not(block);
-    if (is_uneven(block, *rules, *best) && places_by_index(block))
+    std::vector<Found> found;
+    for (const StencilRules& rules : stencils_)
+      if (auto match = match_stencil(block, rules, options_.is_strict_dims))
+        found.push_back({&rules, *std::move(match)});
+    if (found.empty()) return say_why_not(block);
+    const auto fits = [&](const Found& one) { return operands_fit(block, *one.rules, one.match); };
+    if (std::any_of(found.begin(), found.end(), fits))
+      std::erase_if(found, [&](const Found& one) { return !fits(one); });
+    std::stable_sort(found.begin(), found.end(),
+                     [](const Found& a, const Found& b) { return is_better(a.match, b.match); });
+    const auto& [rules, best] = found[0];
+    if (is_uneven(block, *rules, best) && places_by_index(block))
       return context_.skipped(block.name, "a tile is uneven, and a location inside names an index");
     context_.note(fmt::format(
-        "{}: {}. {}", block.name.empty() ? "block" : block.name, text_of(block, *rules, *best),
-        second ? "Next " + text_of(block, *second_rules, *second) : "No other stencil fits"));
-    apply(block, *rules, *best);
+        "{}: {}. {}", block.name.empty() ? "block" : block.name, text_of(block, *rules, best),
+        found.size() > 1 ? "Next " + text_of(block, *found[1].rules, found[1].match)
+                         : "No other stencil fits"));
+    apply(block, *rules, best);
     context_.count(fmt::format("stencil '{}'", rules->name));
     context_.changed();
   }
 
  private:
+  struct Found {
+    const StencilRules* rules = nullptr;
+    StencilMatch match;
+  };
+
   static bool is_uneven(const Block& block, const StencilRules& rules, const StencilMatch& match) {
     for (size_t i = 0; i < block.idxs.size(); ++i)
       if (const int64_t tile = match.tile_of(block, rules, i), range = block.idxs[i].range;
           tile < range && range % tile != 0)
         return true;
     return false;
+  }
+
+  // Each operand over a tile, with all that is summed up.
+  bool operands_fit(const Block& block, const StencilRules& rules,
+                    const StencilMatch& match) const {
+    if (options_.max_operand_KiB == 0) return true;
+    std::map<std::string, Interval> box;
+    for (size_t i = 0; i < block.idxs.size(); ++i) {
+      const stripe::Index& index = block.idxs[i];
+      const bool summed = std::none_of(match.outs.begin(), match.outs.end(), [&](size_t ref) {
+        const std::vector<Affine>& access = block.refs[ref].access;
+        return std::any_of(access.begin(), access.end(),
+                           [&](const Affine& form) { return form.uses(index.name); });
+      });
+      const int64_t points = summed ? index.range : match.tile_of(block, rules, i);
+      box[index.name] = {0, std::max<int64_t>(points, 1) - 1};
+    }
+    return std::all_of(block.refs.begin(), block.refs.end(), [&](const Refinement& ref) {
+      double bytes = static_cast<double>(byte_size(ref.shape.type));
+      for (const Interval& dim : stripe::footprint(ref, box))
+        bytes *= static_cast<double>(dim.upper - dim.lower + 1);
+      return ref.dir == RefDir::none ||
+             bytes <= 1024 * static_cast<double>(options_.max_operand_KiB);
+    });
   }
 
   void say_why_not(const Block& block) {
@@ -295,6 +318,10 @@ void describe(TensorizeOptions& options, OptionFields& fields) {
   fields.add("outputs_set", options.outputs_set, "for each tensor written", describe_tags);
   fields.add("is_strict_dims", options.is_strict_dims,
              "tiles divide the ranges, also those of stencils that are spelled out");
+  fields.add("max_operand_KiB", options.max_operand_KiB,
+             "stencils come first whose operands, over a tile and all that is summed up, are no "
+             "larger; 0 = no limit",
+             {0, int64_t{1} << 40});
   fields.add("copy_tags", options.copy_tags, "the inner block also gets the block's own tags");
 }
 

@@ -20,7 +20,9 @@
 //
 // Of all stencils and all matches the cheapest is taken: the product of tiles * tile over all
 // indices, virtual ones too, plus startup_cost for each tile. Ties: fewer tiles; the earlier
-// stencil; the inputs as the block has them; by index of the stencil, the block's first.
+// stencil; the inputs as the block has them; by index of the stencil, the block's first. With
+// max_operand_KiB stencils come first whose operands are no larger, over a tile and all that is
+// summed up: where sums stay in one piece, such tiles can be brought near.
 //
 // `{"unit": "CONV"}` stands for the instructions of that unit in the hardware model. Their tiles
 // are S14's: the inner block is tagged `#stencil="name"` and its refinements are called as the
@@ -73,6 +75,7 @@ struct TensorizeOptions {
   std::vector<OperandTags> inputs_set;   // tags added to the tensors read, by operand
   std::vector<OperandTags> outputs_set;  // tags added to the tensors written, by operand
   bool is_strict_dims = false;           // tiles divide the ranges, also of spelled out stencils
+  int64_t max_operand_KiB = 0;           // see above; 0 = no limit
   bool copy_tags = false;                // the inner block also gets the block's own tags
 };
 
