@@ -11,13 +11,13 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <random>
 
 #include "cpu/cases.h"
 #include "measure.h"
 #include "must.h"
+#include "options.h"
 #include "stria/base/file.h"
 #include "stria/runtime/runtime.h"
 
@@ -123,9 +123,7 @@ int run(const Asked& asked) {
     rows += count;
     report["sets"].push_back(std::move(of_set));
   }
-  if (!asked.json.empty()) must(write_file(asked.json, report.dump(1) + "\n"));
-  if (rows == 0) std::fprintf(stderr, "no row has that name\n");
-  return rows == 0 ? 1 : 0;
+  return end_report(report, asked.json, rows);
 }
 
 }  // namespace
@@ -133,19 +131,12 @@ int run(const Asked& asked) {
 
 int main(int argc, char** argv) {
   stria::bench::Asked asked;
-  const std::map<std::string, std::string*> texts = {
-      {"--device", &asked.device}, {"--against", &asked.against},   {"--set", &asked.set},
-      {"--only", &asked.only},     {"--pipeline", &asked.pipeline}, {"--json", &asked.json}};
-  bool right = argc % 2 == 1;
-  for (int n = 1; n + 1 < argc && right; n += 2) {
-    if (auto text = texts.find(argv[n]); text != texts.end())
-      *text->second = argv[n + 1];
-    else if (std::string_view(argv[n]) == "--rounds")
-      asked.rounds = std::atoi(argv[n + 1]);
-    else
-      right = false;
-  }
-  if (!right || asked.device.empty() || asked.against.empty() || asked.rounds < 1) {
+  const stria::bench::OptionTable options = {
+      {{"--device", &asked.device}, {"--against", &asked.against}, {"--set", &asked.set},
+       {"--only", &asked.only}, {"--pipeline", &asked.pipeline}, {"--json", &asked.json}},
+      {{"--rounds", &asked.rounds}}};
+  if (!stria::bench::read_options(argc, argv, options) ||
+      asked.device.empty() || asked.against.empty() || asked.rounds < 1) {
     std::fprintf(
         stderr,
         "usage: stria_two_devices_bench --device SELECTOR --against SELECTOR [--set NAME,...]\n"

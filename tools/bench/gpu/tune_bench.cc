@@ -11,14 +11,12 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "../cpu/cases.h"
 #include "../must.h"
+#include "../options.h"
 #include "device_row.h"
-#include "stria/base/file.h"
 
 namespace stria::bench {
 namespace {
@@ -151,9 +149,7 @@ int run(const Asked& asked) {
     report["sets"].push_back(std::move(of_set));
   }
   summarize(report);
-  if (!asked.json.empty()) must(write_file(asked.json, report.dump(1) + "\n"));
-  if (rows == 0) std::fprintf(stderr, "no row has that name\n");
-  return rows == 0 ? 1 : 0;
+  return end_report(report, asked.json, rows);
 }
 
 }  // namespace
@@ -162,20 +158,12 @@ int run(const Asked& asked) {
 int main(int argc, char** argv) {
   stria::bench::Asked asked;
   asked.sets = stria::bench::sets_folder(STRIA_SOURCE_DIR).string();
-  const std::map<std::string, std::string*> texts = {
-      {"--device", &asked.device}, {"--set", &asked.set},   {"--only", &asked.only},
-      {"--part", &asked.part},     {"--json", &asked.json}, {"--sets", &asked.sets}};
-  const std::map<std::string, int*> numbers = {{"--rounds", &asked.rounds}, {"--tune", &asked.tune}};
-  bool right = true;
-  for (int n = 1; n + 1 < argc && right; n += 2) {
-    if (auto text = texts.find(argv[n]); text != texts.end())
-      *text->second = argv[n + 1];
-    else if (auto number = numbers.find(argv[n]); number != numbers.end())
-      *number->second = std::atoi(argv[n + 1]);
-    else
-      right = false;
-  }
-  if (!right || argc % 2 == 0 || asked.device.empty() || asked.rounds < 1 || asked.tune < 1) {
+  const stria::bench::OptionTable options = {
+      {{"--device", &asked.device}, {"--set", &asked.set}, {"--only", &asked.only},
+       {"--part", &asked.part}, {"--json", &asked.json}, {"--sets", &asked.sets}},
+      {{"--rounds", &asked.rounds}, {"--tune", &asked.tune}}};
+  if (!stria::bench::read_options(argc, argv, options) ||
+      asked.device.empty() || asked.rounds < 1 || asked.tune < 1) {
     std::fprintf(stderr,
                  "usage: stria_tune_bench --device SELECTOR [--tune N] [--set NAME,...] [--only TEXT]\n"
                  "                        [--part K/N] [--rounds N] [--json FILE] [--sets FOLDER]\n");
