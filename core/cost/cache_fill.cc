@@ -40,12 +40,15 @@ class Boxes {
       : block_(block), packed_(packed), cache_(cache) {}
 
   double bytes(size_t v, const Tile& box) const {
-    return lines_of(view(v), box_of(v, box), cache_.line_bytes) * as_double(cache_.line_bytes);
+    return in_view(v, box, [&](const TiledView& view, const Tile& own) {
+      return lines_of(view, own, cache_.line_bytes) * as_double(cache_.line_bytes);
+    });
   }
   // What it costs to begin with each piece of a box, as bytes.
   double starts(size_t v, const Tile& box) const {
-    return kRunLines * as_double(cache_.line_bytes) *
-           runs_of(view(v), box_of(v, box), cache_.line_bytes);
+    return in_view(v, box, [&](const TiledView& view, const Tile& own) {
+      return kRunLines * as_double(cache_.line_bytes) * runs_of(view, own, cache_.line_bytes);
+    });
   }
   bool is_read(size_t v) const { return block_.views[v].dir == stripe::RefDir::in; }
 
@@ -56,16 +59,20 @@ class Boxes {
       if (!is_read(v)) continue;
       bytes_read += bytes(v, box);
       if (cache_.ways > 0)
-        ways += places_of(view(v), box_of(v, box), cache_.line_bytes, cache_.sets);
+        ways += in_view(v, box, [&](const TiledView& view, const Tile& own) {
+          return places_of(view, own, cache_.line_bytes, cache_.sets);
+        });
     }
     return bytes_read <= cache_.bytes && (cache_.ways == 0 || ways <= as_double(cache_.ways));
   }
 
  private:
-  const TiledView& view(size_t v) const {
-    return packed_[v] ? packed_[v]->view() : block_.views[v];
+  // Of the view as it lies, and the box in its indices. Searches ask often: no box is copied.
+  template <typename Measure>
+  double in_view(size_t v, const Tile& box, const Measure& measure) const {
+    return packed_[v] ? measure(packed_[v]->view(), packed_[v]->box(box))
+                      : measure(block_.views[v], box);
   }
-  Tile box_of(size_t v, const Tile& box) const { return packed_[v] ? packed_[v]->box(box) : box; }
 
   const TiledBlock& block_;
   const PackedViews& packed_;

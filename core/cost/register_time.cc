@@ -35,6 +35,8 @@ constexpr double kWorthCopying = 0.97;
 // And another order of the tiles than the one that reads the least: where 0.9 was promised, products
 // of 24 terms took up to 1.1 times as long.
 constexpr double kWorthTurning = 0.85;
+// What a bound leaves for the rounding of sums in another order.
+constexpr double kRounded = 1 - 1e-9;
 
 double as_double(int64_t value) { return static_cast<double>(value); }
 
@@ -122,6 +124,13 @@ Step step_of(const TiledBlock& block, const RegisterTiling& tiling, const Tile& 
   return out;
 }
 
+// The start and the end of a tile; in parts of the reduction it begins with what the part before
+// it has left.
+double tile_cycles_of(const RegisterTiling& tiling, double accumulators, bool in_parts) {
+  return kTileCycles + accumulators * (in_parts ? 2 : 1) +
+         (tiling.lanes_are_sums ? accumulators * kLaneSumCycles : 0);
+}
+
 // The times of all steps and tiles, beside what comes into the first cache meanwhile. `tested`:
 // lanes beyond the end are left out, by masks; else they run like the others.
 void add_compute(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
@@ -146,8 +155,7 @@ void add_compute(const TiledBlock& block, const RegisterTiling& tiling, const Ti
     else
       uncut *= as_double(ceil_div(range, size));
   }
-  out.tile_cycles = kTileCycles + out.accumulators * (parts > 1 ? 2 : 1);
-  if (tiling.lanes_are_sums) out.tile_cycles += out.accumulators * kLaneSumCycles;
+  out.tile_cycles = tile_cycles_of(tiling, out.accumulators, parts > 1);
   // Of what a whole tile reads, bytes: what comes in; and what comes for a tile of other sizes.
   const double bytes_per_cycle =
       rates.caches.empty() ? 1 : std::max(rates.caches[0].bytes_per_cycle, 0.1);
@@ -374,12 +382,30 @@ std::optional<Tile> fastest_register_tile(const TiledBlock& block, const Registe
                                           const CoreRates& rates) {
   TileCost cost;
   cost.of = [&](const Tile& tile) { return register_time(block, tiling, tile, rates).cycles; };
-  // Spaces are small: all that fit are looked at.
-  cost.bound = [](const Tile&, const Tile&) { return 0.0; };
+  cost.bound = [&](const Tile& low, const Tile& high) {
+    return low == high ? register_time_bound(block, tiling, low, rates) : 0;
+  };
   cost.hopeless = [&](const Tile& tile) { return all_larger_are_over(block, tiling, tile, rates); };
   const Ranking ranking = exhaustive(register_tiles(block, tiling, rates), cost);
   if (ranking.best.empty()) return std::nullopt;
   return ranking.best[0].tile;
+}
+
+double register_time_bound(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
+                           const CoreRates& rates) {
+  const Step step = step_of(block, tiling, tile, rates, false);
+  double steps = 1, parts = 1, tiles = 1;
+  for (size_t i = 0; i < tile.size(); ++i) {
+    const int64_t range = block.indices[i].range, size = tile[i];
+    if (tiling.summed(i)) {
+      steps *= as_double(tiling.roles[i] == RegisterRole::lanes ? ceil_div(size, tiling.lanes) : size);
+      parts *= as_double(ceil_div(range, size));
+    } else {
+      tiles *= as_double(range / size);
+    }
+  }
+  return kRounded * parts * tiles *
+         (steps * step.cycles + tile_cycles_of(tiling, step.accumulators, parts > 1));
 }
 
 bool all_larger_are_over(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,

@@ -92,6 +92,11 @@ struct RegisterTime {
 RegisterTime register_time(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
                            const CoreRates& rates);
 
+// Not above its cycles, and quickly found: the whole tiles of each index without what they wait for
+// from the caches, nor tests of lanes.
+double register_time_bound(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
+                           const CoreRates& rates);
+
 // Tiles to choose from: whole vectors of lanes, rows in equal parts. No list is empty.
 TileSpace register_tiles(const TiledBlock& block, const RegisterTiling& tiling,
                          const CoreRates& rates);

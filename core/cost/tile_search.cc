@@ -62,7 +62,7 @@ class Exhaustive {
         for (int64_t size : space_[i]) {
           next[i] = size;
           if (cost_.hopeless(next)) break;
-          if (next == tile) continue;
+          if (next == tile || cost_.bound(next, next) >= best) continue;
           const double cost = look_at(next);
           if (cost >= best) continue;
           best = cost;

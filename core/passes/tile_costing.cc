@@ -111,8 +111,10 @@ class RegisterCosting final : public Costing {
   RegisterCosting(const TiledBlock& block, const RegisterBlock& registers, const std::string& unit)
       : block_(block), tiling_(registers.tiling), rates_(registers.rates), unit_(unit) {}
   double of(const Tile& tile) const override { return time(tile).cycles; }
-  // Spaces are small: all that fit are looked at.
-  double bound(const Tile&, const Tile&) const override { return 0; }
+  // Spaces are small: a bound of each single tile is enough.
+  double bound(const Tile& low, const Tile& high) const override {
+    return low == high ? cost::register_time_bound(block_, tiling_, low, rates_) : 0;
+  }
   bool hopeless(const Tile& tile) const override {
     return cost::all_larger_are_over(block_, tiling_, tile, rates_);
   }

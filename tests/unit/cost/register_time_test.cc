@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-
+#include <array>
 #include <cmath>
 
 #include "stria/cost/panels.h"
@@ -243,6 +243,31 @@ TEST(RegisterTime, RatesThatTheModelLacksAreDerived) {
   EXPECT_EQ(of->caches[1].bytes_per_cycle, 6);
   EXPECT_EQ(of->caches[1].ways, 0);
   EXPECT_FALSE(core_rates(*model, "DRAM", DataType::fp32, 16));
+}
+
+TEST(RegisterTime, TheBoundIsNotAboveTheTimeOfAnyTile) {
+  for (const auto& [i, j, k] : std::vector<std::array<int64_t, 3>>{
+           {56, 64, 512}, {57, 65, 33}, {49, 2048, 1024}, {3, 100, 7}, {1, 17, 4096}}) {
+    const TiledBlock block = product(i, j, k);
+    std::vector<RegisterTiling> tilings(3, by_lanes(16));
+    tilings[1].panels = {{}, {true, false, 0}, {}};
+    tilings[2] = {{RegisterRole::row, RegisterRole::row, RegisterRole::lanes}, {1, 0}, 16, true, {}};
+    for (const RegisterTiling& tiling : tilings) {
+      TileCost all;
+      all.of = [&](const Tile& tile) { return register_time(block, tiling, tile, rates(32)).cycles; };
+      all.hopeless = [](const Tile&) { return false; };
+      all.bound = [](const Tile&, const Tile&) { return 0; };
+      const TileSpace space = register_tiles(block, tiling, rates(32));
+      const Ranking ranking = exhaustive(space, all, 1 << 20);
+      ASSERT_FALSE(ranking.best.empty());
+      for (const ScoredTile& tile : ranking.best) {
+        const double bound = register_time_bound(block, tiling, tile.tile, rates(32));
+        EXPECT_LE(bound, tile.score) << i << " " << j << " " << k;
+        EXPECT_GT(bound, 0);
+      }
+      EXPECT_EQ(fastest_register_tile(block, tiling, rates(32)), ranking.best[0].tile);
+    }
+  }
 }
 
 }  // namespace
