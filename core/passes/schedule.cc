@@ -7,21 +7,18 @@
 #include <numeric>
 #include <optional>
 #include <set>
-#include <unordered_map>
 
 #include "stria/base/text.h"
 #include "stria/pass/select_blocks.h"
-#include "stria/passes/buffer_views.h"
 #include "stria/passes/kernel_probe.h"
 #include "stria/passes/located_unit.h"
 #include "stria/passes/memory_placement.h"
 #include "stria/passes/near_routes.h"
 #include "stria/passes/near_space.h"
+#include "stria/passes/near_statements.h"
 #include "stria/passes/near_tensors.h"
 #include "stria/passes/split_block.h"
 #include "stria/passes/staged_kernel.h"
-#include "stria/passes/statement_dependencies.h"
-#include "stria/passes/statement_list.h"
 
 namespace stria::passes {
 namespace {
@@ -30,15 +27,6 @@ using stripe::Block;
 using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
-
-// Near buffers while the rest of the program is placed around them.
-constexpr const char* kPlaced = "placed_by_schedule";
-
-struct Action {
-  enum class Kind { bring, run, take_away } kind;
-  size_t kernel = 0;
-  std::vector<size_t> stays;
-};
 
 class Scheduler {
  public:
@@ -63,7 +51,8 @@ class Scheduler {
       if (tensors_.empty()) return false;
       STRIA_ASSIGN(planned, plan());
     }
-    emit();
+    write_near_statements(block_, place_, options_, {tensors_, space_->stays(), actions_},
+                          context_);
     return true;
   }
 
@@ -318,7 +307,7 @@ class Scheduler {
       for (const auto& [t, u] : staged_in_[kernel]) use_far(t, tensors_[t].uses[u], kernel);
       STRIA_ASSIGN(const bool stands, make_room(kernel));
       if (!stands) return false;
-      Action run{Action::Kind::run, kernel, {}};
+      NearAction run{NearAction::Kind::run, kernel, {}};
       std::vector<size_t> results;
       for (const auto& [t, u] : by_kernel_[kernel]) {
         const NearUse& use = tensors_[t].uses[u];
@@ -339,11 +328,11 @@ class Scheduler {
       actions_.push_back(std::move(run));
       for (size_t s : results) take_away(s, kernel);
     }
-    for (const Action& action : actions_)
-      if (action.kind != Action::Kind::run)
+    for (const NearAction& action : actions_)
+      if (action.kind != NearAction::Kind::run)
         STRIA_RETURN_IF_ERROR(check_route(tensors_[space_->stays()[action.stays[0]].tensor].name,
-                                          action.kind == Action::Kind::bring,
-                                          action.kind == Action::Kind::take_away));
+                                          action.kind == NearAction::Kind::bring,
+                                          action.kind == NearAction::Kind::take_away));
     return true;
   }
 
@@ -357,7 +346,7 @@ class Scheduler {
   }
 
   void take_away(size_t s, size_t kernel) {
-    actions_.push_back({Action::Kind::take_away, kernel, {s}});
+    actions_.push_back({NearAction::Kind::take_away, kernel, {s}});
     space_->stay(s).dirty = false;
     content_[space_->stay(s).tensor] = true;
   }
@@ -395,7 +384,7 @@ class Scheduler {
     const size_t s = space_->enter(t, *place, tensors_[t].bytes, kernel);
     for (const auto& [tensor, u] : by_kernel_[kernel])
       if (tensor == t && tensors_[t].uses[u].needs_content() && content_[t])
-        actions_.push_back({Action::Kind::bring, kernel, {s}});
+        actions_.push_back({NearAction::Kind::bring, kernel, {s}});
     return true;
   }
 
@@ -488,147 +477,6 @@ class Scheduler {
         (std::max(all, tensors_[t].bytes) + 1023) / 1024, why_whole_[kernel]);
   }
 
-  // --- the new statements
-
-  void emit() {
-    for (size_t r = 0; r < block_.refs.size(); ++r) position_[block_.refs[r].into] = r;
-    std::vector<std::string> near;  // by stay
-    for (const Stay& stay : space_->stays())
-      near.push_back(tensors_[stay.tensor].buffer ? "" : add_buffer(stay));
-    for (const Stay& stay : space_->stays())
-      if (tensors_[stay.tensor].buffer) place_own(stay);
-    std::vector<Statement> old = std::move(block_.stmts);
-    block_.stmts.clear();
-    std::vector<std::vector<size_t>> users(space_->stays().size());  // of each stay
-    for (const Action& action : actions_) {
-      for (size_t s : action.stays) users[s].push_back(block_.stmts.size());
-      if (action.kind == Action::Kind::run) {
-        Statement& stmt = old[action.kernel];
-        for (size_t s : action.stays)
-          if (!near[s].empty()) point_to(stmt, space_->stays()[s], near[s]);
-        block_.stmts.push_back(std::move(stmt));
-      } else {
-        const size_t s = action.stays[0];
-        const Refinement& far = named(tensors_[space_->stays()[s].tensor].name);
-        const Refinement& here = named(near[s]);
-        const bool in = action.kind == Action::Kind::bring;
-        block_.stmts.emplace_back(in ? copy(far, here, options_.swap_in_tags)
-                                     : copy(here, far, options_.swap_out_tags));
-        context_.count(in ? "brought" : "taken away");
-      }
-    }
-    drop_unused();
-    set_dependencies(users);
-    context_.changed();
-  }
-
-  std::string add_buffer(const Stay& stay) {
-    const Refinement& far = named(tensors_[stay.tensor].name);
-    Refinement near;
-    near.into = far.into + "_near";
-    for (int64_t& n = suffix_[far.into]; position_.count(near.into); ++n)
-      near.into = fmt::format("{}_near_{}", far.into, n);
-    position_[near.into] = block_.refs.size();
-    near.access.resize(far.shape.dims.size());
-    near.shape = dense_shape(far.shape.type, far.shape.sizes());
-    near.location = location_of(stay);
-    near.offset_bytes = stay.begin;
-    near.tags.set(kPlaced);
-    block_.refs.push_back(std::move(near));
-    return block_.refs.back().into;
-  }
-
-  // The block's refinement of that name, by the table that emit() makes.
-  const Refinement& named(const std::string& name) const { return block_.refs[position_.at(name)]; }
-
-  stripe::Location location_of(const Stay& stay) const {
-    stripe::Location location = options_.mem_loc;
-    if (location.path.back().units.empty() && options_.num_banks > 1)
-      location.path.back().units = {Affine(stay.bank)};
-    return location;
-  }
-
-  void place_own(const Stay& stay) {
-    const NearTensor& tensor = tensors_[stay.tensor];
-    Block& kernel = *block_.stmts[tensor.uses[0].kernel].block();
-    const OwnBuffer buffer = own_buffers(kernel, memory())[*tensor.buffer];
-    if (buffer.bank < 0) buffer.ref->location = location_of(stay);
-    buffer.ref->offset_bytes = stay.begin;
-    buffer.ref->tags.set(kPlaced);
-    for (Statement& stmt : buffer.owner->stmts)
-      locate_views(stmt, buffer.ref->into, buffer.ref->location);
-  }
-
-  void point_to(Statement& stmt, const Stay& stay, const std::string& near) {
-    const std::string& name = tensors_[stay.tensor].name;
-    const Refinement& buffer = named(near);
-    restride_views(stmt, name, buffer.shape.dims);
-    locate_views(stmt, name, buffer.location);
-    for (Refinement& view : stmt.block()->refs)
-      if (view.dir != RefDir::none && view.from == name) view.from = near;
-  }
-
-  Block copy(const Refinement& from, const Refinement& to, const std::vector<std::string>& tags) {
-    Block block;
-    for (const std::string& tag : tags) block.tags.set(tag);
-    block.location = options_.xfer_loc;
-    Refinement source = from, target = to;
-    source.dir = RefDir::in;
-    target.dir = RefDir::out;
-    for (Refinement* ref : {&source, &target}) {
-      ref->from = ref->into;
-      ref->tags = {};
-      ref->swizzle.reset();
-      ref->offset_bytes = 0;
-    }
-    target.is_const = false;
-    for (size_t d = 0; d < from.shape.dims.size(); ++d) {
-      Affine at;
-      if (from.shape.dims[d].size > 1) {
-        stripe::Index index;
-        index.name = block.fresh_name(fmt::format("i{}", d));
-        index.range = from.shape.dims[d].size;
-        at = Affine::of(index.name);
-        block.idxs.push_back(std::move(index));
-      }
-      source.access[d] = target.access[d] = at;
-      source.shape.dims[d].size = target.shape.dims[d].size = 1;
-    }
-    block.stmts.emplace_back(stripe::Load{source.into, "value"});
-    block.stmts.emplace_back(stripe::Store{"value", target.into});
-    block.refs = {std::move(source), std::move(target)};
-    return block;
-  }
-
-  // Tensors of the block that never leave the near memory.
-  void drop_unused() {
-    const StatementUsers users(block_);
-    std::set<std::string> scheduled;
-    for (const NearTensor& tensor : tensors_)
-      if (!tensor.buffer) scheduled.insert(tensor.name);
-    std::erase_if(block_.refs, [&](const Refinement& ref) {
-      return ref.dir == RefDir::none && scheduled.count(ref.into) && users.of(ref.into).empty();
-    });
-  }
-
-  // What comes into bytes waits for all that used them.
-  void set_dependencies(const std::vector<std::vector<size_t>>& users) {
-    std::vector<std::vector<size_t>> also(block_.stmts.size());
-    for (size_t s = 0; s < users.size(); ++s)
-      for (size_t before : space_->stays()[s].replaces)
-        for (size_t user : users[s])
-          also[user].insert(also[user].end(), users[before].begin(), users[before].end());
-    for (Statement& stmt : block_.stmts) stmt.deps.clear();
-    stripe::StatementConflicts conflicts(place_);
-    const Dependencies found = dependencies_of(block_, conflicts, also);
-    block_.tags.set("deps");
-    for (size_t i = 0; i < found.size(); ++i) {
-      block_.stmts[i].deps = found[i];
-      context_.count("dependencies", static_cast<int64_t>(found[i].size()));
-    }
-    if (conflicts.undecided() > 0) context_.count("undecided", conflicts.undecided());
-  }
-
   Block& block_;
   const stripe::Place& place_;
   const ScheduleOptions& options_;
@@ -644,10 +492,8 @@ class Scheduler {
   std::vector<bool> content_;
   std::optional<NearSpace> space_;
   std::vector<std::vector<bool>> reach_;              // by kernel, the banks that its units reach
-  std::unordered_map<std::string, size_t> position_;  // of a refinement, by name
-  std::unordered_map<std::string, int64_t> suffix_;   // of the next near copy of a tensor
   std::map<size_t, std::string> why_whole_;           // by kernel, for messages
-  std::vector<Action> actions_;
+  std::vector<NearAction> actions_;
 };
 
 // Bytes of a bank, or why the options contradict each other or the model.
@@ -723,13 +569,13 @@ Status schedule(stripe::Program& program, const ScheduleOptions& options, PassCo
   // #placed speaks of all memories.
   MemoryPlacementOptions rest;
   rest.alignment = options.alignment;
-  rest.skip_tags = {kPlaced};
+  rest.skip_tags = {kPlacedNear};
   program.entry.tags.set("placed");  // what is skipped has its place
   PassContext around(context.model());
   STRIA_RETURN_IF_ERROR(memory_placement(program, rest, around));
   stripe::visit_blocks(program.entry, [](Block& block, const stripe::Place&) {
     for (Refinement& ref : block.refs)
-      if (ref.dir == RefDir::none) ref.tags.remove(kPlaced);
+      if (ref.dir == RefDir::none) ref.tags.remove(kPlacedNear);
   });
   return {};
 }
