@@ -137,13 +137,14 @@ nlohmann::json Bench::header() const {
   return out;
 }
 
-Samples Bench::measure(const Works& works) {
+Samples Bench::measure(const Works& works, bool alike) {
   std::vector<int64_t> repeats;
   for (const auto& work : works) {
     work();
     const double once = std::max(seconds_here(work, 1), 1e-8);
     repeats.push_back(std::clamp<int64_t>(std::llround(kSampleSeconds / once), 1, 1 << 20));
   }
+  if (alike) std::fill(repeats.begin(), repeats.end(), std::ranges::max(repeats));
   struct Round {
     std::vector<double> seconds;
     double speed = 0;  // the lowest that was seen in it
@@ -290,7 +291,9 @@ Result<Bench::Row> Bench::step(const Case& what, const std::string& name) {
     for (auto& peer : library->peers_of(what, inputs, true)) peers.push_back(std::move(peer));
   Works works = {[&] { forward->run(); }, [&] { both->run(); }};
   for (const auto& peer : peers) works.push_back([&peer] { peer->run(); });
-  const Samples samples = measure(works);
+  // What one work leaves in the caches is of no use to the next: each begins as cold, and is as warm
+  // after as many runs.
+  const Samples samples = measure(works, true);
   Row row;
   row.ours_s = samples.median[1];
   row.ratio = samples.median[1] / samples.median[0];

@@ -51,7 +51,8 @@ class Bench {
   };
   using Works = std::vector<std::function<void()>>;
 
-  Samples measure(const Works& works);
+  // `alike`: samples of all works repeat them as often, for works whose times are divided.
+  Samples measure(const Works& works, bool alike = false);
   Result<std::unique_ptr<OurProgram>> compile(const Device& device, const Case& what,
                                               const std::string& name) const;
   Result<Row> against_peers(const Case& what, const std::string& name);
