@@ -20,8 +20,8 @@ namespace {
 constexpr double kLoopCycles = 0.15, kLoadCycles = 0.06, kTileCycles = 20, kLaneSumCycles = 8;
 // Of the best, for what waits all the same: multiply-adds, loads.
 constexpr double kBusy = 1.02, kLoadBusy = 1.6;
-// Steps of a tile that reaches beyond the end test their points; lanes that are not all there cost
-// as much as if they were, and their masks.
+// Steps of a tile that reaches beyond the end test their points; a vector whose lanes are not all
+// there costs as much as if they were, and its masks.
 constexpr double kEdge = 1.2, kMasked = 1.6;
 // A memory whose rate is not known, of the rate of the one before it.
 constexpr double kNextMemory = 1.0 / 6;
@@ -39,6 +39,10 @@ constexpr double kWorthTurning = 0.85;
 constexpr double kRounded = 1 - 1e-9;
 
 double as_double(int64_t value) { return static_cast<double>(value); }
+
+// Units are whole. What a busy machine has measured is less; more, by a twentieth at most, where its
+// clock was slower when that was measured than when the units were.
+double whole_units(double measured) { return std::max(1.0, std::ceil(measured / 1.05)); }
 
 // Vectors along the lanes of a tile.
 int64_t vectors_of(const RegisterTiling& tiling, const Tile& tile) {
@@ -120,7 +124,7 @@ Step step_of(const TiledBlock& block, const RegisterTiling& tiling, const Tile& 
   for (size_t i = 0; i < tile.size(); ++i)
     if (tested && tiling.roles[i] == RegisterRole::lanes && !tiling.lanes_are_sums &&
         tile[i] % tiling.lanes != 0 && !is_short_vector(block, tiling, tile, i))
-      out.cycles *= kMasked;
+      out.cycles *= 1 + (kMasked - 1) / as_double(vectors_of(tiling, tile));
   return out;
 }
 
@@ -174,10 +178,7 @@ void add_compute(const TiledBlock& block, const RegisterTiling& tiling, const Ti
     for (size_t c = 0; c < cut.size(); ++c) {
       const int64_t range = block.indices[cut[c]].range, size = tile[cut[c]];
       if (at_end >> c & 1)
-        // Of lanes that are not all there none is left out.
-        sizes[cut[c]] = tiling.roles[cut[c]] == RegisterRole::lanes && range % tiling.lanes != 0
-                            ? size - tiling.lanes + range % tiling.lanes
-                            : range % size;
+        sizes[cut[c]] = range % size;
       else
         count *= as_double(range / size);
     }
@@ -276,8 +277,7 @@ std::optional<CoreRates> core_rates(const HardwareModel& model, const std::strin
       rates.ops_per_cycle > 0
           ? rates.ops_per_cycle
           : unit->ops_per_cycle * (unit->operation == ExecutionUnit::Operation::mac ? 2 : 1);
-  // Units are whole; what a busy machine has measured is less.
-  out.multiply_adds = operations > 0 ? std::ceil(operations / 2 / as_double(lanes) - 0.02) : 1;
+  out.multiply_adds = operations > 0 ? whole_units(operations / 2 / as_double(lanes)) : 1;
   std::vector<const MemoryUnit*> memories;
   for (const MemoryUnit& memory : model.memories)
     if (memory.policy == MemoryPolicy::lru && memory.size_bytes > 0) memories.push_back(&memory);
@@ -290,7 +290,7 @@ std::optional<CoreRates> core_rates(const HardwareModel& model, const std::strin
   };
   double rate = as_double(unit->vector_bytes);
   if (!memories.empty() && rate_of(memories[0]->name) > 0) rate = rate_of(memories[0]->name);
-  out.loads = std::max(1.0, std::ceil(rate / as_double(unit->vector_bytes) - 0.02));
+  out.loads = whole_units(rate / as_double(unit->vector_bytes));
   std::string home;
   double largest = 0;
   for (const MemoryUnit& memory : model.memories)

@@ -78,6 +78,28 @@ TEST(RegisterTime, EdgesCost) {
   EXPECT_GT(of(60, 68), of(60, 80));  // four lanes of a vector
 }
 
+TEST(RegisterTime, EdgesLeaveOutVectorsThatAreBeyondTheEnd) {
+  const auto edges = [](int64_t columns) {
+    return register_time(product(60, columns, 512), by_lanes(16), {6, 64, 512}, rates(32))
+        .edge_cycles;
+  };
+  // Two whole vectors; two with six lanes of the second; three.
+  EXPECT_GT(edges(64 + 22), edges(64 + 32));
+  EXPECT_LT(edges(64 + 22), edges(64 + 48));
+}
+
+TEST(RegisterTime, MasksCostOneVectorOfATile) {
+  const auto masked = [](int64_t columns) {
+    const auto step = [](int64_t of) {
+      return register_time(product(6, of, 64), by_lanes(16), {6, of, 64}, rates(32)).step_cycles;
+    };
+    return step(columns) / step(ceil_div(columns, 16) * 16);
+  };
+  EXPECT_GT(masked(63), 1.1);
+  EXPECT_GT(masked(15), masked(31));
+  EXPECT_GT(masked(31), masked(63));
+}
+
 TEST(RegisterTime, RowsThatFallIntoOneSetOfACacheAreFetchedAtEachStep) {
   // Rows of A are 4 KiB apart: with 14 of them the 12 places of a set do not do.
   const auto fetched = [](int64_t k, int64_t rows) {
@@ -243,6 +265,11 @@ TEST(RegisterTime, RatesThatTheModelLacksAreDerived) {
   EXPECT_EQ(of->caches[1].bytes_per_cycle, 6);
   EXPECT_EQ(of->caches[1].ways, 0);
   EXPECT_FALSE(core_rates(*model, "DRAM", DataType::fp32, 16));
+  // Rates and clock are measured one after the other: a little over two units is two.
+  model->executors[0].rates[DataType::fp32].ops_per_cycle = 64.7;
+  EXPECT_EQ(core_rates(*model, "CORE", DataType::fp32, 16)->multiply_adds, 2);
+  model->executors[0].rates[DataType::fp32].ops_per_cycle = 70;
+  EXPECT_EQ(core_rates(*model, "CORE", DataType::fp32, 16)->multiply_adds, 3);
 }
 
 TEST(RegisterTime, TheBoundIsNotAboveTheTimeOfAnyTile) {
