@@ -11,6 +11,7 @@
 #include "stria/passes/compute_deps.h"
 #include "stria/passes/constant_fold.h"
 #include "stria/passes/constraint_reduction.h"
+#include "stria/passes/cut_lanes.h"
 #include "stria/passes/dead_code.h"
 #include "stria/passes/delay_stores.h"
 #include "stria/passes/distribute.h"
