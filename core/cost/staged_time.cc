@@ -319,10 +319,49 @@ StagedKernel::Operation StagedKernel::operation(const Tile& tile, std::vector<Mo
   const double overhead = rates_->unit->overhead_cycles * rates_->unit_cycle;
   const double computes = std::ceil(cycles.value() - 1e-9) * rates_->unit_cycle;
   Operation out;
+  out.parts = parts;
+  out.part_takes = overhead + computes;
+  for (const Move& move : moves) out.part_bytes += move.operand / parts;
   out.takes = rounds * overhead + std::max(rounds * computes, port);
-  out.busy = rates_->spread ? std::max(parts * (overhead + computes) / rates_->instances, port)
-                            : out.takes / rates_->instances;
+  // Tiles of fewer parts than instances run whole beside each other, others fill them up.
+  const double beside = std::floor(rates_->instances / parts);
+  out.busy = !rates_->spread
+                 ? out.takes / rates_->instances
+                 : std::max(beside >= 1 ? (overhead + computes) / beside
+                                        : parts * (overhead + computes) / rates_->instances,
+                            port);
   return out;
+}
+
+// Parts run in rounds, as many at once as there are instances, while the next tile is brought. No
+// one has less of the port than it wants without all having the same.
+void StagedKernel::share_port(const Operation& operation, StagedTime& time) const {
+  const double port = rates_->read_port, wants = operation.part_bytes / operation.part_takes,
+               transfer = narrower(rates_->in.bytes, port);
+  double brings = time.bring, takes = 0, beside = 0;
+  for (double left = operation.parts; left > 0; left -= rates_->instances) {
+    const double parts = std::min(left, rates_->instances);
+    const double moved = brings > 0 ? transfer : 0, even = port / (parts + (moved > 0 ? 1 : 0));
+    double part = wants, other = moved;
+    if (parts * wants + moved > port) {
+      if (wants <= even)
+        other = port - parts * wants;
+      else if (moved <= even)
+        part = (port - moved) / parts;
+      else
+        part = other = even;
+    }
+    const double round = operation.part_takes * (wants > 0 ? wants / part : 1);
+    takes += round;
+    if (moved > 0) {
+      const double here = std::min(round, brings * transfer / other);
+      beside += here;
+      brings -= here * other / transfer;
+      if (brings < 1e-6) brings = 0;
+    }
+  }
+  time.bring = beside + brings;
+  time.operation = std::max(time.operation, takes);
 }
 
 // One operation for each tile, one after the other.
@@ -375,6 +414,7 @@ StagedTime StagedKernel::time(const Tile& tile) const {
   out.operation = operation.takes;
   out.bring = transfers(parts, in_parts, false, false);
   out.take_away = transfers(parts, in_parts, true, false);
+  if (rates_->spread && rates_->one_port && rates_->banks == 1) share_port(operation, out);
   const double one = out.bring + out.operation + out.take_away;
   out.period =
       std::max({operation.busy,

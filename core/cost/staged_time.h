@@ -12,10 +12,13 @@
 //   bring,       of each tensor latency + bytes / bytes per cycle; one after the other on an
 //   take away    instance of the transfer unit, and together not faster than the buses
 //   period       the longest of
-//                  operation / instances,
+//                  operation / instances (of those that share a tile: over the whole tiles that
+//                  run beside each other),
 //                  bring, take away (their sum if one instance does both, or one bus carries both),
 //                  the busiest port, and
 //                  bring + operation + take away over the tiles under way
+//                (where instances share a tile and reads and writes one port: operation and bring
+//                as they are beside each other, each part and the transfer with a fair share, C6)
 //   all          whole tensors, bring + operation + take away, and a period for each further tile
 //
 // clang-format on
@@ -122,6 +125,8 @@ class StagedKernel {
   struct Operation {
     double takes = 0;  // from its start to its end
     double busy = 0;   // of all instances together, as if parts of tiles filled them
+    double parts = 1;  // of the tile, each
+    double part_takes = 0, part_bytes = 0;  // alone, and over the ports meanwhile
   };
 
   StagedKernel(const stripe::Block& block, std::vector<int64_t> tensor_bytes,
@@ -141,6 +146,8 @@ class StagedKernel {
   // Sets the operands of `moves`; leaves the probe a part of the tile.
   Operation operation(const Tile& tile, std::vector<Move>& moves, const std::vector<bool>& in_parts,
                       const std::vector<size_t>& banks) const;
+  // Operation and bring of `time` as they are beside each other over one port.
+  void share_port(const Operation& operation, StagedTime& time) const;
   StagedTime all_near(const Tile& tile) const;
 
   mutable stripe::Block probe_;  // with the ranges of the tile that is looked at
