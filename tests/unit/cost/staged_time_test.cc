@@ -151,6 +151,15 @@ TEST(StagedTime, PartsOfATileOnAllInstances) {
   EXPECT_EQ(near.cycles, near.whole + 4 * (5 + 16 * 32));
 }
 
+// Four parts of 2816 bytes each and a transfer, all of which want more than a fifth of the port,
+// have a fifth: the transfer half of what it takes alone.
+TEST(StagedTime, PartsAndATransferShareOnePort) {
+  const StagedTime time = time_on(
+      {.memory = R"(, "banks": 1, "bank_bytes": 40)", .units = 4, .spread = true}, {16, 32, 64});
+  EXPECT_EQ(time.operation, 4 * (4 * 64 + 2048 + 4 * 32 * 4) / 4 / 8);
+  EXPECT_EQ(time.bring, 2 * (10 + 16 * 64 / 16));
+}
+
 TEST(StagedTime, PortsAndBanksOfNearMemory) {
   // 8 bytes a cycle for reads and writes. Columns of B step over 32 bytes, so that all are in one
   // bank of four; neighbours in C step over two banks.
