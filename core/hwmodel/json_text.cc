@@ -250,9 +250,12 @@ std::string what_values_made(const std::string& text, size_t at, const Place& pl
   if (paths.empty()) return "";
   if (begin == end)
     return fmt::format("{} is empty here, where JSON needs a value", join(paths, ", "));
+  const std::string made = text.substr(begin, end - begin);
+  // What stands beside it is wrong then.
+  if (json::accept(made)) return "";
   return fmt::format(
       "{} makes '{}' here, which is no JSON value (a number, a text in quotation marks)",
-      join(paths, ", "), text.substr(begin, end - begin));
+      join(paths, ", "), made);
 }
 
 Result<json> parse(std::string text, const Place& place, JsonPlaces* places) {
