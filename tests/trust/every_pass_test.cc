@@ -85,6 +85,7 @@ class EveryPass {
 
   // A pass that never did anything was not tested.
   void expect_work(int64_t programs) const {
+    EXPECT_FALSE(records_.empty()) << "no pass '" << text_from("STRIA_TRUST_PASS", "") << "'";
     for (const auto& [name, record] : records_) {
       EXPECT_FALSE(sets_.at(name).empty()) << name << ": no options fit; see given_sets()";
       if (programs < 500) continue;  // of which these say little
