@@ -116,7 +116,25 @@ Block copy_of(const Block& points, const Refinement& view, const Refinement& in_
   return copy;
 }
 
-void turn_kernel(Block& kernel, const Turn& turn, int64_t lanes, const TurnLanesOptions& options) {
+// How many outer points run in a row, in equal rows, so that enough are left for all cores.
+int64_t blocks_of(const Block& kernel, const Turn& turn, int64_t along, int64_t across,
+                  const HardwareModel& model, const TurnLanesOptions& options) {
+  int64_t most = options.blocks;
+  const ExecutionUnit* unit = model.find_executor(options.unit);
+  if (unit && unit->count > 1) {
+    double points = 1;
+    for (const Index& index : kernel.idxs)
+      points *= static_cast<double>(ceil_div(
+          index.range, index.name == turn.lanes ? along : index.name == turn.across ? across : 1));
+    const double wanted = static_cast<double>(unit->count * options.points_per_core);
+    most = static_cast<int64_t>(std::clamp(points / wanted, 1.0, static_cast<double>(most)));
+  }
+  const int64_t all = ceil_div(kernel.find_index(turn.across)->range, across);
+  return ceil_div(all, ceil_div(all, most));
+}
+
+void turn_kernel(Block& kernel, const Turn& turn, int64_t lanes, const HardwareModel& model,
+                 const TurnLanesOptions& options) {
   // An index of one value would stay inside whole, beside the lanes.
   std::map<std::string, Affine> one;
   for (const Index& index : kernel.idxs)
@@ -134,7 +152,8 @@ void turn_kernel(Block& kernel, const Turn& turn, int64_t lanes, const TurnLanes
   };
   const bool several = options.tiles > 1 || options.tiles_across > 1;
   const int64_t along = lanes * options.tiles, across = lanes * options.tiles_across;
-  Block& row = options.blocks > 1 ? cut(kernel, along, across * options.blocks) : kernel;
+  const int64_t blocks = blocks_of(kernel, turn, along, across, model, options);
+  Block& row = blocks > 1 ? cut(kernel, along, across * blocks) : kernel;
   Block& tiles = several ? cut(row, along, across) : row;
   Block points = std::move(cut(tiles, lanes, lanes));
   // Stores go on in the same rows.
@@ -185,7 +204,13 @@ void describe(TurnLanesOptions& options, OptionFields& fields) {
   fields.add("tiles_across", options.tiles_across,
              "tiles along the inputs across them, one after the other", {1, 1 << 10});
   fields.add("blocks", options.blocks,
-             "outer points along the inputs across them that run one after the other", {1, 1 << 10});
+             "outer points along the inputs across them that run one after the other, at most",
+             {1, 1 << 10});
+  fields.add("unit", options.unit, "execution unit of the model that runs them");
+  fields.add("points_per_core", options.points_per_core,
+             "outer points that are left for each instance of the unit, where there are as many; "
+             "one instance needs none",
+             {1, 1 << 10});
   fields.add("tile_set", options.tile_set, "tags for the blocks around lanes");
   fields.add("block_set", options.block_set, "tags for the loop over the tiles of an outer point");
 }
@@ -193,6 +218,7 @@ void describe(TurnLanesOptions& options, OptionFields& fields) {
 Status turn_lanes(stripe::Program& program, const TurnLanesOptions& options, PassContext& context) {
   STRIA_RETURN_IF_ERROR(
       check_unit(context.model(), UnitUse::hold, "/registers", options.registers));
+  STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/unit", options.unit));
   return for_each_kernel(program, options.reqs, [&](Block& kernel, const TensorNames& around) {
     context.matched();
     std::string reason = why_not(kernel, around);
@@ -208,7 +234,7 @@ Status turn_lanes(stripe::Program& program, const TurnLanesOptions& options, Pas
       context.skipped(kernel.name, reason);
       return Status();
     }
-    turn_kernel(kernel, turn, vector.lanes, options);
+    turn_kernel(kernel, turn, vector.lanes, context.model(), options);
     context.count("kernels_turned");
     context.changed();
     return Status();

@@ -13,7 +13,8 @@
 // tiles in a row along both dimensions (`tiles`, `tiles_across`) make up one outer point, so that a
 // page, and what the memory fetches beside a line, is used before it is left. Outer points along the
 // inputs' rows (`blocks`) run one after the other: rows whose distance is a multiple of a cache's
-// sets push each other out, while the next columns have sets of their own. Requires: a kernel that is one block
+// sets push each other out, while the next columns have sets of their own; fewer of them where cores
+// would have none left. Requires: a kernel that is one block
 // of loads, stores and scalar statements without aggregation, whose points commute; an index along
 // which all outputs lie in a row, and another one along which the inputs do that do not lie along
 // the first. Ensures: the same values. Runs after order_indices and before vectorize, which leaves
@@ -37,14 +38,19 @@ struct TurnLanesOptions {
   int64_t min_range = 4;          // shorter indices have no lanes
   int64_t tiles = 4;              // in a row along the outputs at an outer point, one after the other
   int64_t tiles_across = 16;      // along the inputs
-  int64_t blocks = 64;            // outer points along the inputs that one core runs in a row
+  // Outer points along the inputs that one core runs in a row, at most: instances of `unit`, if there
+  // are several, are left `points_per_core` points each as far as there are so many.
+  int64_t blocks = 64;
+  std::string unit = "CORE";  // execution unit of the model
+  int64_t points_per_core = 8;
   std::vector<std::string> tile_set = {"register_tile"};  // tags of the blocks around lanes
   // Tags of the loop over the tiles of an outer point, if there are several.
   std::vector<std::string> block_set = {"turned"};
 };
 
 void describe(TurnLanesOptions& options, OptionFields& fields);
-// not_found if the model has units but not this one, invalid_argument if it holds nothing.
+// not_found if the model has units but not one of these, invalid_argument if `registers` holds nothing
+// or `unit` runs nothing.
 Status turn_lanes(stripe::Program& program, const TurnLanesOptions& options, PassContext& context);
 
 }  // namespace stria::passes
