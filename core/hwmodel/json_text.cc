@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "stria/base/text.h"
 
@@ -152,6 +153,11 @@ class DuplicateKeys {
     size_t at_;
     size_t* read_;
   };
+  // The number that the parser has read last.
+  std::pair<size_t, size_t> last_number(const std::string& text) const {
+    const size_t end = text.find_last_of("0123456789", read_ - 1) + 1;
+    return {text.find_last_not_of("0123456789+-.eE", end - 1) + 1, end};
+  }
   Reader first(const std::string& text) { return {text, 0, &read_}; }
   Reader last(const std::string& text) { return {text, text.size(), &read_}; }
 
@@ -246,9 +252,15 @@ std::string what_values_made(const std::string& text, size_t at, const Place& pl
   size_t begin = std::min(at, text.size());
   const size_t end = std::min(text.find_first_of(kBetween, begin), text.size());
   while (begin > 0 && kBetween.find(text[begin - 1]) == std::string_view::npos) --begin;
-  const std::vector<std::string> paths = place.reads_of(begin, end).paths;
+  const bool empty = begin == end;
+  TemplateReads reads = place.reads_of(begin, end);
+  if (empty) {
+    while (begin > 0 && std::isspace(static_cast<unsigned char>(text[begin - 1]))) --begin;
+    reads.add(place.reads_of(begin, end));
+  }
+  const std::vector<std::string>& paths = reads.paths;
   if (paths.empty()) return "";
-  if (begin == end)
+  if (empty)
     return fmt::format("{} is empty here, where JSON needs a value", join(paths, ", "));
   const std::string made = text.substr(begin, end - begin);
   // What stands beside it is wrong then.
@@ -280,6 +292,10 @@ Result<json> parse(std::string text, const Place& place, JsonPlaces* places) {
     const size_t at = error.byte > 0 ? error.byte - 1 : 0;
     const std::string made = what_values_made(text, at, place);
     return place.fail(at, made.empty() ? message : made);
+  } catch (const json::out_of_range&) {
+    const auto [begin, end] = keys.last_number(text);
+    return place.fail(begin, fmt::format("{} is beyond what 64 bits of floating point hold",
+                                         text.substr(begin, end - begin)));
   } catch (const json::exception& error) {
     return place.fail(0, error.what());
   }
