@@ -38,7 +38,7 @@ Result<FoundWay> find_way(const HardwareModel& model, const TransferUnit& unit,
   FoundWay out;
   std::vector<std::set<size_t>> steps;  // of all instances, the buses that come first, second, …
   Status why;
-  for (int64_t i = 0; i < unit.count; ++i) {
+  for (const int64_t i : instances_on_buses(model, unit.name)) {
     Result<TransferWay> way =
         transfer_way(model, UnitInstance{from.name}, {unit.name, i}, UnitInstance{to.name});
     if (!way.ok()) {

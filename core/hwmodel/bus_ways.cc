@@ -2,6 +2,7 @@
 #include "stria/hwmodel/bus_ways.h"
 
 #include <algorithm>
+#include <set>
 
 #include "stria/base/text.h"
 
@@ -9,6 +10,16 @@ namespace stria {
 
 std::string to_string(const UnitInstance& unit) {
   return fmt::format("{}[{}]", unit.name, unit.instance);
+}
+
+std::vector<int64_t> instances_on_buses(const HardwareModel& model, std::string_view unit) {
+  std::set<int64_t> out;
+  for (const Bus& bus : model.buses)
+    for (const auto* ends : {&bus.sources, &bus.sinks})
+      for (const UnitInstance& end : *ends)
+        if (end.name == unit) out.insert(end.instance);
+  if (out.empty()) return {0};
+  return {out.begin(), out.end()};
 }
 
 BusReach::BusReach(const HardwareModel& model, const UnitInstance& from,

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,10 @@ namespace stria {
 
 // "DRAM[0]".
 std::string to_string(const UnitInstance& unit);
+
+// The instances of the unit that buses lead to or from, in ascending order; the first alone if there
+// are none. A model may have more instances than can be looked at one by one.
+std::vector<int64_t> instances_on_buses(const HardwareModel& model, std::string_view unit);
 
 // All that is reached from one unit. Keeps nothing of the model.
 class BusReach {

@@ -121,12 +121,13 @@ Status check_routes(const HardwareModel& model, const ScheduleOptions& options,
                     const stripe::Location& far, bool in, bool out) {
   if (options.xfer_loc.empty() || model.buses.empty()) return {};
   const stripe::LocationUnit& unit = options.xfer_loc.path.back();
-  const Instances movers = instances_of(unit, model.unit_count(unit.name).value_or(1));
+  const bool is_one = unit.units.size() == 1 && unit.units[0].is_constant();
   std::optional<UnitInstance> home;
   if (!far.empty()) home = {far.path.back().name, instances_of(far.path.back(), 1).first};
   const Instances banks = instances_of(options.mem_loc.path.back(), options.num_banks);
   Status why;
-  for (int64_t i = movers.first; i < movers.end; ++i) {
+  for (const int64_t i : is_one ? std::vector<int64_t>{unit.units[0].constant()}
+                                : instances_on_buses(model, unit.name)) {
     const Status here = check_ways(model, home, {unit.name, i}, banks, in, out);
     if (here.ok()) return {};
     if (why.ok()) why = here;

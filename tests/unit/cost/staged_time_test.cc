@@ -220,6 +220,10 @@ TEST(StagedTime, AModelMustHaveTheUnitsAndTheBuses) {
   one_way.buses[0].bytes_per_cycle = 0;
   EXPECT_THAT(staged_rates(one_way, units()).status().to_string(),
               HasSubstr("carries 0 bytes per cycle"));
+  // Transfer units beyond counting, of which buses name one.
+  HardwareModel many = model;
+  for (TransferUnit& unit : many.transfers) unit.count = 1'000'000'000;
+  EXPECT_TRUE(staged_rates(many, units()).ok());
 }
 
 }  // namespace

@@ -63,6 +63,13 @@ TEST(BusWays, MistakesNameBothEnds) {
               HasSubstr("2 ways of 2 buses from 'DMA[0]' to 'SRAM[1]'"));
 }
 
+TEST(BusWays, InstancesOnBusesAreThoseThatAnEndNames) {
+  const HardwareModel model = network();
+  EXPECT_THAT(instances_on_buses(model, "SRAM"), ElementsAre(0, 1));
+  EXPECT_THAT(instances_on_buses(model, "DMA"), ElementsAre(0));
+  EXPECT_THAT(instances_on_buses(model, "DSP"), ElementsAre(0));
+}
+
 // A longer way beside the shortest one is no second way.
 TEST(BusWays, DetoursDoNotCount) {
   HardwareModel model = network();
