@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/task_order.h"
 
-#include <algorithm>
+#include <utility>
 
 namespace stria::sim {
 
@@ -49,19 +49,25 @@ void TaskOrder::fetch() {
       *outermost = own;
     }
   }
-  waiting_ = 0;
-  for (uint32_t i = 0; i < instances; ++i) move_on(i);
+  // Those that have waited for it.
+  const uint64_t number = first_ + pieces_.size() - 1;
+  kept.instances = std::exchange(waiting_, 0);
+  for (uint32_t i = 0; i < instances; ++i)
+    if (piece_of_[i] == number) move_on(i);
 }
 
 void TaskOrder::move_on(uint32_t instance) {
-  const uint64_t end = first_ + pieces_.size();
   uint64_t& at = piece_of_[instance];
-  const auto through = [&](const Line& line) { return line.at == line.tasks.size(); };
-  while (at < end && through(pieces_[at - first_].lines[instance])) ++at;
-  if (at == end) ++waiting_;
+  for (; has_task(instance); ++at) {
+    KeptPiece& piece = piece_of(instance);
+    const Line& line = piece.lines[instance];
+    if (line.at < line.tasks.size()) break;
+    --piece.instances;
+    if (at + 1 < first_ + pieces_.size()) ++pieces_[at + 1 - first_].instances;
+  }
+  if (!has_task(instance)) ++waiting_;
   // Pieces that all have left behind.
-  const uint64_t oldest = *std::min_element(piece_of_.begin(), piece_of_.end());
-  for (; first_ < oldest && !pieces_.empty(); ++first_) pieces_.pop_front();
+  for (; !pieces_.empty() && pieces_.front().instances == 0; ++first_) pieces_.pop_front();
 }
 
 TaskOrder::Next TaskOrder::next(uint32_t instance, uint64_t now) {

@@ -71,6 +71,7 @@ class TaskOrder {
   struct KeptPiece {
     Timeline timeline;
     std::vector<Line> lines;  // by instance
+    size_t instances = 0;     // that have a task left in it, and none in one before
   };
 
   void fetch();
