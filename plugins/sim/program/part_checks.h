@@ -18,7 +18,7 @@ struct StatementSpan {
 };
 
 // out_of_range: the model says that something is 0 without which no machine works: a clock, the size
-// of a memory, the rate of a unit, the width of a bus. What it does not say is not looked at.
+// of a memory, the rate of a unit; or a bus has no width. What else it does not say is not looked at.
 Status check_model(const HardwareModel& model);
 
 // out_of_range: a tensor reaches beyond its memory; which one, which memory, by how many bytes.
