@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "stria/passes/index_role.h"
 #include "stria/passes/split_block.h"
 #include "stria/passes/statement_list.h"
 #include "stria/stripe/walk.h"
@@ -37,6 +38,8 @@ std::string why_not(const Block& block) {
         return ref.dir == stripe::RefDir::out && ref.agg;
       }))
     return "it starts an aggregation";
+  // What one part has written the next one could read on other units, without a barrier between.
+  if (has_index_locations(block)) return "a location names an index";
   return "";
 }
 
