@@ -17,12 +17,6 @@ int64_t common_divisor(int64_t a, int64_t b) {
   return (b & (b - 1)) == 0 && a != 0 ? std::min(a & -a, b) : std::gcd(a, b);
 }
 
-// Sets of one instance; 1: a line may lie anywhere.
-int64_t sets_of(const MemoryUnit& memory) {
-  if (memory.ways <= 0 || memory.size_bytes <= 0) return 1;
-  return std::max<int64_t>(1, memory.size_bytes / memory.line_bytes / memory.ways);
-}
-
 MemoryUse use_of(const TiledBlock& block, const Tile& tile, const MemoryUnit& memory,
                  int64_t pipeline_depth, bool least) {
   MemoryUse out;
@@ -66,6 +60,12 @@ double runs_of(const TiledBlock& block, const Tile& tile, size_t depth) {
 }
 
 }  // namespace
+
+int64_t sets_of(const MemoryUnit& memory) {
+  if (memory.ways <= 0 || memory.size_bytes <= 0) return 1;
+  return std::max<int64_t>(
+      1, memory.size_bytes / std::max<int64_t>(memory.line_bytes, 1) / memory.ways);
+}
 
 double lines_of(const TiledView& view, const Tile& tile, int64_t line_bytes) {
   const auto line = static_cast<double>(std::max<int64_t>(line_bytes, 1));

@@ -9,6 +9,9 @@
 
 namespace stria::cost {
 
+// Sets of one instance of a cache; 1: a line may lie anywhere.
+int64_t sets_of(const MemoryUnit& memory);
+
 // Lines (or transactions) of `line_bytes` that the box of a tile lies in, if it begins on one;
 // neighbouring rows share lines. Never fewer for a larger tile.
 double lines_of(const TiledView& view, const Tile& tile, int64_t line_bytes);

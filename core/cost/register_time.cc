@@ -8,6 +8,7 @@
 
 #include "stria/base/text.h"
 #include "stria/cost/cache_fill.h"
+#include "stria/cost/memory_use.h"
 #include "stria/cost/tile_search.h"
 
 namespace stria::cost {
@@ -305,8 +306,7 @@ std::optional<CoreRates> core_rates(const HardwareModel& model, const std::strin
     level.bytes = as_double(memories[m]->size_bytes);
     level.line_bytes = std::max<int64_t>(memories[m]->line_bytes, 1);
     if (m + 1 < memories.size()) level.ways = memories[m]->ways;
-    if (level.ways > 0)
-      level.sets = std::max<int64_t>(1, memories[m]->size_bytes / level.line_bytes / level.ways);
+    if (level.ways > 0) level.sets = sets_of(*memories[m]);
     const double given = rate_of(level.behind);
     rate = given > 0 ? given : rate * kNextMemory;
     level.bytes_per_cycle = rate;

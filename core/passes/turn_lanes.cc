@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "stria/base/text.h"
+#include "stria/cost/memory_use.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/index_role.h"
 #include "stria/passes/located_unit.h"
@@ -116,6 +118,32 @@ Block copy_of(const Block& points, const Refinement& view, const Refinement& in_
   return copy;
 }
 
+// Tiles along the outputs at an outer point: as many as are asked for, unless their inputs, rows at
+// a distance, would push each other out of the cache's sets.
+int64_t tiles_kept(const Block& kernel, const Turn& turn, int64_t lanes, const HardwareModel& model,
+                   const TurnLanesOptions& options) {
+  const MemoryUnit* cache = model.find_memory(options.memory);
+  if (!cache || cache->ways <= 0 || cache->line_bytes <= 0) return options.tiles;
+  const cost::TiledBlock block = cost::tiled_block(kernel);
+  const auto places = [&](int64_t tiles) {
+    cost::Tile tile;
+    for (const cost::TiledBlock::Index& index : block.indices)
+      tile.push_back(std::min(index.range, index.name == turn.lanes ? lanes * tiles
+                                           : index.name == turn.across
+                                               ? lanes * options.tiles_across
+                                               : 1));
+    double out = 0;
+    for (const cost::TiledView& view : block.views)
+      if (std::find(turn.inputs.begin(), turn.inputs.end(), view.name) != turn.inputs.end())
+        out += cost::places_of(view, tile, cache->line_bytes, cost::sets_of(*cache));
+    return out;
+  };
+  const double most = static_cast<double>(options.percent * cache->ways) / 100;
+  for (int64_t tiles = options.tiles; tiles >= options.min_tiles; --tiles)
+    if (places(tiles) <= most) return tiles;
+  return options.tiles;
+}
+
 // How many outer points run in a row, in equal rows, so that enough are left for all cores.
 int64_t blocks_of(const Block& kernel, const Turn& turn, int64_t along, int64_t across,
                   const HardwareModel& model, const TurnLanesOptions& options) {
@@ -201,6 +229,13 @@ void describe(TurnLanesOptions& options, OptionFields& fields) {
   fields.add("min_range", options.min_range, "indices of fewer points have no lanes", {2});
   fields.add("tiles", options.tiles, "tiles in a row along the outputs at an outer point",
              {1, 1 << 10});
+  fields.add(
+      "memory", options.memory,
+      "cache of the model whose sets keep the inputs of an outer point: where they would not, "
+      "there are fewer `tiles`; \"\" = any number");
+  fields.add("percent", options.percent, "of the places in its sets, for them", {1, 100});
+  fields.add("min_tiles", options.min_tiles, "where it keeps not even so many, there are `tiles`",
+             {1, 1 << 10});
   fields.add("tiles_across", options.tiles_across,
              "tiles along the inputs across them, one after the other", {1, 1 << 10});
   fields.add("blocks", options.blocks,
@@ -218,6 +253,7 @@ void describe(TurnLanesOptions& options, OptionFields& fields) {
 Status turn_lanes(stripe::Program& program, const TurnLanesOptions& options, PassContext& context) {
   STRIA_RETURN_IF_ERROR(
       check_unit(context.model(), UnitUse::hold, "/registers", options.registers));
+  STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::hold, "/memory", options.memory));
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/unit", options.unit));
   return for_each_kernel(program, options.reqs, [&](Block& kernel, const TensorNames& around) {
     context.matched();
@@ -234,7 +270,12 @@ Status turn_lanes(stripe::Program& program, const TurnLanesOptions& options, Pas
       context.skipped(kernel.name, reason);
       return Status();
     }
-    turn_kernel(kernel, turn, vector.lanes, context.model(), options);
+    TurnLanesOptions kept = options;
+    kept.tiles = tiles_kept(kernel, turn, vector.lanes, context.model(), options);
+    if (kept.tiles < options.tiles)
+      context.note(fmt::format("{}: {} tiles along the outputs: {} keeps no more rows", kernel.name,
+                               kept.tiles, options.memory));
+    turn_kernel(kernel, turn, vector.lanes, context.model(), kept);
     context.count("kernels_turned");
     context.changed();
     return Status();

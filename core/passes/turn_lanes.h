@@ -38,6 +38,12 @@ struct TurnLanesOptions {
   int64_t min_range = 4;          // shorter indices have no lanes
   int64_t tiles = 4;              // in a row along the outputs at an outer point, one after the other
   int64_t tiles_across = 16;      // along the inputs
+  // Memory unit of the model, a cache whose sets are to keep an outer point's inputs in so much of
+  // their places: where they do not, there are fewer `tiles`, but `min_tiles` at least, below which
+  // more is lost on stores than is won. "" = no such memory.
+  std::string memory;
+  int64_t percent = 75;
+  int64_t min_tiles = 3;
   // Outer points along the inputs that one core runs in a row, at most: instances of `unit`, if there
   // are several, are left `points_per_core` points each as far as there are so many.
   int64_t blocks = 64;
@@ -49,8 +55,8 @@ struct TurnLanesOptions {
 };
 
 void describe(TurnLanesOptions& options, OptionFields& fields);
-// not_found if the model has units but not one of these, invalid_argument if `registers` holds nothing
-// or `unit` runs nothing.
+// not_found if the model has units but not one of these, invalid_argument if `registers` or `memory`
+// holds nothing or `unit` runs nothing.
 Status turn_lanes(stripe::Program& program, const TurnLanesOptions& options, PassContext& context);
 
 }  // namespace stria::passes
