@@ -65,6 +65,9 @@ void visit_constraints(Block& block, const Forms& outer, const Box& box, int& fr
   }
 }
 
+// Has the index several values in one run of its block?
+bool moves(const Index& index) { return !index.affine || index.range > 1; }
+
 // Does the block's location tell its points apart by the index?
 bool is_lane(const Block& block, const Index& index) {
   return std::any_of(block.location.path.begin(), block.location.path.end(),
@@ -144,7 +147,7 @@ class InteriorSplitter {
       if (range.lower >= 0 || range.upper < 0) return false;
       bool own = false;
       for (const auto& [name, coefficient] : worst.terms())
-        own = own || !loop.find_index(name)->affine;
+        own = own || moves(*loop.find_index(name));
       // An outer index's constraint is the outer loop's to split, unless that is the kernel. Lanes
       // are split by nothing else.
       if (!own && !below_kernel && !names_index(loop.location)) return false;
@@ -180,7 +183,7 @@ class InteriorSplitter {
     // Parts that outer values alone tell apart: one of them runs, as it did.
     const bool reorders = std::any_of(all.begin(), all.end(), [&](const Affine& guard) {
       return std::any_of(guard.terms().begin(), guard.terms().end(),
-                         [&](const auto& term) { return !loop.find_index(term.first)->affine; });
+                         [&](const auto& term) { return moves(*loop.find_index(term.first)); });
     });
     if (std::string reason = reorders ? why_points_do_not_commute(loop, names) : "";
         !reason.empty()) {
