@@ -207,7 +207,8 @@ class Evaluator {
       STRIA_ASSIGN(Value number, defined(child));
       if (!number->is_number_integer())
         return fail(child,
-                    fmt::format("range needs integers, this is {}", template_print(*number)));
+                    // A text in its quotation marks: "8" is none.
+                    fmt::format("range needs integers, this is {}", json_print(*number)));
       STRIA_ASSIGN(int64_t whole_number, whole(child, *number));
       numbers.push_back(whole_number);
     }

@@ -99,6 +99,7 @@ TEST(Template, ErrorsCarryLineAndColumn) {
   EXPECT_THAT(rendered("{% for i in range(2) %}{% endif %}"), HasSubstr("inside a loop"));
   EXPECT_THAT(rendered("{% fro i in range(2) %}"), HasSubstr("did you mean 'for'?"));
   EXPECT_THAT(rendered("{{ range(99999999) }}"), HasSubstr("more than"));
+  EXPECT_THAT(rendered("{{ range('8') }}"), HasSubstr("range needs integers, this is \"8\""));
   EXPECT_THAT(rendered("{{ 9223372036854775807 + 1 }}"), HasSubstr("does not fit in 64 bits"));
   EXPECT_THAT(rendered("{{ [1][3] }}"), HasSubstr("item 3 of a list of 1"));
   EXPECT_THAT(rendered("{{ 'a' < 1 }}"), HasSubstr("cannot compare"));
