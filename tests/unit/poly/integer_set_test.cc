@@ -314,6 +314,23 @@ TEST(IntegerSet, ABoxIsOnePieceWithoutConstraints) {
   EXPECT_EQ(piece.point, (std::vector<Affine>{Affine::of("i"), Affine::of("j") + -2, Affine(3)}));
 }
 
+// Multiples and a run of numbers: what the solver's library joins, 0, 1, 4 to 0, 1, 4, 5, is kept apart.
+TEST(IntegerSet, PartsWithFloorsAreNotJoinedToMore) {
+  for (int64_t step = 2; step <= 6; ++step)
+    for (int64_t last = 0; last <= 3; ++last)
+      for (int64_t run = 0; run <= 2 * step; ++run) {
+        const auto multiples =
+            IntegerSet::box({{"e", {0, last}}}).image({"x"}, {Affine::of("e", step)});
+        ASSERT_TRUE(multiples.ok());
+        const auto both = multiples->unite(IntegerSet::box({{"x", {0, run}}}));
+        ASSERT_TRUE(both.ok());
+        Points expected;
+        for (int64_t e = 0; e <= last; ++e) expected.insert({e * step});
+        for (int64_t x = 0; x <= run; ++x) expected.insert({x});
+        EXPECT_EQ(enumerate(*both), expected) << step << " " << last << " " << run;
+      }
+}
+
 TEST(IntegerSet, StridedSetsNeedNoConstraints) {
   IntegerSet all = IntegerSet::box({{"i", {0, 10}}});
   auto even = IntegerSet::box({{"e", {0, 5}}}).image({"i"}, {Affine::of("e", 2)});
