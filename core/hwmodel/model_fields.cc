@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <set>
 
 #include "stria/base/text.h"
 
@@ -261,6 +262,7 @@ Status read_ends(const std::map<std::string, int64_t>& units, ObjectReader& bus,
   const json* list = bus.get(key);
   if (!list || !list->is_array() || list->empty())
     return bus.fail(key, "must be a list of units such as \"DRAM[0]\"");
+  std::set<std::pair<std::string, int64_t>> listed;
   for (size_t i = 0; i < list->size(); ++i) {
     const json& entry = (*list)[i];
     auto fail = [&](const std::string& message) {
@@ -279,6 +281,9 @@ Status read_ends(const std::map<std::string, int64_t>& units, ObjectReader& bus,
     if (unit->instance >= count->second)
       return fail(
           fmt::format("the model has {} of '{}', counted from 0", count->second, unit->name));
+    // It would be a second way to the same place.
+    if (!listed.emplace(unit->name, unit->instance).second)
+      return fail(fmt::format("'{}[{}]' is listed twice", unit->name, unit->instance));
     ends.push_back(*unit);
   }
   return {};

@@ -203,6 +203,10 @@ TEST(HardwareModel, MistakesNameTheJsonPath) {
       HasSubstr("the model has 1 of 'DRAM'"));
   EXPECT_THAT(
       failure(
+          R"({"mem_units": {"A": {}, "B": {}}, "buses": [{"sources": ["A"], "sinks": ["B", "B[0]"]}]})"),
+      HasSubstr("/buses/0/sinks/1: 'B[0]' is listed twice"));
+  EXPECT_THAT(
+      failure(
           R"({"mem_units": {"DRAM": {}}, "buses": [{"sources": ["DRAM[0"], "sinks": ["DRAM"]}]})"),
       HasSubstr("must be a unit such as"));
   EXPECT_THAT(failure(R"({"mem_units": {"DRAM": {"policy": "manged"}}})"),
