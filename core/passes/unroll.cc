@@ -65,6 +65,15 @@ bool is_parallel(const Block& block, const std::string& index) {
                      });
 }
 
+// Does the block, or one inside it, number the units that run it?
+bool numbers_units(const Block& block) {
+  return std::any_of(block.location.path.begin(), block.location.path.end(),
+                     [](const stripe::LocationUnit& unit) { return !unit.units.empty(); }) ||
+         std::any_of(block.stmts.begin(), block.stmts.end(), [](const Statement& stmt) {
+           return stmt.block() && numbers_units(*stmt.block());
+         });
+}
+
 bool is_outermost(const Block& block, const std::string& index) {
   for (const Index& each : block.idxs) {
     if (each.name == index) return true;
@@ -78,14 +87,16 @@ class Expander {
   Expander(const UnrollOptions& options, PassContext& context)
       : options_(options), context_(context) {}
 
-  void run(Block& parent, const TensorNames& around) {
+  // `in_group`: a block around the parent has a location.
+  void run(Block& parent, const TensorNames& around, bool in_group) {
     const TensorNames names = around.inside(parent);
+    in_group |= !parent.location.empty();
     std::vector<std::vector<Statement>> parts(parent.stmts.size());
     for (size_t i = 0; i < parts.size(); ++i) {
       Block* block = parent.stmts[i].block();
       if (block && is_selected(*block)) {
         context_.matched();
-        if (std::string reason = why_not(parent, *block, names); !reason.empty()) {
+        if (std::string reason = why_not(parent, *block, names, in_group); !reason.empty()) {
           context_.skipped(block->name, reason);
         } else {
           for (Block& copy : expand(*block)) parts[i].emplace_back(std::move(copy));
@@ -93,7 +104,7 @@ class Expander {
           continue;
         }
       } else if (block) {
-        run(*block, names);
+        run(*block, names, in_group);
       }
       Statement& same = parts[i].emplace_back();
       same.op = std::move(parent.stmts[i].op);
@@ -114,7 +125,8 @@ class Expander {
     return nullptr;
   }
 
-  std::string why_not(const Block& parent, const Block& block, const TensorNames& names) const {
+  std::string why_not(const Block& parent, const Block& block, const TensorNames& names,
+                      bool in_group) const {
     const Index* index = find(block);
     if (!index) return "it has no such index";
     if (block.tags.has("vector") || block.tags.has("stencil")) return "it is one operation";
@@ -123,6 +135,7 @@ class Expander {
     if (!is_outermost(block, index->name) && !is_parallel(block, index->name)) {
       if (!why_points_do_not_commute(block, names).empty()) return "its points do not commute";
     }
+    const bool has_lanes = in_group && numbers_units(block);
     for (const Refinement& ref : block.refs) {
       if (options_.make_views && names_index(ref.location))
         return "a view's location names an index";
@@ -132,6 +145,9 @@ class Expander {
       const bool restarts = ref.dir == RefDir::out || ref.agg->type != ref.shape.type;
       if (opens && restarts && !writes_apart(block, ref, index->name))
         return "each copy would start its aggregation again";
+      // Lanes meet in one aggregation without a barrier, not in one of each copy.
+      if (opens && has_lanes && !writes_apart(block, ref, index->name))
+        return "lanes of several copies would meet without a barrier";
     }
     return "";
   }
@@ -273,7 +289,7 @@ Status unroll(stripe::Program& program, const UnrollOptions& options, PassContex
     return invalid_argument("/hint: it marks loops, and /expand_idx '{}' writes one out; give one of them",
                             options.expand_idx);
   if (options.expand_idx.empty()) return mark(program, options, context);
-  Expander(options, context).run(program.entry, {});
+  Expander(options, context).run(program.entry, {}, false);
   return {};
 }
 
