@@ -43,6 +43,8 @@ bool runs_on_after_failure(const OpenCl& cl, cl_context context, cl_device_id de
     const bool taken = fill(0, 1, &never) && fill(1, 0, nullptr);
     cl.clFlush(queue);
     const bool failed = cl.clSetUserEventStatus(never, CL_OUT_OF_RESOURCES) == CL_SUCCESS;
+    // What waits for an event that never ends keeps its queue and its memory, released or not.
+    if (!failed) cl.clSetUserEventStatus(never, CL_COMPLETE);
     runs_on = !taken || !failed || status_at_end(cl, events[1]) >= CL_COMPLETE;
   }
   for (cl_event event : {events[0], events[1], never})

@@ -306,6 +306,13 @@ TEST_F(OpenClFaults, AKernelThatFailsAmongOthersFailsABatchThatNobodyWatches) {
   // The device is well.
   set_fault(kNoFault);
   EXPECT_TRUE(run_three().ok());
+  // A driver that cannot be asked: what was to tell has ended.
+  TearDown();
+  SetUp();
+  set_fault(kRefusesFailures);
+  EXPECT_TRUE(run_three().ok());
+  EXPECT_EQ(events, 3);
+  EXPECT_EQ(loaders("stria_opencl_open_events"), 0);
 }
 
 TEST_F(OpenClFaults, ALaunchThatTheDriverRefusesNamesItsSizes) {

@@ -29,6 +29,7 @@ std::atomic<int> stria_opencl_fault{0};
 std::atomic<int> stria_opencl_arguments_set{0};
 std::atomic<int> stria_opencl_kernels{0};
 std::atomic<int> stria_opencl_kernel_events{0};
+std::atomic<int> stria_opencl_open_events{0};
 
 cl_int clSetKernelArg(cl_kernel kernel, cl_uint position, size_t size, const void* value) {
   ++stria_opencl_arguments_set;
@@ -74,9 +75,18 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
   return code;
 }
 
+cl_event clCreateUserEvent(cl_context context, cl_int* code) {
+  cl_event event = STRIA_REAL(clCreateUserEvent)(context, code);
+  if (event) ++stria_opencl_open_events;
+  return event;
+}
+
 cl_int clSetUserEventStatus(cl_event event, cl_int status) {
+  if (stria_opencl_fault == kRefusesFailures && status < 0) return CL_OUT_OF_HOST_MEMORY;
   const bool runs_on = stria_opencl_fault == kRunsOn || stria_opencl_fault == kRunsOnAfterOne;
-  return STRIA_REAL(clSetUserEventStatus)(event, runs_on ? CL_COMPLETE : status);
+  const cl_int code = STRIA_REAL(clSetUserEventStatus)(event, runs_on ? CL_COMPLETE : status);
+  if (code == CL_SUCCESS) --stria_opencl_open_events;
+  return code;
 }
 
 cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t size, void* value,
