@@ -47,7 +47,8 @@ std::map<std::string, int64_t> sizes_by_role(const Block& block, const VectorCho
   for (const IndexRole& role : roles) {
     if (role.name == vector.index) {
       tile[role.name] = size_or_whole(sizes.vectors * vector.lanes, role.range);
-    } else if (sizes.across > 0 && role.kind == IndexKind::output && runs_across(block, role.name)) {
+    } else if (sizes.across > 0 && role.kind == IndexKind::output &&
+               runs_across(block, role.name)) {
       tile[role.name] = std::min(sizes.across, role.range);
     } else if (role.kind == IndexKind::output && has_reuse(block, role.name)) {
       outputs.push_back(&role);
@@ -310,9 +311,10 @@ class Tiler {
 
 // Sizes are said or chosen, not both.
 Status check_options(const AutotileOptions& options, const PassContext& context) {
-  if (!options.choice.memory.empty() && (!options.tile_sizes.empty() || roles_given(options)))
-    return invalid_argument("/memory: the tile is chosen by it, and {} says its sizes already",
-                            options.tile_sizes.empty() ? "a role" : "tile_sizes");
+  const std::string chosen_by = first_given(options.choice);
+  if (!chosen_by.empty() && (!options.tile_sizes.empty() || roles_given(options)))
+    return invalid_argument("{}: a tile would be chosen by it, and {} says its sizes already",
+                            chosen_by, options.tile_sizes.empty() ? "a role" : "/tile_sizes");
   STRIA_RETURN_IF_ERROR(check_not_excluded("/reqs", options.reqs, options.exclude));
   return check_choice(options.choice, context);
 }
@@ -323,9 +325,10 @@ void describe_roles(RoleSizes& sizes, OptionFields& fields) {
   fields.add("output", sizes.output,
              "tiles of the other output indices with reuse, in points, by rising output stride; 0 "
              "= whole");
-  fields.add("apart", sizes.apart,
-             "tiles of the other output indices without reuse, in points, by rising output stride; 0 "
-             "= whole");
+  fields.add(
+      "apart", sizes.apart,
+      "tiles of the other output indices without reuse, in points, by rising output stride; 0 "
+      "= whole");
   fields.add("other_output", sizes.other_output,
              "tile of the output indices beyond those lists, in points; 0 = whole");
   fields.add("across", sizes.across,

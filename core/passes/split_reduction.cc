@@ -100,12 +100,12 @@ class ReductionSplitter {
           });
         });
     if (!every_part_writes && !options_.clear) return "parts may leave an element without points";
-    if (options_.parts == 0 && options_.tile.cost == "group_time") {
+    if (options_.parts == 0 && !options_.tile.cost.empty()) {
       const std::optional<cost::GroupRates> rates = group_rates(context_.model(), options_.tile);
       if (!rates) return "the model does not say what a unit of work groups can do";
       if (context_.model().clock_mhz <= 0) return "the model does not say how fast its clock is";
-      steps = fastest_steps(kernel, whole, *out, *longest, nest, outputs, steps,
-                            every_part_writes, *rates);
+      steps = fastest_steps(kernel, whole, *out, *longest, nest, outputs, steps, every_part_writes,
+                            *rates);
       if (steps >= longest->range) return "its parts would take longer";
     }
     Parts parts = make(std::move(whole), *out, *longest, steps, nest, every_part_writes);
@@ -142,8 +142,7 @@ class ReductionSplitter {
     const double launches_us = (every_part_writes ? 2 : 3) * model.launch_us;
     double points = 1;
     for (const Index& index : whole.idxs) points *= static_cast<double>(index.range);
-    const double least =
-        std::max(launches_us, us(points / (rates.units * rates.multiply_adds)));
+    const double least = std::max(launches_us, us(points / (rates.units * rates.multiply_adds)));
     for (int64_t steps = reduction.range; best > least && steps > fewest;) {
       steps = std::max(fewest, ceil_div(steps, 2));
       const int64_t parts = ceil_div(reduction.range, steps);
@@ -292,22 +291,22 @@ void describe(SplitReductionOptions& options, OptionFields& fields) {
   fields.add("min_steps", options.min_steps, "of the reduction in a part, at least", {1});
   fields.add("clear", options.clear,
              "also where a kernel has to set the parts to the identity first");
-  describe_choice(options.tile,
-                  fields.group("tile",
-                               "with the cost group_time, its units and what groups may be like: "
-                               "there are as many parts as take the shortest time by the best "
-                               "tile of each; no other cost is taken"));
+  describe_group_choice(
+      options.tile,
+      fields.group("tile",
+                   "what groups of a tile may be like: there are as many parts as take the "
+                   "shortest time by the best tile of each"));
 }
 
 Status split_reduction(stripe::Program& program, const SplitReductionOptions& options,
                        PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/unit", options.unit));
-  if (options.tile != TileChoiceOptions()) {
-    if (options.tile.cost != "group_time")
+  if (options.tile != SplitReductionOptions().tile) {
+    if (options.tile.cost.empty())
       return invalid_argument(
-          "/tile/cost: '{}' does not say how long parts take, 'group_time' does; without /tile they "
-          "are counted by /unit",
-          options.tile.cost);
+          "/tile: it needs the cost 'group_time', which says how long parts take; without /tile "
+          "they "
+          "are counted by /unit");
     if (options.parts > 0)
       return invalid_argument(
           "/tile: it is to say how many parts take the shortest time, and /parts says {} already",

@@ -33,16 +33,16 @@ struct SplitReductionOptions {
   int64_t outputs = 1024;       // of one group
   int64_t min_steps = 64;       // of the reduction in a part, at least
   bool clear = true;            // also where the parts have to be set to the identity first
-  // With its cost "group_time", and `parts` 0: half as many parts again and again, down to none,
+  // With the cost "group_time", and `parts` 0: half as many parts again and again, down to none,
   // and of these as many as take the shortest time with the other kernels, by the best tile of
   // each. Starting a kernel takes the model's launch_us. As it is by default, it is not looked at;
-  // otherwise with another cost, or with `parts`, it is an error.
-  TileChoiceOptions tile;
+  // otherwise without a cost, or with `parts`, it is an error.
+  TileChoiceOptions tile = {.cost = ""};
 };
 
 void describe(SplitReductionOptions& options, OptionFields& fields);
-// not_found or invalid_argument if the model has units but not this one; invalid_argument for a tile
-// that would not be looked at.
+// not_found or invalid_argument if the model has units but not this one; invalid_argument for a
+// tile that would not be looked at.
 Status split_reduction(stripe::Program& program, const SplitReductionOptions& options,
                        PassContext& context);
 

@@ -66,6 +66,10 @@ struct TileChoiceOptions {
   bool operator==(const TileChoiceOptions&) const = default;
 };
 void describe_choice(TileChoiceOptions& options, OptionFields& fields);
+// Only what the cost `group_time` reads, and no other cost.
+void describe_group_choice(TileChoiceOptions& options, OptionFields& fields);
+// "/memory: "SRAM"", the first option that is not as it is by default; "" if all are.
+std::string first_given(TileChoiceOptions options);
 
 // Options against the model: not_found or invalid_argument with the JSON path of an option that
 // asks for what the model does not have; unsupported if `measure_top` finds no device.

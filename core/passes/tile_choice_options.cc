@@ -6,6 +6,29 @@
 
 namespace stria::passes {
 
+namespace {
+
+// Of the cost `group_time` alone.
+void describe_lanes(TileChoiceOptions& options, OptionFields& fields) {
+  fields.add("local", options.local, "group_time: memory unit that lanes of a group share");
+  fields.add("registers", options.registers, "group_time: memory unit that each lane has");
+  fields.add("parts", options.parts,
+             "group_time: lanes may share out a step's reduction, tag #parts");
+  fields.add("direct", options.direct,
+             "group_time: lanes may fetch what they multiply themselves, tag #direct");
+}
+
+}  // namespace
+
+void describe_group_choice(TileChoiceOptions& options, OptionFields& fields) {
+  fields.add("cost", options.cost, "how the times of groups are found out; none = not at all",
+             std::vector<std::string>{"group_time"});
+  fields.add("pipeline_depth", options.pipeline_depth, "group_time: steps staged at once",
+             {1, 1 << 20});
+  fields.add("unit", options.unit, "group_time: execution unit of the model that runs groups");
+  describe_lanes(options, fields);
+}
+
 void describe_choice(TileChoiceOptions& options, OptionFields& fields) {
   fields.add("memory", options.memory,
              "memory unit of the model; one instance is to hold the tile; \"\" = no limit");
@@ -17,12 +40,7 @@ void describe_choice(TileChoiceOptions& options, OptionFields& fields) {
   fields.add("unit", options.unit,
              "registers, staged_time: execution unit of the model; group_time: the one that runs "
              "groups");
-  fields.add("local", options.local, "group_time: memory unit that lanes of a group share");
-  fields.add("registers", options.registers, "group_time: memory unit that each lane has");
-  fields.add("parts", options.parts,
-             "group_time: lanes may share out a step's reduction, tag #parts");
-  fields.add("direct", options.direct,
-             "group_time: lanes may fetch what they multiply themselves, tag #direct");
+  describe_lanes(options, fields);
   fields.add("far", options.far, "staged_time: memory unit that tensors come from");
   fields.add("transfer", options.transfer, "staged_time: transfer unit that brings tiles");
   fields.add("spread", options.spread,
@@ -75,6 +93,20 @@ void describe_choice(TileChoiceOptions& options, OptionFields& fields) {
              {0, 1000});
   fields.add("explain_top", options.explain_top, "candidates that `--explain autotile` prints",
              {1, 1000});
+}
+
+std::string first_given(TileChoiceOptions options) {
+  const auto rows_of = [](TileChoiceOptions& of) {
+    OptionFields fields;
+    describe_choice(of, fields);
+    return fields.rows();
+  };
+  TileChoiceOptions none;
+  const std::vector<OptionRow> given = rows_of(options), initial = rows_of(none);
+  for (size_t i = 0; i < given.size(); ++i)
+    if (given[i].initial != initial[i].initial)
+      return fmt::format("/{}: {}", given[i].name, given[i].initial);
+  return "";
 }
 
 Status check_choice(const TileChoiceOptions& options, const PassContext& context) {
