@@ -24,19 +24,15 @@ WrittenNest refuse(std::string reason) {
   return nest;
 }
 
-// The block's indices as forms, given its parent's: own indices get the names that `own_name`
-// makes.
+// The block's indices as forms, given its parent's: own indices, and steps from a form, get the names
+// that `own_name` makes.
 template <typename OwnName>
 Forms index_forms(const Block& block, const Forms& parent, const OwnName& own_name) {
   Forms forms;
   for (const Index& index : block.idxs) {
-    if (index.affine) {
-      forms[index.name] = index.affine->substitute(parent);
-    } else if (index.range == 1) {
-      forms[index.name] = Affine();
-    } else {
-      forms[index.name] = Affine::of(own_name(index));
-    }
+    Affine& form = forms[index.name];
+    if (index.affine) form = index.affine->substitute(parent);
+    if (index.range != 1) form += Affine::of(own_name(index));
   }
   return forms;
 }

@@ -273,5 +273,34 @@ TEST(HandWritten, RangesWhoseProductIsBeyond64Bits) {
   EXPECT_EQ(stripe::print(*made).find("#unroll"), std::string::npos);
 }
 
+// An index from a form over several values takes all of them: a sum that leaves elements of some of
+// them out has no start, for that would overwrite these.
+TEST(HandWritten, ASumUnderAnIndexThatMoves) {
+  const auto sum_up_to = [](int last) {
+    return program("none new@0 C[0] i32(8:1)", fmt::format(R"(
+    inout C[0] i32(8:1)
+) {{
+  0: #kernel block [x:2] ( // kernel
+      inout C[0] i32(8:1)
+  ) {{
+    0: block [j:4 = 4*x] (
+        inout C[j] i32(1:1)
+    ) {{
+      0: block [j_0 = j, k:4] (
+          {} - j_0 - k >= 0
+          out C[0]:add.i32 i32(1:1)
+      ) {{
+        0: $a = (i32)1
+        1: C = store($a)
+      }}
+    }}
+  }}
+)", last));
+  };
+  EXPECT_KEEPS(sum_up_to(7), R"([{"agg_init": {}}])");
+  EXPECT_TRUE(keeps_values(sum_up_to(5), R"([{"agg_init": {}}])")
+                  .ends_with("constraints on reduction indices leave elements unwritten"));
+}
+
 }  // namespace
 }  // namespace stria::passes
