@@ -38,6 +38,11 @@ class Printer {
     return out_ + "}\n";
   }
 
+  std::string statement(const Statement& one) {
+    body({one}, 0);
+    return out_;
+  }
+
   std::string expr(const ExprRef& e, bool inside = false) {
     const auto arg = [&](size_t i) { return expr(e->args[i], true); };
     switch (e->kind) {
@@ -198,5 +203,9 @@ std::string_view name_of(Op op) {
 std::string print(const Function& function) { return Printer(function).function(); }
 
 std::string print(const ExprRef& expr, const Function& function) { return Printer(function).expr(expr); }
+
+std::string print(const Statement& statement, const Function& function) {
+  return Printer(function).statement(statement);
+}
 
 }  // namespace stria::semtree

@@ -19,5 +19,7 @@ namespace stria::semtree {
 
 std::string print(const Function& function);
 std::string print(const ExprRef& expr, const Function& function);
+// With what is inside it; ends in a line break.
+std::string print(const Statement& statement, const Function& function);
 
 }  // namespace stria::semtree

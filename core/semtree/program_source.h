@@ -47,7 +47,11 @@ struct ProgramSource {
   std::vector<SourceKernel> kernels;  // statements of prologue, then of main
 };
 
-// Fails with `unsupported` or `out_of_range` and names the kernel.
+// The kernel's tree, within what a group may have; as print_program makes it. Fails with `unsupported` or
+// `out_of_range` and names the kernel.
+Result<Function> build_kernel(const KernelBlock& kernel, const SourceOptions& options);
+
+// Fails as build_kernel does.
 Result<ProgramSource> print_program(const stripe::Program& program, const Dialect& dialect,
                                     const SourceOptions& options);
 

@@ -67,18 +67,6 @@ Shipped slides_pipeline() {
           std::move(model).value()};
 }
 
-// Some of the inputs are constants.
-void mark_constants(stripe::Program& program, uint64_t seed) {
-  std::set<std::string> names;
-  for (stripe::Refinement& ref : program.main()->refs)
-    if (ref.dir == stripe::RefDir::in && (seed >> (names.size() % 3)) % 2 == 0) {
-      ref.is_const = true;
-      names.insert(ref.from);
-    }
-  for (stripe::Refinement& ref : program.entry.refs)
-    ref.is_const = ref.is_const || names.count(ref.into) > 0;
-}
-
 TEST(ShippedPipelines, KeepTheValuesOfGeneratedPrograms) {
   std::vector<Shipped> all = shipped_pipelines();
   ASSERT_GE(all.size(), 4u);
@@ -107,7 +95,7 @@ TEST(ShippedPipelines, KeepTheValuesOfGeneratedPrograms) {
       }
       auto program = passes::make_program(generated.tile_text(), types, values);
       ASSERT_TRUE(program.ok()) << generated.tile_text() << program.status().to_string();
-      mark_constants(program->generic, seed);
+      passes::mark_constants(program->generic, seed);
       stripe::Program device = program->generic;
       const auto reports = run_pipeline(device, *steps, shipped.model, how);
       // A memory that a program does not fit into.

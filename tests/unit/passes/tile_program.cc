@@ -2,6 +2,7 @@
 #include "tile_program.h"
 
 #include <random>
+#include <set>
 
 #include "stria/base/file.h"
 #include "stria/builtins/evaluate.h"
@@ -43,7 +44,19 @@ Result<TileProgram> make_program(const std::string& text,
   return program;
 }
 
-std::string wrong_values(const stripe::Program& program, TileProgram& original) {
+void mark_constants(stripe::Program& program, uint64_t seed) {
+  std::set<std::string> names;
+  for (stripe::Refinement& ref : program.main()->refs)
+    if (ref.dir == stripe::RefDir::in && (seed >> (names.size() % 3)) % 2 == 0) {
+      ref.is_const = true;
+      names.insert(ref.from);
+    }
+  for (stripe::Refinement& ref : program.entry.refs)
+    ref.is_const = ref.is_const || names.count(ref.into) > 0;
+}
+
+std::string wrong_values(TileProgram& original,
+                         const std::function<Status(const std::vector<interp::TensorArg>&)>& run) {
   std::vector<interp::TensorArg> args;
   for (TestTensor& input : original.inputs) args.push_back(input.arg());
   std::vector<TestTensor> outputs;
@@ -53,13 +66,19 @@ std::string wrong_values(const stripe::Program& program, TileProgram& original) 
     outputs.push_back(std::move(output));
   }
   for (TestTensor& output : outputs) args.push_back(output.arg());
-  if (Status status = interp::interpret(program, args); !status.ok()) return status.to_string();
+  if (Status status = run(args); !status.ok()) return status.to_string();
   for (size_t i = 0; i < outputs.size(); ++i) {
     auto report = interp::compare(outputs[i].arg(), original.expected[i]);
     if (!report.ok()) return report.status().to_string();
     if (!report->passed()) return report->worst_text;
   }
   return "";
+}
+
+std::string wrong_values(const stripe::Program& program, TileProgram& original) {
+  return wrong_values(original, [&](const std::vector<interp::TensorArg>& tensors) {
+    return interp::interpret(program, tensors);
+  });
 }
 
 std::string wrong_step(const std::string& pipeline, const TemplateSettings& settings,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -35,7 +36,14 @@ Result<TileProgram> make_program(const std::string& text,
                                  const std::map<std::string, tile::TensorType>& inputs,
                                  const std::map<std::string, std::vector<Scalar>>& values = {});
 
-// "" or what is wrong with the values that `program` computes.
+// Marks some of the program's inputs as constants, others for another seed.
+void mark_constants(stripe::Program& program, uint64_t seed);
+
+// "" or what is wrong with the values that `run` computes of the inputs, for the outputs: it has both.
+std::string wrong_values(TileProgram& original,
+                         const std::function<Status(const std::vector<interp::TensorArg>&)>& run);
+
+// The same of those that `program` computes.
 std::string wrong_values(const stripe::Program& program, TileProgram& original);
 
 // Runs the pipeline on a copy and compares after every step; "" or the first step that goes wrong,

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel_run.h"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <set>
+#include <span>
+
+#include "stria/semtree/print.h"
+
+namespace stria::lanes {
+namespace {
+
+using semtree::Body;
+using semtree::Expr;
+using semtree::Place;
+using semtree::Statement;
+using Statements = std::span<const Statement>;
+
+class KernelRun {
+ public:
+  KernelRun(const semtree::Function& function, const std::vector<Argument>& arguments,
+            uint64_t seed, RunCounts& counts)
+      : function_(function),
+        arguments_(arguments),
+        random_(seed),
+        counts_(counts),
+        evaluator_(function) {
+    for (const semtree::Array& array : function.arrays)
+      arrays_.emplace_back(array.type, array.count * (array.shared ? 1 : lanes()), array.shared);
+    find_meetings(function.body);
+  }
+
+  Status run() {
+    STRIA_RETURN_IF_ERROR(check_arguments());
+    launch_ = ++last_phase();
+    std::vector<int64_t> groups(static_cast<size_t>(function_.trip_count));
+    std::iota(groups.begin(), groups.end(), 0);
+    std::shuffle(groups.begin(), groups.end(), random_);
+    for (int64_t group : groups) STRIA_RETURN_IF_ERROR(run_group(group));
+    return {};
+  }
+
+ private:
+  int64_t lanes() const { return function_.group_lanes; }
+  // Of barriers and launches of the whole process: memory outlives a run.
+  static uint64_t& last_phase() {
+    thread_local uint64_t phase = 0;
+    return phase;
+  }
+
+  template <typename... Args>
+  Status fault(fmt::format_string<Args...> text, Args&&... args) const {
+    return invalid_argument("kernel '{}': {}", function_.name,
+                            fmt::format(text, std::forward<Args>(args)...));
+  }
+  // The statement's first line.
+  std::string text_of(const Statement& statement) const {
+    const std::string text = semtree::print(statement, function_);
+    return "`" + text.substr(0, text.find('\n')) + "`";
+  }
+
+  // --- before the first group
+
+  Status check_arguments() const {
+    if (arguments_.size() != function_.params.size())
+      return fault("it takes {} arguments, not {}", function_.params.size(), arguments_.size());
+    for (size_t i = 0; i < arguments_.size(); ++i) {
+      const semtree::Parameter& param = function_.params[i];
+      const auto& [memory, first] = arguments_[i];
+      if (memory->type != param.type || first < 0 || first + param.span > memory->count())
+        return fault("'{}' has {} elements of {} from element {} on of {} of {}", param.name,
+                     param.span, name_of(param.type), first, memory->count(),
+                     name_of(memory->type));
+      for (size_t k = 0; k < i; ++k) {
+        const semtree::Parameter& other = function_.params[k];
+        if (memory == arguments_[k].memory && other.alias_group != param.alias_group &&
+            first < arguments_[k].first + other.span && arguments_[k].first < first + param.span)
+          return fault("'{}' and '{}' overlap, and it is told that they do not", other.name,
+                       param.name);
+      }
+    }
+    return {};
+  }
+
+  // Statements that hold a barrier, which lanes run side by side.
+  bool find_meetings(const Body& body) {
+    bool any = false;
+    for (const Statement& statement : body) {
+      bool meets = std::holds_alternative<semtree::Barrier>(statement.op);
+      if (auto* loop = std::get_if<semtree::For>(&statement.op)) meets = find_meetings(loop->body);
+      if (auto* branch = std::get_if<semtree::If>(&statement.op))
+        meets = find_meetings(branch->then);
+      if (meets) meetings_.insert(&statement);
+      any |= meets;
+    }
+    return any;
+  }
+
+  // --- a group
+
+  Status run_group(int64_t group) {
+    group_ = group;
+    ++counts_.groups;
+    counts_.groups_of_lanes += lanes() > 1;
+    variables_.assign(evaluator_.variable_values() * static_cast<size_t>(lanes()), {});
+    for (Memory& array : arrays_) array.forget();
+    next_phase();
+    for (int64_t lane = 0; lane < lanes(); ++lane) {
+      int64_t rest = group;
+      for (const semtree::Function::GridDim& dim : function_.grid) {
+        set(lane, dim.var, rest % dim.size);
+        rest /= dim.size;
+      }
+      if (function_.grid.empty() && function_.parallel_var >= 0)
+        set(lane, function_.parallel_var, group);
+      if (function_.lane_var >= 0) set(lane, function_.lane_var, lane);
+    }
+    order_.resize(static_cast<size_t>(lanes()));
+    std::iota(order_.begin(), order_.end(), 0);
+    return together(function_.body);
+  }
+
+  void next_phase() { shared_phase_ = tensor_phase_ = ++last_phase(); }
+
+  Value* variables(int64_t lane) {
+    return variables_.data() + static_cast<size_t>(lane) * evaluator_.variable_values();
+  }
+  void set(int64_t lane, int var, int64_t value) {
+    const DataType type = function_.vars[static_cast<size_t>(var)].type.scalar;
+    variables(lane)[evaluator_.position(var)] = {Scalar::of_int(type, value), false};
+  }
+
+  // All lanes, each for itself up to what holds a barrier.
+  Status together(const Body& body) {
+    for (size_t begin = 0; begin < body.size();) {
+      size_t end = begin;
+      while (end < body.size() && !meetings_.count(&body[end])) ++end;
+      if (end > begin) {
+        std::shuffle(order_.begin(), order_.end(), random_);
+        for (int64_t lane : order_)
+          STRIA_RETURN_IF_ERROR(alone(Statements(body).subspan(begin, end - begin), lane));
+      }
+      if (end < body.size()) STRIA_RETURN_IF_ERROR(meet(body[end]));
+      begin = end + 1;
+    }
+    return {};
+  }
+
+  Status meet(const Statement& statement) {
+    if (auto* branch = std::get_if<semtree::If>(&statement.op)) {
+      STRIA_ASSIGN(const int64_t condition, same_for_all(*branch->condition, statement));
+      return condition != 0 ? together(branch->then) : Status();
+    }
+    if (auto* loop = std::get_if<semtree::For>(&statement.op)) {
+      STRIA_ASSIGN(const int64_t lower, same_for_all(*loop->lower, statement));
+      STRIA_ASSIGN(const int64_t upper, same_for_all(*loop->upper, statement));
+      for (int64_t i = lower; i < upper; ++i) {
+        for (int64_t lane = 0; lane < lanes(); ++lane) set(lane, loop->var, i);
+        STRIA_RETURN_IF_ERROR(together(loop->body));
+      }
+      return {};
+    }
+    ++counts_.barriers;
+    next_phase();
+    return {};
+  }
+
+  // Of an expression around a barrier.
+  Result<int64_t> same_for_all(const Expr& expr, const Statement& statement) {
+    std::optional<int64_t> first;
+    for (int64_t lane = 0; lane < lanes(); ++lane) {
+      STRIA_ASSIGN(const int64_t value, number(expr, lane, statement));
+      if (first && value != *first)
+        return fault("lanes 0 and {} of group {} do not meet at the barriers in {}: {} and {}",
+                     lane, group_, text_of(statement), *first, value);
+      first = value;
+    }
+    return *first;
+  }
+
+  // --- a lane
+
+  Status alone(Statements statements, int64_t lane) {
+    for (const Statement& statement : statements) {
+      if (auto* let = std::get_if<semtree::Let>(&statement.op)) {
+        STRIA_RETURN_IF_ERROR(evaluate(*let->value, lane,
+                                       variables(lane) + evaluator_.position(let->var), statement));
+      } else if (auto* load = std::get_if<semtree::Load>(&statement.op)) {
+        STRIA_RETURN_IF_ERROR(touch(load->place, lane, false, statement));
+        Value* to = variables(lane) + evaluator_.position(load->var);
+        for (size_t i = 0; i < places_.size(); ++i)
+          to[i] = places_[i].memory ? places_[i].memory->load(places_[i].element)
+                                    : Value{convert(Scalar::of_bool(false),
+                                                    function_.element_type(load->place.memory)),
+                                            false};
+      } else if (auto* store = std::get_if<semtree::Store>(&statement.op)) {
+        if (store->value->type !=
+            semtree::Type{function_.element_type(store->place.memory), store->place.lanes})
+          return fault("{} stores {}", text_of(statement), to_string(store->value->type));
+        stored_.resize(static_cast<size_t>(store->place.lanes));
+        STRIA_RETURN_IF_ERROR(evaluate(*store->value, lane, stored_.data(), statement));
+        STRIA_RETURN_IF_ERROR(touch(store->place, lane, true, statement));
+        for (size_t i = 0; i < places_.size(); ++i)
+          if (places_[i].memory) places_[i].memory->store(places_[i].element, stored_[i]);
+      } else if (auto* loop = std::get_if<semtree::For>(&statement.op)) {
+        STRIA_ASSIGN(const int64_t lower, number(*loop->lower, lane, statement));
+        STRIA_ASSIGN(const int64_t upper, number(*loop->upper, lane, statement));
+        for (int64_t i = lower; i < upper; ++i) {
+          set(lane, loop->var, i);
+          STRIA_RETURN_IF_ERROR(alone(loop->body, lane));
+        }
+      } else if (auto* branch = std::get_if<semtree::If>(&statement.op)) {
+        STRIA_ASSIGN(const int64_t condition, number(*branch->condition, lane, statement));
+        if (condition != 0) STRIA_RETURN_IF_ERROR(alone(branch->then, lane));
+      } else if (auto* operation = std::get_if<semtree::Instruction>(&statement.op)) {
+        return unsupported(
+            "kernel '{}': '{}' is an operation of hardware, which has no meaning here",
+            function_.name, operation->name);
+      }  // A prefetch touches nothing.
+    }
+    return {};
+  }
+
+  Status evaluate(const Expr& expr, int64_t lane, Value* out, const Statement& statement) {
+    const Status status = evaluator_.evaluate(expr, variables(lane), out);
+    return status.ok() ? status
+                       : fault("lane {} of group {}, {}: {}", lane, group_, text_of(statement),
+                               status.message());
+  }
+
+  // Of a scalar that decides where or whether something is done.
+  Result<int64_t> number(const Expr& expr, int64_t lane, const Statement& statement) {
+    Value value;
+    STRIA_RETURN_IF_ERROR(evaluate(expr, lane, &value, statement));
+    if (value.poison)
+      return fault("lane {} of group {}, {}: '{}' hangs on what was never written", lane, group_,
+                   text_of(statement),
+                   semtree::print(std::make_shared<const Expr>(expr), function_));
+    return value.scalar.i;
+  }
+
+  // Puts the elements of the place into places_, null for lanes that the mask leaves out, and
+  // records the access.
+  Status touch(const Place& place, int64_t lane, bool writes, const Statement& statement) {
+    const size_t count = static_cast<size_t>(place.lanes);
+    const bool is_param = function_.is_param(place.memory);
+    const bool own = !is_param && !function_.array(place.memory).shared;
+    if (is_param && writes && !function_.params[static_cast<size_t>(place.memory)].writable)
+      return fault("{} writes to '{}', which is only read", text_of(statement),
+                   function_.memory_name(place.memory));
+    const bool gathers = place.offset && place.offset->type.lanes > 1;
+    offsets_.assign(gathers ? count : 1, {Scalar::of_int(DataType::i64, 0), false});
+    if (place.offset)
+      STRIA_RETURN_IF_ERROR(evaluate(*place.offset, lane, offsets_.data(), statement));
+    masks_.assign(count, {Scalar::of_bool(true), false});
+    if (place.mask) STRIA_RETURN_IF_ERROR(evaluate(*place.mask, lane, masks_.data(), statement));
+    const auto where = [&] {
+      return fmt::format("lane {} of group {}, {}", lane, group_, text_of(statement));
+    };
+    const std::string& name = function_.memory_name(place.memory);
+    const int64_t size = is_param ? function_.params[static_cast<size_t>(place.memory)].span
+                                  : function_.array(place.memory).count;
+    places_.assign(count, {});
+    for (size_t i = 0; i < count; ++i) {
+      if (masks_[i].poison) return fault("{}: the mask hangs on what was never written", where());
+      if (!masks_[i].scalar.truth()) continue;
+      const Value& offset = offsets_[gathers ? i : 0];
+      if (offset.poison)
+        return fault("{}: the place in '{}' hangs on what was never written", where(), name);
+      if (!gathers && offset.scalar.i % place.multiple != 0)
+        return fault("{}: the place's offset {} in '{}' is no multiple of {}", where(),
+                     offset.scalar.i, name, place.multiple);
+      const int64_t element =
+          offset.scalar.i + place.constant + (gathers ? 0 : static_cast<int64_t>(i) * place.stride);
+      if (element < 0 || element >= size)
+        return fault("{}: element {} of '{}', which has {}", where(), element, name, size);
+      Memory* memory = is_param
+                           ? arguments_[static_cast<size_t>(place.memory)].memory
+                           : &arrays_[static_cast<size_t>(place.memory) - function_.params.size()];
+      const int64_t base = is_param ? arguments_[static_cast<size_t>(place.memory)].first
+                           : own    ? lane * size
+                                    : 0;
+      places_[i] = {memory, base + element};
+      if (!own)
+        STRIA_RETURN_IF_ERROR(record(places_[i], is_param, lane, writes, statement, name, element));
+    }
+    return {};
+  }
+
+  struct Element {
+    Memory* memory = nullptr;
+    int64_t element = 0;
+  };
+
+  Status record(const Element& at, bool is_param, int64_t lane, bool writes,
+                const Statement& statement, const std::string& name, int64_t element) {
+    ++counts_.accesses;
+    const auto index = static_cast<size_t>(at.element);
+    const Party by_lane = at.memory->by_lanes[index].add(is_param ? tensor_phase_ : shared_phase_,
+                                                         {lane, &statement}, writes);
+    if (by_lane.number >= 0)
+      return fault(
+          "lanes {} and {} of group {} touch element {} of '{}' with no barrier between that "
+          "orders it: {} and {}",
+          by_lane.number, lane, group_, element, name, text_of(*by_lane.statement),
+          text_of(statement));
+    if (!is_param) return {};
+    const Party by_group = at.memory->by_groups[index].add(launch_, {group_, &statement}, writes);
+    if (by_group.number >= 0)
+      return fault("groups {} and {} touch element {} of '{}': {} and {}", by_group.number, group_,
+                   element, name, text_of(*by_group.statement), text_of(statement));
+    return {};
+  }
+
+  const semtree::Function& function_;
+  const std::vector<Argument>& arguments_;
+  std::mt19937_64 random_;
+  RunCounts& counts_;
+  Evaluator evaluator_;
+  std::vector<Memory>
+      arrays_;  // those that are not shared once for each lane, one behind the other
+  std::set<const Statement*> meetings_;
+  uint64_t launch_ = 0, shared_phase_ = 0, tensor_phase_ = 0;
+  int64_t group_ = 0;
+  std::vector<int64_t> order_;    // of the lanes
+  std::vector<Value> variables_;  // lane by lane
+  // Of the statement that runs.
+  std::vector<Element> places_;
+  std::vector<Value> stored_, offsets_, masks_;
+};
+
+}  // namespace
+
+RunCounts& RunCounts::operator+=(const RunCounts& other) {
+  groups += other.groups;
+  groups_of_lanes += other.groups_of_lanes;
+  barriers += other.barriers;
+  accesses += other.accesses;
+  return *this;
+}
+
+Status run_kernel(const semtree::Function& function, const std::vector<Argument>& arguments,
+                  uint64_t seed, RunCounts& counts) {
+  return KernelRun(function, arguments, seed, counts).run();
+}
+
+}  // namespace stria::lanes
