@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -29,14 +30,38 @@ struct FoundWay {
   int64_t movers = 0;
 };
 
+// Bytes in a cycle of transfers over all of these ways at once, each a set of buses: fair shares
+// (C6), by filling all ways alike; a bus that is full stops those over it. `widths`: by bus.
+double fair_sum(std::vector<std::set<size_t>> ways, std::map<size_t, double> widths) {
+  double sum = 0, level = 0;
+  while (!ways.empty()) {
+    std::map<size_t, double> users;
+    for (const std::set<size_t>& way : ways)
+      for (size_t bus : way) ++users[bus];
+    double step = kNone;
+    for (const auto& [bus, count] : users) step = std::min(step, widths[bus] / count);
+    level += step;
+    std::set<size_t> full;
+    for (const auto& [bus, count] : users)
+      if (widths[bus] / count == step)
+        full.insert(bus);
+      else
+        widths[bus] -= step * count;
+    sum += level * static_cast<double>(std::erase_if(ways, [&](const std::set<size_t>& way) {
+             return std::any_of(way.begin(), way.end(),
+                                [&](size_t bus) { return full.count(bus) > 0; });
+           }));
+  }
+  return sum;
+}
+
 Result<FoundWay> find_way(const HardwareModel& model, const TransferUnit& unit,
                           const MemoryUnit& from, const MemoryUnit& to) {
   const auto cycles = [&](double own, double clock) { return own / model.unit_cycles(clock); };
-  const auto rate = [&](size_t bus) {
-    return model.buses[bus].bytes_per_cycle * model.unit_cycles(model.buses[bus].clock_mhz);
-  };
   FoundWay out;
-  std::vector<std::set<size_t>> steps;  // of all instances, the buses that come first, second, …
+  std::vector<std::set<size_t>> ways;  // of the instances
+  std::map<size_t, double> widths;
+  double latencies = 0, rates = 0;
   Status why;
   for (const int64_t i : instances_on_buses(model, unit.name)) {
     Result<TransferWay> way =
@@ -49,28 +74,26 @@ Result<FoundWay> find_way(const HardwareModel& model, const TransferUnit& unit,
     }
     std::vector<size_t> buses = std::move(way->in);
     buses.insert(buses.end(), way->out.begin(), way->out.end());
-    out.way.latency =
-        cycles(from.latency_cycles, from.clock_mhz) + cycles(unit.latency_cycles, unit.clock_mhz);
     double narrowest = kNone;
-    steps.resize(std::max(steps.size(), buses.size()));
-    for (size_t step = 0; step < buses.size(); ++step) {
-      const Bus& bus = model.buses[buses[step]];
-      out.way.latency += cycles(bus.latency_cycles, bus.clock_mhz);
-      narrowest = std::min(narrowest, rate(buses[step]));
-      steps[step].insert(buses[step]);
-      out.buses.insert(buses[step]);
+    for (size_t position : buses) {
+      const Bus& bus = model.buses[position];
+      const double width = bus.bytes_per_cycle * model.unit_cycles(bus.clock_mhz);
+      latencies += cycles(bus.latency_cycles, bus.clock_mhz);
+      narrowest = std::min(narrowest, width);
+      widths[position] = width;
     }
-    // Instances with buses of their own have them alike.
-    out.way.bytes = narrowest;
+    out.buses.insert(buses.begin(), buses.end());
+    ways.emplace_back(buses.begin(), buses.end());
+    rates += narrowest;
     ++out.movers;
   }
   if (out.movers == 0) return why;
-  out.way.together = kNone;
-  for (const std::set<size_t>& buses : steps) {
-    double sum = 0;
-    for (size_t bus : buses) sum += rate(bus);
-    out.way.together = std::min(out.way.together, sum);
-  }
+  // Transfers are spread over the instances: where their ways differ, the mean of them counts.
+  const auto movers = static_cast<double>(out.movers);
+  out.way.latency = cycles(from.latency_cycles, from.clock_mhz) +
+                    cycles(unit.latency_cycles, unit.clock_mhz) + latencies / movers;
+  out.way.bytes = rates / movers;
+  out.way.together = fair_sum(std::move(ways), std::move(widths));
   return out;
 }
 
@@ -212,8 +235,8 @@ std::vector<StagedKernel::Move> StagedKernel::moves() const {
 // The largest first, each into the bank with room that has the fewest: by view, or nothing if there
 // is no room.
 std::vector<size_t> StagedKernel::places(const std::vector<Move>& moves,
-                                         const std::vector<bool>& in_parts,
-                                         int64_t under_way, Missing* missing) const {
+                                         const std::vector<bool>& in_parts, int64_t under_way,
+                                         Missing* missing) const {
   const auto need = [&](size_t v) {
     return in_parts[v] ? moves[v].held * static_cast<double>(under_way) : moves[v].whole;
   };
@@ -229,7 +252,8 @@ std::vector<size_t> StagedKernel::places(const std::vector<Move>& moves,
     for (size_t bank = 0; bank < left.size(); ++bank)
       if (left[bank] >= need(v) && (best == left.size() || crowd[bank] < crowd[best])) best = bank;
     if (best == left.size()) {
-      if (missing) *missing = {tiled_.views[v].name, need(v), *std::max_element(left.begin(), left.end())};
+      if (missing)
+        *missing = {tiled_.views[v].name, need(v), *std::max_element(left.begin(), left.end())};
       return {};
     }
     left[best] -= need(v);

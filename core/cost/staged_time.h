@@ -62,9 +62,9 @@ struct StagedRates {
   int64_t depth = 1;                    // tiles that it has under way; 2 if the model does not say
   bool spread = false;                  // that share a tile, by even parts of what it writes
   struct Way {
-    double latency = 0;
-    double bytes = 0;     // of one transfer in a cycle; 0 = no limit
-    double together = 0;  // of all instances' transfers
+    double latency = 0;   // of one transfer; the mean of the instances, where their ways differ
+    double bytes = 0;     // of one transfer in a cycle, so too; 0 = no limit
+    double together = 0;  // of all instances' transfers at once
   };
   Way in, out;
   double movers = 1;       // instances that have a way
@@ -102,8 +102,8 @@ class StagedKernel {
 
   // A size for each index of `tiled_block(block)`.
   StagedTime time(const Tile& tile) const;
-  // A tensor that finds no bank with so many bytes left, where all that come tile by tile do so and one
-  // tile is under way; nullopt: there is room.
+  // A tensor that finds no bank with so many bytes left, where all that come tile by tile do so and
+  // one tile is under way; nullopt: there is room.
   struct Missing {
     std::string view;
     double bytes = 0, left = 0;  // of it, and of the bank that has most

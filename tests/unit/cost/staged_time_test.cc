@@ -204,6 +204,47 @@ TEST(StagedTime, ABoundIsNeverAboveATile) {
   EXPECT_GE(finite, 2000u);
 }
 
+// From DRAM to SRAM over two instances of DMA and these buses.
+StagedRates::Way way_over(const std::vector<std::string>& buses) {
+  const HardwareModel model =
+      load_hardware_model({"ways.json", R"({"name": "ways", "clock_mhz": 1000,
+  "mem_units": {"DRAM": {}, "SRAM": {"count": 1, "size_KiB": 8}},
+  "exec_units": {"CONV": {"op": "mac", "ops_per_cycle": 64}},
+  "tx_units": {"DMA": {"count": 2, "latency_cycles": 10}, "HOP": {}},
+  "buses": [{"sources": ["SRAM[0]"], "sinks": ["DMA[0]"], "bytes_per_cycle": 1},
+            {"sources": ["DMA[0]"], "sinks": ["DRAM[0]"], "bytes_per_cycle": 1},
+            )" + join(buses, ", ") + "]}"})
+          .value();
+  return staged_rates(model, units()).value().in;
+}
+std::string bus(const std::string& from, const std::string& to, int bytes, int latency = 0) {
+  return fmt::format(
+      R"({{"sources": ["{}"], "sinks": ["{}"], "bytes_per_cycle": {}, "latency_cycles": {}}})",
+      from, to, bytes, latency);
+}
+
+TEST(StagedTime, BusesOfInstancesShareWhatTheyCarryTogether) {
+  const std::string near = bus(R"(DMA[0]", "DMA[1])", "SRAM[0]", 64);
+  EXPECT_EQ(way_over({bus("DRAM[0]", "DMA[0]", 16), bus("DRAM[0]", "DMA[1]", 16), near}).together,
+            32);
+  // Each has a narrow bus, one before it and one behind it.
+  EXPECT_EQ(way_over({bus("DRAM[0]", "DMA[0]", 2), bus("DMA[0]", "SRAM[0]", 16),
+                      bus("DRAM[0]", "DMA[1]", 16), bus("DMA[1]", "SRAM[0]", 2)})
+                .together,
+            4);
+  // What one cannot use of a bus the other has.
+  EXPECT_EQ(way_over({bus("DRAM[0]", R"(DMA[0]", "DMA[1])", 16), bus("DMA[0]", "SRAM[0]", 4),
+                      bus("DMA[1]", "SRAM[0]", 64)})
+                .together,
+            16);
+  // One has a longer way, of which a bus in the middle is narrow.
+  const StagedRates::Way way = way_over({bus("DRAM[0]", "DMA[0]", 16), bus("DRAM[0]", "HOP[0]", 64),
+                                         bus("HOP[0]", "DMA[1]", 4, 8), near});
+  EXPECT_EQ(way.together, 20);
+  EXPECT_EQ(way.bytes, 10);
+  EXPECT_EQ(way.latency, 10 + 8 / 2);
+}
+
 TEST(StagedTime, AModelMustHaveTheUnitsAndTheBuses) {
   const HardwareModel model = machine();
   const auto says = [&](const StagedUnits& units) {
