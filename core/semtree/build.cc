@@ -10,8 +10,9 @@
 #include "stria/semtree/builder.h"
 #include "stria/semtree/expr.h"
 #include "stria/semtree/load_merging.h"
-#include "stria/semtree/variables.h"
 #include "stria/semtree/register_arrays.h"
+#include "stria/semtree/shared_parameters.h"
+#include "stria/semtree/variables.h"
 #include "stria/stripe/verifier.h"
 #include "stria/stripe/walk.h"
 
@@ -154,6 +155,7 @@ Result<Function> Builder::run() {
   STRIA_RETURN_IF_ERROR(place_arrays_in_registers(function_, wants_registers_, options_.loads_across_slots));
   if (options_.shared_vector_bytes > 0) merge_loads(function_, options_.shared_vector_bytes);
   remove_unused(function_);
+  find_shared_parameters(function_);
   int64_t stack = 0;
   for (const Array& array : function_.arrays)
     if (!array.in_registers && !array.shared) stack += array.count * byte_size(array.type);
@@ -196,6 +198,8 @@ Status Builder::make_parameters(Frame& outside) {
 }
 
 Status Builder::spread_points(Frame& frame, Body& out) {
+  if (has_lanes() && stripe::combines_across_lanes(main_, kernel_))
+    return unsupported("lanes of a group in {} add to one element at once", name_of_block(kernel_));
   const Type type{options_.index_type, 1};
   std::vector<const Index*> spread;
   std::vector<std::string> names;

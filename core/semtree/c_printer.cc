@@ -59,6 +59,7 @@ class KernelPrinter {
                        speller_.memory_name(param.type), shares_written_memory(param) ? "" : dialect_.no_alias + " ");
   }
   bool shares_written_memory(const Parameter& param) const {
+    if (param.shared) return true;
     return std::any_of(function_.params.begin(), function_.params.end(), [&](const Parameter& other) {
       return &other != &param && other.alias_group == param.alias_group && (other.writable || param.writable);
     });
@@ -114,8 +115,9 @@ class KernelPrinter {
         line(depth, "}");
       } else if (auto* s = std::get_if<Instruction>(&statement.op)) {
         instruction(*s, depth);
-      } else if (!std::holds_alternative<Prefetch>(statement.op)) {
-        line(depth, speller_.expand("barrier", {}, {}, {}, {}, "barrier") + ";");
+      } else if (auto* s = std::get_if<Barrier>(&statement.op)) {
+        const char* kind = s->parameters ? "barrier.parameters" : "barrier";
+        line(depth, speller_.expand(kind, {}, {}, {}, {}, "barrier") + ";");
       }
     }
   }

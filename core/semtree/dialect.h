@@ -56,7 +56,7 @@ struct Dialect {
   //   "component": lane $0 of vector $1; $0 is one hexadecimal digit
   //   "to_mask": a comparison of lanes $0 as a mask; "mask_as": mask $0 as wide as $T; "mask_bits": mask
   //   $0 as 0 or 1; "reinterpret": the bits of $0 as $T
-  //   "barrier": of all lanes of a group
+  //   "barrier": of all lanes of a group; "barrier.parameters": one that orders what they store in parameters too
   //   "instruction.<name>.<type of operand>.<type>…": an operation of the hardware; $0, $1, … are the
   //   registers of the first operand, then of the second, …; "pair": the bits of two elements of 16 bits,
   //   one register of $0

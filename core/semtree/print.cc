@@ -126,7 +126,8 @@ class Printer {
                                   function_.memory_name(operand.memory), fmt::join(operand.slots, " "));
         out_ += fmt::format("{}{}({})\n", indent, s->name, operands);
       } else {
-        out_ += indent + "barrier\n";
+        out_ += indent + (std::get<Barrier>(statement.op).parameters ? "barrier of parameters\n"
+                                                                     : "barrier\n");
       }
     }
   }

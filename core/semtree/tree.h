@@ -139,8 +139,11 @@ struct If {
   // condition held.
   std::vector<int> kept;
 };
-// All lanes of the group have reached it, and see what the others stored before, before one goes on.
-struct Barrier {};
+// All lanes of the group have reached it, and see what the others stored before in arrays that they
+// share, with `parameters` in the caller's memory too, before one goes on.
+struct Barrier {
+  bool parameters = false;
+};
 // Asks for the memory of a place, all of whose lanes lie in a row: a hint. It may lie beyond the memory.
 struct Prefetch {
   Place place;
@@ -177,6 +180,7 @@ struct Parameter {
   int64_t span = 0;  // elements from the base to the last one, inclusive
   // No parameter with another number overlaps this one. Parameters of one number may be the same memory.
   int alias_group = 0;
+  bool shared = false;  // lanes hand values on through it, from one side of a barrier to the other
 };
 
 // Memory of one parallel point, or of one lane of it; its content is undefined at first.

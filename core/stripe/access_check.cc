@@ -181,8 +181,9 @@ void check_accesses(const Program& program, const VerifyOptions& options, Findin
   AccessCheck(verdicts, has_clamp(program.entry)).block(place, nullptr, {}, {});
 }
 
-bool combines_across_points(const Block& main, const Block& kernel,
-                            const std::vector<std::string>& indices) {
+namespace {
+
+std::vector<Access> accesses_of_kernel(const Block& main, const Block& kernel) {
   std::map<std::string, View> views;
   std::map<std::string, const Refinement*> tensors;
   for (const Refinement& ref : main.refs) {
@@ -198,9 +199,25 @@ bool combines_across_points(const Block& main, const Block& kernel,
   const Place outer{nullptr, &main, 0, 1, {}};
   std::vector<Access> all;
   collect_accesses({&outer, &kernel, 0, 2, {}}, nullptr, views, all);
+  return all;
+}
+
+}  // namespace
+
+bool combines_across_points(const Block& main, const Block& kernel,
+                            const std::vector<std::string>& indices) {
   std::vector<std::string> variables;
   for (const std::string& index : indices) variables.push_back(fmt::format("{}@{}", index, 2));
-  return combines_across(all, variables, 2);
+  return combines_across(accesses_of_kernel(main, kernel), variables, 2);
+}
+
+bool combines_across_lanes(const Block& main, const Block& kernel) {
+  if (!holds_lane_blocks(kernel)) return false;
+  const std::vector<Access> all = accesses_of_kernel(main, kernel);
+  if (all.empty()) return false;
+  const Level* level = all[0].level.get();
+  while (level->around) level = level->around.get();
+  return lanes_combine(*level, all);
 }
 
 }  // namespace stria::stripe

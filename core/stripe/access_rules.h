@@ -44,6 +44,9 @@ bool combines_across(const std::vector<Access>& inside, const std::vector<std::s
 // barrier (S11).
 void check_barriers(const Place& place, const Level& level, const std::vector<Access>& inside,
                     Verdicts& verdicts);
+// Whether in such a block lanes of one lane block may combine into one element. True where it
+// cannot be decided.
+bool lanes_combine(const Level& level, const std::vector<Access>& inside);
 // Whether the block has a location and below it, with blocks between that number no units, there is
 // one that does.
 bool holds_lane_blocks(const Block& block);

@@ -128,6 +128,22 @@ class BarrierCheck {
     levels_[root.block] = &root;
   }
 
+  // Whether different lanes may combine into one element at once.
+  bool lanes_combine() const {
+    for (const auto& [leaf, accesses] : leaves_) {
+      const Level& level = *levels_.at(leaf);
+      const Place around{nullptr, level.around->block, 0, level.depth - 1, {}};
+      for (size_t a = 0; a < accesses.size(); ++a)
+        for (size_t b = a; b < accesses.size(); ++b) {
+          if (!run_in_one_aggregation(*accesses[a], *accesses[b], level.depth)) continue;
+          const Result<bool> apart =
+              no_other_lane(around, {accesses[a], {}}, {accesses[b], {}}, false, false);
+          if (!apart.ok() || !*apart) return true;
+        }
+    }
+    return false;
+  }
+
   Reach sequence(const Place& place) {
     const Block& block = *place.block;
     Reach all;
@@ -212,7 +228,6 @@ class BarrierCheck {
         const Access &a = *first.access, &b = *second.access;
         if (a.view.allocation != b.view.allocation || (!a.writes && !b.writes)) continue;
         if (around && a.view.depth == place.depth && rotates) continue;
-        if (run_in_one_aggregation(a, b, place.depth)) continue;
         const size_t from = position_in(place, a), to = position_in(place, b);
         if (told.count({a.view.allocation, to})) continue;
         const std::string what =
@@ -336,6 +351,14 @@ bool holds_lane_blocks(const Block& block) {
 void check_barriers(const Place& place, const Level& level, const std::vector<Access>& inside,
                     Verdicts& verdicts) {
   BarrierCheck(level, inside, verdicts).loop(place);
+}
+
+bool lanes_combine(const Level& level, const std::vector<Access>& inside) {
+  const VerifyOptions options;
+  Findings findings;
+  VerifyReport report;
+  Verdicts verdicts{options, findings, report};
+  return BarrierCheck(level, inside, verdicts).lanes_combine();
 }
 
 void check_standing(const Program& program, Findings& findings) {

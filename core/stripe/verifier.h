@@ -90,5 +90,7 @@ Status verify(const Program& program, const VerifyOptions& options = {},
 // decided. The program has passed the verifier.
 bool combines_across_points(const Block& main, const Block& kernel,
                             const std::vector<std::string>& indices);
+// The same of different lanes of one of its lane blocks (S11).
+bool combines_across_lanes(const Block& main, const Block& kernel);
 
 }  // namespace stria::stripe

@@ -112,7 +112,7 @@ semtree::Dialect dialect() {
   s["any"] = {"any_of($0)", {}};
   s["all"] = {"all_of($0)", {}};
   s["pair"] = {"pair_bits($0)", {}};
-  s["barrier"] = {"__syncthreads()", {}};
+  for (const char* name : {"barrier", "barrier.parameters"}) s[name] = {"__syncthreads()", {}};
   ptx::add_instructions(out);
   add_conversions(out);
   out.kernel = "extern \"C\" __global__ void __launch_bounds__($0)\n$1($2)";

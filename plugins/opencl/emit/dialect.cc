@@ -51,6 +51,7 @@ void add_operations(Dialect& out, const Features& features) {
   s["round_away"] = {"round($0)", {}};
   s["fma"] = {features.fma ? "fma($0, $1, $2)" : "($0 * $1 + $2)", {}};
   s["barrier"] = {"barrier(CLK_LOCAL_MEM_FENCE)", {}};
+  s["barrier.parameters"] = {"barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)", {}};
   for (const char* name : {"exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
                            "cosh", "tanh", "asinh", "acosh", "atanh"})
     s[name] = {std::string(name) + "($0)", {}};

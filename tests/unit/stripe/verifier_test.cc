@@ -288,7 +288,8 @@ TEST(Verifier, ArenasOfStatementsThatMayRunTogetherLieApart) {
 }
 
 TEST(Verifier, LanesNeedNoBarrierForWhatIsTheirOwn) {
-  // Each lane reads what it stored, in any later block, in warps too; sums into one aggregation.
+  // Each lane reads what it stored, in any later block, in warps too; lanes of one block sum into
+  // one aggregation.
   expect_passes(kernel(R"(0: #kernel block<SM[x]> [x:8] ( in A[x, 0] fp32(1:16, 16:1) out B[x, 0] fp32(1:16, 16:1)
       none new@0x0<SHARED> S[0] fp32(16:1)) {
     0: block [k:4] ( in A[0, 0] fp32(1:16, 16:1) out B[0, 0] fp32(1:16, 16:1) inout S[0] fp32(16:1)) {
@@ -297,11 +298,26 @@ TEST(Verifier, LanesNeedNoBarrierForWhatIsTheirOwn) {
       1: block<WARP[w]> [w:2] ( in S[8*w] fp32(8:1) out B[0, 8*w] fp32(1:16, 8:1)) {
         0: block<LANE[l]> [l:8] ( in S[l] fp32(1:1) out B[0, l] fp32(1:16, 1:1)) {
           0: $s = load(S) 1: B = store($s) } } } })"));
-  expect_passes(kernel(R"(0: #kernel block<SM[x]> [x:8] ( in A[x, 0] fp32(1:16, 16:1) out B[x, 0]:add.fp32 fp32(1:16, 16:1)) {
+  expect_passes(kernel(
+      R"(0: #kernel block<SM[x]> [x:8] ( in A[x, 0] fp32(1:16, 16:1) out B[x, 0]:add.fp32 fp32(1:16, 16:1)) {
     0: block<LANE[l]> [l:8] ( in A[0, l] fp32(1:16, 1:1) out B[0, 0]:add.fp32 fp32(1:16, 1:1)) {
       0: $a = load(A) 1: B = store($a) }
-    1: block<LANE[l]> [l:8] ( in A[0, 8 + l] fp32(1:16, 1:1) out B[0, 0]:add.fp32 fp32(1:16, 1:1)) {
+    1: special barrier()
+    2: block<LANE[l]> [l:8] ( in A[0, 8 + l] fp32(1:16, 1:1) out B[0, 0]:add.fp32 fp32(1:16, 1:1)) {
       0: $a = load(A) 1: B = store($a) } })"));
+}
+
+TEST(Verifier, LanesThatAddToWhatOthersAddedNeedABarrier) {
+  const std::string kSums =
+      R"(0: #kernel block<SM[x]> [x:8] ( in A[x, 0] fp32(1:16, 16:1) out B[x, 0]:add.fp32 fp32(1:16, 16:1)) {
+    0: block<LANE[l]> [l:8] ( in A[0, l] fp32(1:16, 1:1) out B[0, l]:add.fp32 fp32(1:16, 1:1)) {
+      0: $a = load(A) 1: B = store($a) }
+    1: block<LANE[l]> [l:8] ( in A[0, 8 + l] fp32(1:16, 1:1) out B[0, 7 - l]:add.fp32 fp32(1:16, 1:1)) {
+      0: $a = load(A) 1: B = store($a) } })";
+  EXPECT_THAT(
+      check("", kernel(kSums)).message(),
+      HasSubstr(
+          "it writes 'B', which other lanes write in statement 0, without a barrier between"));
 }
 
 TEST(Verifier, PointsOfAPipelineTakeTurnsInTheirMemory) {
