@@ -136,6 +136,22 @@ double tile_cycles_of(const RegisterTiling& tiling, double accumulators, bool in
          (tiling.lanes_are_sums ? accumulators * kLaneSumCycles : 0);
 }
 
+// How a tile of these sizes goes through the reduction: steps in a tile, and parts one after the
+// other.
+struct Passage {
+  double steps = 1, parts = 1;
+};
+Passage passage_of(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile) {
+  Passage out;
+  for (size_t i = 0; i < tile.size(); ++i) {
+    if (!tiling.summed(i)) continue;
+    out.steps *= as_double(tiling.roles[i] == RegisterRole::lanes ? ceil_div(tile[i], tiling.lanes)
+                                                                  : tile[i]);
+    out.parts *= as_double(ceil_div(block.indices[i].range, tile[i]));
+  }
+  return out;
+}
+
 // The times of all steps and tiles, beside what comes into the first cache meanwhile. `tested`:
 // lanes beyond the end are left out, by masks; else they run like the others.
 void add_compute(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
@@ -143,17 +159,14 @@ void add_compute(const TiledBlock& block, const RegisterTiling& tiling, const Ti
   const Step step = step_of(block, tiling, tile, rates, tested);
   out.step_cycles = step.cycles;
   out.compute_cycles = out.edge_cycles = out.near_cycles = 0;
-  out.steps = out.tiles = 1;
-  double parts = 1, uncut = 1;
+  const auto [steps, parts] = passage_of(block, tiling, tile);
+  out.steps = steps;
+  out.tiles = 1;
+  double uncut = 1;
   std::vector<size_t> cut;  // indices with a shorter tile at the end
   for (size_t i = 0; i < tile.size(); ++i) {
+    if (tiling.summed(i)) continue;
     const int64_t range = block.indices[i].range, size = tile[i];
-    if (tiling.summed(i)) {
-      out.steps *=
-          as_double(tiling.roles[i] == RegisterRole::lanes ? ceil_div(size, tiling.lanes) : size);
-      parts *= as_double(ceil_div(range, size));
-      continue;
-    }
     out.tiles *= as_double(ceil_div(range, size));
     if (range % size != 0 && (tested || tiling.roles[i] != RegisterRole::lanes))
       cut.push_back(i);
@@ -394,16 +407,10 @@ std::optional<Tile> fastest_register_tile(const TiledBlock& block, const Registe
 double register_time_bound(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
                            const CoreRates& rates) {
   const Step step = step_of(block, tiling, tile, rates, false);
-  double steps = 1, parts = 1, tiles = 1;
-  for (size_t i = 0; i < tile.size(); ++i) {
-    const int64_t range = block.indices[i].range, size = tile[i];
-    if (tiling.summed(i)) {
-      steps *= as_double(tiling.roles[i] == RegisterRole::lanes ? ceil_div(size, tiling.lanes) : size);
-      parts *= as_double(ceil_div(range, size));
-    } else {
-      tiles *= as_double(range / size);
-    }
-  }
+  const auto [steps, parts] = passage_of(block, tiling, tile);
+  double tiles = 1;
+  for (size_t i = 0; i < tile.size(); ++i)
+    if (!tiling.summed(i)) tiles *= as_double(block.indices[i].range / tile[i]);
   return kRounded * parts * tiles *
          (steps * step.cycles + tile_cycles_of(tiling, step.accumulators, parts > 1));
 }
