@@ -14,6 +14,7 @@
 #include "stria/passes/located_unit.h"
 #include "stria/passes/split_block.h"
 #include "stria/passes/statement_list.h"
+#include "stria/passes/whole_copy.h"
 #include "stria/stripe/footprint.h"
 
 namespace stria::passes {
@@ -272,9 +273,6 @@ class Cacher {
 
   Block copy_block(const Refinement& ref, const Refinement& near,
                    const std::vector<Interval>& touched) {
-    Block block;
-    for (const std::string& tag : options_.copy_set) block.tags.set(tag);
-    block.location = options_.xfer_loc;
     Refinement from = ref, to = near;
     from.dir = RefDir::in;
     to.dir = RefDir::out;
@@ -284,28 +282,19 @@ class Cacher {
     from.is_const = ref.is_const;
     from.tags = {};
     if (names_index(from.location)) from.location = {};
-    const std::vector<Interval> begin = begins_at(place_, ref);
+    const std::vector<Interval> reach = begins_at(place_, ref);
     const Refinement* bounds = bounds_of(place_, ref);
+    std::vector<int64_t> begin;
     bool beyond = !bounds;
     for (size_t d = 0; d < touched.size(); ++d) {
-      Affine at;
-      if (near.shape.dims[d].size > 1) {
-        stripe::Index index;
-        index.name = block.fresh_name(fmt::format("i{}", d));
-        index.range = near.shape.dims[d].size;
-        at = Affine::of(index.name);
-        block.idxs.push_back(std::move(index));
-      }
-      to.access[d] = at;
-      from.access[d] = at + touched[d].lower;
-      from.shape.dims[d].size = to.shape.dims[d].size = 1;
-      if (bounds && begin[d].lower + touched[d].lower < 0) beyond = true;
-      if (bounds && begin[d].upper + touched[d].upper >= bounds->shape.dims[d].size) beyond = true;
+      begin.push_back(touched[d].lower);
+      if (bounds && reach[d].lower + begin[d] < 0) beyond = true;
+      if (bounds && reach[d].upper + touched[d].upper >= bounds->shape.dims[d].size) beyond = true;
     }
     if (beyond) from.tags.set(options_.edges);
-    block.stmts.emplace_back(stripe::Load{ref.into, "value"});
-    block.stmts.emplace_back(stripe::Store{"value", near.into});
-    block.refs = {std::move(from), std::move(to)};
+    Block block = copy_box(std::move(from), std::move(to), near.shape.sizes(), begin);
+    for (const std::string& tag : options_.copy_set) block.tags.set(tag);
+    block.location = options_.xfer_loc;
     return block;
   }
 

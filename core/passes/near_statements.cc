@@ -9,6 +9,7 @@
 #include "stria/passes/staged_kernel.h"
 #include "stria/passes/statement_dependencies.h"
 #include "stria/passes/statement_list.h"
+#include "stria/passes/whole_copy.h"
 
 namespace stria::passes {
 namespace {
@@ -104,9 +105,6 @@ class Writer {
   }
 
   Block copy(const Refinement& from, const Refinement& to, const std::vector<std::string>& tags) {
-    Block block;
-    for (const std::string& tag : tags) block.tags.set(tag);
-    block.location = options_.xfer_loc;
     Refinement source = from, target = to;
     source.dir = RefDir::in;
     target.dir = RefDir::out;
@@ -117,21 +115,10 @@ class Writer {
       ref->offset_bytes = 0;
     }
     target.is_const = false;
-    for (size_t d = 0; d < from.shape.dims.size(); ++d) {
-      Affine at;
-      if (from.shape.dims[d].size > 1) {
-        stripe::Index index;
-        index.name = block.fresh_name(fmt::format("i{}", d));
-        index.range = from.shape.dims[d].size;
-        at = Affine::of(index.name);
-        block.idxs.push_back(std::move(index));
-      }
-      source.access[d] = target.access[d] = at;
-      source.shape.dims[d].size = target.shape.dims[d].size = 1;
-    }
-    block.stmts.emplace_back(stripe::Load{source.into, "value"});
-    block.stmts.emplace_back(stripe::Store{"value", target.into});
-    block.refs = {std::move(source), std::move(target)};
+    Block block = copy_box(std::move(source), std::move(target), from.shape.sizes(),
+                           std::vector<int64_t>(from.shape.dims.size()));
+    for (const std::string& tag : tags) block.tags.set(tag);
+    block.location = options_.xfer_loc;
     return block;
   }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "stria/base/text.h"
 #include "stria/passes/index_role.h"
 
 namespace stria::passes {
@@ -33,6 +34,12 @@ bool stores_what_it_loads(const Block& kernel, const Refinement& from, const Ref
   return ident && ident->name == "ident" && ident->type == from.shape.type &&
          ident->inputs == std::vector<std::string>{load->into} &&
          ident->outputs == std::vector<std::string>{store->from};
+}
+
+void store_what_is_loaded(Block& block, Refinement from, Refinement to) {
+  block.stmts.emplace_back(stripe::Load{from.into, "value"});
+  block.stmts.emplace_back(stripe::Store{"value", to.into});
+  block.refs = {std::move(from), std::move(to)};
 }
 
 bool is_plain(const Refinement& ref) {
@@ -191,9 +198,27 @@ stripe::Block copy_kernel(std::string name, stripe::Refinement from, stripe::Ref
   stripe::Block out;
   out.name = std::move(name);
   out.tags = {"copy", "kernel"};
-  out.stmts.emplace_back(stripe::Load{from.into, "value"});
-  out.stmts.emplace_back(stripe::Store{"value", to.into});
-  out.refs = {std::move(from), std::move(to)};
+  store_what_is_loaded(out, std::move(from), std::move(to));
+  return out;
+}
+
+stripe::Block copy_box(stripe::Refinement from, stripe::Refinement to,
+                       const std::vector<int64_t>& sizes, const std::vector<int64_t>& begin) {
+  stripe::Block out;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    Affine at;
+    if (sizes[d] > 1) {
+      stripe::Index index;
+      index.name = out.fresh_name(fmt::format("i{}", d));
+      index.range = sizes[d];
+      at = Affine::of(index.name);
+      out.idxs.push_back(std::move(index));
+    }
+    to.access[d] = at;
+    from.access[d] = at + begin[d];
+    from.shape.dims[d].size = to.shape.dims[d].size = 1;
+  }
+  store_what_is_loaded(out, std::move(from), std::move(to));
   return out;
 }
 

@@ -43,4 +43,10 @@ stripe::Refinement element_view(const stripe::Refinement& tensor, stripe::RefDir
 // each.
 stripe::Block copy_kernel(std::string name, stripe::Refinement from, stripe::Refinement to);
 
+// A block without a name that copies a box of `sizes` elements, one at each point: those from
+// `begin` on of what `from` views to the first ones of what `to` views. Sets accesses and sizes of
+// both. A dimension of one element has no index.
+stripe::Block copy_box(stripe::Refinement from, stripe::Refinement to,
+                       const std::vector<int64_t>& sizes, const std::vector<int64_t>& begin);
+
 }  // namespace stria::passes
