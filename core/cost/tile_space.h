@@ -19,6 +19,8 @@ struct TileFilter {
   bool only_even = false;        // divisors of the range: no tile is cut off
   int64_t only_multiple_of = 1;  // multiples of it; a shorter range stays whole, whatever it is
   bool cut_reductions = true;    // else reductions stay whole, whatever their range is
+
+  bool operator==(const TileFilter&) const = default;
 };
 
 // Of each index the divisors of its range, the powers of two up to it, and ceil(range / k) for k to
@@ -36,6 +38,8 @@ struct TileLimits {
   int64_t max_points = 0;
   int64_t max_po2_points = 0;  // of the tile with each size rounded up to a power of two
   int64_t max_tiles = 0;       // of the block
+
+  bool operator==(const TileLimits&) const = default;
 };
 
 // A limit that a tile is over.

@@ -28,6 +28,8 @@ struct TrafficSettings {
   int64_t min_tiles = 1, min_out_tiles = 1;    // of the block
   // A tile at the border costs so much more than one inside, as a part of it.
   double border_cost = 0;
+
+  bool operator==(const TrafficSettings&) const = default;
 };
 
 struct TrafficCost {

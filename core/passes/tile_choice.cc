@@ -62,16 +62,9 @@ Result<cost::FlatKernel> table_of(const stripe::Program& program, const Block& b
 }
 
 cost::TileLimits limits_of(const TileChoiceOptions& options, const HardwareModel& model) {
-  return {.memory = options.memory.empty() ? nullptr : model.find_memory(options.memory),
-          .pipeline_depth = options.pipeline_depth,
-          .max_input_bytes = options.max_input_bytes,
-          .max_output_bytes = options.max_output_bytes,
-          .max_per_input_bytes = options.max_per_input_bytes,
-          .max_per_output_bytes = options.max_per_output_bytes,
-          .max_total_bytes = options.max_total_bytes,
-          .max_points = options.max_points,
-          .max_po2_points = options.max_po2_points,
-          .max_tiles = options.max_tiles};
+  cost::TileLimits limits = options.limits;
+  if (!options.memory.empty()) limits.memory = model.find_memory(options.memory);
+  return limits;
 }
 
 // Every note is one text; its lines stand below its first one.
@@ -163,16 +156,12 @@ class Chooser {
       }
       costing_ = staged_costing(*std::move(kernel), options_.memory);
     } else {
-      costing_ = traffic_costing(tiled_, options_);
+      costing_ = traffic_costing(tiled_, options_.traffic);
     }
     Result<TileSpace> space =
         registers_ ? cost::register_tiles(tiled_, registers_->tiling, registers_->rates)
-        : options_.cost == "group_time"
-            ? cost::group_tiles(tiled_, group_form(options_))
-            : cost::tile_space(tiled_, {.only_po2 = options_.only_po2,
-                                        .only_even = options_.only_even,
-                                        .only_multiple_of = options_.only_multiple_of,
-                                        .cut_reductions = options_.cut_reductions});
+        : options_.cost == "group_time" ? cost::group_tiles(tiled_, group_form(options_))
+                                        : cost::tile_space(tiled_, options_.filter);
     std::vector<ScoredTile> best;
     if (space.ok()) best = options_.search == "ascend" ? climb(*space) : look_everywhere(*space);
     if (best.empty()) {
@@ -287,13 +276,13 @@ class Chooser {
       if (!text.ends_with('\n')) text += '\n';
       if (limits_.memory) {
         const cost::MemoryUse use =
-            cost::memory_use(tiled_, tile, *limits_.memory, options_.pipeline_depth);
+            cost::memory_use(tiled_, tile, *limits_.memory, limits_.pipeline_depth);
         text += fmt::format("{}: {:.0f} bytes of {:.0f}", options_.memory, use.bytes, use.capacity);
         if (use.ways > 0) text += fmt::format(", {:.0f} of {} ways", use.places, use.ways);
         text += '\n';
       }
       text += cost::to_string(cost::time_of(tiled_, tile, context_.model(), limits_.memory,
-                                            options_.pipeline_depth, unit()));
+                                            limits_.pipeline_depth, unit()));
       context_.note(indented(text));
     }
   }

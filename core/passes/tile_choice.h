@@ -14,7 +14,9 @@
 #include "stria/cost/flat_kernel.h"
 #include "stria/cost/group_time.h"
 #include "stria/cost/staged_time.h"
+#include "stria/cost/tile_space.h"
 #include "stria/cost/tiled_block.h"
+#include "stria/cost/traffic_cost.h"
 #include "stria/pass/option_fields.h"
 #include "stria/pass/pass_context.h"
 #include "stria/passes/register_block.h"
@@ -23,8 +25,7 @@
 namespace stria::passes {
 
 struct TileChoiceOptions {
-  std::string memory;          // memory unit, one instance of which is to hold the tile; "" = none
-  int64_t pipeline_depth = 1;  // tiles in it at once
+  std::string memory;  // memory unit, one instance of which is to hold the tile; "" = none
   // Or "roofline_occupancy", by the model's settings; or "registers", by the rates of `unit`; or
   // "group_time", by those of a processor of work groups; or "staged_time", by those of a unit that
   // works on tiles which a transfer unit brings into `memory`.
@@ -43,23 +44,9 @@ struct TileChoiceOptions {
   std::string far = "DRAM", transfer = "DMA";
   int64_t banks = 1, bank_KiB = 0;
   std::string search = "exhaustive";  // or "ascend"
-  bool only_po2 = false;
-  bool only_even = false;
-  int64_t only_multiple_of = 1;
-  bool cut_reductions = true;
-  // Limits, 0 = none.
-  int64_t max_input_bytes = 0, max_output_bytes = 0;
-  int64_t max_per_input_bytes = 0, max_per_output_bytes = 0;
-  int64_t max_total_bytes = 0;
-  int64_t max_points = 0, max_po2_points = 0;
-  int64_t max_tiles = 0;
-  // Of the cost `traffic`: stria/cost/traffic_cost.h.
-  double input_cost = 1, output_cost = 1;
-  double split_factor = 0.001;
-  int64_t small_factor_bound = 0;
-  int64_t cache_width_bytes = 0;
-  int64_t min_points = 1, min_out_points = 1, min_tiles = 1, min_out_tiles = 1;
-  double border_cost = 0;
+  cost::TileFilter filter;
+  cost::TileLimits limits;  // their `memory` is the unit of that name
+  cost::TrafficSettings traffic;
   int64_t measure_top = 0;  // the best so many are timed; 0 = the cost decides
   int64_t explain_top = 5;  // the best so many are noted if the pass explains itself
 

@@ -23,7 +23,7 @@ void describe_lanes(TileChoiceOptions& options, OptionFields& fields) {
 void describe_group_choice(TileChoiceOptions& options, OptionFields& fields) {
   fields.add("cost", options.cost, "how the times of groups are found out; none = not at all",
              std::vector<std::string>{"group_time"});
-  fields.add("pipeline_depth", options.pipeline_depth, "group_time: steps staged at once",
+  fields.add("pipeline_depth", options.limits.pipeline_depth, "group_time: steps staged at once",
              {1, 1 << 20});
   fields.add("unit", options.unit, "group_time: execution unit of the model that runs groups");
   describe_lanes(options, fields);
@@ -32,7 +32,7 @@ void describe_group_choice(TileChoiceOptions& options, OptionFields& fields) {
 void describe_choice(TileChoiceOptions& options, OptionFields& fields) {
   fields.add("memory", options.memory,
              "memory unit of the model; one instance is to hold the tile; \"\" = no limit");
-  fields.add("pipeline_depth", options.pipeline_depth, "tiles at once in that memory",
+  fields.add("pipeline_depth", options.limits.pipeline_depth, "tiles at once in that memory",
              {1, 1 << 20});
   fields.add("cost", options.cost, "what is the lowest for the best tile",
              std::vector<std::string>{"traffic", "roofline_occupancy", "registers", "group_time",
@@ -53,39 +53,42 @@ void describe_choice(TileChoiceOptions& options, OptionFields& fields) {
   fields.add("search", options.search,
              "how tiles are looked for: the best of all sizes, or a greedy walk over doublings",
              std::vector<std::string>{"exhaustive", "ascend"});
-  fields.add("only_po2", options.only_po2, "sizes are powers of two");
-  fields.add("only_even", options.only_even, "sizes divide their ranges");
-  fields.add("only_multiple_of", options.only_multiple_of,
+  fields.add("only_po2", options.filter.only_po2, "sizes are powers of two");
+  fields.add("only_even", options.filter.only_even, "sizes divide their ranges");
+  fields.add("only_multiple_of", options.filter.only_multiple_of,
              "sizes are multiples of it; shorter ranges stay whole", {1, 1 << 20});
-  fields.add("cut_reductions", options.cut_reductions, "reductions may be cut");
-  fields.add("max_input_bytes", options.max_input_bytes,
+  fields.add("cut_reductions", options.filter.cut_reductions, "reductions may be cut");
+  fields.add("max_input_bytes", options.limits.max_input_bytes,
              "limit of a tile: all `in` views together; 0 = none");
-  fields.add("max_output_bytes", options.max_output_bytes, "the same, all `out` views");
-  fields.add("max_per_input_bytes", options.max_per_input_bytes, "the same, each `in` view");
-  fields.add("max_per_output_bytes", options.max_per_output_bytes, "the same, each `out` view");
-  fields.add("max_total_bytes", options.max_total_bytes, "the same, all views");
-  fields.add("max_points", options.max_points, "limit of a tile's points; 0 = none");
-  fields.add("max_po2_points", options.max_po2_points,
+  fields.add("max_output_bytes", options.limits.max_output_bytes, "the same, all `out` views");
+  fields.add("max_per_input_bytes", options.limits.max_per_input_bytes, "the same, each `in` view");
+  fields.add("max_per_output_bytes", options.limits.max_per_output_bytes,
+             "the same, each `out` view");
+  fields.add("max_total_bytes", options.limits.max_total_bytes, "the same, all views");
+  fields.add("max_points", options.limits.max_points, "limit of a tile's points; 0 = none");
+  fields.add("max_po2_points", options.limits.max_po2_points,
              "the same, each size rounded up to a power of two");
-  fields.add("max_tiles", options.max_tiles, "limit of the number of tiles; 0 = none");
-  fields.add("input_cost", options.input_cost, "traffic: of an element or line that is read");
-  fields.add("output_cost", options.output_cost, "traffic: of one that is written");
-  fields.add("split_factor", options.split_factor, "traffic: times log2 of the number of tiles");
+  fields.add("max_tiles", options.limits.max_tiles, "limit of the number of tiles; 0 = none");
+  fields.add("input_cost", options.traffic.input_cost,
+             "traffic: of an element or line that is read");
+  fields.add("output_cost", options.traffic.output_cost, "traffic: of one that is written");
+  fields.add("split_factor", options.traffic.split_factor,
+             "traffic: times log2 of the number of tiles");
   fields.add(
-      "small_factor_bound", options.small_factor_bound,
+      "small_factor_bound", options.traffic.small_factor_bound,
       "traffic: prime factors up to it, of sizes of output indices, make a tile cheaper; 0 = "
       "none",
       {0, 1000});
-  fields.add("cache_width_bytes", options.cache_width_bytes,
+  fields.add("cache_width_bytes", options.traffic.cache_width_bytes,
              "traffic: bytes of a line; 0 = elements count", {0, 1 << 20});
-  fields.add("min_points", options.min_points, "traffic: goal for a tile's points", {1});
-  fields.add("min_out_points", options.min_out_points,
+  fields.add("min_points", options.traffic.min_points, "traffic: goal for a tile's points", {1});
+  fields.add("min_out_points", options.traffic.min_out_points,
              "traffic: goal for its points along output indices", {1});
-  fields.add("min_tiles", options.min_tiles, "traffic: goal for the number of tiles", {1});
-  fields.add("min_out_tiles", options.min_out_tiles,
+  fields.add("min_tiles", options.traffic.min_tiles, "traffic: goal for the number of tiles", {1});
+  fields.add("min_out_tiles", options.traffic.min_out_tiles,
              "traffic: goal for the number along output indices", {1});
   fields.add(
-      "border_cost", options.border_cost,
+      "border_cost", options.traffic.border_cost,
       "traffic: how much dearer than one inside a tile is whose points are tested, as a part "
       "of it");
   fields.add("measure_top", options.measure_top,
@@ -158,7 +161,7 @@ Status check_choice(const TileChoiceOptions& options, const PassContext& context
 }
 
 cost::GroupForm group_form(const TileChoiceOptions& options) {
-  return {.depth = options.pipeline_depth, .parts = options.parts, .direct = options.direct};
+  return {.depth = options.limits.pipeline_depth, .parts = options.parts, .direct = options.direct};
 }
 
 std::optional<cost::GroupRates> group_rates(const HardwareModel& model,

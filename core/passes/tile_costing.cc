@@ -18,18 +18,8 @@ constexpr double kNone = std::numeric_limits<double>::infinity();
 
 class TrafficCosting final : public Costing {
  public:
-  TrafficCosting(const TiledBlock& block, const TileChoiceOptions& options)
-      : block_(block),
-        settings_{.input_cost = options.input_cost,
-                  .output_cost = options.output_cost,
-                  .split_factor = options.split_factor,
-                  .small_factor_bound = options.small_factor_bound,
-                  .cache_width_bytes = options.cache_width_bytes,
-                  .min_points = options.min_points,
-                  .min_out_points = options.min_out_points,
-                  .min_tiles = options.min_tiles,
-                  .min_out_tiles = options.min_out_tiles,
-                  .border_cost = options.border_cost} {}
+  TrafficCosting(const TiledBlock& block, const cost::TrafficSettings& settings)
+      : block_(block), settings_(settings) {}
   double of(const Tile& tile) const override {
     return cost::traffic_cost(block_, tile, settings_).cost;
   }
@@ -45,7 +35,7 @@ class TrafficCosting final : public Costing {
 
  private:
   const TiledBlock& block_;
-  const cost::TrafficSettings settings_;
+  const cost::TrafficSettings& settings_;
 };
 
 // The table has its indices by name, tiles have them in the block's order.
@@ -206,8 +196,8 @@ class StagedCosting final : public Costing {
 }  // namespace
 
 std::unique_ptr<Costing> traffic_costing(const TiledBlock& block,
-                                         const TileChoiceOptions& options) {
-  return std::make_unique<TrafficCosting>(block, options);
+                                         const cost::TrafficSettings& settings) {
+  return std::make_unique<TrafficCosting>(block, settings);
 }
 
 std::unique_ptr<Costing> occupancy_costing(const TiledBlock& block, cost::FlatKernel kernel,

@@ -38,7 +38,7 @@ class Costing {
 };
 
 std::unique_ptr<Costing> traffic_costing(const cost::TiledBlock& block,
-                                         const TileChoiceOptions& options);
+                                         const cost::TrafficSettings& settings);
 // `kernel`: the block as a table.
 std::unique_ptr<Costing> occupancy_costing(const cost::TiledBlock& block, cost::FlatKernel kernel,
                                            const GroupSettings& settings);
