@@ -19,11 +19,11 @@ struct Case {
   double tolerance = 0;  // relative, for functions that are not exact
 };
 
-// Runs each case on the device, with --check, and compares every output with what is expected.
-// `folder` is one of tests/end_to_end.
+// Runs each case on the device, with --check, and compares every output with what is expected; no
+// cases, and a case that expects nothing, fail. `folder` is one of tests/end_to_end.
 void run_cases(const std::string& folder, const std::vector<Case>& cases,
                const std::string& device);
-// Nothing in the folder is left out.
+// Nothing in the folder is left out, and no case is of a program that is not there.
 void expect_a_case_of_every_program(const std::string& folder, const std::vector<Case>& cases);
 
 }  // namespace stria::end_to_end
