@@ -29,9 +29,15 @@ using stripe::Statement;
 // What a bank gives at once, of all memories known to have banks.
 constexpr int64_t kBankBytes = 4;
 
-// Bytes, the largest number if there are more.
-int64_t bytes_of(const TensorShape& shape) {
-  return cost::saturating_product(shape.element_count(), byte_size(shape.type));
+// What the block's own allocations there take, with `inside` those of the blocks in it too.
+int64_t bytes_at(const stripe::Location& location, const Block& block, bool inside) {
+  int64_t bytes = 0;
+  for (const Refinement& ref : block.refs)
+    if (ref.dir == RefDir::none && ref.location == location)
+      bytes += ref.shape.span_bytes();
+  for (const Statement& stmt : block.stmts)
+    if (inside && stmt.block()) bytes += bytes_at(location, *stmt.block(), true);
+  return bytes;
 }
 
 // For each dimension the coordinates in the allocation, or in the view that #main has of it, at
@@ -88,6 +94,7 @@ class Cacher {
       : host_(host), place_(place), names_(names), options_(options), context_(context) {}
 
   void run() {
+    chooses_ = true;
     const RefDir dir = options_.dir == "in" ? RefDir::in : RefDir::out;
     std::vector<std::string> names;
     for (const Refinement& ref : host_.refs)
@@ -129,10 +136,22 @@ class Cacher {
     const std::string& name = options_.loc.path.back().name;
     const MemoryUnit* memory = context_.model().find_memory(name);
     if (!memory || memory->size_bytes <= 0) return "";
-    const int64_t bytes = bytes_of(shape);
+    const int64_t kept = in_use();
+    const int64_t bytes = shape.span_bytes();
     const int64_t room = cost::saturating_product(memory->size_bytes, options_.spread);
-    if (bytes <= room) return "";
-    return fmt::format("a copy of {} bytes does not fit into {}, which holds {}", bytes, name, room);
+    if (bytes <= room - kept) return "";
+    return fmt::format("a copy of {} bytes does not fit into {}, which holds {}{}", bytes, name,
+                       room, kept > 0 ? fmt::format(", {} of them in use", kept) : "");
+  }
+
+  // Bytes that are there already while the block runs. Passes that choose the tensors themselves
+  // know where the rest of them lies.
+  int64_t in_use() const {
+    if (!chooses_) return 0;
+    int64_t bytes = bytes_at(options_.loc, host_, true);
+    for (const Place* at = place_.parent; at && at->depth > 1; at = at->parent)
+      bytes += bytes_at(options_.loc, *at->block, false);
+    return bytes;
   }
 
   // --- tensors read
@@ -383,12 +402,11 @@ class Cacher {
 
   // At least as large as the place that add_accumulator makes.
   TensorShape near_shape(const AccumulatorPlan& plan) const {
-    TensorShape shape;
     const Refinement& ref = *host_.find_ref(plan.name);
-    shape.type = ref.agg ? ref.agg->type : ref.shape.type;
+    std::vector<int64_t> sizes;
     for (const Interval& part : stripe::reach_of_view(host_, ref, place_.box))
-      shape.dims.push_back({part.upper - part.lower + 1, 0});
-    return shape;
+      sizes.push_back(part.upper - part.lower + 1);
+    return dense_shape(ref.agg ? ref.agg->type : ref.shape.type, sizes);
   }
 
   Block& host_;
@@ -396,6 +414,7 @@ class Cacher {
   PlaceNames& names_;
   const CacheOptions& options_;
   PassContext& context_;
+  bool chooses_ = false;  // which tensors have a copy
 };
 
 bool is_located(const Place& place) {

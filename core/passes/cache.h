@@ -19,7 +19,8 @@
 // Of tensors written, sums are cached: a place for them, in the type in which they are added, is
 // set to the identity before the block's statements that add, and written out after them.
 // Requires: nothing in the block writes a tensor that it reads; that tensor is written whole before
-// the kernel. Ensures: the values are the same. Runs after autotile, whose inner block's part is
+// the kernel. Ensures: the values are the same; where the model says how large `loc` is, a block's copies
+// fit into it together. Runs after autotile, whose inner block's part is
 // what is copied, and before thread, which spreads the copies over lanes like everything else.
 #pragma once
 
