@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs as plugins/opencl compiles them for GPUs, without a driver, run lane by lane: no races,
-// and the interpreter's values. Every program of tests/end_to_end/programs, with the first type of
-// its list and one other, each for one machine, and generated programs; STRIA_ALL_TYPES=1 takes all
-// types and machines. The seed of a failure is printed; STRIA_LANES_SEED=<seed>
-// STRIA_LANES_PROGRAMS=1 runs it alone.
+// and the interpreter's values. Every program of tests/end_to_end/programs with each of its types,
+// on each machine; generated programs and kernels of random sizes, each on one machine, or on all
+// of them (STRIA_LANES_ALL). A failure prints its seed: STRIA_LANES_SEED=<seed>
+// STRIA_LANES_PROGRAMS=1 STRIA_LANES_SHAPES=1 runs it alone.
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <cstdlib>
+#include <functional>
 
-#include "emit/dialect.h"
+#include "gpu_machine.h"
+#include "kernel_shapes.h"
 #include "program_case.h"
-#include "program_run.h"
 #include "settings.h"
 #include "stria/base/file.h"
-#include "stria/builtins/evaluate.h"
-#include "stria/pass/pipeline.h"
-#include "stria/passes/all_passes.h"
+#include "stria/base/text.h"
 #include "tile_case.h"
-#include "tile_program.h"
 
 namespace stria::lanes {
 namespace {
@@ -26,78 +23,10 @@ namespace {
 using Inputs = std::map<std::string, tile::TensorType>;
 using Values = std::map<std::string, std::vector<Scalar>>;
 
-const bool kAll = std::getenv("STRIA_ALL_TYPES") != nullptr;
-
-// A GPU as the plugin sees it: what its driver says, over what hw/gpu.json says of all.
-struct Machine {
-  std::string name;
-  HardwareModel model;
-  Pipeline pipeline;
-  semtree::SourceOptions options;
-};
-
-Machine make_machine(const std::string& name, const std::string& device, int64_t local_KiB,
-                     int64_t threads) {
-  const std::string folder = STRIA_SOURCE_DIR "/plugins/opencl/";
-  std::string text = read_file(folder + "hw/gpu.json").value();
-  const std::string usual = "\"threads\": 256";
-  const size_t at = text.find(usual);
-  STRIA_CHECK(at != std::string::npos, "hw/gpu.json has no {}", usual);
-  text.replace(at, usual.size(), fmt::format("\"threads\": {}", threads));
-  TemplateSettings settings;
-  if (!device.empty()) settings["device"] = device;
-  auto model = load_hardware_model({folder + "hw/gpu.json", text}, settings);
-  STRIA_CHECK(model.ok(), "{}", model.status().to_string());
-  const std::string passes = folder + "passes/gpu.json";
-  auto pipeline =
-      parse_pipeline({passes, read_file(passes).value()}, {}, *model, passes::all_passes());
-  STRIA_CHECK(pipeline.ok(), "{}", pipeline.status().to_string());
-  semtree::SourceOptions options = opencl::source_options();
-  options.build.enough_parallel_points = INT32_MAX;
-  options.shared_bytes = local_KiB << 10;
-  options.largest_group = std::max<int64_t>(threads, 256);
-  return {name, std::move(model).value(), std::move(pipeline).value(), options};
-}
-
-const std::vector<Machine>& machines() {
-  static const std::vector<Machine> all = [] {
-    std::vector<Machine> out;
-    out.push_back(make_machine("no driver", "", 48, 256));
-    out.push_back(make_machine(
-        "large",
-        R"({"exec_units": {"CU": {"count": 132}}, "mem_units": {"LOCAL": {"size_KiB": 48}}})", 48,
-        256));
-    out.push_back(make_machine(
-        "small",
-        R"({"exec_units": {"CU": {"count": 4}}, "mem_units": {"LOCAL": {"size_KiB": 16}}})", 16,
-        64));
-    return out;
-  }();
-  return all;
-}
-
-// "" or what is wrong with the program on the machine.
-std::string wrong_on(const Machine& machine, passes::TileProgram& program, uint64_t seed,
-                     RunCounts& counts) {
-  static const EvaluateIntrinsic evaluator = evaluate;
-  stripe::Program device = program.generic;
-  PipelineOptions how;
-  how.verify_each = false;
-  how.evaluate = &evaluator;
-  const auto reports = run_pipeline(device, machine.pipeline, machine.model, how);
-  if (!reports.ok()) return reports.status().to_string();
-  return passes::wrong_values(program, [&](const std::vector<interp::TensorArg>& tensors) {
-    return run_program(device, machine.options, tensors, seed, counts);
-  });
-}
-
-// A run that has met no groups and no barriers has shown nothing.
-void expect_groups(const RunCounts& counts) {
-  std::printf("groups: %lld, of several lanes: %lld, barriers met: %lld, elements touched: %lld\n",
-              static_cast<long long>(counts.groups), static_cast<long long>(counts.groups_of_lanes),
-              static_cast<long long>(counts.barriers), static_cast<long long>(counts.accesses));
-  EXPECT_GT(counts.groups_of_lanes, 0);
-  EXPECT_GT(counts.barriers, 0);
+// One of them, or all if nothing is to be left out.
+std::vector<Machine> gpus_for(uint64_t seed) {
+  if (std::getenv("STRIA_LANES_ALL") != nullptr) return gpus();
+  return {gpus()[seed % gpus().size()]};
 }
 
 class Programs : public testing::TestWithParam<size_t> {
@@ -114,10 +43,8 @@ TEST_P(Programs, ComputeWithoutRaces) {
   const std::string path =
       fmt::format(STRIA_SOURCE_DIR "/tests/end_to_end/programs/{}.tile", c.program);
   const std::string text = read_file(path).value();
-  std::vector<DataType> types = *c.types;
-  if (!kAll && types.size() > 2) types = {types[0], types[1 + GetParam() % (types.size() - 1)]};
-  for (size_t t = 0; t < types.size(); ++t) {
-    end_to_end::Case filled(types[t], static_cast<uint32_t>(GetParam()));
+  for (const DataType type : *c.types) {
+    end_to_end::Case filled(type, static_cast<uint32_t>(GetParam()));
     c.fill(filled);
     Inputs inputs;
     Values values;
@@ -128,12 +55,9 @@ TEST_P(Programs, ComputeWithoutRaces) {
     }
     auto program = passes::make_program(text, inputs, values);
     ASSERT_TRUE(program.ok()) << program.status().to_string();
-    for (size_t m = 0; m < machines().size(); ++m)
-      if (kAll || m == (GetParam() + t) % machines().size()) {
-        EXPECT_EQ(wrong_on(machines()[m], *program, GetParam() + 1, counts()), "")
-            << c.program << " with " << name_of(types[t]) << " on the machine '"
-            << machines()[m].name << "'";
-      }
+    for (const Machine& machine : gpus())
+      EXPECT_EQ(wrong_on(machine, *program, GetParam() + 1, counts()), "")
+          << c.program << " with " << name_of(type) << " on the machine '" << machine.name << "'";
   }
 }
 
@@ -149,7 +73,7 @@ TEST(GeneratedPrograms, ComputeWithoutRaces) {
   const uint64_t first = trust::number_from("STRIA_LANES_SEED", 1);
   const uint64_t count = trust::number_from("STRIA_LANES_PROGRAMS", 150);
   RunCounts counts;
-  for (uint64_t seed = first; seed < first + count; ++seed) {
+  for (uint64_t seed = first; seed < first + count && !HasFailure(); ++seed) {
     const differential::GeneratedProgram generated = differential::generate(seed, how);
     Inputs inputs;
     Values values;
@@ -161,14 +85,62 @@ TEST(GeneratedPrograms, ComputeWithoutRaces) {
     auto program = passes::make_program(generated.tile_text(), inputs, values);
     ASSERT_TRUE(program.ok()) << generated.tile_text() << program.status().to_string();
     passes::mark_constants(program->generic, seed);
-    for (size_t m = 0; m < machines().size(); ++m)
-      if (kAll || m == seed % machines().size()) {
-        ASSERT_EQ(wrong_on(machines()[m], *program, seed, counts), "")
-            << "seed " << seed << " on the machine '" << machines()[m].name << "'\n"
-            << generated.tile_text();
-      }
+    for (const Machine& machine : gpus_for(seed))
+      EXPECT_EQ(wrong_on(machine, *program, seed, counts), "")
+          << "seed " << seed << " on the machine '" << machine.name << "'\n"
+          << generated.tile_text();
   }
   if (count > 20) expect_groups(counts);
+}
+
+// Runs kernels of random sizes, so many from the first seed on, on the machines that `choose` gives
+// for a seed.
+void run_shapes(
+    bool products_only,
+    const std::function<std::vector<Machine>(uint64_t seed, const ShapedProgram&)>& choose) {
+  const uint64_t first = trust::number_from("STRIA_LANES_SEED", 1);
+  const uint64_t count = trust::number_from("STRIA_LANES_SHAPES", 150);
+  RunCounts counts;
+  for (uint64_t seed = first; seed < first + count && !testing::Test::HasFailure(); ++seed) {
+    const ShapedProgram shaped = random_shapes(seed, products_only);
+    auto program = passes::make_program(shaped.text, shaped.inputs);
+    ASSERT_TRUE(program.ok()) << listing(shaped) << program.status().to_string();
+    for (Machine machine : choose(seed, shaped)) {
+      machine.may_refuse |= shaped.may_not_fit;
+      EXPECT_EQ(wrong_on(machine, *program, seed, counts), "")
+          << "seed " << seed << " on the machine '" << machine.name << "'\n"
+          << listing(shaped);
+    }
+  }
+  EXPECT_LE(counts.refused * 10, static_cast<int64_t>(count)) << "too many are refused";
+  if (count > 20) expect_groups(counts);
+}
+
+// Kernels that GPUs run in groups, of sizes that leave parts of tiles, groups and vectors over.
+TEST(Shapes, ComputeWithoutRaces) {
+  run_shapes(false, [](uint64_t seed, const ShapedProgram&) { return gpus_for(seed); });
+}
+
+// Tiles, numbers of lanes, depths of pipelines and layouts that no cost would choose.
+TEST(Tiles, ComputeWithoutRaces) {
+  run_shapes(true, [](uint64_t seed, const ShapedProgram& shaped) -> std::vector<Machine> {
+    const auto text = [](int64_t number) { return std::to_string(number); };
+    trust::Dice dice(~seed);
+    std::vector<std::string> sizes;
+    for (char index : shaped.tiled)
+      sizes.push_back(fmt::format("\"{}\": {}", index, random_size(dice, 5)));
+    const TemplateSettings settings = {
+        {"TILE", fmt::format("{{{}}}", join(sizes, ", "))},
+        {"THREADS", text(int64_t{4} << dice.between(0, 6))},
+        {"DEPTH", text(dice.between(1, 3))},
+        {"LAYOUT", dice.one_of<std::string>({"odd", "packed", "outputs"})},
+        {"RUN", dice.one_of<std::string>({"0", "8", "16"})}};
+    Machine machine = with_pipeline(
+        gpus()[0], STRIA_SOURCE_DIR "/tests/unit/passes/group_pipeline.json", settings);
+    machine.may_refuse = true;
+    for (const auto& [name, value] : settings) machine.name += fmt::format(" {}={}", name, value);
+    return {machine};
+  });
 }
 
 }  // namespace

@@ -106,7 +106,7 @@ class KernelRun {
     counts_.groups_of_lanes += lanes() > 1;
     variables_.assign(evaluator_.variable_values() * static_cast<size_t>(lanes()), {});
     for (Memory& array : arrays_) array.forget();
-    next_phase();
+    group_phase_ = shared_phase_ = parameters_phase_ = ++last_phase();
     for (int64_t lane = 0; lane < lanes(); ++lane) {
       int64_t rest = group;
       for (const semtree::Function::GridDim& dim : function_.grid) {
@@ -121,8 +121,6 @@ class KernelRun {
     std::iota(order_.begin(), order_.end(), 0);
     return together(function_.body);
   }
-
-  void next_phase() { shared_phase_ = tensor_phase_ = ++last_phase(); }
 
   Value* variables(int64_t lane) {
     return variables_.data() + static_cast<size_t>(lane) * evaluator_.variable_values();
@@ -163,7 +161,8 @@ class KernelRun {
       return {};
     }
     ++counts_.barriers;
-    next_phase();
+    shared_phase_ = ++last_phase();
+    if (std::get<semtree::Barrier>(statement.op).parameters) parameters_phase_ = shared_phase_;
     return {};
   }
 
@@ -241,27 +240,46 @@ class KernelRun {
     return value.scalar.i;
   }
 
+  struct Element {
+    Memory* memory = nullptr;
+    int64_t element = 0;
+  };
+  // What a lane knows by the number of a memory.
+  struct Target {
+    Memory* memory = nullptr;
+    int64_t first = 0, size = 0;
+    const semtree::Parameter* param = nullptr;
+    bool own = false;  // no other lane's
+  };
+
+  Target target(int number, int64_t lane) {
+    if (function_.is_param(number)) {
+      const Argument& argument = arguments_[static_cast<size_t>(number)];
+      const semtree::Parameter& param = function_.params[static_cast<size_t>(number)];
+      return {argument.memory, argument.first, param.span, &param, false};
+    }
+    const semtree::Array& array = function_.array(number);
+    Memory& memory = arrays_[static_cast<size_t>(number) - function_.params.size()];
+    return {&memory, array.shared ? 0 : lane * array.count, array.count, nullptr, !array.shared};
+  }
+
   // Puts the elements of the place into places_, null for lanes that the mask leaves out, and
   // records the access.
   Status touch(const Place& place, int64_t lane, bool writes, const Statement& statement) {
     const size_t count = static_cast<size_t>(place.lanes);
-    const bool is_param = function_.is_param(place.memory);
-    const bool own = !is_param && !function_.array(place.memory).shared;
-    if (is_param && writes && !function_.params[static_cast<size_t>(place.memory)].writable)
-      return fault("{} writes to '{}', which is only read", text_of(statement),
-                   function_.memory_name(place.memory));
+    const Target at = target(place.memory, lane);
+    const std::string& name = function_.memory_name(place.memory);
+    const auto where = [&] {
+      return fmt::format("lane {} of group {}, {}", lane, group_, text_of(statement));
+    };
+    if (at.param && writes && !at.param->writable)
+      return fault("{} writes to '{}', which is only read", text_of(statement), name);
     const bool gathers = place.offset && place.offset->type.lanes > 1;
     offsets_.assign(gathers ? count : 1, {Scalar::of_int(DataType::i64, 0), false});
     if (place.offset)
       STRIA_RETURN_IF_ERROR(evaluate(*place.offset, lane, offsets_.data(), statement));
     masks_.assign(count, {Scalar::of_bool(true), false});
     if (place.mask) STRIA_RETURN_IF_ERROR(evaluate(*place.mask, lane, masks_.data(), statement));
-    const auto where = [&] {
-      return fmt::format("lane {} of group {}, {}", lane, group_, text_of(statement));
-    };
-    const std::string& name = function_.memory_name(place.memory);
-    const int64_t size = is_param ? function_.params[static_cast<size_t>(place.memory)].span
-                                  : function_.array(place.memory).count;
     places_.assign(count, {});
     for (size_t i = 0; i < count; ++i) {
       if (masks_[i].poison) return fault("{}: the mask hangs on what was never written", where());
@@ -274,43 +292,37 @@ class KernelRun {
                      offset.scalar.i, name, place.multiple);
       const int64_t element =
           offset.scalar.i + place.constant + (gathers ? 0 : static_cast<int64_t>(i) * place.stride);
-      if (element < 0 || element >= size)
-        return fault("{}: element {} of '{}', which has {}", where(), element, name, size);
-      Memory* memory = is_param
-                           ? arguments_[static_cast<size_t>(place.memory)].memory
-                           : &arrays_[static_cast<size_t>(place.memory) - function_.params.size()];
-      const int64_t base = is_param ? arguments_[static_cast<size_t>(place.memory)].first
-                           : own    ? lane * size
-                                    : 0;
-      places_[i] = {memory, base + element};
-      if (!own)
-        STRIA_RETURN_IF_ERROR(record(places_[i], is_param, lane, writes, statement, name, element));
+      if (element < 0 || element >= at.size)
+        return fault("{}: element {} of '{}', which has {}", where(), element, name, at.size);
+      places_[i] = {at.memory, at.first + element};
+      if (!at.own)
+        STRIA_RETURN_IF_ERROR(
+            record(places_[i], at.param, {lane, &statement}, writes, name, element));
     }
     return {};
   }
 
-  struct Element {
-    Memory* memory = nullptr;
-    int64_t element = 0;
-  };
-
-  Status record(const Element& at, bool is_param, int64_t lane, bool writes,
-                const Statement& statement, const std::string& name, int64_t element) {
+  // `element` is its number in `name`.
+  Status record(const Element& at, const semtree::Parameter* param, const Party& lane, bool writes,
+                const std::string& name, int64_t element) {
     ++counts_.accesses;
     const auto index = static_cast<size_t>(at.element);
-    const Party by_lane = at.memory->by_lanes[index].add(is_param ? tensor_phase_ : shared_phase_,
-                                                         {lane, &statement}, writes);
+    const uint64_t phase = !param          ? shared_phase_
+                           : param->shared ? parameters_phase_
+                                           : group_phase_;
+    const Party by_lane = at.memory->by_lanes[index].add(phase, lane, writes);
     if (by_lane.number >= 0)
       return fault(
           "lanes {} and {} of group {} touch element {} of '{}' with no barrier between that "
           "orders it: {} and {}",
-          by_lane.number, lane, group_, element, name, text_of(*by_lane.statement),
-          text_of(statement));
-    if (!is_param) return {};
-    const Party by_group = at.memory->by_groups[index].add(launch_, {group_, &statement}, writes);
+          by_lane.number, lane.number, group_, element, name, text_of(*by_lane.statement),
+          text_of(*lane.statement));
+    if (!param) return {};
+    const Party by_group =
+        at.memory->by_groups[index].add(launch_, {group_, lane.statement}, writes);
     if (by_group.number >= 0)
       return fault("groups {} and {} touch element {} of '{}': {} and {}", by_group.number, group_,
-                   element, name, text_of(*by_group.statement), text_of(statement));
+                   element, name, text_of(*by_group.statement), text_of(*lane.statement));
     return {};
   }
 
@@ -322,7 +334,10 @@ class KernelRun {
   std::vector<Memory>
       arrays_;  // those that are not shared once for each lane, one behind the other
   std::set<const Statement*> meetings_;
-  uint64_t launch_ = 0, shared_phase_ = 0, tensor_phase_ = 0;
+  // Spans of time in which nothing orders what is touched: of the launch for groups, for lanes of
+  // the group in parameters through which they hand nothing on, since a barrier in those through
+  // which they do, and in shared arrays.
+  uint64_t launch_ = 0, group_phase_ = 0, parameters_phase_ = 0, shared_phase_ = 0;
   int64_t group_ = 0;
   std::vector<int64_t> order_;    // of the lanes
   std::vector<Value> variables_;  // lane by lane
@@ -338,6 +353,7 @@ RunCounts& RunCounts::operator+=(const RunCounts& other) {
   groups_of_lanes += other.groups_of_lanes;
   barriers += other.barriers;
   accesses += other.accesses;
+  refused += other.refused;
   return *this;
 }
 

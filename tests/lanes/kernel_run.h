@@ -26,6 +26,7 @@ struct RunCounts {
   int64_t groups_of_lanes = 0;  // of more than one
   int64_t barriers = 0;         // times that a group met at one
   int64_t accesses = 0;         // elements of tensors and of shared arrays that were touched
+  int64_t refused = 0;          // programs that were not run (gpu_machine.h)
   RunCounts& operator+=(const RunCounts& other);
 };
 

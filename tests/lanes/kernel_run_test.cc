@@ -172,6 +172,23 @@ TEST(KernelRun, TensorsAreSharedToo) {
   EXPECT_EQ(again.run(1) + again.run(2), "");
 }
 
+// Only a barrier of parameters orders tensors, and only those that are said to be handed on
+// through.
+TEST(KernelRun, BarriersOfParameters) {
+  const auto handed_on = [](Barrier barrier, bool shared) {
+    Kernel k;
+    k.function.params[Kernel::kR].shared = shared;
+    Body& body = k.function.body;
+    body.push_back({Store{Kernel::at(Kernel::kR, k.lane()), one()}});
+    body.push_back({barrier});
+    body.push_back({Store{Kernel::at(Kernel::kR, binary(Op::sub, number(3), k.lane())), one()}});
+    return k.run();
+  };
+  EXPECT_EQ(handed_on({true}, true), "");
+  EXPECT_THAT(handed_on({false}, true), HasSubstr("of 'R' with no barrier between that orders it"));
+  EXPECT_THAT(handed_on({true}, false), HasSubstr("of 'R' with no barrier between that orders it"));
+}
+
 TEST(KernelRun, ABarrierThatNotAllLanesMeet) {
   Kernel branch;
   branch.function.body.push_back({If{binary(Op::lt, branch.lane(), number(2)), {{Barrier{}}}, {}}});
