@@ -65,13 +65,11 @@ bool is_parallel(const Block& block, const std::string& index) {
                      });
 }
 
-// Does the block, or one inside it, number the units that run it?
+// Is the block, inside one that has a location, one of lanes (S11)?
 bool numbers_units(const Block& block) {
-  return std::any_of(block.location.path.begin(), block.location.path.end(),
-                     [](const stripe::LocationUnit& unit) { return !unit.units.empty(); }) ||
-         std::any_of(block.stmts.begin(), block.stmts.end(), [](const Statement& stmt) {
-           return stmt.block() && numbers_units(*stmt.block());
-         });
+  return !block.location.empty() &&
+         std::all_of(block.location.path.begin(), block.location.path.end(),
+                     [](const stripe::LocationUnit& unit) { return !unit.units.empty(); });
 }
 
 bool is_outermost(const Block& block, const std::string& index) {
@@ -135,7 +133,7 @@ class Expander {
     if (!is_outermost(block, index->name) && !is_parallel(block, index->name)) {
       if (!why_points_do_not_commute(block, names).empty()) return "its points do not commute";
     }
-    const bool has_lanes = in_group && numbers_units(block);
+    const bool of_lanes = in_group && numbers_units(block);
     for (const Refinement& ref : block.refs) {
       if (options_.make_views && names_index(ref.location))
         return "a view's location names an index";
@@ -145,8 +143,8 @@ class Expander {
       const bool restarts = ref.dir == RefDir::out || ref.agg->type != ref.shape.type;
       if (opens && restarts && !writes_apart(block, ref, index->name))
         return "each copy would start its aggregation again";
-      // Lanes meet in one aggregation without a barrier, not in one of each copy.
-      if (opens && has_lanes && !writes_apart(block, ref, index->name))
+      // Only lanes of one block may combine into one element without a barrier.
+      if (of_lanes && !writes_apart(block, ref, index->name))
         return "lanes of several copies would meet without a barrier";
     }
     return "";

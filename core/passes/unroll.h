@@ -14,10 +14,10 @@
 // subscript must be a constant. Writing out puts a copy of the block for each value of the index in
 // its place, the value inserted everywhere, locations included. Requires for that: the index is the
 // outermost that varies, or parallel, or points commute; no copy would start an aggregation again
-// that the block opens; and lanes do not combine in such a one over the index. Ensures: the same
-// values. With make_views the copies stay inside a block of their own, which has a view of its own
-// for each copy and refinement: units of one copy see its part alone. Runs after the passes that
-// cut blocks, and before split_interior, which looks for constraints inside marked blocks.
+// that the block opens; and lanes do not combine over the index. Ensures: the same values. With
+// make_views the copies stay inside a block of their own, which has a view of its own for each copy
+// and refinement: units of one copy see its part alone. Runs after the passes that cut blocks, and
+// before split_interior, which looks for constraints inside marked blocks.
 #pragma once
 
 #include <cstdint>
