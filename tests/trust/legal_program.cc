@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "legal_kernels.h"
 #include "maker.h"
 #include "stria/stripe/walk.h"
 
@@ -183,136 +184,12 @@ void ask_for_panels(stripe::Program& program, uint64_t seed) {
   });
 }
 
-// A kernel that reads what lies across the lanes of what it writes, in some programs.
-void add_turned(stripe::Program& program, uint64_t seed) {
-  Dice dice(seed ^ 0x7475726e);
-  if (!dice.once_in(4)) return;
-  const int64_t rows = dice.between(1, 9), columns = dice.between(1, 9);
-  const DataType type = dice.one_of<DataType>({DataType::fp32, DataType::fp64, DataType::i8});
-  stripe::Block kernel;
-  kernel.name = "turned";
-  kernel.tags = {"kernel"};
-  kernel.idxs = {{"i", rows, {}, {}}, {"j", columns, {}, {}}};
-  if (dice.once_in(2)) std::swap(kernel.idxs[0], kernel.idxs[1]);
-  if (dice.once_in(3))
-    kernel.constraints.push_back(Affine(rows + columns - 3) - Affine::of("i") - Affine::of("j"));
-  const auto add = [&](const std::string& name, RefDir dir, std::vector<Affine> access,
-                       const std::vector<int64_t>& sizes) {
-    stripe::Refinement ref;
-    ref.into = name;
-    ref.access.resize(sizes.size());
-    ref.shape = dense_shape(type, sizes);
-    program.entry.refs.push_back(ref);
-    ref.from = name;
-    ref.dir = dir == RefDir::out ? RefDir::inout : dir;  // constraints leave elements as they were
-    program.main()->refs.push_back(ref);
-    ref.dir = dir;
-    ref.access = std::move(access);
-    for (Dim& dim : ref.shape.dims) dim.size = 1;
-    kernel.refs.push_back(ref);
-  };
-  const Affine i = Affine::of("i"), j = Affine::of("j");
-  add("TI", RefDir::in, {i, j}, {rows, columns});
-  if (dice.once_in(2)) add("TJ", RefDir::in, {j, i}, {columns, rows});
-  if (dice.once_in(3)) add("TK", RefDir::in, {i, j}, {rows, columns});
-  std::string sum;
-  for (const stripe::Refinement& ref : kernel.refs) {
-    const std::string value = "$" + ref.into;
-    kernel.stmts.emplace_back(stripe::Load{ref.into, value.substr(1)});
-    const std::string next = "sum_" + ref.into;
-    if (!sum.empty())
-      kernel.stmts.emplace_back(stripe::Intrinsic{"add", type, {next}, {sum, value.substr(1)}});
-    sum = sum.empty() ? value.substr(1) : next;
-  }
-  add("TO", RefDir::out, {j, i}, {columns, rows});
-  kernel.stmts.emplace_back(stripe::Store{sum, "TO"});
-  program.main()->stmts.emplace_back(std::move(kernel));
-}
-
-// A tensor of the program, or with `dir` none of #main; the view of one element at `access` that a
-// kernel has of it.
-stripe::Refinement add_element(stripe::Program& program, const std::string& name, RefDir of_main,
-                               const TensorShape& shape) {
-  stripe::Refinement ref;
-  ref.into = name;
-  ref.access.resize(shape.rank());
-  ref.shape = shape;
-  if (of_main != RefDir::none) program.entry.refs.push_back(ref);
-  if (of_main != RefDir::none) ref.from = name;
-  ref.dir = of_main;
-  program.main()->refs.push_back(ref);
-  ref.from = name;
-  for (Dim& dim : ref.shape.dims) dim.size = 1;
-  return ref;
-}
-
-// A private tensor that one kernel makes point by point, and a kernel or two that read it once, in
-// some programs.
-void add_private(stripe::Program& program, uint64_t seed) {
-  Dice dice(seed ^ 0x70726976);
-  if (!dice.once_in(3) || program.main()->tags.has("deps")) return;
-  const int64_t rows = dice.between(1, 7), columns = dice.between(2, 24);
-  const DataType type = dice.one_of<DataType>({DataType::fp32, DataType::i32, DataType::fp64});
-  const Affine i = Affine::of("i"), j = Affine::of("j");
-  const auto view = [](stripe::Refinement ref, RefDir dir, std::vector<Affine> access) {
-    ref.dir = dir;
-    ref.access = std::move(access);
-    return ref;
-  };
-  const auto kernel = [&](const std::string& name, std::vector<stripe::Refinement> refs) {
-    stripe::Block block;
-    block.name = name;
-    block.tags = {"kernel"};
-    block.idxs = {{"i", rows, {}, {}}, {"j", columns, {}, {}}};
-    if (dice.once_in(2)) std::swap(block.idxs[0], block.idxs[1]);
-    block.refs = std::move(refs);
-    return block;
-  };
-  const TensorShape whole = dense_shape(type, {rows, columns});
-  const stripe::Refinement a = add_element(program, "PA", RefDir::in, whole);
-  const stripe::Refinement m = add_element(program, "PM", RefDir::in, dense_shape(type, {rows, 1}));
-  const stripe::Refinement t = add_element(program, "PT", RefDir::none, whole);
-  stripe::Block make = kernel("make", {view(a, RefDir::in, {i, j}), view(m, RefDir::in, {i, 0}),
-                                       view(t, RefDir::out, {i, j})});
-  make.stmts.emplace_back(stripe::Load{"PA", "a"});
-  make.stmts.emplace_back(stripe::Load{"PM", "m"});
-  make.stmts.emplace_back(
-      stripe::Intrinsic{dice.once_in(4) ? "div" : "sub", type, {"d"}, {"a", "m"}});
-  make.stmts.emplace_back(stripe::Store{"d", "PT"});
-  if (dice.once_in(2)) {  // a second tensor, made of what the first one holds
-    const stripe::Refinement q = add_element(program, "PQ", RefDir::none, whole);
-    make.refs.push_back(view(q, RefDir::out, {i, j}));
-    make.stmts.emplace_back(stripe::Load{"PT", "e"});
-    make.stmts.emplace_back(stripe::Intrinsic{"mul", type, {"q"}, {"e", "e"}});
-    make.stmts.emplace_back(stripe::Store{"q", "PQ"});
-    const stripe::Refinement v =
-        add_element(program, "PV", RefDir::inout, dense_shape(type, {rows}));
-    stripe::Block sum =
-        kernel("sum", {view(q, RefDir::in, {i, j}), view(v, RefDir::inout, {i})});
-    sum.refs.back().agg = stripe::Aggregation{stripe::AggOp::max, type};
-    sum.stmts.emplace_back(stripe::Load{"PQ", "q"});
-    sum.stmts.emplace_back(stripe::Store{"q", "PV"});
-    program.main()->stmts.emplace_back(std::move(make));
-    program.main()->stmts.emplace_back(std::move(sum));
-  } else {
-    program.main()->stmts.emplace_back(std::move(make));
-  }
-  const stripe::Refinement o = add_element(program, "PO", RefDir::inout, whole);
-  const Affine row = dice.once_in(2) ? i : Affine(rows - 1) - i;
-  stripe::Block use =
-      kernel("use", {view(t, RefDir::in, {row, j}), view(o, RefDir::out, {i, j})});
-  if (dice.once_in(3)) use.constraints.push_back(Affine(columns - 2) - j);
-  use.stmts.emplace_back(stripe::Load{"PT", "d"});
-  use.stmts.emplace_back(stripe::Intrinsic{"neg", type, {"n"}, {"d"}});
-  use.stmts.emplace_back(stripe::Store{"n", "PO"});
-  program.main()->stmts.emplace_back(std::move(use));
-}
-
 stripe::Program legal_program(uint64_t seed, const LegalOptions& options) {
   stripe::Program out = Maker(seed, options).program();
   ask_for_panels(out, seed);
   add_turned(out, seed);
   add_private(out, seed);
+  add_lane_sums(out, seed);
   return out;
 }
 

@@ -58,6 +58,7 @@ const std::map<std::string, std::vector<std::string>>& given_sets() {
         R"({"parent_reqs": ["kernel"], "recompute": "always", "reductions": true})",
         R"({"parent_reqs": ["kernel"], "recompute": "always", "reductions": true, "local": true})",
         R"({"parent_reqs": ["a"], "recompute": "always"})"}},
+      {"free_lanes", {"{}", R"({"reqs": []})", R"({"reqs": ["a"]})"}},
       {"winograd",
        {R"({"tile": 2, "min_channels": 1, "min_tiles": 1})",
         R"({"tile": 4, "min_channels": 1, "min_tiles": 1})"}},
