@@ -121,6 +121,34 @@ TEST(Shapes, ComputeWithoutRaces) {
   run_shapes(false, [](uint64_t seed, const ShapedProgram&) { return gpus_for(seed); });
 }
 
+// Rows that just fit into local memory leave room for the sums that lanes exchange.
+TEST(LongRows, LeaveRoomForSums) {
+  RunCounts counts;
+  for (const Machine& machine : gpus())
+    for (int rows : {1, 2, 3, 4}) {
+      // Of elements of 8 bytes, so many rows at once.
+      const int64_t most = machine.options.shared_bytes / 8 / rows;
+      for (int64_t size = most; size > most / 2; size -= most / 16) {
+        ShapedProgram shaped{kRowsWithFiveSums, {}};
+        shaped.inputs["A"] = {DataType::fp64, {2, size}};
+        shaped.inputs["B"] = {DataType::fp64, {size}};
+        auto program = passes::make_program(shaped.text, shaped.inputs);
+        ASSERT_TRUE(program.ok()) << program.status().to_string();
+        EXPECT_EQ(wrong_on(machine, *program, 1, counts), "")
+            << "on the machine '" << machine.name << "'\n"
+            << listing(shaped);
+      }
+    }
+  expect_groups(counts);
+}
+
+TEST(MadeUpGpus, ComputeWithoutRaces) {
+  run_shapes(false, [](uint64_t seed, const ShapedProgram&) -> std::vector<Machine> {
+    trust::Dice dice(~seed);
+    return {made_up_gpu(dice)};
+  });
+}
+
 // Tiles, numbers of lanes, depths of pipelines and layouts that no cost would choose.
 TEST(Tiles, ComputeWithoutRaces) {
   run_shapes(true, [](uint64_t seed, const ShapedProgram& shaped) -> std::vector<Machine> {

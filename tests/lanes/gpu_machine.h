@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "dice.h"
 #include "kernel_run.h"
 #include "stria/hwmodel/hardware_model.h"
 #include "stria/pass/pipeline.h"
@@ -23,8 +24,11 @@ struct Machine {
   bool may_refuse = false;
 };
 
-// One of which the driver says nothing, a large one and a small one.
+// What hw/gpu.json says where the driver says nothing, a large one and a small one.
 const std::vector<Machine>& gpus();
+
+// One that nobody has built, whose tiles are others.
+Machine made_up_gpu(trust::Dice& dice);
 
 // `usual` with another pipeline.
 Machine with_pipeline(const Machine& usual, const std::string& path,

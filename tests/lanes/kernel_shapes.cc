@@ -10,6 +10,13 @@
 #include "stria/type/tensor_shape.h"
 
 namespace stria::lanes {
+
+const char* const kRowsWithFiveSums =
+    "function (A[M, N], B[N]) -> (R) { S[i, 0 : M, 1] = +(A[i, j]); C = A - S / N;"
+    " Q[i, 0 : M, 1] = +(C[i, j] * C[i, j]); D = C / sqrt(Q / N + 0.01) + B;"
+    " H[i, 0 : M, 1] = >(D[i, j]); E = exp(D - H); T[i, 0 : M, 1] = +(E[i, j]); F = E / T;"
+    " U[i, 0 : M, 1] = +(F[i, j] * D[i, j]); R = F - U * A; }";
+
 namespace {
 
 // A dimension is a letter; I and J are those of a window, G is a small number of groups or steps.
@@ -102,6 +109,7 @@ const std::vector<Kind>& kinds() {
        {{"A", "GMN"}, {"V", "N"}, {"B", "N"}},
        "",
        true},
+      {kRowsWithFiveSums, {{"A", "MN"}, {"B", "N"}}, "", true},
       {"function (A[M, N]) -> (R) { R[j, i : N, M] = =(A[i, j]); }", {{"A", "MN"}}},
       {"function (A[G, M, N]) -> (R) { R[j, g, i : N, G, M] = =(A[g, i, j]); }", {{"A", "GMN"}}},
       {"function (A[M, N], B[N, M]) -> (R) { T[j, i : N, M] = =(A[i, j]); R = T + B; }",

@@ -23,6 +23,9 @@ struct ShapedProgram {
 // The same seed gives the same one on every machine. A few ten thousand points at most.
 ShapedProgram random_shapes(uint64_t seed, bool products_only);
 
+// A kernel of rows A[M, N], B[N] whose lanes exchange five sums.
+extern const char* const kRowsWithFiveSums;
+
 // As often in 1 .. 2 as in 2 .. 4, 4 .. 8, …; `octaves` of them.
 int64_t random_size(trust::Dice& dice, int octaves);
 
