@@ -315,6 +315,10 @@ Status check_options(const AutotileOptions& options, const PassContext& context)
   if (!chosen_by.empty() && (!options.tile_sizes.empty() || roles_given(options)))
     return invalid_argument("{}: a tile would be chosen by it, and {} says its sizes already",
                             chosen_by, options.tile_sizes.empty() ? "a role" : "/tile_sizes");
+  if (options.panels && options.choice.cost != "registers")
+    return invalid_argument(
+        "/panels: true: the cost 'registers' alone asks for panels, and this is '{}'",
+        options.choice.cost);
   STRIA_RETURN_IF_ERROR(check_not_excluded("/reqs", options.reqs, options.exclude));
   return check_choice(options.choice, context);
 }

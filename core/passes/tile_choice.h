@@ -58,8 +58,9 @@ void describe_group_choice(TileChoiceOptions& options, OptionFields& fields);
 // "/memory: "SRAM"", the first option that is not as it is by default; "" if all are.
 std::string first_given(TileChoiceOptions options);
 
-// Options against the model: not_found or invalid_argument with the JSON path of an option that
-// asks for what the model does not have; unsupported if `measure_top` finds no device.
+// Options against each other and the model: not_found or invalid_argument with the JSON path of an
+// option that the cost does not read, or that asks for what the model does not have; unsupported if
+// `measure_top` finds no device.
 Status check_choice(const TileChoiceOptions& options, const PassContext& context);
 
 struct TileChoice {

@@ -18,6 +18,37 @@ void describe_lanes(TileChoiceOptions& options, OptionFields& fields) {
              "group_time: lanes may fetch what they multiply themselves, tag #direct");
 }
 
+// The first option that is given and that the cost does not read, as first_given().
+std::string first_unread(TileChoiceOptions options) {
+  const TileChoiceOptions none;
+  const std::string cost = options.cost;
+  // All of them read these.
+  options.cost = none.cost;
+  options.memory = none.memory;
+  options.limits = none.limits;
+  options.search = none.search;
+  options.measure_top = none.measure_top;
+  options.explain_top = none.explain_top;
+  const bool own_sizes = cost == "registers" || cost == "group_time";
+  if (!own_sizes) options.filter = none.filter;
+  if (own_sizes || cost == "staged_time") options.unit = none.unit;
+  if (cost == "traffic") options.traffic = none.traffic;
+  if (cost == "group_time") {
+    options.local = none.local;
+    options.registers = none.registers;
+    options.parts = none.parts;
+    options.direct = none.direct;
+  }
+  if (cost == "staged_time") {
+    options.far = none.far;
+    options.transfer = none.transfer;
+    options.spread = none.spread;
+    options.banks = none.banks;
+    options.bank_KiB = none.bank_KiB;
+  }
+  return first_given(std::move(options));
+}
+
 }  // namespace
 
 void describe_group_choice(TileChoiceOptions& options, OptionFields& fields) {
@@ -114,6 +145,8 @@ std::string first_given(TileChoiceOptions options) {
 
 Status check_choice(const TileChoiceOptions& options, const PassContext& context) {
   const HardwareModel& model = context.model();
+  if (const std::string unread = first_unread(options); !unread.empty())
+    return invalid_argument("{}: the cost '{}' does not read it", unread, options.cost);
   STRIA_RETURN_IF_ERROR(check_unit(model, UnitUse::hold, "/memory", options.memory));
   if (!options.memory.empty()) {
     const MemoryUnit* memory = model.find_memory(options.memory);
