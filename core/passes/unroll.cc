@@ -65,11 +65,13 @@ bool is_parallel(const Block& block, const std::string& index) {
                      });
 }
 
-// Is the block, inside one that has a location, one of lanes (S11)?
-bool numbers_units(const Block& block) {
-  return !block.location.empty() &&
-         std::all_of(block.location.path.begin(), block.location.path.end(),
-                     [](const stripe::LocationUnit& unit) { return !unit.units.empty(); });
+// May several units that the block's location numbers write one element through the refinement?
+bool units_meet(const Block& block, const Refinement& ref) {
+  for (const stripe::LocationUnit& unit : block.location.path)
+    for (const Affine& form : unit.units)
+      for (const auto& [name, coefficient] : form.terms())
+        if (block.find_index(name)->range != 1 && !writes_apart(block, ref, name)) return true;
+  return false;
 }
 
 bool is_outermost(const Block& block, const std::string& index) {
@@ -133,7 +135,6 @@ class Expander {
     if (!is_outermost(block, index->name) && !is_parallel(block, index->name)) {
       if (!why_points_do_not_commute(block, names).empty()) return "its points do not commute";
     }
-    const bool of_lanes = in_group && numbers_units(block);
     for (const Refinement& ref : block.refs) {
       if (options_.make_views && names_index(ref.location))
         return "a view's location names an index";
@@ -143,8 +144,8 @@ class Expander {
       const bool restarts = ref.dir == RefDir::out || ref.agg->type != ref.shape.type;
       if (opens && restarts && !writes_apart(block, ref, index->name))
         return "each copy would start its aggregation again";
-      // Only lanes of one block may combine into one element without a barrier.
-      if (of_lanes && !writes_apart(block, ref, index->name))
+      // Only lanes of one block may combine into one element without a barrier (S11).
+      if (in_group && units_meet(block, ref) && !writes_apart(block, ref, index->name))
         return "lanes of several copies would meet without a barrier";
     }
     return "";
