@@ -30,8 +30,8 @@ class Bound {
         rates_(rates),
         least_(counts_of(block, low)),
         most_(counts_of(block, high)),
-        few_staged_(staged_by(block, low, least_.reductions)) {
-    stages_ = few_staged_.local_bytes * static_cast<double>(form.depth) <=
+        few_staged_(staged_by(block, low, rates)) {
+    stages_ = few_staged_.least_bytes * static_cast<double>(form.depth) <=
               static_cast<double>(rates.local_bytes);
     for (size_t i = 0; i < low.size(); ++i)
       stages_ = stages_ && (!block.indices[i].reduction || low[i] <= kMostSteps);

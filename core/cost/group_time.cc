@@ -24,7 +24,7 @@ class BestTime {
         form_(form),
         rates_(rates),
         counts_(counts_of(block, tile)),
-        staged_(staged_by(block, tile, counts_.reductions)) {
+        staged_(staged_by(block, tile, rates)) {
     best_.groups = counts_.groups;
     best_.steps = counts_.steps;
     best_.local_bytes = staged_.local_bytes * static_cast<double>(form.depth);
@@ -139,6 +139,7 @@ std::optional<GroupRates> group_rates(const HardwareModel& model, const std::str
       own->size_bytes * std::max<int64_t>(1, own->count / std::max<int64_t>(1, unit->count));
   out.lane_registers = own->size_bytes;
   out.local_bytes = shared->size_bytes;
+  out.bank_bytes = shared->banks * shared->bank_bytes;
   out.local_latency = shared->latency_cycles;
   if (model.settings->mem_width > 0) out.line_bytes = model.settings->mem_width;
   for (const MemoryUnit& memory : model.memories)
@@ -180,7 +181,7 @@ bool all_larger_are_over(const TiledBlock& block, const Tile& tile, const GroupF
   }
   for (size_t i = 0; i < tile.size(); ++i)
     if (block.indices[i].reduction && tile[i] > kMostSteps) return true;
-  return staged_by(block, tile, counts.reductions).local_bytes * static_cast<double>(form.depth) >
+  return staged_by(block, tile, rates).least_bytes * static_cast<double>(form.depth) >
          static_cast<double>(rates.local_bytes);
 }
 

@@ -46,6 +46,7 @@ struct GroupRates {
   int64_t registers = 0;      // bytes
   int64_t lane_registers = 0; // bytes that one lane can have
   int64_t local_bytes = 0;    // of one group
+  int64_t bank_bytes = 0;     // of all banks of local memory together; 0: not known
   double far_latency = 0;     // of main memory
   double local_latency = 0;
   double far_bytes = 0;       // in a cycle from main memory or the cache before it; 0: not known

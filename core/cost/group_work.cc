@@ -3,12 +3,13 @@
 
 #include "stria/cost/group_plan.h"
 #include "stria/cost/memory_use.h"
+#include "stria/cost/output_rows.h"
 
 namespace stria::cost::group {
 namespace {
 
-// Of local memory: where rows begin.
-constexpr double kRowBytes = 16;
+// Of local memory: what lanes share begins at multiples of it.
+constexpr double kSharedBytes = 64;
 // A unit finds so much of a row of what lanes fetch at a time.
 constexpr double kLookedUpBytes = 128;
 // Instructions for a part's sum that is stored and added.
@@ -32,6 +33,26 @@ bool is_in_vectors(const TiledBlock& block, const TiledView& view, const Tile& t
   return rows_of(block, view) == Rows::outputs &&
          tile[view.dims[0].terms[0].index] % static_cast<int64_t>(kVector) == 0;
 }
+
+// What one operand takes, in rows of what the tile's outputs move along.
+double row_bytes(const TiledBlock& block, const TiledView& view, const Tile& tile,
+                 const GroupRates& rates) {
+  const auto by_output = [&](size_t d) {
+    return std::any_of(view.dims[d].terms.begin(), view.dims[d].terms.end(),
+                       [&](const auto& term) {
+                         return !block.indices[term.index].reduction && tile[term.index] > 1;
+                       });
+  };
+  const int64_t elements = lay_out_rows(
+      view.dims.size(),
+      [&](size_t d) { return static_cast<int64_t>(extent(view.dims[d], tile)); }, by_output,
+      {std::max<int64_t>(1, kVectorBytes / view.element_bytes),
+       rates.bank_bytes / view.element_bytes},
+      [](size_t, int64_t) {});
+  return static_cast<double>(elements) * static_cast<double>(view.element_bytes);
+}
+
+double in_shared(double bytes) { return std::ceil(bytes / kSharedBytes) * kSharedBytes; }
 
 }  // namespace
 
@@ -69,15 +90,15 @@ double accesses_of_element(const TiledBlock& block, const TiledView& view, const
   return rows == Rows::outputs ? 1 / kVector : (1 / kVector + 1) / 2;
 }
 
-Staged staged_by(const TiledBlock& block, const Tile& tile, double reductions) {
+Staged staged_by(const TiledBlock& block, const Tile& tile, const GroupRates& rates) {
   Staged out;
   for (const TiledView& view : block.views) {
     if (!is_staged(view)) continue;
     const double elements = elements_of(view, tile);
     out.elements += elements;
     out.accesses += elements * accesses_of_element(block, view, &tile);
-    // Rows begin at multiples of a vector.
-    out.local_bytes += elements * static_cast<double>(view.element_bytes) + kRowBytes * reductions;
+    out.local_bytes += in_shared(row_bytes(block, view, tile, rates));
+    out.least_bytes += elements * static_cast<double>(view.element_bytes);
     out.views += 1;
   }
   return out;
@@ -153,9 +174,9 @@ PartsEnd parts_end(const TiledBlock& block, double outputs, int64_t parts,
   for (double left = static_cast<double>(parts); left > 1; left = std::ceil(left / kPartsAtOnce)) {
     out.alone += kStep + rates.local_latency;
     out.issue += kSummed * outputs * left / rates.multiply_adds;
-    out.bytes += outputs * left * sum_bytes;
+    out.bytes += in_shared(outputs * left * sum_bytes);
   }
-  out.bytes += outputs * sum_bytes;
+  out.bytes += in_shared(outputs * sum_bytes);
   return out;
 }
 

@@ -23,6 +23,7 @@ inline constexpr double kMostAhead = 16, kAhead = 16, kMostDirectSums = 32;
 inline constexpr double kMostGroupsBeside = 32;
 // Elements that a lane reads at once.
 inline constexpr double kVector = 4;
+inline constexpr int64_t kVectorBytes = 16;
 // Instructions that a lane issues for a vector from local memory, and for an access that fetches
 // and stages.
 inline constexpr double kLoad = 2, kStaged = 4;
@@ -66,8 +67,9 @@ struct Staged {
   double views = 0, elements = 0;
   double accesses = 0;     // of elements, or of vectors of them
   double local_bytes = 0;  // where they are staged
+  double least_bytes = 0;  // no larger tile takes fewer
 };
-Staged staged_by(const TiledBlock& block, const Tile& tile, double reductions);
+Staged staged_by(const TiledBlock& block, const Tile& tile, const GroupRates& rates);
 
 // Bytes that a step brings from main memory, in whole lines.
 double far_bytes_of(const TiledBlock& block, const Tile& tile, const GroupRates& rates);

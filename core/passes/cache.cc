@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "stria/cost/group_plan.h"
+#include "stria/cost/output_rows.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/accumulator.h"
 #include "stria/passes/buffer_views.h"
@@ -230,9 +231,6 @@ class Cacher {
   }
 
  private:
-  // What only reductions move along outermost, so that the elements which neighbouring outputs read
-  // lie in a row: dense in the tensor's order, but that rows which would begin in one bank are
-  // parted by a vector's bytes.
   void lay_out_by_outputs(const Refinement& ref, TensorShape& shape) const {
     std::vector<bool> by_output(shape.dims.size(), false);
     for (const Statement& stmt : host_.stmts) {
@@ -251,18 +249,11 @@ class Cacher {
     const MemoryUnit* memory =
         options_.loc.empty() ? nullptr : context_.model().find_memory(options_.loc.path.back().name);
     const int64_t banks_bytes = (memory ? memory->banks : 0) * kBankBytes;
-    int64_t stride = 1;
-    for (const bool inside : {true, false}) {
-      for (auto d = order.rbegin(); d != order.rend(); ++d) {
-        if (by_output[*d] != inside) continue;
-        if (!inside && stride > vector) {
-          stride = ceil_div(stride, vector) * vector;
-          if (banks_bytes > 0 && stride * bytes % banks_bytes == 0) stride += vector;
-        }
-        shape.dims[*d].stride = stride;
-        stride *= shape.dims[*d].size;
-      }
-    }
+    const auto dimension = [&](size_t d) { return order[order.size() - 1 - d]; };
+    cost::lay_out_rows(
+        order.size(), [&](size_t d) { return shape.dims[dimension(d)].size; },
+        [&](size_t d) { return by_output[dimension(d)]; }, {vector, banks_bytes / bytes},
+        [&](size_t d, int64_t stride) { shape.dims[dimension(d)].stride = stride; });
   }
 
   // Each dimension with a stride that is odd where it can be; dimensions behind one another in the

@@ -53,6 +53,7 @@ GroupRates rates() {
   out.registers = 256 << 10;
   out.lane_registers = 1024;
   out.local_bytes = 48 << 10;
+  out.bank_bytes = 128;
   out.far_latency = 400;
   out.local_latency = 30;
   out.far_bytes = 24;
@@ -65,10 +66,18 @@ TEST(GroupTime, TermsOfATile) {
   EXPECT_EQ(time.sums, 32);
   EXPECT_EQ(time.groups, 256);
   EXPECT_EQ(time.steps, 64);
-  // Two operands of 64 x 16 elements, rows of 16 bytes more, two steps of them.
-  EXPECT_EQ(time.local_bytes, 2 * 2 * (64 * 16 * 4 + 16 * 16));
+  // Two steps of two operands of 16 rows of 64 elements, which a vector parts as they would begin in
+  // one bank, to a multiple of 64 bytes.
+  EXPECT_EQ(time.local_bytes, 2 * 2 * ((15 * 68 + 64) * 4 + 16));
   // No processor is faster than its multiply-adds.
   EXPECT_GE(time.cycles, std::pow(1024.0, 3) / (100 * 128));
+}
+
+// Rows of 30 elements become 32, and then 36.
+TEST(GroupTime, RowsThatAreNoMultipleOfAVector) {
+  const GroupTime time = group_time(product(30, 64, 1024), {30, 64, 32}, {2}, rates());
+  EXPECT_EQ(time.parts, 1);
+  EXPECT_EQ(time.local_bytes, 2 * ((31 * 36 + 30) * 4 + 24 + (31 * 68 + 64) * 4 + 16));
 }
 
 TEST(GroupTime, WhatDoesNotFit) {

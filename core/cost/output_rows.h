@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a group stages an operand: what only reductions move along lies outermost, so that the
+// elements which neighbouring outputs read lie in a row. Rows begin at multiples of a vector, and
+// those that would all begin in one bank are parted by a vector more.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "stria/poly/affine.h"
+
+namespace stria::cost {
+
+struct OutputRows {
+  int64_t vector = 1;         // elements that a lane reads at once
+  int64_t bank_elements = 0;  // of all banks together; 0: not known
+};
+
+// Of dimensions 0 .. count - 1 by rising stride in the tensor, with size(d) >= 1 elements each and
+// by_output(d): does an output move along it? Calls put(d, stride) for each; returns the elements
+// that the copy takes.
+template <typename Size, typename ByOutput, typename Put>
+int64_t lay_out_rows(size_t count, const Size& size, const ByOutput& by_output,
+                     const OutputRows& rows, const Put& put) {
+  int64_t stride = 1, last = 0;
+  for (const bool inside : {true, false})
+    for (size_t d = 0; d < count; ++d) {
+      if (by_output(d) != inside) continue;
+      if (!inside && stride > rows.vector) {
+        stride = ceil_div(stride, rows.vector) * rows.vector;
+        if (rows.bank_elements > 0 && stride % rows.bank_elements == 0) stride += rows.vector;
+      }
+      put(d, stride);
+      last += (size(d) - 1) * stride;
+      stride *= size(d);
+    }
+  return last + 1;
+}
+
+}  // namespace stria::cost
