@@ -121,6 +121,24 @@ TEST(Shapes, ComputeWithoutRaces) {
   run_shapes(false, [](uint64_t seed, const ShapedProgram&) { return gpus_for(seed); });
 }
 
+// Whatever its sizes, a kernel is one that the machine takes.
+TEST(Sizes, AreTaken) {
+  const uint64_t first = trust::number_from("STRIA_LANES_SEED", 1);
+  const uint64_t count = trust::number_from("STRIA_LANES_SHAPES", 150);
+  for (uint64_t seed = first; seed < first + count && !HasFailure(); ++seed) {
+    const ShapedProgram shaped = random_shapes(seed, false, 1e13);
+    auto generic = passes::lower_text(shaped.text, shaped.inputs);
+    ASSERT_TRUE(generic.ok()) << listing(shaped) << generic.status().to_string();
+    for (const Machine& machine : gpus_for(seed)) {
+      const Status status = compile(machine, *generic).status();
+      if (!shaped.may_not_fit) {
+        EXPECT_TRUE(status.ok()) << "seed " << seed << " on the machine '" << machine.name << "'\n"
+                                 << listing(shaped) << status.to_string();
+      }
+    }
+  }
+}
+
 // Rows that just fit into local memory leave room for the sums that lanes exchange.
 TEST(LongRows, LeaveRoomForSums) {
   RunCounts counts;

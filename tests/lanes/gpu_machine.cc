@@ -81,24 +81,29 @@ Machine made_up_gpu(trust::Dice& dice) {
   return make_machine(numbers.text(), numbers);
 }
 
-std::string wrong_on(const Machine& machine, passes::TileProgram& program, uint64_t seed,
-                     RunCounts& counts) {
+Result<stripe::Program> compile(const Machine& machine, const stripe::Program& generic) {
   static const EvaluateIntrinsic evaluator = evaluate;
-  stripe::Program device = program.generic;
+  stripe::Program device = generic;
   PipelineOptions how;
   how.verify_each = false;
   how.evaluate = &evaluator;
-  Status status = run_pipeline(device, machine.pipeline, machine.model, how).status();
-  std::string wrong =
-      status.ok() ? passes::wrong_values(program,
-                                         [&](const std::vector<interp::TensorArg>& tensors) {
-                                           return status = run_program(device, machine.options,
-                                                                       tensors, seed, counts);
-                                         })
-                  : status.to_string();
-  const bool refused =
-      status.code() == StatusCode::unsupported || status.code() == StatusCode::out_of_range;
-  if (!refused || !machine.may_refuse) return wrong;
+  STRIA_RETURN_IF_ERROR(run_pipeline(device, machine.pipeline, machine.model, how).status());
+  STRIA_ASSIGN(const semtree::ProgramKernels kernels, semtree::kernels_of(device));
+  for (const semtree::KernelBlock& kernel : kernels.kernels)
+    STRIA_RETURN_IF_ERROR(semtree::build_kernel(kernel, machine.options).status());
+  return device;
+}
+
+std::string wrong_on(const Machine& machine, passes::TileProgram& program, uint64_t seed,
+                     RunCounts& counts) {
+  const Result<stripe::Program> device = compile(machine, program.generic);
+  if (device.ok())
+    return passes::wrong_values(program, [&](const std::vector<interp::TensorArg>& tensors) {
+      return run_program(*device, machine.options, tensors, seed, counts);
+    });
+  const StatusCode code = device.status().code();
+  const bool refused = code == StatusCode::unsupported || code == StatusCode::out_of_range;
+  if (!refused || !machine.may_refuse) return device.status().to_string();
   ++counts.refused;
   return "";
 }

@@ -34,6 +34,9 @@ Machine made_up_gpu(trust::Dice& dice);
 Machine with_pipeline(const Machine& usual, const std::string& path,
                       const TemplateSettings& settings);
 
+// Runs the machine's pipeline, and builds the kernels that its code generator prints.
+Result<stripe::Program> compile(const Machine& machine, const stripe::Program& generic);
+
 // Compiles the program and runs it once: "", or what is wrong with its values or its lanes.
 std::string wrong_on(const Machine& machine, passes::TileProgram& program, uint64_t seed,
                      RunCounts& counts);

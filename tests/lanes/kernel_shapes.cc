@@ -127,9 +127,8 @@ const std::vector<Kind>& kinds() {
 
 }  // namespace
 
-ShapedProgram random_shapes(uint64_t seed, bool products_only) {
+ShapedProgram random_shapes(uint64_t seed, bool products_only, double most_points) {
   using enum DataType;
-  constexpr int64_t kMostPoints = 40000;
   trust::Dice dice(seed);
   const Kind* chosen = &dice.one_of(kinds());
   while (products_only && !*chosen->tiled) chosen = &dice.one_of(kinds());
@@ -140,16 +139,16 @@ ShapedProgram random_shapes(uint64_t seed, bool products_only) {
   const std::vector<DataType>& types = kind.floats_only ? floats : numbers;
   const DataType type = dice.one_of(types);
   std::map<char, int64_t> sizes;
-  int64_t points = kMostPoints + 1;
-  while (points > kMostPoints) {
+  double points = most_points + 1;
+  while (points > most_points) {
     points = 1;
     for (const auto& [name, dims] : kind.inputs)
       for (const char* dim = dims; *dim; ++dim) sizes[*dim] = 0;
     for (auto& [dim, size] : sizes) {
       size = dim == 'I' || dim == 'J' ? dice.between(1, 4) : random_size(dice, dim == 'G' ? 2 : 14);
-      points *= size;
+      points *= static_cast<double>(size);
     }
-    for (const char* dim = kind.again; *dim; ++dim) points *= sizes[*dim];
+    for (const char* dim = kind.again; *dim; ++dim) points *= static_cast<double>(sizes[*dim]);
   }
   ShapedProgram out{kind.text, {}, kind.overlapping, kind.tiled};
   for (const auto& [name, dims] : kind.inputs) {

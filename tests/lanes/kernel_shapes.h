@@ -20,8 +20,8 @@ struct ShapedProgram {
   std::string tiled;  // the indices of its product, each a letter; empty: it has none
 };
 
-// The same seed gives the same one on every machine. A few ten thousand points at most.
-ShapedProgram random_shapes(uint64_t seed, bool products_only);
+// The same seed gives the same one on every machine. Every dimension up to 2^14.
+ShapedProgram random_shapes(uint64_t seed, bool products_only, double most_points = 40000);
 
 // A kernel of rows A[M, N], B[N] whose lanes exchange five sums.
 extern const char* const kRowsWithFiveSums;

@@ -13,13 +13,18 @@
 
 namespace stria::passes {
 
+Result<stripe::Program> lower_text(const std::string& text,
+                                   const std::map<std::string, tile::TensorType>& inputs) {
+  STRIA_ASSIGN(tile::Program parsed, tile::parse({"test.tile", text}));
+  STRIA_ASSIGN(tile::BoundProgram bound, tile::bind_program(parsed, "", inputs));
+  return lower(bound);
+}
+
 Result<TileProgram> make_program(const std::string& text,
                                  const std::map<std::string, tile::TensorType>& inputs,
                                  const std::map<std::string, std::vector<Scalar>>& values) {
-  STRIA_ASSIGN(tile::Program parsed, tile::parse({"test.tile", text}));
-  STRIA_ASSIGN(tile::BoundProgram bound, tile::bind_program(parsed, "", inputs));
   TileProgram program;
-  STRIA_ASSIGN(program.generic, lower(bound));
+  STRIA_ASSIGN(program.generic, lower_text(text, inputs));
   STRIA_ASSIGN(std::vector<interp::ProgramTensor> tensors, interp::program_inputs(program.generic));
   std::mt19937_64 random(7);
   std::vector<interp::TensorArg> args;

@@ -30,7 +30,11 @@ struct TileProgram {
   std::vector<interp::Reference> expected;  // of each output
 };
 
-// Lowers the text for inputs of these types; `values` by input name, row-major, random ones for
+// Lowers the text for inputs of these types.
+Result<stripe::Program> lower_text(const std::string& text,
+                                   const std::map<std::string, tile::TensorType>& inputs);
+
+// The same with what it computes; `values` by input name, row-major, random ones for
 // inputs it lacks.
 Result<TileProgram> make_program(const std::string& text,
                                  const std::map<std::string, tile::TensorType>& inputs,
