@@ -2,8 +2,8 @@
 // Memory that a kernel's lanes touch: elements, whether each has been written, and who touched it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 #include "access_record.h"
@@ -31,7 +31,7 @@ struct Memory {
   }
   // All of it, from an array of the type.
   void fill(const void* from) {
-    std::memcpy(bytes.data(), from, bytes.size());
+    std::copy_n(static_cast<const uint8_t*>(from), bytes.size(), bytes.begin());
     poison.assign(poison.size(), false);
   }
   void forget() { poison.assign(poison.size(), true); }

@@ -2,7 +2,6 @@
 #include "program_run.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "stria/exec/plan.h"
 #include "stria/semtree/kernels.h"
@@ -75,7 +74,8 @@ Status run_program(const stripe::Program& program, const semtree::SourceOptions&
       return invalid_argument(
           "element {} of the output '{}' was never written, or hangs on what was not",
           at - memory.poison.begin(), name);
-    std::memcpy(find(tensors, name)->data, memory.bytes.data(), memory.bytes.size());
+    std::copy(memory.bytes.begin(), memory.bytes.end(),
+              static_cast<uint8_t*>(find(tensors, name)->data));
   }
   return {};
 }
