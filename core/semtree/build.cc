@@ -9,6 +9,7 @@
 
 #include "stria/semtree/builder.h"
 #include "stria/semtree/expr.h"
+#include "stria/semtree/load_hoisting.h"
 #include "stria/semtree/load_merging.h"
 #include "stria/semtree/register_arrays.h"
 #include "stria/semtree/shared_parameters.h"
@@ -153,6 +154,7 @@ Result<Function> Builder::run() {
   if (options_.index_type == DataType::i32 && !nest_.fits_32_bits())
     return make_error(StatusCode::out_of_range, "kernel '{}' needs indices of more than 32 bits", kernel_.name);
   STRIA_RETURN_IF_ERROR(place_arrays_in_registers(function_, wants_registers_, options_.loads_across_slots));
+  hoist_loads(function_);
   if (options_.shared_vector_bytes > 0) merge_loads(function_, options_.shared_vector_bytes);
   remove_unused(function_);
   find_shared_parameters(function_);

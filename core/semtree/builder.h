@@ -102,6 +102,8 @@ class Builder {
 
   // --- place.cc: where elements lie
   Result<Place> place(const View& view, const Frame& frame, Body& out);
+  // Do so many lanes' elements lie in the allocation whatever the conditions around say?
+  bool exists(const View& view, int lanes) const;
   // For a load that may lie beyond the allocation: moves the place into it. Of #zero_fill returns where it
   // was inside; null: everywhere, or the place has a mask for that.
   Result<ExprRef> move_inside(const View& view, const Frame& frame, Place& p, Body& out);

@@ -59,7 +59,7 @@ int LoopNest::new_variable(std::string_view hint, Type type) {
 
 void LoopNest::bind(const std::string& name, int var, Interval range) {
   names_[name] = {variable(var, function_.vars[var].type), levels_.size() - 1};
-  box_[name] = range;
+  box_[name] = declared_box_[name] = range;
 }
 
 std::string LoopNest::define_at(size_t level, std::string_view hint, ExprRef value, Interval range) {
@@ -67,7 +67,7 @@ std::string LoopNest::define_at(size_t level, std::string_view hint, ExprRef val
   const std::string& name = function_.vars[static_cast<size_t>(var)].name;
   names_[name] = {variable(var, value->type), level};
   levels_[level].prologue.push_back({Let{var, std::move(value)}});
-  box_[name] = range;
+  box_[name] = declared_box_[name] = range;
   return name;
 }
 

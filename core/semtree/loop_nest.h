@@ -39,6 +39,8 @@ class LoopNest {
   void bind_lane(Interval range) { box_[kLane] = range; }
   void unbind_lane() { box_.erase(kLane); }
   const std::map<std::string, Interval>& box() const { return box_; }
+  // The same without what narrowed them.
+  const std::map<std::string, Interval>& declared_box() const { return declared_box_; }
 
   // May an element of one be an element of the other?
   bool may_alias(int memory, int other) const;
@@ -82,7 +84,7 @@ class LoopNest {
   Function& function_;
   std::vector<Level> levels_;
   std::map<std::string, Bound> names_;
-  std::map<std::string, Interval> box_;
+  std::map<std::string, Interval> box_, declared_box_;
   std::map<std::string, int> taken_;  // base name -> next suffix
   mutable bool fits_32_bits_ = true;
 };

@@ -58,6 +58,7 @@ Result<Place> Builder::place(const View& view, const Frame& frame, Body& out) {
   const stripe::Swizzle* swizzle =
       view.whole && view.whole->swizzle ? &*view.whole->swizzle : nullptr;
   if (!swizzle || swizzle->bits == 0) {
+    p.exists = !function_.is_param(p.memory) && exists(view, frame.lanes);
     p.constant = at.constant();
     at.set_constant(0);
     p.offset = nest_.offset(at);
@@ -84,6 +85,17 @@ Result<Place> Builder::place(const View& view, const Frame& frame, Body& out) {
       binary(Op::bit_xor, element, binary(Op::shift_left, bits, integer(type, swizzle->base))), "o",
       out);
   return p;
+}
+
+bool Builder::exists(const View& view, int lanes) const {
+  if (!view.whole || view.coordinates.empty()) return false;
+  std::map<std::string, Interval> box = nest_.declared_box();
+  box[kLane] = {0, lanes - 1};
+  for (size_t d = 0; d < view.coordinates.size(); ++d) {
+    const Interval reach = interval_of(view.coordinates[d], box);
+    if (reach.lower < 0 || reach.upper >= view.whole->shape.dims[d].size) return false;
+  }
+  return true;
 }
 
 Result<ExprRef> Builder::move_inside(const View& view, const Frame& frame, Place& p, Body& out) {

@@ -95,6 +95,7 @@ struct Place {
   int64_t stride = 1;
   int64_t multiple = 1;  // a power of two that `offset` is a multiple of, as far as the builder knows
   ExprRef mask;  // null = all lanes; inactive lanes are not touched and load as 0
+  bool exists = false;  // all elements are of the allocation, whatever the conditions around say
 };
 
 // Is the number of the first of several lanes in a row a multiple of how many they are?
