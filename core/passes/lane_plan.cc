@@ -74,13 +74,22 @@ LaneSplit LanePlanner::plan(const GroupWork& work,
     // Of copies between what a lane takes and the next: vectors in a row are neighbours.
     strides.push_back(flat.coefficient(role.name) * (adds ? elements : 1));
   }
+  // Of the outputs, and of the row of a turned copy once more.
+  std::vector<size_t> output(work.outputs.size());
+  std::iota(output.begin(), output.end(), size_t{0});
+  if (const std::optional<TurnedRow> row = turned_row(work, far, runs)) {
+    output.push_back(row->output);
+    ranges.push_back(ranges[row->output] / row->lanes);
+    strides.push_back(row->lanes * runs.begin()->second);
+    ranges[row->output] = row->lanes;
+  }
   LaneSplit split;
   split.runs = runs;
   for (const auto& [name, run] : runs)
     if (!adds && flat.coefficient(name) == 1) split.vector = name;
   const auto put = [&](size_t i, int64_t lanes) {
     if (lanes <= 1) return;
-    split.shares.push_back({work.outputs[i].name, lanes});
+    split.shares.push_back({work.outputs[output[i]].name, lanes});
   };
   const auto reads = std::count_if(
       work.block->refs.begin(), work.block->refs.end(),
@@ -106,6 +115,27 @@ LaneSplit LanePlanner::plan(const GroupWork& work,
   for (const cost::LanePlan::Index& index : cost::plan_lanes(kernel, ranges, settings).indices)
     put(index.index, index.lanes);
   return split;
+}
+
+std::optional<LanePlanner::TurnedRow> LanePlanner::turned_row(
+    const GroupWork& work, const Refinement& far,
+    const std::map<std::string, int64_t>& runs) const {
+  if (!work.block->tags.has("copy") || runs.size() != 1) return std::nullopt;
+  const auto& [name, run] = *runs.begin();
+  const bool turned = std::any_of(work.block->refs.begin(), work.block->refs.end(),
+                                  [&, &name = name](const Refinement& ref) {
+                                    return &ref != &far && ref.flat_access().coefficient(name) > 1;
+                                  });
+  int64_t line_bytes = 0;
+  for (const MemoryUnit& memory : model_.memories)
+    line_bytes = std::max(line_bytes, memory.line_bytes);
+  const int64_t lanes = line_bytes / (run * byte_size(far.shape.type));
+  for (size_t i = 0; i < work.outputs.size(); ++i) {
+    if (work.outputs[i].name != name) continue;
+    const int64_t vectors = work.outputs[i].range / run;
+    if (turned && lanes > 1 && vectors > lanes && vectors % lanes == 0) return TurnedRow{i, lanes};
+  }
+  return std::nullopt;
 }
 
 cost::BankedSide LanePlanner::banked(const GroupWork& work, const Refinement& far,

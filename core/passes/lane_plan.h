@@ -69,6 +69,15 @@ class LanePlanner {
   const stripe::Refinement* far_view(const GroupWork& work) const;
   // Of a tensor that neighbours should take at once.
   int64_t elements(const stripe::Refinement& ref) const;
+  // Of a copy that reads vectors along rows of `far` and stores their elements across: lanes that
+  // read neighbouring vectors store into the same banks, so only those of one line of main memory
+  // are neighbours. nullopt: no such copy, or no more than a line.
+  struct TurnedRow {
+    size_t output = 0;
+    int64_t lanes = 1;
+  };
+  std::optional<TurnedRow> turned_row(const GroupWork& work, const stripe::Refinement& far,
+                                      const std::map<std::string, int64_t>& runs) const;
   // What a copy of `far` writes or reads in a memory of the group that has banks.
   cost::BankedSide banked(const GroupWork& work, const stripe::Refinement& far,
                           const std::map<std::string, int64_t>& runs) const;
