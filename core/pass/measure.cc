@@ -14,6 +14,9 @@ namespace {
 
 using nlohmann::json;
 
+// Of what is kept. 2: timed on a device that does not wait for the host.
+constexpr int kVersion = 2;
+
 // Whole, so that two things of one hash are told apart.
 json key_of(const Measure& measure, const HardwareModel& model, const stripe::Program& program) {
   return {{"device", measure.device},
@@ -26,7 +29,7 @@ std::optional<double> kept(const std::filesystem::path& file, const json& key) {
   const Result<std::string> text = read_file(file, size_t{1} << 24);
   if (!text.ok()) return {};
   const json entry = json::parse(*text, nullptr, false);
-  if (!entry.is_object() || entry.size() != 3 || entry.value("version", json()) != 1 ||
+  if (!entry.is_object() || entry.size() != 3 || entry.value("version", json()) != kVersion ||
       entry.value("key", json()) != key)
     return {};
   const json ns = entry.value("ns", json());
@@ -41,7 +44,7 @@ std::filesystem::path file_of(const Measure& measure, const json& key) {
 void keep(const Measure& measure, const json& key, double ns) {
   std::error_code ignored;
   std::filesystem::create_directories(measure.folder, ignored);
-  const json entry = {{"version", 1}, {"key", key}, {"ns", ns}};
+  const json entry = {{"version", kVersion}, {"key", key}, {"ns", ns}};
   // A time that cannot be kept is measured again.
   static_cast<void>(write_file(file_of(measure, key), entry.dump(2) + "\n"));
 }

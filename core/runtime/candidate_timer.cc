@@ -30,6 +30,9 @@ constexpr double kNoise = 1.1;
 constexpr std::chrono::milliseconds kLongEnough{200};
 // What is shorter is run several times in a row: a launch and the clock cost microseconds.
 constexpr double kShortRunNs = 200e3, kMostInARow = 20;
+// Where queueing takes more than so much of the time of what is queued, the device is given other
+// work first, for so many times as long: it must not wait for the host.
+constexpr double kQueuedInTime = 0.25, kAhead = 2;
 // Those whose first times are so close to the shortest one are timed again, in so many turns: what
 // else there is on the machine slows all of them alike. So is the first candidate, the best by cost:
 // it stays unless another one is clearly faster.
@@ -37,6 +40,10 @@ constexpr double kClose = 1.1;
 constexpr size_t kMostFinalists = 4, kTurns = 5;
 // Built at the same time: each has its temporaries.
 constexpr size_t kMostAtOnce = 16;
+
+double nanoseconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
+}
 
 // Of small size, so that nothing overflows or becomes denormal; integers may be positions.
 void fill(DataType type, std::byte* data, int64_t count) {
@@ -53,19 +60,20 @@ void fill(DataType type, std::byte* data, int64_t count) {
 
 }  // namespace
 
-Result<double> ReadyCandidate::run_ns(uint32_t times) const {
+Result<ReadyCandidate::Times> ReadyCandidate::run(uint32_t times, hal::Waits waits) const {
   const Clock::time_point begin = Clock::now();
   STRIA_ASSIGN(const exec::Run run,
-               binding.run(inputs, outputs, {}, {.watch_kernels = false, .in_a_row = times}));
+               binding.run(inputs, outputs, waits, {.watch_kernels = false, .in_a_row = times}));
+  const double queued = nanoseconds_since(begin);
   STRIA_RETURN_IF_ERROR(run.wait());
-  const double host = std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
+  const double host = nanoseconds_since(begin);
   STRIA_ASSIGN(const uint64_t device, run.done().duration_ns());
-  return (device > 0 ? static_cast<double>(device) : host) / times;
+  return Times{(device > 0 ? static_cast<double>(device) : host) / times, queued};
 }
 
 CandidateTimer::CandidateTimer(const Device& device, const Pipeline& pipeline,
                                const CompileOptions& options)
-    : device_(device), pipeline_(pipeline), options_(options) {
+    : device_(device), pipeline_(pipeline), options_(options), busy_(device) {
   measure_.times = [this](const Measure::Programs& programs) { return times(programs); };
   measure_.device =
       fmt::format("{} ({}, stria {})", device.name(), device.info().name, STRIA_VERSION);
@@ -186,14 +194,22 @@ std::vector<Result<double>> CandidateTimer::times(const Measure::Programs& progr
 
 // The shortest run: other work on the machine makes runs longer, nothing makes them shorter.
 Result<double> CandidateTimer::time(const ReadyCandidate& candidate) {
-  STRIA_ASSIGN(const double first, candidate.run_ns(1));  // warms up
-  const auto in_a_row = static_cast<uint32_t>(std::clamp(kShortRunNs / first, 1.0, kMostInARow));
-  std::vector<double> runs;                            // the shortest first
+  STRIA_ASSIGN(const ReadyCandidate::Times first, candidate.run(1));  // warms up
+  const auto in_a_row =
+      static_cast<uint32_t>(std::clamp(kShortRunNs / first.run_ns, 1.0, kMostInARow));
+  STRIA_ASSIGN(const ReadyCandidate::Times queued, candidate.run(in_a_row));
+  const bool waits_for_host = queued.queue_ns > kQueuedInTime * queued.run_ns * in_a_row;
+  std::vector<double> runs;  // the shortest first
   const Clock::time_point begin = Clock::now();
   const auto noisy = [&] { return runs[runs.size() / 2] > kNoise * runs.front(); };
   while (runs.size() < kFewRuns || (runs.size() < kManyRuns && noisy())) {
-    STRIA_ASSIGN(const double ns, candidate.run_ns(in_a_row));
-    runs.insert(std::upper_bound(runs.begin(), runs.end(), ns), ns);
+    hal::Event ahead;
+    if (waits_for_host) {
+      STRIA_ASSIGN(ahead, busy_.start(kAhead * queued.queue_ns));
+    }
+    STRIA_ASSIGN(const ReadyCandidate::Times times,
+                 candidate.run(in_a_row, {&ahead, waits_for_host ? size_t{1} : size_t{0}}));
+    runs.insert(std::upper_bound(runs.begin(), runs.end(), times.run_ns), times.run_ns);
     if (Clock::now() - begin > kLongEnough) break;
   }
   return runs.front();

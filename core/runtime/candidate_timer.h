@@ -12,6 +12,7 @@
 #include "stria/hal/buffer.h"
 #include "stria/pass/measure.h"
 #include "stria/pass/pipeline.h"
+#include "stria/runtime/busy_device.h"
 #include "stria/runtime/compile_options.h"
 #include "stria/runtime/device.h"
 #include "stria/type/data_type.h"
@@ -22,9 +23,13 @@ namespace stria {
 struct ReadyCandidate {
   exec::Binding binding;
   std::vector<hal::Argument> inputs, outputs;
-  // Runs it so many times in a row; nanoseconds of one run by the device's clock where it has one,
-  // else by the host's.
-  Result<double> run_ns(uint32_t times = 1) const;
+  // Nanoseconds of one run by the device's clock where it has one, else by the host's; of the host
+  // until all were queued.
+  struct Times {
+    double run_ns = 0, queue_ns = 0;
+  };
+  // Runs it so many times in a row, after `waits`.
+  Result<Times> run(uint32_t times, hal::Waits waits = {}) const;
 };
 
 // For one run of one pipeline. Times are kept in the user's cache folder. Steps that come after the
@@ -49,7 +54,7 @@ class CandidateTimer {
   // shortest time again, in turns.
   std::vector<Result<double>> times(const Measure::Programs& programs);
   std::vector<Result<ReadyCandidate>> all_ready(const Measure::Programs& programs);
-  static Result<double> time(const ReadyCandidate& candidate);
+  Result<double> time(const ReadyCandidate& candidate);
   // Memory with random values, used by one candidate after the other.
   Result<hal::Buffer> buffer(DataType type, uint64_t bytes, size_t position);
 
@@ -58,6 +63,7 @@ class CandidateTimer {
   const CompileOptions& options_;
   Measure measure_;
   size_t step_ = 0;
+  BusyDevice busy_;
   std::mutex mutex_;
   std::map<std::tuple<DataType, uint64_t, size_t>, hal::Buffer> buffers_;  // guarded by mutex_
 };

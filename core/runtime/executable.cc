@@ -57,9 +57,10 @@ Result<Event> Executable::run(std::span<const Tensor> inputs, std::span<const Te
 }
 
 Result<Event> Executable::run_in_a_row(uint32_t times, std::span<const Tensor> inputs,
-                                       std::span<const Tensor> outputs) const {
+                                       std::span<const Tensor> outputs,
+                                       std::span<const Event> waits) const {
   if (times == 0) return invalid_argument("'{}' was to run 0 times in a row", name());
-  return state_->start(inputs, outputs, {}, {.watch_kernels = false, .in_a_row = times});
+  return state_->start(inputs, outputs, waits, {.watch_kernels = false, .in_a_row = times});
 }
 
 Result<Event> Executable::State::start(std::span<const Tensor> from,

@@ -43,11 +43,12 @@ class STRIA_API Executable {
   }
 
   // As `run`, so many times in a row as one piece of work: each run begins when the one before has
-  // ended, without the host in between. The event's duration_ns divided by `times` is what a run
-  // takes on the device; it knows no times of kernels. For measuring. invalid_argument for 0
-  // times, and for more than 2^20 launches.
+  // ended, without the host in between, the first one after `waits`. The event's duration_ns
+  // divided by `times` is what a run takes on the device; it knows no times of kernels. For
+  // measuring. invalid_argument for 0 times, and for more than 2^20 launches.
   Result<Event> run_in_a_row(uint32_t times, std::span<const Tensor> inputs,
-                             std::span<const Tensor> outputs) const;
+                             std::span<const Tensor> outputs,
+                             std::span<const Event> waits = {}) const;
 
   // What the passes made for the device, as Stripe text: Device::load_stripe takes it.
   const std::string& device_stripe() const;

@@ -158,8 +158,8 @@ class Sweep {
   // Nanoseconds of one run, after some that bring the candidate's own copies of weights back into
   // the caches.
   static double warm_ns(const ReadyCandidate& candidate) {
-    for (int n = 0; n < kWarmRuns; ++n) must(candidate.run_ns());
-    return must(candidate.run_ns());
+    for (int n = 0; n < kWarmRuns; ++n) must(candidate.run(1));
+    return must(candidate.run(1)).run_ns;
   }
 
   // In rounds over all of them, so that a slow minute of the machine slows all alike; the shortest

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "stria/runtime/busy_device.h"
 #include "stria/runtime/inside.h"
 
 namespace stria {
@@ -73,6 +74,15 @@ class CandidateTimerTest : public testing::TestWithParam<const char*> {
 };
 
 constexpr const char* kTimed = R"("reqs": ["contraction"], "max_points": 512, "measure_top": 3)";
+
+TEST_P(CandidateTimerTest, WhatKeepsADeviceAtWorkEnds) {
+  BusyDevice busy(device_);
+  for (const double ns : {0.0, 1e6}) {
+    auto ahead = busy.start(ns);
+    ASSERT_TRUE(ahead.ok()) << ahead.status().to_string();
+    EXPECT_TRUE(ahead->wait().ok());
+  }
+}
 
 TEST_P(CandidateTimerTest, WhatIsTimedIsKeptAndNotTimedAgain) {
   EXPECT_EQ(counts(kTimed)["candidates_timed"], 3);

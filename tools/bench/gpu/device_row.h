@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "stria/runtime/busy_device.h"
 #include "stria/runtime/runtime.h"
 
 namespace stria::bench {
@@ -21,12 +22,15 @@ class DeviceRow {
   DeviceRow(Executable made, const DeviceRow& other);
 
   Event run() const;
-  // Milliseconds of one of so many runs in a row, by the device's clock.
+  // Milliseconds of one of so many runs in a row, by the device's clock: as a program starts them,
+  // or queued while the device is still at other work, so that it does not wait for the host.
   double ms(uint32_t in_a_row) const;
+  double ms_queued(uint32_t in_a_row, BusyDevice& busy) const;
 
  private:
   Executable made_;
   std::vector<Tensor> inputs_, outputs_;
+  mutable double queue_ns_ = 0;  // that the host took to queue the last runs
 };
 
 // kInARow, or 1 for a row of which one run takes so long.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A device's kernels, by the clock of the device, beside the times of peers that another program
-// has measured (torch_peers.py).
+// has measured (torch_peers.py): those of its kernels alone against those of ours, which are queued
+// while the device is at other work, and those of calls that a program makes one after the other
+// against ours made so.
 //   stria_gpu_bench --device SELECTOR [--set NAME,…] [--only TEXT] [--rounds N] [--pipeline FILE]
 //                   [--peers FILE] [--json FILE] [--dump FOLDER] [--sets FOLDER] [--tune N]
 // --set: sets whose name begins so. --only: rows whose name contains it. --pipeline: a pass
@@ -27,25 +29,33 @@ struct Asked {
   int rounds = 7, tune = 0;
 };
 
-// How the peers were run: their launches free of charge, or as a program starts them.
+// How the peers were run: their launches free of charge, or as a program starts them; ours
+// likewise.
 struct Against {
   const char* time;
+  const char* own;
   const char* ratio;
   const char* what;
 };
-constexpr Against kAgainst[] = {{"graph_ms", "ratio", "graph"},
-                                {"stream_ms", "stream_ratio", "stream"}};
+constexpr Against kAgainst[] = {{"graph_ms", "ms", "ratio", "graph"},
+                                {"stream_ms", "started_ms", "stream_ratio", "stream"}};
 
 // Is measured once.
 constexpr double kLongRunMs = 1000;
 
 struct Measured {
-  double ms = 0;       // of the device: one run among many in a row, the median
+  // Of the device: one run among many in a row, the median; queued beforehand, and as started.
+  double ms = 0, started_ms = 0;
   double wall_ms = 0;  // of the host: one run among many that are started one by one
   size_t kernels = 0;
 };
 
-Measured measure(const DeviceRow& row, int rounds) {
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+Measured measure(const DeviceRow& row, BusyDevice& busy, int rounds) {
   Measured out;
   const Event watched = row.run();
   must(watched.wait());
@@ -53,14 +63,17 @@ Measured measure(const DeviceRow& row, int rounds) {
   // One run alone says whether there is time for more.
   const double first_ms = row.ms(1);
   if (first_ms > kLongRunMs) {
-    out.ms = out.wall_ms = first_ms;
+    out.ms = out.started_ms = out.wall_ms = first_ms;
     return out;
   }
   const uint32_t in_a_row = runs_in_a_row(first_ms);
-  std::vector<double> times;
-  for (int round = 0; round < rounds; ++round) times.push_back(row.ms(in_a_row));
-  std::sort(times.begin(), times.end());
-  out.ms = times[times.size() / 2];
+  std::vector<double> queued, started;
+  for (int round = 0; round < rounds; ++round) {
+    queued.push_back(row.ms_queued(in_a_row, busy));
+    started.push_back(row.ms(in_a_row));
+  }
+  out.ms = median(queued);
+  out.started_ms = median(started);
   const int one_by_one = std::clamp(static_cast<int>(20 / std::max(out.ms, 0.02)), 3, 20);
   const auto begin = std::chrono::steady_clock::now();
   Event last;
@@ -71,8 +84,8 @@ Measured measure(const DeviceRow& row, int rounds) {
   return out;
 }
 
-nlohmann::json measure_row(const Device& device, const Case& row, const Asked& asked,
-                           const nlohmann::json& peers) {
+nlohmann::json measure_row(const Device& device, BusyDevice& busy, const Case& row,
+                           const Asked& asked, const nlohmann::json& peers) {
   CompileOptions options;
   options.tune = asked.tune;
   options.watch_kernels = true;  // for their number; runs in a row are not watched
@@ -95,20 +108,24 @@ nlohmann::json measure_row(const Device& device, const Case& row, const Asked& a
     for (const SourceText& source : must(made->sources())) text += "\n" + source.text;
     must(write_file(asked.dump + "/" + row.name + ".txt", text));
   }
-  const Measured measured = measure(DeviceRow(device, *made), asked.rounds);
+  const Measured measured = measure(DeviceRow(device, *made), busy, asked.rounds);
   out.update({{"ms", measured.ms},
+              {"started_ms", measured.started_ms},
               {"wall_ms", measured.wall_ms},
               {"compile_ms", compile.count()},
               {"kernels", measured.kernels}});
   const double work = row.operations > 0 ? row.operations : row.bytes;
   out[row.operations > 0 ? "tflops" : "tbytes_per_s"] = work / measured.ms * 1e-9;
-  std::printf("%-44s %9.4f ms  wall %9.4f  %7.3f %s  %2zu kernels  compiled in %5.0f ms",
-              row.name.c_str(), measured.ms, measured.wall_ms, work / measured.ms * 1e-9,
-              row.operations > 0 ? "TFLOP/s" : "TB/s", measured.kernels, compile.count());
+  std::printf(
+      "%-44s %9.4f ms  started %9.4f  wall %9.4f  %7.3f %s  %2zu kernels  compiled in %5.0f ms",
+      row.name.c_str(), measured.ms, measured.started_ms, measured.wall_ms,
+      work / measured.ms * 1e-9, row.operations > 0 ? "TFLOP/s" : "TB/s", measured.kernels,
+      compile.count());
   if (peers.contains(row.name)) {
     for (const Against& against : kAgainst) {
       if (!peers[row.name].contains(against.time)) continue;
-      const double peer = peers[row.name][against.time].get<double>(), ratio = peer / measured.ms;
+      const double peer = peers[row.name][against.time].get<double>(),
+                   ratio = peer / out[against.own].get<double>();
       out.update({{against.time, peer}, {against.ratio, ratio}});
       std::printf("  %s %9.4f ms  ratio %5.3f", against.what, peer, ratio);
     }
@@ -142,6 +159,7 @@ void summarize(nlohmann::json& set) {
 int run(const Asked& asked) {
   const Runtime runtime;
   const Device device = must(runtime.open(asked.device));
+  BusyDevice busy(device);
   const nlohmann::json peers = asked.peers.empty()
                                    ? nlohmann::json::object()
                                    : nlohmann::json::parse(must(read_file(asked.peers))).at("rows");
@@ -154,7 +172,7 @@ int run(const Asked& asked) {
     nlohmann::json of_set = {{"name", set.name}, {"rows", nlohmann::json::array()}};
     for (const Case& row : set.cases)
       if (row.name.find(asked.only) != std::string::npos)
-        of_set["rows"].push_back(measure_row(device, row, asked, peers));
+        of_set["rows"].push_back(measure_row(device, busy, row, asked, peers));
     summarize(of_set);
     rows += of_set["rows"].size();
     report["sets"].push_back(std::move(of_set));

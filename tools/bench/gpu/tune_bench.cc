@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiles that the model chooses beside the fastest of its best N, which `tune` finds by timing them:
-// both in turns, by the clock of the device, and the seconds that finding takes.
+// both in turns, by the clock of the device, which does not wait for the host, and the seconds that
+// finding takes.
 //   stria_tune_bench --device SELECTOR [--tune N] [--set NAME,…] [--only TEXT] [--part K/N]
 //                    [--rounds N] [--json FILE] [--sets FOLDER]
-// --set: sets whose name begins so. --only: rows whose name contains it. --part: of these every Nth,
-// from the Kth, so that a machine that is lent for minutes does all in several calls. Times that are
-// kept in the user's cache folder are not measured again: with $XDG_CACHE_HOME at an empty folder
-// seconds are those of the first time.
+// --set: sets whose name begins so. --only: rows whose name contains it. --part: of these every
+// Nth, from the Kth, so that a machine that is lent for minutes does all in several calls. Times
+// that are kept in the user's cache folder are not measured again: with $XDG_CACHE_HOME at an empty
+// folder seconds are those of the first time.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -51,7 +52,8 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-nlohmann::json measure_row(const Device& device, const Case& row, const Asked& asked) {
+nlohmann::json measure_row(const Device& device, BusyDevice& busy, const Case& row,
+                           const Asked& asked) {
   nlohmann::json out = {{"name", row.name}};
   const Result<Built> by_model = build(device, row, 0);
   const Result<Built> tuned =
@@ -69,9 +71,9 @@ nlohmann::json measure_row(const Device& device, const Case& row, const Asked& a
   std::vector<double> model_ms, tuned_ms, ratios;
   for (int round = 0; round < asked.rounds; ++round) {
     // Each is the first one in every other turn.
-    double a = round % 2 == 0 ? first.ms(in_a_row) : 0;
-    const double b = second.ms(in_a_row);
-    if (round % 2 == 1) a = first.ms(in_a_row);
+    double a = round % 2 == 0 ? first.ms_queued(in_a_row, busy) : 0;
+    const double b = second.ms_queued(in_a_row, busy);
+    if (round % 2 == 1) a = first.ms_queued(in_a_row, busy);
     model_ms.push_back(a);
     tuned_ms.push_back(b);
     ratios.push_back(b / a);
@@ -131,6 +133,7 @@ int run(const Asked& asked) {
   }
   const Runtime runtime;
   const Device device = must(runtime.open(asked.device));
+  BusyDevice busy(device);
   std::printf("%s: %s, the best %d timed\n", device.name().c_str(), device.info().name.c_str(),
               asked.tune);
   nlohmann::json report = {{"device", device.info().name}, {"tune", asked.tune}};
@@ -143,7 +146,7 @@ int run(const Asked& asked) {
     for (const Case& row : set.cases) {
       if (row.name.find(asked.only) == std::string::npos) continue;
       if (chosen++ % parts + 1 != part) continue;
-      of_set["rows"].push_back(measure_row(device, row, asked));
+      of_set["rows"].push_back(measure_row(device, busy, row, asked));
       ++rows;
     }
     report["sets"].push_back(std::move(of_set));
