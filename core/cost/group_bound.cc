@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bound of `group_time` over a box of tiles.
+#include "stria/cost/group_copies.h"
 #include "stria/cost/group_plan.h"
 #include "stria/cost/group_work.h"
 #include "stria/cost/memory_use.h"
@@ -31,12 +32,13 @@ class Bound {
         least_(counts_of(block, low)),
         most_(counts_of(block, high)),
         few_staged_(staged_by(block, low, rates)) {
+    few_staged_.vectors = few_staged_.views;
     stages_ = few_staged_.least_bytes * static_cast<double>(form.depth) <=
               static_cast<double>(rates.local_bytes);
     for (size_t i = 0; i < low.size(); ++i)
       stages_ = stages_ && (!block.indices[i].reduction || low[i] <= kMostSteps);
-    // Of all steps of all groups, on one unit: multiply-adds, accesses that stage, cycles for their
-    // bytes. A tile's share of them grows at least as its points.
+    // Of all steps of all groups, on one unit: multiply-adds, instructions that copy, cycles for
+    // their bytes. A tile's share of them grows at least as its points.
     for (const TiledBlock::Index& index : block.indices)
       points_ *= static_cast<double>(index.range);
     points_ /= rates.units;
@@ -44,9 +46,9 @@ class Bound {
       if (!is_staged(view)) continue;
       fetches_ += rows_of(block, view) == Rows::outputs ? kFarVector : kFarElement;
       const double elements = points_ * least_elements_of_point(view, low, high);
-      const double accesses = accesses_of_element(block, view, nullptr);
-      staged_ += elements * accesses;
-      few_accesses_ += elements_of(view, low) * accesses;
+      const double copying = least_copying(block, view);
+      copied_ += elements * copying;
+      few_copied_ += elements_of(view, low) * copying;
       if (rows_lie_apart(view, high)) bytes_ += elements * static_cast<double>(view.element_bytes);
     }
     bytes_ = rates.far_bytes > 0 ? bytes_ / rates.far_bytes : 0;
@@ -72,7 +74,7 @@ class Bound {
  private:
   double staged(int64_t threads, int64_t parts) const {
     const auto shares = static_cast<double>(parts);
-    const Lanes few = lanes_of(least_.held * shares, few_staged_, threads, rates_);
+    const Lanes few = lanes_of(least_.held * shares, 1, few_staged_, threads, rates_);
     if (few.fit < 1) return kNone;
     // Points of a lane's part in a step: what parts do not divide, one of them has more of.
     const double fewest = least_.reductions / shares,
@@ -84,14 +86,15 @@ class Bound {
     // Rounds of `few.fit` groups: each takes what one takes alone, and `issue` for each further
     // one.
     const double rounds = std::ceil(groups_ / few.fit);
-    const double alone = alone_cycles(few, fewest, few_accesses_, rates_),
-                 issue = issue_cycles(few, fewest, few_accesses_, rates_);
+    const double copying = few_copied_ / few.lanes;
+    const double alone = alone_cycles(few, fewest, copying, rates_),
+                 issue = issue_cycles(few, fewest, copying, rates_);
     double cycles = steps * std::max({rounds * alone + (groups_ - rounds) * std::min(alone, issue),
                                       groups_ * kPieces * least_bytes_});
     // The same as work for all points, which tiles cut in parts, and what a round takes more.
     const double loads =
         kLoad * few_staged_.views * std::max(1 / sums, 1 / (kVector * std::sqrt(sums)));
-    const double work = (points_ * (1 + loads) + kStaged * staged_ +
+    const double work = (points_ * (1 + loads) + copied_ +
                          kStep * std::max(points_ / (sums * most), few.lanes * groups_ * steps)) /
                         rates_.multiply_adds;
     const double of_point = rates_.local_latency;
@@ -130,9 +133,9 @@ class Bound {
   const GroupForm& form_;
   const GroupRates& rates_;
   const Counts least_, most_;
-  const Staged few_staged_;
+  Staged few_staged_;
   bool stages_ = true;
-  double points_ = 1, staged_ = 0, bytes_ = 0, few_accesses_ = 0;  // of one unit
+  double points_ = 1, copied_ = 0, bytes_ = 0, few_copied_ = 0;  // of one unit
   // Instructions of a lane that fetches for itself: an access of each view, at least, for all of
   // its sums; of a vector where those may be.
   double fetches_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/cost/group_time.h"
 
+#include "stria/cost/group_copies.h"
 #include "stria/cost/group_plan.h"
 #include "stria/cost/group_work.h"
 #include "stria/cost/tile_search.h"
@@ -24,7 +25,8 @@ class BestTime {
         form_(form),
         rates_(rates),
         counts_(counts_of(block, tile)),
-        staged_(staged_by(block, tile, rates)) {
+        staged_(staged_by(block, tile, rates)),
+        copies_(block, tile) {
     best_.groups = counts_.groups;
     best_.steps = counts_.steps;
     best_.local_bytes = staged_.local_bytes * static_cast<double>(form.depth);
@@ -54,13 +56,15 @@ class BestTime {
     GroupTime time = best_;
     time.local_bytes = staged_.local_bytes * static_cast<double>(form_.depth) + end.bytes;
     if (time.local_bytes > static_cast<double>(rates_.local_bytes)) return;
-    const Lanes of = lanes_of(counts_.held * static_cast<double>(parts), staged_, threads, rates_);
-    const double points = counts_.of_part(parts);
-    const double alone = alone_cycles(of, points, staged_.accesses, rates_);
-    const double issue = issue_cycles(of, points, staged_.accesses, rates_);
+    const Lanes of = lanes_of(counts_.held * static_cast<double>(parts), counts_.conditions,
+                              staged_, threads, rates_);
+    const double points = counts_.of_part(parts), copying = copies_.instructions(threads);
+    const double alone = alone_cycles(of, points, copying, rates_);
+    const double issue = issue_cycles(of, points, copying, rates_);
+    const double fetching = kPieces * bytes_ + kLookUp * staged_.lines;
     time.direct = false;
     compare(time, of, threads, parts, end, counts_.steps + kEnds, 0, [&](double beside) {
-      return std::max(alone + (beside - 1) * issue, beside * kPieces * bytes_);
+      return std::max(alone + (beside - 1) * issue, beside * fetching);
     });
   }
 
@@ -76,7 +80,7 @@ class BestTime {
     const Fetched fetched = fetched_by(block_, tile_, counts_.outputs, sums);
     Staged under_way;
     under_way.elements = points * fetched.words() * static_cast<double>(threads);
-    const Lanes of = lanes_of(outputs, under_way, threads, rates_);
+    const Lanes of = lanes_of(outputs, 1, under_way, threads, rates_);
     const double issue =
         of.lanes *
         (points * (of.sums + kFarVector * fetched.looked_up + kFarElement * fetched.elements) +
@@ -114,6 +118,7 @@ class BestTime {
   const GroupRates& rates_;
   const Counts counts_;
   const Staged staged_;
+  const Copies copies_;
   double bytes_ = 0;  // cycles that those of a group's step take
   GroupTime best_;
 };

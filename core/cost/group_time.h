@@ -3,13 +3,18 @@
 // of outputs, step by step over the reduction: the operands of a step are staged in local memory,
 // the sums lie in the lanes' registers, and the next step's operands are fetched meanwhile.
 //
-//   step of one group alone   latency + k * (local latency + (sums + loads) * warps)
+//   step of one group alone   latency + k * (local latency + point * warps) + copying * warps
 //   step of c groups beside each other
-//                             that + (c - 1) * issue; at least the time of the bytes that come
-//   issue                     (threads * (k * (sums + loads) + barrier) + staged) / lanes of
-//                             multiply-adds of a unit
-//   staged                    accesses: of vectors where rows lie in a row in main memory, and in
-//                             local memory too where they are those of outputs
+//                             that + (c - 1) * issue; at least c times what is fetched:
+//                             bytes / rate / 2 + 9 for each line of main memory
+//   issue                     threads * (k * point + copying + barrier) / lanes of multiply-adds of
+//                             a unit
+//   point                     (sums + 2.4 * loads) * conditions: loads of vectors where the tile has
+//                             vectors of an output in a row, else of elements
+//   conditions                1.4 where lanes hold different numbers of sums; in groups at a border
+//                             of a window 3 or 1.7 for each of its dimensions (group_work.h)
+//   copying                   rounds of a lane that stages: 1 of a vector, 92 of one that is
+//                             stored across, 28 of an element (group_copies.h)
 //   all                       steps * (full rounds of groups, and the last one of fewer)
 //
 // Lanes may share out a step's reduction besides its outputs: `parts` of them add up their points
@@ -21,11 +26,11 @@
 //   issue                     threads * (k * (sums + 16 for each vector, 32 for each element that a
 //                             lane fetches) + start)
 //
-// Source: our own measurements of 9 tiles of products of each of 13 sizes on a GPU of 132 units
-// (with a step's points written out, and neighbouring lanes in squares; 0.93 of the measured time
-// on the average, within 12% of one another; the tiles that it chooses take 1.055 times the time of
-// the best of them on the average); the constants are instructions that a lane issues for each
-// access. Those of parts and of lanes that fetch for themselves are estimates.
+// Source: our own measurements on a GPU of 132 units, 10 tiles of each of 83 products and
+// convolutions and 800 more; the constants are fitted to them: instructions that a lane issues. Of
+// the 10 the one that it takes for the fastest has 0.96 of the throughput of the fastest in the
+// geometric mean, 0.67 at worst, at least 0.9 for 74 kernels. Those of lanes that fetch for
+// themselves are estimates.
 #pragma once
 
 #include <optional>

@@ -10,10 +10,10 @@ namespace {
 
 // Of local memory: what lanes share begins at multiples of it.
 constexpr double kSharedBytes = 64;
-// A unit finds so much of a row of what lanes fetch at a time.
-constexpr double kLookedUpBytes = 128;
 // Instructions for a part's sum that is stored and added.
-constexpr double kSummed = 6;
+constexpr double kSummed = 24;
+// Cycles of a group alone for a round of adding them up, barrier included.
+constexpr double kPartsStep = 190;
 // Parts' sums that a lane adds up at once.
 constexpr double kPartsAtOnce = 16;
 // Bytes of registers of a lane besides its sums.
@@ -52,6 +52,27 @@ double row_bytes(const TiledBlock& block, const TiledView& view, const Tile& til
   return static_cast<double>(elements) * static_cast<double>(view.element_bytes);
 }
 
+// What conditions on borders cost: kBothAtBorder and kOneAtBorder as far as groups are at one.
+double at_borders(const TiledBlock& block, const Tile& tile) {
+  double out = 1;
+  if (block.constraints.empty()) return out;
+  for (const TiledView& view : block.views) {
+    if (!is_staged(view)) continue;
+    for (const TiledDim& dim : view.dims) {
+      if (dim.terms.size() != 2) continue;
+      const size_t a = dim.terms[0].index, b = dim.terms[1].index;
+      if (block.indices[a].reduction == block.indices[b].reduction) continue;
+      const size_t output = block.indices[a].reduction ? b : a;
+      const auto groups = static_cast<double>(ceil_div(block.indices[output].range, tile[output]));
+      const double cost = tile[a] > 1 && tile[b] > 1   ? kBothAtBorder
+                          : tile[a] > 1 || tile[b] > 1 ? kOneAtBorder
+                                                       : 1;
+      out *= 1 + (cost - 1) * std::min(1.0, 2 / groups);
+    }
+  }
+  return out;
+}
+
 double in_shared(double bytes) { return std::ceil(bytes / kSharedBytes) * kSharedBytes; }
 
 }  // namespace
@@ -68,8 +89,12 @@ Counts counts_of(const TiledBlock& block, const Tile& tile) {
     (index.reduction ? out.reductions : out.outputs) *= static_cast<double>(tile[i]);
     if (!index.reduction) out.held *= held_of(tile[i]);
     (index.reduction ? out.steps : out.groups) *= count;
-    if (index.reduction) out.longest = std::max(out.longest, tile[i]);
+    if (index.reduction)
+      out.longest = std::max(out.longest, tile[i]);
+    else if (tile[i] != power_of_two_above(tile[i]))
+      out.conditions = kParted;
   }
+  out.conditions *= at_borders(block, tile);
   return out;
 }
 
@@ -82,13 +107,33 @@ Rows rows_of(const TiledBlock& block, const TiledView& view) {
     if (view.dims[d].stride % static_cast<int64_t>(kVector) != 0) return Rows::none;
   return block.indices[term.index].reduction ? Rows::reductions : Rows::outputs;
 }
-double accesses_of_element(const TiledBlock& block, const TiledView& view, const Tile* tile) {
-  const Rows rows = rows_of(block, view);
-  if (rows == Rows::none ||
-      (tile && (*tile)[view.dims[0].terms[0].index] % static_cast<int64_t>(kVector) != 0))
-    return 1;
-  return rows == Rows::outputs ? 1 / kVector : (1 / kVector + 1) / 2;
+
+namespace {
+
+// May lanes read vectors of it along an output where it is staged?
+bool is_read_in_vectors(const TiledBlock& block, const TiledView& view, const Tile& tile) {
+  for (const TiledDim& dim : view.dims)
+    for (const TiledDim::Term& term : dim.terms)
+      if (!block.indices[term.index].reduction)
+        return dim.terms.size() == 1 && term.coefficient == 1 &&
+               tile[term.index] % static_cast<int64_t>(kVector) == 0;
+  return false;
 }
+
+// Lines of main memory in which the rows' pieces lie.
+double lines_of_rows(const TiledView& view, const Tile& tile) {
+  double row = 1, all = 1;
+  bool in_row = true;
+  for (const TiledDim& dim : view.dims) {
+    const double size = extent(dim, tile);
+    in_row = in_row && static_cast<double>(dim.stride) == row;
+    if (in_row) row *= size;
+    all *= size;
+  }
+  return all / row * std::ceil(row * static_cast<double>(view.element_bytes) / kLookedUpBytes);
+}
+
+}  // namespace
 
 Staged staged_by(const TiledBlock& block, const Tile& tile, const GroupRates& rates) {
   Staged out;
@@ -96,7 +141,8 @@ Staged staged_by(const TiledBlock& block, const Tile& tile, const GroupRates& ra
     if (!is_staged(view)) continue;
     const double elements = elements_of(view, tile);
     out.elements += elements;
-    out.accesses += elements * accesses_of_element(block, view, &tile);
+    out.vectors += is_read_in_vectors(block, view, tile);
+    out.lines += lines_of_rows(view, tile);
     out.local_bytes += in_shared(row_bytes(block, view, tile, rates));
     out.least_bytes += elements * static_cast<double>(view.element_bytes);
     out.views += 1;
@@ -112,14 +158,18 @@ double far_bytes_of(const TiledBlock& block, const Tile& tile, const GroupRates&
   return out;
 }
 
-Lanes lanes_of(double outputs, const Staged& staged, int64_t threads, const GroupRates& rates) {
+Lanes lanes_of(double outputs, double conditions, const Staged& staged, int64_t threads,
+               const GroupRates& rates) {
   Lanes out;
   out.lanes = static_cast<double>(threads);
   out.sums = std::ceil(outputs / out.lanes);
   const int64_t registers = registers_of(out.sums, staged.elements / out.lanes);
   if (out.sums > kMostSums || registers > rates.lane_registers) return out;
   // Each of the views read has its side of the square that a lane's sums are.
-  out.loads = staged.views * std::max(1.0, std::sqrt(out.sums) / kVector);
+  const double side = std::sqrt(out.sums);
+  const double loads = staged.vectors * std::max(1.0, side / kVector) +
+                       (staged.views - staged.vectors) * std::max(1.0, side);
+  out.point = (out.sums + kLoad * loads) * conditions;
   out.warps = std::ceil(out.lanes / rates.multiply_adds);
   out.fit =
       std::min({std::floor(static_cast<double>(rates.registers) /
@@ -128,14 +178,12 @@ Lanes lanes_of(double outputs, const Staged& staged, int64_t threads, const Grou
   return out;
 }
 
-double alone_cycles(const Lanes& of, double reductions, double staged, const GroupRates& rates) {
-  return rates.far_latency +
-         reductions * (rates.local_latency + (of.sums + kLoad * of.loads) * of.warps) +
-         kStaged * staged / of.lanes * of.warps;
+double alone_cycles(const Lanes& of, double reductions, double copying, const GroupRates& rates) {
+  return rates.far_latency + reductions * (rates.local_latency + of.point * of.warps) +
+         copying * of.warps;
 }
-double issue_cycles(const Lanes& of, double reductions, double staged, const GroupRates& rates) {
-  return (of.lanes * (reductions * (of.sums + kLoad * of.loads) + kStep) + kStaged * staged) /
-         rates.multiply_adds;
+double issue_cycles(const Lanes& of, double reductions, double copying, const GroupRates& rates) {
+  return of.lanes * (reductions * of.point + kStep + copying) / rates.multiply_adds;
 }
 
 Fetched fetched_by(const TiledBlock& block, const Tile& tile, double outputs, double sums) {
@@ -172,7 +220,7 @@ PartsEnd parts_end(const TiledBlock& block, double outputs, int64_t parts,
   for (const TiledView& view : block.views)
     if (view.writes()) sum_bytes = static_cast<double>(view.sum_bytes);
   for (double left = static_cast<double>(parts); left > 1; left = std::ceil(left / kPartsAtOnce)) {
-    out.alone += kStep + rates.local_latency;
+    out.alone += kPartsStep;
     out.issue += kSummed * outputs * left / rates.multiply_adds;
     out.bytes += in_shared(outputs * left * sum_bytes);
   }

@@ -21,21 +21,28 @@ inline constexpr double kMostSumsOfParts = 16;
 // that one takes, and sums.
 inline constexpr double kMostAhead = 16, kAhead = 16, kMostDirectSums = 32;
 inline constexpr double kMostGroupsBeside = 32;
+// A unit finds so much of a row at a time.
+inline constexpr double kLookedUpBytes = 128;
 // Elements that a lane reads at once.
 inline constexpr double kVector = 4;
 inline constexpr int64_t kVectorBytes = 16;
-// Instructions that a lane issues for a vector from local memory, and for an access that fetches
-// and stages.
-inline constexpr double kLoad = 2, kStaged = 4;
+// Instructions that a lane issues for an access to local memory.
+inline constexpr double kLoad = 2.4;
+// What conditions inside a step cost: instructions of a point count so many times where lanes hold
+// different numbers of sums (a tile that is no power of two of outputs), and in groups at a border
+// of a dimension that outputs and a reduction move along together, of both of which the tile has
+// several points, or of one.
+inline constexpr double kParted = 1.4, kBothAtBorder = 3, kOneAtBorder = 1.7;
 // The same from main memory, for a vector and for one element: what the unit takes for them, as
 // instructions.
 inline constexpr double kFarVector = 16, kFarElement = 32;
-// Pieces of rows that a group stages come so many times as slowly as what lanes fetch in a stream.
-inline constexpr double kPieces = 2;
+// Pieces of rows that a group stages: their bytes come so many times as slowly as what lanes fetch
+// in a stream, and each line that they lie in takes the unit so many cycles.
+inline constexpr double kPieces = 0.5, kLookUp = 9;
 // And for each step, barrier included; without one.
-inline constexpr double kStep = 32, kDirectStep = 16;
+inline constexpr double kStep = 8, kDirectStep = 16;
 // Steps' time that a group takes before its first and behind its last one.
-inline constexpr double kEnds = 2;
+inline constexpr double kEnds = 0;
 
 // Of one tile.
 struct Counts {
@@ -43,6 +50,7 @@ struct Counts {
   double held = 1;        // the same as lanes hold them, which take powers of two of them
   double reductions = 1;  // points of a step
   int64_t longest = 1;    // of them, along one index
+  double conditions = 1;  // so many times the instructions of a point without conditions
   double groups = 1, steps = 1;
 
   // Of a step, those of a lane's part.
@@ -58,14 +66,11 @@ inline bool is_staged(const TiledView& view) { return view.reads() && !view.writ
 enum class Rows { none, outputs, reductions };
 Rows rows_of(const TiledBlock& block, const TiledView& view);
 
-// Accesses that stage an element: half of one fetches it, half of one stores it. `tile` null: the
-// fewest of any.
-double accesses_of_element(const TiledBlock& block, const TiledView& view, const Tile* tile);
-
 // What a step brings into local memory.
 struct Staged {
   double views = 0, elements = 0;
-  double accesses = 0;     // of elements, or of vectors of them
+  double vectors = 0;      // views of which lanes then read vectors along an output
+  double lines = 0;        // of main memory, kLookedUpBytes each, of all rows' pieces
   double local_bytes = 0;  // where they are staged
   double least_bytes = 0;  // no larger tile takes fewer
 };
@@ -76,15 +81,19 @@ double far_bytes_of(const TiledBlock& block, const Tile& tile, const GroupRates&
 
 // Of a tile with so many lanes in a group.
 struct Lanes {
-  double lanes = 0, sums = 0, loads = 0, warps = 0;
-  double fit = 0;  // groups that a unit can run at once; 0: none
+  double lanes = 0, sums = 0, warps = 0;
+  double point = 0;  // instructions of a lane for a point of the reduction
+  double fit = 0;    // groups that a unit can run at once; 0: none
 };
-// The most that fit of tiles with at least so many outputs and staged elements.
-Lanes lanes_of(double outputs, const Staged& staged, int64_t threads, const GroupRates& rates);
+// The most that fit of tiles with at least so many outputs and staged elements. `conditions`: as of
+// Counts.
+Lanes lanes_of(double outputs, double conditions, const Staged& staged, int64_t threads,
+               const GroupRates& rates);
 
-// Cycles of a step of a group alone, and those that each further one takes of the unit.
-double alone_cycles(const Lanes& of, double reductions, double staged, const GroupRates& rates);
-double issue_cycles(const Lanes& of, double reductions, double staged, const GroupRates& rates);
+// Cycles of a step of a group alone, and those that each further one takes of the unit. `copying`:
+// instructions of each lane.
+double alone_cycles(const Lanes& of, double reductions, double copying, const GroupRates& rates);
+double issue_cycles(const Lanes& of, double reductions, double copying, const GroupRates& rates);
 
 // What a lane fetches for itself for one point of its part.
 struct Fetched {

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/cost/group_copies.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "stria/cost/group_plan.h"
+#include "stria/cost/group_work.h"
+
+namespace stria::cost::group {
+namespace {
+
+// Elements that neighbours take together of main memory, in bytes, at most half.
+constexpr int64_t kTogetherBytes = 32;
+
+struct Side {
+  int64_t size = 1;
+  bool together = false;
+  double filled = 1;  // of the lanes that it takes
+};
+
+bool before(const Side& a, const Side& b) {
+  if (a.together != b.together) return a.together;
+  if (a.together) return false;
+  return a.filled != b.filled ? a.filled > b.filled : a.size > b.size;
+}
+
+bool in_vectors(const TiledBlock& block, const TiledView& view, const Tile& tile) {
+  return rows_of(block, view) != Rows::none &&
+         tile[view.dims[0].terms[0].index] % static_cast<int64_t>(kVector) == 0;
+}
+
+}  // namespace
+
+Copies::Copies(const TiledBlock& block, const Tile& tile) {
+  for (const TiledView& view : block.views) {
+    if (!is_staged(view)) continue;
+    const bool vectors = in_vectors(block, view, tile);
+    Copy& copy = copies_.emplace_back();
+    copy.round = !vectors ? kSingle : rows_of(block, view) == Rows::outputs ? kStraight : kTurned;
+    std::array<Side, kMostDims> sides;
+    size_t count = 0;
+    double rounds = 1;
+    for (size_t d = 0; d < view.dims.size(); ++d) {
+      auto size = static_cast<int64_t>(extent(view.dims[d], tile));
+      if (d == 0 && vectors) size /= static_cast<int64_t>(kVector);
+      if (size <= 1) continue;
+      rounds *= static_cast<double>(size);
+      Side side{size, 2 * view.dims[d].stride * view.element_bytes < kTogetherBytes,
+                static_cast<double>(size) / static_cast<double>(power_of_two_above(size))};
+      if (count == kMostDims) {
+        sides[count - 1].size = saturating_product(sides[count - 1].size, size);
+        continue;
+      }
+      size_t at = count++;
+      for (; at > 0 && before(side, sides[at - 1]); --at) sides[at] = sides[at - 1];
+      sides[at] = side;
+    }
+    copy.dims = count;
+    for (size_t d = 0; d < count; ++d) copy.sizes[d] = sides[d].size;
+    work_ += copy.round * rounds;
+  }
+}
+
+double Copies::instructions(int64_t threads) const {
+  double out = 0;
+  for (const Copy& copy : copies_) {
+    double rounds = copy.round;
+    int64_t left = threads;
+    for (size_t d = 0; d < copy.dims; ++d) {
+      const int64_t lanes = std::min(power_of_two_above(copy.sizes[d]), left);
+      rounds *= static_cast<double>(ceil_div(copy.sizes[d], lanes));
+      left /= lanes;
+    }
+    out += rounds;
+  }
+  return out;
+}
+
+double least_copying(const TiledBlock& block, const TiledView& view) {
+  switch (rows_of(block, view)) {
+    case Rows::outputs: return std::min(kStraight / kVector, kSingle);
+    case Rows::reductions: return std::min(kTurned / kVector, kSingle);
+    case Rows::none: break;
+  }
+  return kSingle;
+}
+
+}  // namespace stria::cost::group

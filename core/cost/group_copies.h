@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a group's lanes issue to bring a step's operands into local memory. Private to this room.
+//
+// A copy's lanes are powers of two of each dimension (plan_copy), so that each lane goes round
+// ceil(size / lanes) times for each dimension, all multiplied; a round takes
+//
+//   kStraight   a vector, which lies in a row on both sides
+//   kTurned     a vector that is read, of which each element is stored on its own: lanes beside
+//               each other store into the same banks
+//   kSingle     an element
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "stria/cost/group_time.h"
+
+namespace stria::cost::group {
+
+// Instructions of a lane's round.
+inline constexpr double kStraight = 1, kTurned = 92, kSingle = 28;
+
+// The copies of one tile.
+class Copies {
+ public:
+  Copies(const TiledBlock& block, const Tile& tile);
+  // Instructions of each of so many lanes.
+  double instructions(int64_t threads) const;
+  // The same of all lanes together, if none had to wait for the others.
+  double work() const { return work_; }
+
+ private:
+  static constexpr size_t kMostDims = 6;
+  struct Copy {
+    std::array<int64_t, kMostDims> sizes{};  // first what lanes are neighbours along
+    size_t dims = 0;
+    double round = 0;
+  };
+  std::vector<Copy> copies_;
+  double work_ = 0;
+};
+
+// Not above `work` of any tile, for each element of the view.
+double least_copying(const TiledBlock& block, const TiledView& view);
+
+}  // namespace stria::cost::group
