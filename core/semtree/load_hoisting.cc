@@ -40,29 +40,16 @@ class LoadHoister {
   }
 
  private:
-  // The numbers of a lane, or of a point of it, that the expression depends on: variables that the lane's
-  // number itself gives, and what is loaded.
-  void add_lane_numbers(const std::set<int>& used, std::set<int>& to) {
-    for (const int var : used) {
-      if (loaded_.count(var) || var == function_.lane_var) {
-        to.insert(var);
-        continue;
-      }
-      const auto value = values_.find(var);
-      if (value == values_.end()) continue;  // a loop's, or a group's
-      const auto [known, is_new] = numbers_.try_emplace(var);
-      if (is_new) {
-        const std::set<int> inner = used_by(value->second);
-        std::set<int> numbers;
-        if (inner.count(function_.lane_var))
-          numbers.insert(var);
-        else
-          add_lane_numbers(inner, numbers);
-        numbers_[var] = std::move(numbers);
-      }
-      const std::set<int>& numbers = numbers_[var];
-      to.insert(numbers.begin(), numbers.end());
-    }
+  // Does it depend on the lane's number, or on what is loaded?
+  bool is_of_lane(int var) {
+    if (var == function_.lane_var || loaded_.count(var)) return true;
+    const auto value = values_.find(var);
+    if (value == values_.end()) return false;  // a loop's, or a group's
+    const auto [known, is_new] = of_lane_.try_emplace(var, false);
+    if (!is_new) return known->second;
+    const std::set<int> used = used_by(value->second);
+    return of_lane_[var] =
+               std::any_of(used.begin(), used.end(), [&](int other) { return is_of_lane(other); });
   }
 
   static std::set<int> used_by(const ExprRef& value) {
@@ -73,9 +60,11 @@ class LoadHoister {
 
   // The loads of the condition's body, by position, that may come before it.
   std::set<size_t> early(const If& branch) {
-    std::set<int> asked, stored, inside;
-    add_lane_numbers(used_by(branch.condition), asked);
-    if (asked.empty() || asked.count(function_.lane_var)) return {};
+    const std::set<int> asked = used_by(branch.condition);
+    if (asked.count(function_.lane_var) ||
+        std::none_of(asked.begin(), asked.end(), [&](int var) { return is_of_lane(var); }))
+      return {};
+    std::set<int> stored, inside;
     for (const Statement& statement : branch.then) {
       if (auto* let = std::get_if<Let>(&statement.op)) inside.insert(let->var);
       if (auto* load = std::get_if<Load>(&statement.op)) inside.insert(load->var);
@@ -101,7 +90,7 @@ class LoadHoister {
   Function& function_;
   std::map<int, ExprRef> values_;
   std::set<int> loaded_;
-  std::map<int, std::set<int>> numbers_;
+  std::map<int, bool> of_lane_;
 };
 
 }  // namespace
