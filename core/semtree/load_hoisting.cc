@@ -2,7 +2,6 @@
 #include "stria/semtree/load_hoisting.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <utility>
 
@@ -13,12 +12,7 @@ namespace {
 
 class LoadHoister {
  public:
-  explicit LoadHoister(Function& function) : function_(function) {
-    walk(function.body, [&](const Statement& statement) {
-      if (auto* let = std::get_if<Let>(&statement.op)) values_[let->var] = let->value;
-      if (auto* load = std::get_if<Load>(&statement.op)) loaded_.insert(load->var);
-    });
-  }
+  explicit LoadHoister(Function& function) : function_(function) {}
 
   void run(Body& body) {
     for (Statement& statement : body) {
@@ -40,30 +34,25 @@ class LoadHoister {
   }
 
  private:
-  // Does it depend on the lane's number, or on what is loaded?
-  bool is_of_lane(int var) {
-    if (var == function_.lane_var || loaded_.count(var)) return true;
-    const auto value = values_.find(var);
-    if (value == values_.end()) return false;  // a loop's, or a group's
-    const auto [known, is_new] = of_lane_.try_emplace(var, false);
-    if (!is_new) return known->second;
-    const std::set<int> used = used_by(value->second);
-    return of_lane_[var] =
-               std::any_of(used.begin(), used.end(), [&](int other) { return is_of_lane(other); });
-  }
-
   static std::set<int> used_by(const ExprRef& value) {
     std::set<int> out;
     if (value) add_used(Statement{Let{-1, value}}, out);
     return out;
   }
 
+  static bool holds_barrier(const Statement& statement) {
+    bool found = std::holds_alternative<Barrier>(statement.op);
+    const auto look = [&](const Statement& inner) {
+      found = found || std::holds_alternative<Barrier>(inner.op);
+    };
+    if (auto* loop = std::get_if<For>(&statement.op)) walk(loop->body, look);
+    if (auto* branch = std::get_if<If>(&statement.op)) walk(branch->then, look);
+    return found;
+  }
+
   // The loads of the condition's body, by position, that may come before it.
   std::set<size_t> early(const If& branch) {
-    const std::set<int> asked = used_by(branch.condition);
-    if (asked.count(function_.lane_var) ||
-        std::none_of(asked.begin(), asked.end(), [&](int var) { return is_of_lane(var); }))
-      return {};
+    if (used_by(branch.condition).count(function_.lane_var)) return {};
     std::set<int> stored, inside;
     for (const Statement& statement : branch.then) {
       if (auto* let = std::get_if<Let>(&statement.op)) inside.insert(let->var);
@@ -73,7 +62,7 @@ class LoadHoister {
       if (auto* store = std::get_if<Store>(&statement.op)) stored.insert(store->place.memory);
     });
     std::set<size_t> out;
-    for (size_t i = 0; i < branch.then.size(); ++i) {
+    for (size_t i = 0; i < branch.then.size() && !holds_barrier(branch.then[i]); ++i) {
       auto* load = std::get_if<Load>(&branch.then[i].op);
       if (!load || std::count(branch.kept.begin(), branch.kept.end(), load->var)) continue;
       const Place& at = load->place;
@@ -88,9 +77,6 @@ class LoadHoister {
   }
 
   Function& function_;
-  std::map<int, ExprRef> values_;
-  std::set<int> loaded_;
-  std::map<int, bool> of_lane_;
 };
 
 }  // namespace
