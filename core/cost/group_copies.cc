@@ -25,9 +25,11 @@ bool before(const Side& a, const Side& b) {
   return a.filled != b.filled ? a.filled > b.filled : a.size > b.size;
 }
 
+// Does each row of what the tile shows begin at a multiple of a vector, and consist of vectors?
 bool in_vectors(const TiledBlock& block, const TiledView& view, const Tile& tile) {
-  return rows_of(block, view) != Rows::none &&
-         tile[view.dims[0].terms[0].index] % static_cast<int64_t>(kVector) == 0;
+  constexpr auto vector = static_cast<int64_t>(kVector);
+  return rows_of(block, view) != Rows::none && tile[view.dims[0].terms[0].index] % vector == 0 &&
+         static_cast<int64_t>(extent(view.dims[0], tile)) % vector == 0;
 }
 
 }  // namespace

@@ -13,7 +13,8 @@
 namespace stria::cost {
 namespace {
 
-TiledBlock product(int64_t m, int64_t n, int64_t k) {
+// `columns`: of B, that a point shows.
+TiledBlock product(int64_t m, int64_t n, int64_t k, int64_t columns = 1) {
   const std::string text = fmt::format(R"(
 0: #program block [] (
     none new@0x0 A[0, 0] fp32({0}:{2}, {2}:1)
@@ -27,7 +28,7 @@ TiledBlock product(int64_t m, int64_t n, int64_t k) {
   ) {{
     0: #contraction #kernel block [i:{0}, j:{1}, k:{2}] ( // product
         in A[i, k] fp32(1:{2}, 1:1)
-        in B[k, j] fp32(1:{1}, 1:1)
+        in B[k, j] fp32(1:{1}, {3}:1)
         out C[i, j]:add.fp32 fp32(1:{1}, 1:1)
     ) {{
       0: $A = load(A)
@@ -38,7 +39,7 @@ TiledBlock product(int64_t m, int64_t n, int64_t k) {
   }}
 }}
 )",
-                                       m, n, k);
+                                       m, n, k, columns);
   Result<stripe::Program> program = stripe::parse({"product", text});
   STRIA_CHECK(program.ok(), "{}", program.status().to_string());
   return tiled_block(*program->main()->stmts[0].block());
@@ -102,10 +103,12 @@ TEST(GroupTime, GrowsWithWorkAndLatency) {
   EXPECT_GT(group_time(product(1024, 1024, 1024), tile, {2}, slow).cycles, 1.5 * once);
 }
 
-// Of every tile that may be chosen, also where lanes fetch long rows for themselves as vectors.
+// Of every tile that may be chosen, also where lanes fetch long rows for themselves as vectors, and
+// where a tile's rows have an element more than vectors.
 TEST(GroupTime, BoundsOfOneTileAreNotAboveIt) {
   const std::vector<TiledBlock> blocks = {product(1, 4096, 4096), product(2, 512, 1024),
-                                          product(21, 32, 512), product(300, 1, 700)};
+                                          product(21, 32, 512), product(300, 1, 700),
+                                          product(8, 64, 64, 2)};
   for (const TiledBlock& block : blocks)
     for (const double latency : {0.0, 400.0})
       for (const GroupForm& form :

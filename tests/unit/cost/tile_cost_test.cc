@@ -446,6 +446,7 @@ GroupRates random_rates(std::mt19937& random) {
   out.local_bytes = static_cast<int64_t>(one_of({2048, 1 << 20}));
   out.far_latency = one_of({0, 40, 400});
   out.local_latency = one_of({0, 30});
+  out.bank_bytes = static_cast<int64_t>(one_of({0, 64, 128}));
   out.far_bytes = one_of({0, 1, 24});
   return out;
 }
