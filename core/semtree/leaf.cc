@@ -118,6 +118,7 @@ ExprRef inside(const ExprRef& x, int64_t size) {
 void Builder::move_place(Place& p, const std::vector<Choice>& choices, const Frame& frame, Body& out) {
   const DataType type = options_.index_type;
   p.multiple = 1;
+  p.exists = false;  // the view may reach beyond its allocation
   ExprRef moved;
   for (const Choice& choice : choices) {
     ExprRef term = binary(Op::mul, convert_to(type, choice.value), integer(type, choice.stride));

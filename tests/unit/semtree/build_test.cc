@@ -95,6 +95,26 @@ TEST(Build, GroupsArePackedIntoThreeDimensions) {
   EXPECT_EQ(grid("x:5, y:6", BuildOptions().largest_grid), "group in 0 .. 30; y = group % 6; x = group / 6");
 }
 
+// A view may reach beyond its allocation, and what chooses an element of it is known only when it runs.
+TEST(Build, ChosenElementsMayBeBeyondTheAllocation) {
+  const auto exist = [](const std::string& size, const std::string& loaded) {
+    auto made = built(fmt::format("#kernel #parallel block<CU[g]> [g:4] ( // k\nout R[4*g] fp32(4:1)\n"
+                                  "none new@0x0<LOCAL> t[0] fp32(4:1)) {{\n"
+                                  "0: block<ITEM[i]> [i:4] (\nout R[i] fp32(1:1)\nin t[0] fp32({}:1)) {{\n"
+                                  "0: $c = (i32)3\n1: $a = load({})\n2: R = store($a)\n}}\n}}",
+                                  size, loaded));
+    EXPECT_TRUE(made.ok()) << made.status().to_string();
+    std::vector<bool> out;
+    if (made.ok())
+      walk(made->body, [&](const Statement& statement) {
+        if (auto* load = std::get_if<Load>(&statement.op)) out.push_back(load->place.exists);
+      });
+    return out;
+  };
+  EXPECT_EQ(exist("1", "t"), std::vector<bool>{true});
+  EXPECT_EQ(exist("8", "t[$c]"), std::vector<bool>{false});
+}
+
 // Points that may add to one element of an aggregation that runs across them are a loop, not work of many threads.
 TEST(Build, PointsThatCombineInOneElementAreNotSpread) {
   const auto points = [](const std::string& access) {
