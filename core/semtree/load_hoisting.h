@@ -16,7 +16,9 @@ namespace stria::semtree {
 // Of a function whose lanes run together, loads of elements that lie in their allocation whatever
 // the conditions say (Place::exists). Not where the condition asks for the lane's number itself:
 // there whole lanes pause. Before the load no barrier stands in the condition's body, and nothing
-// in it stores to that memory. Runs before merge_loads.
+// in it stores to that memory. Lanes that fail the condition use nothing of what they load, which
+// others may be storing at that time if the condition alone keeps them apart. Runs before
+// merge_loads.
 void hoist_loads(Function& function);
 
 }  // namespace stria::semtree
