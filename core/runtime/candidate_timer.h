@@ -28,7 +28,9 @@ struct ReadyCandidate {
   struct Times {
     double run_ns = 0, queue_ns = 0;
   };
-  // Runs it so many times in a row, after `waits`.
+  // Starts so many runs in a row, after `waits`.
+  Result<exec::Run> start(uint32_t times, hal::Waits waits) const;
+  // The same, until they have ended.
   Result<Times> run(uint32_t times, hal::Waits waits = {}) const;
 };
 
