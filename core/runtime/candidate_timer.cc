@@ -31,8 +31,9 @@ constexpr std::chrono::milliseconds kLongEnough{200};
 // What is shorter is run several times in a row: a launch and the clock cost microseconds.
 constexpr double kShortRunNs = 200e3, kMostInARow = 20;
 // Where queueing takes more than so much of the time of what is queued, the device is given other
-// work first, for so many times as long: it must not wait for the host.
-constexpr double kQueuedInTime = 0.25, kAhead = 2;
+// work first, for so many times as long: it must not wait for the host. That goes on if it makes
+// runs so much shorter.
+constexpr double kQueuedInTime = 0.25, kAhead = 2, kShorter = 0.95;
 // Those whose first times are so close to the shortest one are timed again, in so many turns: what
 // else there is on the machine slows all of them alike. So is the first candidate, the best by cost:
 // it stays unless another one is clearly faster.
@@ -201,7 +202,7 @@ Result<double> CandidateTimer::time(const ReadyCandidate& candidate) {
   const auto in_a_row =
       static_cast<uint32_t>(std::clamp(kShortRunNs / first.run_ns, 1.0, kMostInARow));
   STRIA_ASSIGN(const ReadyCandidate::Times queued, candidate.run(in_a_row));
-  const bool waits_for_host = queued.queue_ns > kQueuedInTime * queued.run_ns * in_a_row;
+  bool waits_for_host = queued.queue_ns > kQueuedInTime * queued.run_ns * in_a_row;
   std::vector<double> runs;  // the shortest first
   const Clock::time_point begin = Clock::now();
   const auto noisy = [&] { return runs[runs.size() / 2] > kNoise * runs.front(); };
@@ -216,6 +217,7 @@ Result<double> CandidateTimer::time(const ReadyCandidate& candidate) {
     STRIA_ASSIGN(const ReadyCandidate::Times times,
                  candidate.run(in_a_row, {&ahead, waits_for_host ? size_t{1} : size_t{0}}));
     runs.insert(std::upper_bound(runs.begin(), runs.end(), times.run_ns), times.run_ns);
+    waits_for_host = waits_for_host && runs.front() < kShorter * queued.run_ns;
     if (Clock::now() - begin > kLongEnough) break;
   }
   return runs.front();
