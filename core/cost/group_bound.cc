@@ -82,7 +82,7 @@ class Bound {
                                  parts > 1 ? 2 * most_.reductions / shares : most_.reductions);
     const double sums = std::min(std::ceil(most_.held * shares / few.lanes),
                                  static_cast<double>(parts > 1 ? kMostSumsOfParts : kMostSums));
-    const double steps = most_.steps + kEnds;
+    const double steps = most_.steps;
     // Rounds of `few.fit` groups: each takes what one takes alone, and `issue` for each further
     // one.
     const double rounds = std::ceil(groups_ / few.fit);

@@ -10,21 +10,6 @@
 namespace stria::cost::group {
 namespace {
 
-// Elements that neighbours take together of main memory, in bytes, at most half.
-constexpr int64_t kTogetherBytes = 32;
-
-struct Side {
-  int64_t size = 1;
-  bool together = false;
-  double filled = 1;  // of the lanes that it takes
-};
-
-bool before(const Side& a, const Side& b) {
-  if (a.together != b.together) return a.together;
-  if (a.together) return false;
-  return a.filled != b.filled ? a.filled > b.filled : a.size > b.size;
-}
-
 // Does each row of what the tile shows begin at a multiple of a vector, and consist of vectors?
 bool in_vectors(const TiledBlock& block, const TiledView& view, const Tile& tile) {
   constexpr auto vector = static_cast<int64_t>(kVector);
@@ -34,33 +19,31 @@ bool in_vectors(const TiledBlock& block, const TiledView& view, const Tile& tile
 
 }  // namespace
 
-Copies::Copies(const TiledBlock& block, const Tile& tile) {
+Copies::Copies(const TiledBlock& block, const Tile& tile, const GroupRates& rates) {
   for (const TiledView& view : block.views) {
     if (!is_staged(view)) continue;
     const bool vectors = in_vectors(block, view, tile);
     Copy& copy = copies_.emplace_back();
     copy.round = !vectors ? kSingle : rows_of(block, view) == Rows::outputs ? kStraight : kTurned;
-    std::array<Side, kMostDims> sides;
+    const int64_t elements = std::max<int64_t>(1, rates.line_bytes / view.element_bytes);
+    std::array<CopySide, kMostDims> sides;
     size_t count = 0;
-    double rounds = 1;
     for (size_t d = 0; d < view.dims.size(); ++d) {
       auto size = static_cast<int64_t>(extent(view.dims[d], tile));
       if (d == 0 && vectors) size /= static_cast<int64_t>(kVector);
       if (size <= 1) continue;
-      rounds *= static_cast<double>(size);
-      Side side{size, 2 * view.dims[d].stride * view.element_bytes < kTogetherBytes,
-                static_cast<double>(size) / static_cast<double>(power_of_two_above(size))};
+      const CopySide side{size, view.dims[d].stride};
       if (count == kMostDims) {
-        sides[count - 1].size = saturating_product(sides[count - 1].size, size);
+        sides[count - 1].range = saturating_product(sides[count - 1].range, size);
         continue;
       }
       size_t at = count++;
-      for (; at > 0 && before(side, sides[at - 1]); --at) sides[at] = sides[at - 1];
+      for (; at > 0 && takes_lanes_before(side, sides[at - 1], elements); --at)
+        sides[at] = sides[at - 1];
       sides[at] = side;
     }
     copy.dims = count;
-    for (size_t d = 0; d < count; ++d) copy.sizes[d] = sides[d].size;
-    work_ += copy.round * rounds;
+    for (size_t d = 0; d < count; ++d) copy.sizes[d] = sides[d].range;
   }
 }
 

@@ -24,11 +24,9 @@ inline constexpr double kStraight = 1, kTurned = 92, kSingle = 28;
 // The copies of one tile.
 class Copies {
  public:
-  Copies(const TiledBlock& block, const Tile& tile);
+  Copies(const TiledBlock& block, const Tile& tile, const GroupRates& rates);
   // Instructions of each of so many lanes.
   double instructions(int64_t threads) const;
-  // The same of all lanes together, if none had to wait for the others.
-  double work() const { return work_; }
 
  private:
   static constexpr size_t kMostDims = 6;
@@ -38,10 +36,9 @@ class Copies {
     double round = 0;
   };
   std::vector<Copy> copies_;
-  double work_ = 0;
 };
 
-// Not above `work` of any tile, for each element of the view.
+// For each element of the view not above what all lanes together issue for any tile.
 double least_copying(const TiledBlock& block, const TiledView& view);
 
 }  // namespace stria::cost::group

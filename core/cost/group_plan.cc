@@ -16,6 +16,11 @@ int64_t elements_of_transaction(const GroupSettings& settings, DataType type) {
   return std::max<int64_t>(1, settings.mem_width / byte_size(type));
 }
 
+// Do neighbours along it lie in one transaction?
+bool is_together(const CopySide& side, int64_t elements) {
+  return 2 * magnitude(side.stride) < elements;
+}
+
 // Stable, for the few indices of a kernel: nothing is allocated.
 template <typename T, typename Less>
 void sort_few(std::vector<T>& list, const Less& less) {
@@ -89,28 +94,33 @@ StagePlan plan_stage(const FlatTensor& input, const Tile& tile, const GroupSetti
   return out;
 }
 
+bool takes_lanes_before(const CopySide& a, const CopySide& b, int64_t elements) {
+  const bool together = is_together(a, elements);
+  if (together != is_together(b, elements)) return together;
+  if (together) return magnitude(a.stride) < magnitude(b.stride);
+  // Of 1 or less, the larger the better.
+  const auto filled = [](const CopySide& side) {
+    return static_cast<double>(side.range) / static_cast<double>(power_of_two_above(side.range));
+  };
+  if (filled(a) != filled(b)) return filled(a) > filled(b);
+  return a.range > b.range;
+}
+
 CopyLanes plan_copy(const std::vector<int64_t>& ranges, const std::vector<int64_t>& strides,
                     int64_t threads, int64_t elements, const BankedSide& near) {
   CopyLanes out;
   out.lanes.assign(ranges.size(), 1);
   for (size_t i = 0; i < ranges.size(); ++i)
     if (ranges[i] > 1) out.order.push_back(i);
-  // Of 1 or less, the larger the better.
-  const auto filled = [&](size_t i) {
-    return static_cast<double>(ranges[i]) / static_cast<double>(power_of_two_above(ranges[i]));
-  };
-  const auto together = [&](size_t i) { return 2 * magnitude(strides[i]) < elements; };
+  const auto side = [&](size_t i) { return CopySide{ranges[i], strides[i]}; };
   std::stable_sort(out.order.begin(), out.order.end(), [&](size_t a, size_t b) {
-    if (together(a) != together(b)) return together(a);
-    if (together(a)) return magnitude(strides[a]) < magnitude(strides[b]);
-    if (filled(a) != filled(b)) return filled(a) > filled(b);
-    return ranges[a] > ranges[b];
+    return takes_lanes_before(side(a), side(b), elements);
   });
   for (size_t n = 0; n < out.order.size(); ++n) {
     const size_t i = out.order[n];
     int64_t& lanes = out.lanes[i];
     lanes = std::min(power_of_two_above(ranges[i]), threads / out.total);
-    if (n == 0 && near.banks > 0 && together(i)) {
+    if (n == 0 && near.banks > 0 && is_together(side(i), elements)) {
       int64_t others = 1;
       for (size_t m = 1; m < out.order.size(); ++m)
         others = saturating_product(others, power_of_two_above(ranges[out.order[m]]));

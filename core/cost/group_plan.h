@@ -75,6 +75,15 @@ struct CopyLanes {
   int64_t total = 1;
 };
 
+// An index of a copy: its points, and elements of main memory from one to the next.
+struct CopySide {
+  int64_t range = 1;
+  int64_t stride = 0;
+};
+// Which index lanes are neighbours along first: that of which one transaction of `elements` brings
+// several, then the one that lanes divide best, then the longest.
+bool takes_lanes_before(const CopySide& a, const CopySide& b, int64_t elements);
+
 // The other side of a copy, in a memory of banks that each hand out an element at a time.
 struct BankedSide {
   int64_t banks = 0;             // 0: not known

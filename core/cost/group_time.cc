@@ -26,7 +26,7 @@ class BestTime {
         rates_(rates),
         counts_(counts_of(block, tile)),
         staged_(staged_by(block, tile, rates)),
-        copies_(block, tile) {
+        copies_(block, tile, rates) {
     best_.groups = counts_.groups;
     best_.steps = counts_.steps;
     best_.local_bytes = staged_.local_bytes * static_cast<double>(form.depth);
@@ -63,7 +63,7 @@ class BestTime {
     const double issue = issue_cycles(of, points, copying, rates_);
     const double fetching = kPieces * bytes_ + kLookUp * staged_.lines;
     time.direct = false;
-    compare(time, of, threads, parts, end, counts_.steps + kEnds, 0, [&](double beside) {
+    compare(time, of, threads, parts, end, counts_.steps, 0, [&](double beside) {
       return std::max(alone + (beside - 1) * issue, beside * fetching);
     });
   }

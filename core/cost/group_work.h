@@ -41,8 +41,6 @@ inline constexpr double kFarVector = 16, kFarElement = 32;
 inline constexpr double kPieces = 0.5, kLookUp = 9;
 // And for each step, barrier included; without one.
 inline constexpr double kStep = 8, kDirectStep = 16;
-// Steps' time that a group takes before its first and behind its last one.
-inline constexpr double kEnds = 0;
 
 // Of one tile.
 struct Counts {

@@ -305,8 +305,7 @@ Status split_reduction(stripe::Program& program, const SplitReductionOptions& op
     if (options.tile.cost.empty())
       return invalid_argument(
           "/tile: it needs the cost 'group_time', which says how long parts take; without /tile "
-          "they "
-          "are counted by /unit");
+          "they are counted by /unit");
     if (options.parts > 0)
       return invalid_argument(
           "/tile: it is to say how many parts take the shortest time, and /parts says {} already",

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "measure.h"
+#include "median.h"
 #include "must.h"
 #include "regret_shapes.h"
 #include "stria/base/file.h"
@@ -96,12 +97,6 @@ struct Row {
   size_t rank = 0;  // of the best one by the model, from 1
   double ratio() const { return best_ns / model_ns; }
 };
-
-double median(std::vector<double> values) {
-  auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 class Sweep {
  public:

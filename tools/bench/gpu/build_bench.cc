@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "../../../tests/unit/cuda/nvrtc.h"
+#include "../median.h"
 #include "../must.h"
 #include "cuda/emit/dialect.h"
 #include "opencl/emit/dialect.h"
@@ -38,11 +39,6 @@ double ms_now() {
   return std::chrono::duration<double, std::milli>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
-}
-
-double median(std::vector<double> times) {
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
 }
 
 struct Kernel {

@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../cpu/cases.h"
+#include "../median.h"
 #include "../must.h"
 #include "../options.h"
 #include "device_row.h"
@@ -49,11 +50,6 @@ struct Measured {
   double wall_ms = 0;  // of the host: one run among many that are started one by one
   size_t kernels = 0;
 };
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 Measured measure(const DeviceRow& row, BusyDevice& busy, int rounds) {
   Measured out;

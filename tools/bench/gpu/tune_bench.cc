@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../cpu/cases.h"
+#include "../median.h"
 #include "../must.h"
 #include "../options.h"
 #include "device_row.h"
@@ -45,11 +46,6 @@ Result<Built> build(const Device& device, const Case& row, int tune) {
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
   if (!made.ok()) return made.status();
   return Built{*std::move(made), taken.count()};
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 nlohmann::json measure_row(const Device& device, BusyDevice& busy, const Case& row,
