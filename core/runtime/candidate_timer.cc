@@ -65,14 +65,26 @@ Result<exec::Run> ReadyCandidate::start(uint32_t times, hal::Waits waits) const 
   return binding.run(inputs, outputs, waits, {.watch_kernels = false, .in_a_row = times});
 }
 
-Result<ReadyCandidate::Times> ReadyCandidate::run(uint32_t times, hal::Waits waits) const {
+Result<ReadyCandidate::Times> ReadyCandidate::run(uint32_t times) const {
   const Clock::time_point begin = Clock::now();
-  STRIA_ASSIGN(const exec::Run run, start(times, waits));
+  STRIA_ASSIGN(const exec::Run run, start(times));
   const double queued = nanoseconds_since(begin);
   STRIA_RETURN_IF_ERROR(run.wait());
   const double host = nanoseconds_since(begin);
   STRIA_ASSIGN(const uint64_t device, run.done().duration_ns());
-  return Times{(device > 0 ? static_cast<double>(device) : host) / times, queued};
+  return Times{(device > 0 ? static_cast<double>(device) : host) / times, queued, device > 0};
+}
+
+Result<double> ReadyCandidate::run_queued(uint32_t times, double ahead_ns, BusyDevice& busy) const {
+  STRIA_ASSIGN(const exec::Run run,
+               busy.behind(ahead_ns, [&](const hal::Event& ahead) -> Result<exec::Run> {
+                 // It leaves the caches cold: one run that does not count.
+                 STRIA_ASSIGN(const exec::Run warm, start(1, {&ahead, 1}));
+                 return start(times, {&warm.done(), 1});
+               }));
+  STRIA_RETURN_IF_ERROR(run.wait());
+  STRIA_ASSIGN(const uint64_t device, run.done().duration_ns());
+  return static_cast<double>(device) / times;
 }
 
 CandidateTimer::CandidateTimer(const Device& device, const Pipeline& pipeline,
@@ -202,21 +214,20 @@ Result<double> CandidateTimer::time(const ReadyCandidate& candidate) {
   const auto in_a_row =
       static_cast<uint32_t>(std::clamp(kShortRunNs / first.run_ns, 1.0, kMostInARow));
   STRIA_ASSIGN(const ReadyCandidate::Times queued, candidate.run(in_a_row));
-  bool waits_for_host = queued.queue_ns > kQueuedInTime * queued.run_ns * in_a_row;
+  bool waits_for_host =
+      queued.by_device && queued.queue_ns > kQueuedInTime * queued.run_ns * in_a_row;
   std::vector<double> runs;  // the shortest first
   const Clock::time_point begin = Clock::now();
   const auto noisy = [&] { return runs[runs.size() / 2] > kNoise * runs.front(); };
   while (runs.size() < kFewRuns || (runs.size() < kManyRuns && noisy())) {
-    hal::Event ahead;
+    double run_ns = 0;
     if (waits_for_host) {
-      STRIA_ASSIGN(ahead, busy_.start(kAhead * queued.queue_ns));
-      // It leaves the caches cold: one run that does not count.
-      STRIA_ASSIGN(const exec::Run warm, candidate.start(1, {&ahead, 1}));
-      ahead = warm.done();
+      STRIA_ASSIGN(run_ns, candidate.run_queued(in_a_row, kAhead * queued.queue_ns, busy_));
+    } else {
+      STRIA_ASSIGN(const ReadyCandidate::Times times, candidate.run(in_a_row));
+      run_ns = times.run_ns;
     }
-    STRIA_ASSIGN(const ReadyCandidate::Times times,
-                 candidate.run(in_a_row, {&ahead, waits_for_host ? size_t{1} : size_t{0}}));
-    runs.insert(std::upper_bound(runs.begin(), runs.end(), times.run_ns), times.run_ns);
+    runs.insert(std::upper_bound(runs.begin(), runs.end(), run_ns), run_ns);
     waits_for_host = waits_for_host && runs.front() < kShorter * queued.run_ns;
     if (Clock::now() - begin > kLongEnough) break;
   }

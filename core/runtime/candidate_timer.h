@@ -27,11 +27,15 @@ struct ReadyCandidate {
   // until all were queued.
   struct Times {
     double run_ns = 0, queue_ns = 0;
+    bool by_device = false;
   };
   // Starts so many runs in a row, after `waits`.
-  Result<exec::Run> start(uint32_t times, hal::Waits waits) const;
+  Result<exec::Run> start(uint32_t times, hal::Waits waits = {}) const;
   // The same, until they have ended.
-  Result<Times> run(uint32_t times, hal::Waits waits = {}) const;
+  Result<Times> run(uint32_t times) const;
+  // Nanoseconds of one by the device's clock, which it must have, where it has been at other work
+  // for `ahead_ns` before, or longer: until all were queued.
+  Result<double> run_queued(uint32_t times, double ahead_ns, BusyDevice& busy) const;
 };
 
 // For one run of one pipeline. Times are kept in the user's cache folder. Steps that come after the

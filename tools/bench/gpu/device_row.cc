@@ -52,12 +52,15 @@ double DeviceRow::ms_queued(uint32_t in_a_row, BusyDevice& busy) const {
   // What the host does before the first kernel is queued, and varies.
   constexpr double kFirstNs = 100e3, kAhead = 2;
   ms(in_a_row);
-  const Event ahead = Inside::event_of(must(busy.start(kFirstNs + kAhead * queue_ns_)));
-  // What the device was given to do leaves its caches cold: one run that does not count.
-  const Event warm = must(made_.run_in_a_row(1, inputs_, outputs_, {&ahead, 1}));
-  const double out = ms(in_a_row);
-  must(warm.wait());
-  return out;
+  const Event runs = must(busy.behind(
+      kFirstNs + kAhead * queue_ns_, [&](const hal::Event& busy_until) -> Result<Event> {
+        const Event ahead = Inside::event_of(busy_until);
+        // What the device was given to do leaves its caches cold: one run that does not count.
+        STRIA_ASSIGN(const Event warm, made_.run_in_a_row(1, inputs_, outputs_, {&ahead, 1}));
+        return made_.run_in_a_row(in_a_row, inputs_, outputs_, {&warm, 1});
+      }));
+  must(runs.wait());
+  return static_cast<double>(must(runs.duration_ns())) * 1e-6 / in_a_row;
 }
 
 }  // namespace stria::bench
