@@ -26,8 +26,8 @@
 //   location's bit form gives. A #stencil block on distributed operands is one instruction (S14).
 // * A #pipeline=N loop of a group (S13) has N copies of what it allocates: `barrier; for k { what stands before
 //   the first barrier, for k+N-1; the rest, for k; barrier }`. Elsewhere its points run one after the other.
-//   What is fetched by loads and stores alone is taken apart: `for k { the loads, for k+N-1; barrier; the rest, for
-//   k; the stores, for k+N-1 } barrier`, so that the rest hides how long the loads take.
+//   What is fetched by loads and stores alone, whatever their conditions, is taken apart: `for k { the loads, for
+//   k+N-1; barrier; the rest, for k; the stores, for k+N-1 } barrier`, so that the rest hides how long the loads take.
 // * A swizzled allocation's addresses are permuted; lanes must be a run that stays together.
 // * Allocations become arrays: in registers if located in the unit `register_unit` and every subscript
 //   is constant after unrolling, else on the stack.

@@ -106,9 +106,9 @@ class KernelPrinter {
         line(depth, "}");
       } else if (auto* s = std::get_if<If>(&statement.op)) {
         for (const int var : s->kept) {
+          if (!kept_.insert(var).second) continue;  // a condition around this one keeps it
           line(depth, fmt::format("{} {};", expressions_.type(function_.vars[static_cast<size_t>(var)].type),
                                   expressions_.variable(var)));
-          kept_.insert(var);
         }
         line(depth, fmt::format("if ({}) {{", expressions_.statement_level(*s->condition)));
         body(s->then, depth + 1);

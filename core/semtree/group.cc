@@ -126,23 +126,47 @@ bool Builder::is_pipelined(const Block& block, const Frame& frame) const {
 
 namespace {
 
-// Loads and what they need come first; what waits for them goes with the stores.
-void take_apart(Body fetch, If& loads, If& stores) {
-  std::vector<bool> first(fetch.size());
-  std::set<int> needed, used_later;
-  for (size_t i = fetch.size(); i-- > 0;) {
-    const auto* let = std::get_if<Let>(&fetch[i].op);
-    first[i] = std::holds_alternative<Load>(fetch[i].op) || (let && needed.count(let->var));
-    add_used(fetch[i], first[i] ? needed : used_later);
-  }
-  for (size_t i = 0; i < fetch.size(); ++i) {
-    if (first[i]) {
-      const auto* load = std::get_if<Load>(&fetch[i].op);
-      const int var = load ? load->var : std::get<Let>(fetch[i].op).var;
-      if (used_later.count(var)) loads.kept.push_back(var);
+bool has_load(const Statement& statement) {
+  if (const auto* branch = std::get_if<If>(&statement.op))
+    return std::any_of(branch->then.begin(), branch->then.end(), has_load);
+  return std::holds_alternative<Load>(statement.op);
+}
+
+void add_assigned(const Statement& statement, std::set<int>& to) {
+  if (const auto* let = std::get_if<Let>(&statement.op)) to.insert(let->var);
+  if (const auto* load = std::get_if<Load>(&statement.op)) to.insert(load->var);
+  if (const auto* branch = std::get_if<If>(&statement.op))
+    to.insert(branch->kept.begin(), branch->kept.end());
+}
+
+// Loads and what they need come first; what waits for them goes with the stores, under the same
+// conditions. Of the conditions in `fetch` too; both halves' variables are added to what they use.
+void take_apart(Body fetch, If& loads, If& stores, std::set<int>& needed,
+                std::set<int>& used_later) {
+  Body first, later;  // backwards
+  for (auto statement = fetch.rbegin(); statement != fetch.rend(); ++statement) {
+    if (auto* branch = std::get_if<If>(&statement->op); branch && has_load(*statement)) {
+      If early{branch->condition, {}, {}}, late = early;
+      take_apart(std::move(branch->then), early, late, needed, used_later);
+      add_used(Statement{Let{-1, branch->condition}}, needed);
+      first.push_back({std::move(early)});
+      if (late.then.empty()) continue;
+      add_used(Statement{Let{-1, branch->condition}}, used_later);
+      later.push_back({std::move(late)});
+      continue;
     }
-    (first[i] ? loads : stores).then.push_back(std::move(fetch[i]));
+    const auto* let = std::get_if<Let>(&statement->op);
+    const bool is_first = has_load(*statement) || (let && needed.count(let->var));
+    add_used(*statement, is_first ? needed : used_later);
+    (is_first ? first : later).push_back(std::move(*statement));
   }
+  std::set<int> assigned;
+  for (const Statement& statement : first) add_assigned(statement, assigned);
+  std::set_intersection(assigned.begin(), assigned.end(), used_later.begin(), used_later.end(),
+                        std::back_inserter(loads.kept));
+  loads.then.assign(std::make_move_iterator(first.rbegin()), std::make_move_iterator(first.rend()));
+  stores.then.assign(std::make_move_iterator(later.rbegin()),
+                     std::make_move_iterator(later.rend()));
 }
 
 }  // namespace
@@ -150,11 +174,11 @@ void take_apart(Body fetch, If& loads, If& stores) {
 // barrier; for k: if k+N-1 < range: fetch(k+N-1); rest(k); barrier. The barrier parts what is fetched
 // from who reads it, and rest(k-1) from the fetch that overwrites its copy of the allocations. It
 // stands at the loop's end: a driver for CPUs makes wrong code of one at its beginning. A fetch
-// that is nothing but loads and stores to the allocations, of what rest() leaves alone, is taken
-// apart: for k: if k+N-1 < range: its loads; barrier; rest(k); if k+N-1 < range: its stores. Nothing
-// waits for the loads before rest(k) is done, and no compiler moves them over the barrier, down to
-// the stores. `pending` are constraints on the loop's own indices, the same for all lanes: a point
-// that fails them is neither fetched nor worked on.
+// that is nothing but loads and stores to the allocations, of what rest() leaves alone, under
+// whatever conditions, is taken apart: for k: if k+N-1 < range: its loads; barrier; rest(k); if
+// k+N-1 < range: its stores. Nothing waits for the loads before rest(k) is done, and no compiler
+// moves them over the barrier, down to the stores. `pending` are constraints on the loop's own
+// indices, the same for all lanes: a point that fails them is neither fetched nor worked on.
 Status Builder::pipelined(const Frame& outer, const Frame& parent,
                           const std::vector<Affine>& pending, Body& out) {
   const Block& block = *outer.block;
@@ -243,7 +267,8 @@ Status Builder::pipelined(const Frame& outer, const Frame& parent,
   const bool apart = goes_apart(fetch, rest);
   if (apart) {
     If loads{comes, {}, {}}, stores{comes, {}, {}};
-    take_apart(std::move(fetch), loads, stores);
+    std::set<int> needed, used_later;
+    take_apart(std::move(fetch), loads, stores, needed, used_later);
     body.push_back({std::move(loads)});
     barrier(body);
     std::move(rest.begin(), rest.end(), std::back_inserter(body));
@@ -272,17 +297,22 @@ bool Builder::goes_apart(const Body& fetch, const Body& rest) const {
   };
   walk(fetch, add);
   walk(rest, add);
-  const auto is_load = [](const Statement& statement) { return std::holds_alternative<Load>(statement.op); };
-  return std::any_of(fetch.begin(), fetch.end(), is_load) && std::all_of(fetch.begin(), fetch.end(), [&](const Statement& statement) {
+  const auto may_go = [&](const auto& self, const Statement& statement) -> bool {
     if (auto* store = std::get_if<Store>(&statement.op))
       return !function_.is_param(store->place.memory) &&
              function_.array(store->place.memory).shared;
+    if (auto* branch = std::get_if<If>(&statement.op))
+      return std::all_of(branch->then.begin(), branch->then.end(),
+                         [&](const Statement& inner) { return self(self, inner); });
     const auto* load = std::get_if<Load>(&statement.op);
     if (!load) return std::holds_alternative<Let>(statement.op);
     return std::none_of(written.begin(), written.end(), [&](int memory) {
       return nest_.may_alias(memory, load->place.memory);
     });
-  });
+  };
+  return std::any_of(fetch.begin(), fetch.end(), has_load) &&
+         std::all_of(fetch.begin(), fetch.end(),
+                     [&](const Statement& statement) { return may_go(may_go, statement); });
 }
 
 Status Builder::instruction(const Frame& frame, const std::string& name, Body& out) {

@@ -11,8 +11,8 @@
 // * Integer arithmetic wraps. Division and remainder never see a zero divisor or MIN / -1, and shift
 //   counts are below the width: the builder has written the guards. max/min of floats appear as selects
 //   that propagate NaN.
-// * Variables are assigned once, before use, and visible to the end of the body that assigns them, or of the
-//   one around it (If::kept).
+// * Variables are assigned once, before use, and visible to the end of the body that assigns them, or of those
+//   around it that keep them (If::kept).
 #pragma once
 
 #include <cstdint>
@@ -136,8 +136,8 @@ struct For {
 struct If {
   ExprRef condition;  // scalar bool
   Body then;
-  // Variables that `then` itself assigns and that stay visible behind it, where they are used only if the
-  // condition held.
+  // Variables that `then` itself assigns, or keeps in its turn, and that stay visible behind it, where they are
+  // used only if the condition held.
   std::vector<int> kept;
 };
 // All lanes of the group have reached it, and see what the others stored before in arrays that they
