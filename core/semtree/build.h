@@ -25,7 +25,9 @@
 //   lane blocks is shared by the group; a distributed allocation (S12) is an array of each lane, whose slot the
 //   location's bit form gives. A #stencil block on distributed operands is one instruction (S14).
 // * A #pipeline=N loop of a group (S13) has N copies of what it allocates: `barrier; for k { what stands before
-//   the first barrier, for k+N-1; the rest, for k; barrier }`. Elsewhere its points run one after the other.
+//   the first barrier, for k+N-1; the rest, for k; barrier }`. A statement that has the first barrier inside
+//   is of the rest. Points that constraints leave out meet the loop's barrier, too. Elsewhere, and without any barrier,
+//   points run one after the other.
 //   What is fetched by loads and stores alone, whatever their conditions, is taken apart: `for k { the loads, for
 //   k+N-1; barrier; the rest, for k; the stores, for k+N-1 } barrier`, so that the rest hides how long the loads take.
 // * A swizzled allocation's addresses are permuted; lanes must be a run that stays together.

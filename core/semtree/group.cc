@@ -27,6 +27,12 @@ bool is_barrier(const stripe::Statement& statement) {
   return special && special->name == "barrier";
 }
 
+bool has_barrier(const stripe::Statement& statement) {
+  const Block* inner = statement.block();
+  return is_barrier(statement) ||
+         (inner && std::any_of(inner->stmts.begin(), inner->stmts.end(), has_barrier));
+}
+
 }  // namespace
 
 const std::string& Builder::unit_number(size_t unit) {
@@ -121,7 +127,7 @@ Status Builder::barrier(const Frame& frame, const stripe::Special& special, Body
 bool Builder::is_pipelined(const Block& block, const Frame& frame) const {
   // Without a barrier each lane uses what it has fetched itself, point after point.
   return in_group() && above_lanes(frame) && block.tags.integer("pipeline").value_or(1) > 1 &&
-         std::any_of(block.stmts.begin(), block.stmts.end(), is_barrier);
+         std::any_of(block.stmts.begin(), block.stmts.end(), has_barrier);
 }
 
 namespace {
@@ -196,7 +202,7 @@ Status Builder::pipelined(const Frame& outer, const Frame& parent,
     range *= index->range;
   }
   const int64_t depth = std::min(*block.tags.integer("pipeline"), range);
-  const auto first_barrier = std::find_if(block.stmts.begin(), block.stmts.end(), is_barrier);
+  const auto first_barrier = std::find_if(block.stmts.begin(), block.stmts.end(), has_barrier);
   if (outer.repeats)
     return unsupported("{} is #pipeline; it may have no loop of the group around it",
                        name_of_block(block));
@@ -235,7 +241,7 @@ Status Builder::pipelined(const Frame& outer, const Frame& parent,
     if (!decide(at, undecided, conditions)) return {};
     return guarded(conditions, to, [&](Body& inner) -> Status {
       for (auto s = block.stmts.begin(); s != block.stmts.end(); ++s)
-        if ((s < first_barrier) == fetches && s != first_barrier)
+        if ((s < first_barrier) == fetches && !(s == first_barrier && is_barrier(*s)))
           STRIA_RETURN_IF_ERROR(statement(at, *s, inner));
       return {};
     });
