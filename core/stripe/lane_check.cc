@@ -137,7 +137,7 @@ class BarrierCheck {
         for (size_t b = a; b < accesses.size(); ++b) {
           if (!run_in_one_aggregation(*accesses[a], *accesses[b], level.depth)) continue;
           const Result<bool> apart =
-              no_other_lane(around, {accesses[a], {}}, {accesses[b], {}}, false, false);
+              no_other_lane(around, {accesses[a], {}}, {accesses[b], {}}, Order::same_pass);
           if (!apart.ok() || !*apart) return true;
         }
     }
@@ -156,7 +156,7 @@ class BarrierCheck {
       } else if (is_barrier(stmt)) {
         part.open = false;
       }
-      meet(place, live, part.first, false, false);
+      meet(place, live, part.first, Order::same_pass);
       if (all.open) add(all.first, part.first);
       if (!part.open) live.clear();
       add(live, part.last);
@@ -171,9 +171,13 @@ class BarrierCheck {
     const Block& block = *place.block;
     Reach part = sequence(place);
     if (!sequential(block).empty()) {
-      const bool next_only = !part.open && block.constraints.empty();
-      meet(place, part.last, part.first, true, next_only);
-      if (next_only) only_ends(block, part);
+      if (block.tags.integer("pipeline").value_or(1) > 1) {
+        pipeline(place, part);
+      } else {
+        const bool next_only = !part.open && block.constraints.empty();
+        meet(place, part.last, part.first, next_only ? Order::next_pass : Order::later_pass);
+        if (next_only) only_ends(block, part);
+      }
     }
     part.open |= !block.constraints.empty() ||
                  std::any_of(block.idxs.begin(), block.idxs.end(),
@@ -182,6 +186,37 @@ class BarrierCheck {
   }
 
  private:
+  // How the second of two accesses follows the first.
+  enum class Order { same_pass, next_pass, later_pass, under_way };
+
+  // Points are under way at once: a barrier of one parts nothing that another does. A point's own
+  // allocations lie where those of one lay that has ended; if each point meets a barrier, all lanes
+  // have met one since. A point that constraints leave out is none.
+  void pipeline(const Place& place, const Reach& point) {
+    const auto is_own = [&](const Reached& reached) {
+      return reached.access->view.depth >= place.depth;
+    };
+    std::vector<Reached> others;
+    add_inside(*place.block, others);
+    std::erase_if(others, is_own);
+    meet(place, others, others, Order::under_way);
+    if (!point.open) return;
+    std::vector<Reached> last, first;
+    std::copy_if(point.last.begin(), point.last.end(), std::back_inserter(last), is_own);
+    std::copy_if(point.first.begin(), point.first.end(), std::back_inserter(first), is_own);
+    meet(place, last, first, Order::later_pass);
+  }
+
+  void add_inside(const Block& block, std::vector<Reached>& all) const {
+    for (const Statement& stmt : block.stmts)
+      if (const Block* inner = stmt.block()) {
+        if (is_between(*inner))
+          add_inside(*inner, all);
+        else
+          add(all, leaf(*inner).first);
+      }
+  }
+
   // A barrier in each pass: what comes before the loop meets its first one only, what comes after
   // it its last one.
   void only_ends(const Block& block, Reach& part) const {
@@ -218,31 +253,32 @@ class BarrierCheck {
   }
 
   void meet(const Place& place, const std::vector<Reached>& before,
-            const std::vector<Reached>& after, bool around, bool next_only) {
-    // What a pass allocates lies where that of the pass before lay, in a pipeline where that of an
-    // earlier one lay: then a whole pass with its barrier is between.
-    const bool rotates = next_only && place.block->tags.integer("pipeline").value_or(1) > 1;
+            const std::vector<Reached>& after, Order order) {
     std::set<std::pair<const Refinement*, size_t>> told;
     for (const Reached& first : before)
       for (const Reached& second : after) {
         const Access &a = *first.access, &b = *second.access;
         if (a.view.allocation != b.view.allocation || (!a.writes && !b.writes)) continue;
-        if (around && a.view.depth == place.depth && rotates) continue;
         const size_t from = position_in(place, a), to = position_in(place, b);
         if (told.count({a.view.allocation, to})) continue;
-        const std::string what =
-            fmt::format("it {} '{}', which other lanes {} {}", b.writes ? "writes" : "reads",
-                        b.view.allocation->into, a.writes ? "write" : "read",
-                        around ? fmt::format("in statement {} of the pass before", from)
-                               : fmt::format("in statement {}", from));
-        Result<bool> apart = no_other_lane(place, first, second, around, next_only);
+        const std::string what = fmt::format("it {} '{}', which other lanes {} in statement {}{}",
+                                             b.writes ? "writes" : "reads", b.view.allocation->into,
+                                             a.writes ? "write" : "read", from, where(order));
+        Result<bool> apart = no_other_lane(place, first, second, order);
         if (apart.ok() && *apart) continue;
         told.insert({a.view.allocation, to});
         if (apart.ok())
-          verdicts_.findings.add(place, to, what + ", without a barrier between");
+          verdicts_.findings.add(place, to, what);
         else
           verdicts_.undecided(place, fmt::format("statement {}: {}", to, what), apart.status());
       }
+  }
+
+  static std::string_view where(Order order) {
+    if (order == Order::same_pass) return ", without a barrier between";
+    if (order == Order::under_way)
+      return " of another point under way, and no barrier parts points of a pipeline";
+    return " of the pass before, without a barrier between";
   }
 
   // Of the statement of the block that the access is in.
@@ -270,10 +306,10 @@ class BarrierCheck {
     return out;
   }
 
-  // Whether the accesses never meet in an element unless the same lane does both. `around`: the
-  // second is in a later pass of the loop, with `next_only` in the very next.
+  // Whether the accesses never meet in an element unless the same lane does both.
   Result<bool> no_other_lane(const Place& place, const Reached& first, const Reached& second,
-                             bool around, bool next_only) const {
+                             Order order) const {
+    const bool around = order != Order::same_pass;
     const Access &a = *first.access, &b = *second.access;
     const Level* common = levels_.at(place.block);
     const AccessPair pair(a, b, around ? common->around.get() : common);
@@ -289,7 +325,7 @@ class BarrierCheck {
     for (const auto& [name, value] : first.at) meeting.add_eq(pair.of_a(Affine::of(name)) - value);
     for (const auto& [name, value] : second.at) meeting.add_eq(pair.of_b(Affine::of(name)) - value);
     for (const IntegerSet& passes :
-         around ? later(*common, pair, meeting, next_only) : std::vector<IntegerSet>{meeting}) {
+         around ? later(*common, pair, meeting, order) : std::vector<IntegerSet>{meeting}) {
       if (!comparable) {
         STRIA_ASSIGN(bool empty, passes.is_empty());
         if (!empty) return false;
@@ -309,7 +345,7 @@ class BarrierCheck {
   // The parts of `meeting` where the second is in a later pass: the pass differs first in one of
   // the loop's variables.
   std::vector<IntegerSet> later(const Level& loop, const AccessPair& pair,
-                                const IntegerSet& meeting, bool next_only) const {
+                                const IntegerSet& meeting, Order order) const {
     const std::vector<std::string> names = sequential(*loop.block);
     auto step = [&](const std::string& name) {
       return pair.of_b(Affine::of(name)) - pair.of_a(Affine::of(name));
@@ -321,7 +357,7 @@ class BarrierCheck {
     for (size_t i = 0; i < names.size(); ++i) {
       IntegerSet part = same;
       part.add_ge(step(names[i]) - 1);
-      if (next_only) {
+      if (order == Order::next_pass) {
         part.add_ge(Affine(1) - step(names[i]));
         for (size_t j = i + 1; j < names.size(); ++j)
           for (const auto& [name, range] : loop.variables)
