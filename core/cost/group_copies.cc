@@ -11,9 +11,10 @@ namespace stria::cost::group {
 namespace {
 
 // Does each row of what the tile shows begin at a multiple of a vector, and consist of vectors?
-bool in_vectors(const TiledBlock& block, const TiledView& view, const Tile& tile) {
+bool in_vectors(const TiledView& view, const Tile& tile) {
   constexpr auto vector = static_cast<int64_t>(kVector);
-  return rows_of(block, view) != Rows::none && tile[view.dims[0].terms[0].index] % vector == 0 &&
+  const std::optional<size_t> along = row_index(view);
+  return along && tile[*along] % vector == 0 &&
          static_cast<int64_t>(extent(view.dims[0], tile)) % vector == 0;
 }
 
@@ -22,7 +23,7 @@ bool in_vectors(const TiledBlock& block, const TiledView& view, const Tile& tile
 Copies::Copies(const TiledBlock& block, const Tile& tile, const GroupRates& rates) {
   for (const TiledView& view : block.views) {
     if (!is_staged(view)) continue;
-    const bool vectors = in_vectors(block, view, tile);
+    const bool vectors = in_vectors(view, tile);
     Copy& copy = copies_.emplace_back();
     copy.round = !vectors ? kSingle : rows_of(block, view) == Rows::outputs ? kStraight : kTurned;
     const int64_t elements = std::max<int64_t>(1, rates.line_bytes / view.element_bytes);

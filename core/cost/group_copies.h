@@ -19,7 +19,7 @@
 namespace stria::cost::group {
 
 // Instructions of a lane's round.
-inline constexpr double kStraight = 1, kTurned = 92, kSingle = 28;
+inline constexpr double kStraight = 1, kTurned = 96, kSingle = 18;
 
 // The copies of one tile.
 class Copies {

@@ -6,15 +6,15 @@
 //   step of one group alone   latency + k * (local latency + point * warps) + copying * warps
 //   step of c groups beside each other
 //                             that + (c - 1) * issue; at least c times what is fetched:
-//                             bytes / rate / 2 + 9 for each line of main memory
+//                             bytes / rate / 5 + 10 for each line of main memory
 //   issue                     threads * (k * point + copying + barrier) / lanes of multiply-adds of
 //                             a unit
-//   point                     (sums + 2.4 * loads) * conditions: loads of vectors where the tile has
+//   point                     (sums + 2.7 * loads) * conditions: loads of vectors where the tile has
 //                             vectors of an output in a row, else of elements
-//   conditions                1.4 where lanes hold different numbers of sums; in groups at a border
-//                             of a window 3 or 1.7 for each of its dimensions (group_work.h)
-//   copying                   rounds of a lane that stages: 1 of a vector, 92 of one that is
-//                             stored across, 28 of an element (group_copies.h)
+//   conditions                1.13 where lanes hold different numbers of sums; in groups at a border
+//                             of a window 1.4 for each of its dimensions (group_work.h)
+//   copying                   rounds of a lane that stages: 1 of a vector, 96 of one that is
+//                             stored across, 18 of an element (group_copies.h)
 //   all                       steps * (full rounds of groups, and the last one of fewer)
 //
 // Lanes may share out a step's reduction besides its outputs: `parts` of them add up their points
@@ -23,14 +23,13 @@
 // themselves, and nothing is staged:
 //
 //   step of one group alone   latency for each 16 accesses of a lane + bytes + issue
-//   issue                     threads * (k * (sums + 16 for each vector, 32 for each element that a
+//   issue                     threads * (k * (sums + 10 for each vector, 26 for each element that a
 //                             lane fetches) + start)
 //
-// Source: our own measurements on a GPU of 132 units, 10 tiles of each of 83 products and
-// convolutions and 800 more; the constants are fitted to them: instructions that a lane issues. Of
-// the 10 the one that it takes for the fastest has 0.96 of the throughput of the fastest in the
-// geometric mean, 0.67 at worst, at least 0.9 for 74 kernels. Those of lanes that fetch for
-// themselves are estimates.
+// Source: our own measurements on a GPU of 132 units, 16 tiles of each of 61 products and
+// convolutions and 860 more of 99; the constants are fitted to them: instructions that a lane
+// issues. Of the tiles that were timed the one that it takes for the fastest has 0.972 of the
+// throughput of the fastest in the geometric mean, 0.85 at worst, at least 0.9 for 92 of 99 kernels.
 #pragma once
 
 #include <optional>

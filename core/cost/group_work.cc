@@ -11,9 +11,9 @@ namespace {
 // Of local memory: what lanes share begins at multiples of it.
 constexpr double kSharedBytes = 64;
 // Instructions for a part's sum that is stored and added.
-constexpr double kSummed = 24;
+constexpr double kSummed = 20;
 // Cycles of a group alone for a round of adding them up, barrier included.
-constexpr double kPartsStep = 190;
+constexpr double kPartsStep = 20;
 // Parts' sums that a lane adds up at once.
 constexpr double kPartsAtOnce = 16;
 // Bytes of registers of a lane besides its sums.
@@ -31,7 +31,7 @@ int64_t registers_of(double sums, double staged) {
 
 bool is_in_vectors(const TiledBlock& block, const TiledView& view, const Tile& tile) {
   return rows_of(block, view) == Rows::outputs &&
-         tile[view.dims[0].terms[0].index] % static_cast<int64_t>(kVector) == 0;
+         tile[*row_index(view)] % static_cast<int64_t>(kVector) == 0;
 }
 
 // What one operand takes, in rows of what the tile's outputs move along.
@@ -52,7 +52,17 @@ double row_bytes(const TiledBlock& block, const TiledView& view, const Tile& til
   return static_cast<double>(elements) * static_cast<double>(view.element_bytes);
 }
 
-// What conditions on borders cost: kBothAtBorder and kOneAtBorder as far as groups are at one.
+bool are_constrained(const TiledBlock& block, size_t a, size_t b) {
+  return std::any_of(block.constraints.begin(), block.constraints.end(), [&](const auto& each) {
+    const auto names = [&](size_t index) {
+      return std::any_of(each.terms.begin(), each.terms.end(),
+                         [&](const auto& term) { return term.first == index; });
+    };
+    return names(a) && names(b);
+  });
+}
+
+// What conditions on borders cost: kAtBorder as far as groups are at one.
 double at_borders(const TiledBlock& block, const Tile& tile) {
   double out = 1;
   if (block.constraints.empty()) return out;
@@ -61,13 +71,12 @@ double at_borders(const TiledBlock& block, const Tile& tile) {
     for (const TiledDim& dim : view.dims) {
       if (dim.terms.size() != 2) continue;
       const size_t a = dim.terms[0].index, b = dim.terms[1].index;
-      if (block.indices[a].reduction == block.indices[b].reduction) continue;
+      if (block.indices[a].reduction == block.indices[b].reduction || tile[a] == 1 ||
+          tile[b] == 1 || !are_constrained(block, a, b))
+        continue;
       const size_t output = block.indices[a].reduction ? b : a;
       const auto groups = static_cast<double>(ceil_div(block.indices[output].range, tile[output]));
-      const double cost = tile[a] > 1 && tile[b] > 1   ? kBothAtBorder
-                          : tile[a] > 1 || tile[b] > 1 ? kOneAtBorder
-                                                       : 1;
-      out *= 1 + (cost - 1) * std::min(1.0, 2 / groups);
+      out *= 1 + (kAtBorder - 1) * std::min(1.0, 2 / groups);
     }
   }
   return out;
@@ -98,25 +107,35 @@ Counts counts_of(const TiledBlock& block, const Tile& tile) {
   return out;
 }
 
-Rows rows_of(const TiledBlock& block, const TiledView& view) {
-  if (view.dims.empty() || view.dims[0].stride != 1 || view.dims[0].terms.size() != 1)
-    return Rows::none;
-  const TiledDim::Term& term = view.dims[0].terms[0];
-  if (term.coefficient != 1) return Rows::none;
+std::optional<size_t> row_index(const TiledView& view) {
+  if (view.dims.empty() || view.dims[0].stride != 1) return std::nullopt;
+  std::optional<size_t> out;
+  for (const TiledDim::Term& term : view.dims[0].terms) {
+    if (term.coefficient % static_cast<int64_t>(kVector) == 0) continue;
+    if (term.coefficient != 1 || out) return std::nullopt;
+    out = term.index;
+  }
   for (size_t d = 1; d < view.dims.size(); ++d)
-    if (view.dims[d].stride % static_cast<int64_t>(kVector) != 0) return Rows::none;
-  return block.indices[term.index].reduction ? Rows::reductions : Rows::outputs;
+    if (view.dims[d].stride % static_cast<int64_t>(kVector) != 0) return std::nullopt;
+  return out;
+}
+
+Rows rows_of(const TiledBlock& block, const TiledView& view) {
+  const std::optional<size_t> along = row_index(view);
+  if (!along) return Rows::none;
+  return block.indices[*along].reduction ? Rows::reductions : Rows::outputs;
 }
 
 namespace {
 
 // May lanes read vectors of it along an output where it is staged?
 bool is_read_in_vectors(const TiledBlock& block, const TiledView& view, const Tile& tile) {
+  const auto moves = [&](const TiledDim::Term& term) { return tile[term.index] > 1; };
   for (const TiledDim& dim : view.dims)
     for (const TiledDim::Term& term : dim.terms)
-      if (!block.indices[term.index].reduction)
-        return dim.terms.size() == 1 && term.coefficient == 1 &&
-               tile[term.index] % static_cast<int64_t>(kVector) == 0;
+      if (moves(term) && !block.indices[term.index].reduction)
+        return std::count_if(dim.terms.begin(), dim.terms.end(), moves) == 1 &&
+               term.coefficient == 1 && tile[term.index] % static_cast<int64_t>(kVector) == 0;
   return false;
 }
 
@@ -201,7 +220,7 @@ Fetched fetched_by(const TiledBlock& block, const Tile& tile, double outputs, do
       if (!block.indices[i].reduction) still *= static_cast<double>(tile[i]);
     if (vectors && is_in_vectors(block, view, tile)) {
       const double fetched = std::max(1.0, steps / still);
-      const auto row = static_cast<double>(tile[view.dims[0].terms[0].index] * view.element_bytes);
+      const auto row = static_cast<double>(tile[*row_index(view)] * view.element_bytes);
       out.vectors += fetched;
       // What lies between a lane's vectors is its neighbours'.
       out.looked_up += fetched * std::max(1.0, kLookedUpBytes * fetched / row);

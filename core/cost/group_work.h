@@ -27,20 +27,20 @@ inline constexpr double kLookedUpBytes = 128;
 inline constexpr double kVector = 4;
 inline constexpr int64_t kVectorBytes = 16;
 // Instructions that a lane issues for an access to local memory.
-inline constexpr double kLoad = 2.4;
+inline constexpr double kLoad = 2.7;
 // What conditions inside a step cost: instructions of a point count so many times where lanes hold
 // different numbers of sums (a tile that is no power of two of outputs), and in groups at a border
-// of a dimension that outputs and a reduction move along together, of both of which the tile has
-// several points, or of one.
-inline constexpr double kParted = 1.4, kBothAtBorder = 3, kOneAtBorder = 1.7;
+// of a dimension that outputs and a reduction move along together, where the tile has several
+// points of both.
+inline constexpr double kParted = 1.13, kAtBorder = 1.4;
 // The same from main memory, for a vector and for one element: what the unit takes for them, as
 // instructions.
-inline constexpr double kFarVector = 16, kFarElement = 32;
+inline constexpr double kFarVector = 10, kFarElement = 26;
 // Pieces of rows that a group stages: their bytes come so many times as slowly as what lanes fetch
 // in a stream, and each line that they lie in takes the unit so many cycles.
-inline constexpr double kPieces = 0.5, kLookUp = 9;
+inline constexpr double kPieces = 0.2, kLookUp = 10;
 // And for each step, barrier included; without one.
-inline constexpr double kStep = 8, kDirectStep = 16;
+inline constexpr double kStep = 4, kDirectStep = 60;
 
 // Of one tile.
 struct Counts {
@@ -59,8 +59,10 @@ Counts counts_of(const TiledBlock& block, const Tile& tile);
 // Is it an operand, which steps bring in?
 inline bool is_staged(const TiledView& view) { return view.reads() && !view.writes(); }
 
-// Lie rows of it along an output, or along a reduction, where vectors of them begin at multiples of
-// a vector? Staged, rows are those of outputs: others are turned.
+// The index along which rows of it lie, where vectors of them begin at multiples of a vector.
+std::optional<size_t> row_index(const TiledView& view);
+// Lie rows of it along an output, or along a reduction, if there are any? Staged, rows are those of
+// outputs: others are turned.
 enum class Rows { none, outputs, reductions };
 Rows rows_of(const TiledBlock& block, const TiledView& view);
 

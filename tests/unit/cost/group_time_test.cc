@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "stria/cost/tile_search.h"
@@ -79,6 +80,29 @@ TEST(GroupTime, RowsThatAreNoMultipleOfAVector) {
   const GroupTime time = group_time(product(30, 64, 1024), {30, 64, 32}, {2}, rates());
   EXPECT_EQ(time.parts, 1);
   EXPECT_EQ(time.local_bytes, 2 * ((31 * 36 + 30) * 4 + 24 + (31 * 68 + 64) * 4 + 16));
+}
+
+// The parts of a split reduction begin a whole number of vectors apart: a tile of one part takes what
+// it takes of a product of as many reductions. Where they begin in the middle of a vector rows of A
+// are copied element by element.
+TEST(GroupTime, PartsOfAReductionThatIsSplit) {
+  const auto step_cycles = [](int64_t apart) {
+    TiledBlock block = product(1024, 1024, 512);
+    block.indices.push_back({"part", 2, false});
+    for (TiledView& view : block.views) {
+      const auto along = std::find_if(view.dims.begin(), view.dims.end(), [&](const TiledDim& dim) {
+        return block.indices[dim.terms[0].index].reduction;
+      });
+      if (along != view.dims.end())
+        along->terms.push_back({3, apart});
+      else
+        view.dims.push_back({1, 1024 * 1024, {{3, 1}}});
+    }
+    return group_time(block, {64, 64, 16, 1}, {2}, rates()).step_cycles;
+  };
+  const double whole = group_time(product(2048, 1024, 512), {64, 64, 16}, {2}, rates()).step_cycles;
+  EXPECT_EQ(step_cycles(512), whole);
+  EXPECT_NE(step_cycles(510), whole);
 }
 
 TEST(GroupTime, WhatDoesNotFit) {
