@@ -29,7 +29,7 @@
 //   is of the rest. Points that constraints leave out meet the loop's barrier, too. Elsewhere, and without any barrier,
 //   points run one after the other.
 //   What is fetched by loads and stores alone, whatever their conditions, is taken apart: `for k { the loads, for
-//   k+N-1; barrier; the rest, for k; the stores, for k+N-1 } barrier`, so that the rest hides how long the loads take.
+//   k+N-1; barrier; the rest, for k; the stores, for k+N-1 }`, so that the rest hides how long the loads take.
 // * A swizzled allocation's addresses are permuted; lanes must be a run that stays together.
 // * Allocations become arrays: in registers if located in the unit `register_unit` and every subscript
 //   is constant after unrolling, else on the stack.

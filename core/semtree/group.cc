@@ -183,7 +183,8 @@ void take_apart(Body fetch, If& loads, If& stores, std::set<int>& needed,
 // that is nothing but loads and stores to the allocations, of what rest() leaves alone, under
 // whatever conditions, is taken apart: for k: if k+N-1 < range: its loads; barrier; rest(k); if
 // k+N-1 < range: its stores. Nothing waits for the loads before rest(k) is done, and no compiler
-// moves them over the barrier, down to the stores. `pending` are constraints on the loop's own
+// moves them over the barrier, down to the stores. The last barrier parts all but the last rest(k)
+// from what comes behind the loop, as the block's own would. `pending` are constraints on the loop's own
 // indices, the same for all lanes: a point that fails them is neither fetched nor worked on.
 Status Builder::pipelined(const Frame& outer, const Frame& parent,
                           const std::vector<Affine>& pending, Body& out) {
@@ -288,7 +289,6 @@ Status Builder::pipelined(const Frame& outer, const Frame& parent,
   for (Statement& statement :
        nest_.close(name, var, integer(type, 0), integer(type, range), std::move(body)))
     out.push_back(std::move(statement));
-  if (apart) barrier(out);
   return {};
 }
 

@@ -88,13 +88,12 @@ class Nest {
                       : "G");
   }
 
-  // Lanes that write all of T.
+  // Lanes that write all of T; without a loop semtree can take the loads apart from the stores.
   std::string fetch(const Around& around) {
     return fmt::format(
-        "block<LANE[l]> [l:{}, i:4{}] ( in S[{} + i] i32(1:1) out T[{}] i32(1:1) ) {{ 0: $x = "
-        "load(S) "
-        "1: T = store($x) }}\n",
-        kLanes, passed(around), place(around),
+        "{}block<LANE[l]> [l:{}, i:4{}] ( in S[{} + i] i32(1:1) out T[{}] i32(1:1) ) {{ 0: $x = "
+        "load(S) 1: T = store($x) }}\n",
+        below(2) ? "#unroll " : "", kLanes, passed(around), place(around),
         below(2) ? "4*l + i" : fmt::format("l + {}*i", kLanes));
   }
 
