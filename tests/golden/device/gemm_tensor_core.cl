@@ -406,7 +406,6 @@ void k0_gemm(__global float* restrict C_base, const ulong C_at, __global const u
       *(__local ushort8*)(Bs + (o_21)) = x_30;
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
   const float x_96 = acc[0];
   C[o_60] = x_96;
   const float x_97 = acc[1];

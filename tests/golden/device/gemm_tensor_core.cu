@@ -399,7 +399,6 @@ k0_gemm( float* __restrict__ C_base, const u64 C_at,  const u16* __restrict__ A_
       store_lanes(Bs + (o_21), x_30);
     }
   }
-  __syncthreads();
   const float x_96 = acc[0];
   C[o_60] = x_96;
   const float x_97 = acc[1];
