@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a group stages an operand: what only reductions move along lies outermost, so that the
-// elements which neighbouring outputs read lie in a row. Rows begin at multiples of a vector, and
-// those that would all begin in one bank are parted by a vector more.
+// elements which neighbouring outputs read lie in a row. Where rows lie across those of the tensor,
+// lanes that copy one of the tensor's store into neighbouring rows at once: these begin in as many
+// banks as they can, an odd number of elements apart or, where lanes read vectors of a row, of
+// vectors. Other rows that would all begin in one bank are parted by a vector more.
 #pragma once
 
 #include <algorithm>
@@ -23,13 +25,22 @@ struct OutputRows {
 template <typename Size, typename ByOutput, typename Put>
 int64_t lay_out_rows(size_t count, const Size& size, const ByOutput& by_output,
                      const OutputRows& rows, const Put& put) {
+  const auto first = [&](const auto& is_it) {
+    size_t d = 0;
+    while (d < count && (size(d) == 1 || !is_it(d))) ++d;
+    return d;
+  };
+  const size_t innermost = first([](size_t) { return true; });
+  const bool across = innermost < count && !by_output(innermost);
+  const size_t row = first(by_output);
+  const bool vectors = row < count && size(row) % rows.vector == 0;
   int64_t stride = 1, last = 0;
   for (const bool inside : {true, false})
     for (size_t d = 0; d < count; ++d) {
       if (by_output(d) != inside) continue;
-      if (!inside && stride > rows.vector) {
-        stride = ceil_div(stride, rows.vector) * rows.vector;
-        if (rows.bank_elements > 0 && stride % rows.bank_elements == 0) stride += rows.vector;
+      if (!inside && rows.bank_elements > 0) {
+        const int64_t unit = vectors ? rows.vector : 1;
+        if (across ? stride / unit % 2 == 0 : stride % rows.bank_elements == 0) stride += unit;
       }
       put(d, stride);
       last += (size(d) - 1) * stride;
