@@ -4,6 +4,7 @@
 #include "stria/cost/group_plan.h"
 #include "stria/cost/group_work.h"
 #include "stria/cost/memory_use.h"
+#include "stria/cost/staged_elements.h"
 
 namespace stria::cost {
 namespace {
@@ -45,10 +46,10 @@ class Bound {
     for (const TiledView& view : block.views) {
       if (!is_staged(view)) continue;
       fetches_ += rows_of(block, view) == Rows::outputs ? kFarVector : kFarElement;
-      const double elements = points_ * least_elements_of_point(view, low, high);
+      const double elements = points_ * least_staged_of_point(view, low, high);
       const double copying = least_copying(block, view);
       copied_ += elements * copying;
-      few_copied_ += elements_of(view, low) * copying;
+      few_copied_ += staged_elements(view, low) * copying;
       if (rows_lie_apart(view, high)) bytes_ += elements * static_cast<double>(view.element_bytes);
     }
     bytes_ = rates.far_bytes > 0 ? bytes_ / rates.far_bytes : 0;

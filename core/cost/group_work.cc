@@ -4,6 +4,7 @@
 #include "stria/cost/group_plan.h"
 #include "stria/cost/memory_use.h"
 #include "stria/cost/output_rows.h"
+#include "stria/cost/staged_elements.h"
 
 namespace stria::cost::group {
 namespace {
@@ -45,10 +46,8 @@ double row_bytes(const TiledBlock& block, const TiledView& view, const Tile& til
   };
   const int64_t elements = lay_out_rows(
       view.dims.size(),
-      [&](size_t d) { return static_cast<int64_t>(extent(view.dims[d], tile)); }, by_output,
-      {std::max<int64_t>(1, kVectorBytes / view.element_bytes),
-       rates.bank_bytes / view.element_bytes},
-      [](size_t, int64_t) {});
+      [&](size_t d) { return static_cast<int64_t>(staged_extent(view.dims[d], tile)); }, by_output,
+      {vector_of(view), rates.bank_bytes / view.element_bytes}, [](size_t, int64_t) {});
   return static_cast<double>(elements) * static_cast<double>(view.element_bytes);
 }
 
@@ -109,14 +108,15 @@ Counts counts_of(const TiledBlock& block, const Tile& tile) {
 
 std::optional<size_t> row_index(const TiledView& view) {
   if (view.dims.empty() || view.dims[0].stride != 1) return std::nullopt;
+  const int64_t vector = vector_of(view);
   std::optional<size_t> out;
   for (const TiledDim::Term& term : view.dims[0].terms) {
-    if (term.coefficient % static_cast<int64_t>(kVector) == 0) continue;
+    if (term.coefficient % vector == 0) continue;
     if (term.coefficient != 1 || out) return std::nullopt;
     out = term.index;
   }
   for (size_t d = 1; d < view.dims.size(); ++d)
-    if (view.dims[d].stride % static_cast<int64_t>(kVector) != 0) return std::nullopt;
+    if (view.dims[d].stride % vector != 0) return std::nullopt;
   return out;
 }
 
@@ -135,21 +135,27 @@ bool is_read_in_vectors(const TiledBlock& block, const TiledView& view, const Ti
     for (const TiledDim::Term& term : dim.terms)
       if (moves(term) && !block.indices[term.index].reduction)
         return std::count_if(dim.terms.begin(), dim.terms.end(), moves) == 1 &&
-               term.coefficient == 1 && tile[term.index] % static_cast<int64_t>(kVector) == 0;
+               term.coefficient == staged_step(dim, tile) &&
+               tile[term.index] % static_cast<int64_t>(kVector) == 0;
   return false;
 }
 
 // Lines of main memory in which the rows' pieces lie.
 double lines_of_rows(const TiledView& view, const Tile& tile) {
-  double row = 1, all = 1;
+  const auto bytes = static_cast<double>(view.element_bytes);
+  double row = 1, pieces = 1;
   bool in_row = true;
   for (const TiledDim& dim : view.dims) {
-    const double size = extent(dim, tile);
-    in_row = in_row && static_cast<double>(dim.stride) == row;
-    if (in_row) row *= size;
-    all *= size;
+    // What is left out between pieces does not part them within a line.
+    const int64_t step = staged_step(dim, tile);
+    in_row = in_row && static_cast<double>(dim.stride) == row &&
+             (step == 1 || static_cast<double>(step) * row * bytes <= kLookedUpBytes);
+    if (in_row)
+      row *= extent(dim, tile);
+    else
+      pieces *= staged_extent(dim, tile);
   }
-  return all / row * std::ceil(row * static_cast<double>(view.element_bytes) / kLookedUpBytes);
+  return pieces * std::ceil(row * bytes / kLookedUpBytes);
 }
 
 }  // namespace
@@ -158,7 +164,7 @@ Staged staged_by(const TiledBlock& block, const Tile& tile, const GroupRates& ra
   Staged out;
   for (const TiledView& view : block.views) {
     if (!is_staged(view)) continue;
-    const double elements = elements_of(view, tile);
+    const double elements = staged_elements(view, tile);
     out.elements += elements;
     out.vectors += is_read_in_vectors(block, view, tile);
     out.lines += lines_of_rows(view, tile);
@@ -173,7 +179,8 @@ double far_bytes_of(const TiledBlock& block, const Tile& tile, const GroupRates&
   double out = 0;
   for (const TiledView& view : block.views)
     if (is_staged(view))
-      out += lines_of(view, tile, rates.line_bytes) * static_cast<double>(rates.line_bytes);
+      out += lines_of(view, tile, rates.line_bytes, staged_extent) *
+             static_cast<double>(rates.line_bytes);
   return out;
 }
 

@@ -59,6 +59,10 @@ Counts counts_of(const TiledBlock& block, const Tile& tile);
 // Is it an operand, which steps bring in?
 inline bool is_staged(const TiledView& view) { return view.reads() && !view.writes(); }
 
+// Elements of it that a lane copies at once.
+inline int64_t vector_of(const TiledView& view) {
+  return std::max<int64_t>(1, kVectorBytes / view.element_bytes);
+}
 // The index along which rows of it lie, where vectors of them begin at multiples of a vector.
 std::optional<size_t> row_index(const TiledView& view);
 // Lie rows of it along an output, or along a reduction, if there are any? Staged, rows are those of

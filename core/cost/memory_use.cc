@@ -67,13 +67,14 @@ int64_t sets_of(const MemoryUnit& memory) {
       1, memory.size_bytes / std::max<int64_t>(memory.line_bytes, 1) / memory.ways);
 }
 
-double lines_of(const TiledView& view, const Tile& tile, int64_t line_bytes) {
+double lines_of(const TiledView& view, const Tile& tile, int64_t line_bytes,
+                double (*extent_of)(const TiledDim&, const Tile&)) {
   const auto line = static_cast<double>(std::max<int64_t>(line_bytes, 1));
   const auto element = static_cast<double>(view.element_bytes);
   double lines = std::ceil(element / line), reach = element;
   for (const TiledDim& dim : view.dims) {
-    const double size = extent(dim, tile);
-    reach += static_cast<double>(dim.stride) * element * (size - 1);
+    const double size = extent_of(dim, tile);
+    reach += static_cast<double>(dim.stride) * element * (extent(dim, tile) - 1);
     lines = std::min(lines * size, std::ceil(reach / line));
   }
   return lines;

@@ -13,8 +13,10 @@ namespace stria::cost {
 int64_t sets_of(const MemoryUnit& memory);
 
 // Lines (or transactions) of `line_bytes` that the box of a tile lies in, if it begins on one;
-// neighbouring rows share lines. Never fewer for a larger tile.
-double lines_of(const TiledView& view, const Tile& tile, int64_t line_bytes);
+// neighbouring rows share lines. Never fewer for a larger tile. `extent_of`: elements along a
+// dimension that are wanted of those between its first and last one.
+double lines_of(const TiledView& view, const Tile& tile, int64_t line_bytes,
+                double (*extent_of)(const TiledDim&, const Tile&) = extent);
 
 // Places that the fullest set of a cache needs for the view. Exact for rows of one stride; for
 // several strides an estimate that is never below lines / sets.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <optional>
 
 #include "stria/cost/group_plan.h"
@@ -86,6 +87,20 @@ bool holds_edges(const Block& block, const std::string& name) {
            std::any_of(inner->refs.begin(), inner->refs.end(),
                        [](const Refinement& ref) { return ref.tags.has("clamp"); });
   });
+}
+
+// Of n and everything that the form is made of; 0: of nothing.
+int64_t common_divisor(const Affine& form, int64_t n) {
+  n = std::gcd(n, form.constant());
+  for (const auto& [name, coefficient] : form.terms()) n = std::gcd(n, coefficient);
+  return n;
+}
+
+// By a number that divides everything that the form is made of.
+Affine divided(const Affine& form, int64_t by) {
+  Affine out(form.constant() / by);
+  for (const auto& [name, coefficient] : form.terms()) out.add_term(name, coefficient / by);
+  return out;
 }
 
 class Cacher {
@@ -199,19 +214,21 @@ class Cacher {
 
     // The part that is touched, in coordinates of the view.
     const std::vector<Interval> touched = stripe::reach_of_view(host_, ref, place_.box);
+    const std::vector<int64_t> steps = steps_of(ref, touched);
     Refinement near;
     near.into = host_.fresh_name(name + "_near");
     near.access.resize(ref.access.size());
     near.shape.type = ref.shape.type;
     near.location = options_.loc;
     std::vector<int64_t> sizes;
-    for (const Interval& part : touched) sizes.push_back(part.upper - part.lower + 1);
+    for (size_t d = 0; d < touched.size(); ++d)
+      sizes.push_back((touched[d].upper - touched[d].lower) / steps[d] + 1);
     near.shape.dims = dense_shape(ref.shape.type, sizes).dims;
     if (options_.layout == "odd") lay_out_oddly(ref, near.shape);
     if (options_.layout == "outputs") lay_out_by_outputs(ref, near.shape);
     if (std::string reason = fits(near.shape); !reason.empty()) return reason;
 
-    Block copy = copy_block(ref, near, touched);
+    Block copy = copy_block(ref, near, touched, steps);
     for (size_t i = first; i < host_.stmts.size(); ++i) {
       restride_views(host_.stmts[i], name, near.shape.dims);
       locate_views(host_.stmts[i], name, near.location);
@@ -220,7 +237,8 @@ class Cacher {
       for (Refinement& view : inner->refs) {
         if (view.dir == RefDir::none || view.from != name) continue;
         view.from = near.into;
-        for (size_t d = 0; d < touched.size(); ++d) view.access[d] -= touched[d].lower;
+        for (size_t d = 0; d < touched.size(); ++d)
+          view.access[d] = divided(view.access[d] - Affine(touched[d].lower), steps[d]);
       }
     }
     host_.refs.push_back(std::move(near));
@@ -231,6 +249,26 @@ class Cacher {
   }
 
  private:
+  // Elements along each dimension from one that the copy holds to the next, by the layout.
+  std::vector<int64_t> steps_of(const Refinement& ref, const std::vector<Interval>& touched) const {
+    std::vector<int64_t> steps(touched.size(), options_.layout == "outputs" ? 0 : 1);
+    for (const Statement& stmt : host_.stmts) {
+      const Block* user = stmt.block();
+      if (!user) continue;
+      for (const Refinement& view : user->refs) {
+        if (view.dir == RefDir::none || view.from != ref.into) continue;
+        const std::vector<Interval> part =
+            stripe::reach_of_view(*user, view, user->index_box(place_.box));
+        for (size_t d = 0; d < steps.size(); ++d)
+          steps[d] = part[d] == Interval{0, 0}
+                         ? common_divisor(view.access[d] - Affine(touched[d].lower), steps[d])
+                         : 1;
+      }
+    }
+    for (int64_t& step : steps) step = std::max<int64_t>(1, step);
+    return steps;
+  }
+
   void lay_out_by_outputs(const Refinement& ref, TensorShape& shape) const {
     std::vector<bool> by_output(shape.dims.size(), false);
     for (const Statement& stmt : host_.stmts) {
@@ -282,7 +320,7 @@ class Cacher {
   }
 
   Block copy_block(const Refinement& ref, const Refinement& near,
-                   const std::vector<Interval>& touched) {
+                   const std::vector<Interval>& touched, const std::vector<int64_t>& steps) {
     Refinement from = ref, to = near;
     from.dir = RefDir::in;
     to.dir = RefDir::out;
@@ -302,7 +340,7 @@ class Cacher {
       if (bounds && reach[d].upper + touched[d].upper >= bounds->shape.dims[d].size) beyond = true;
     }
     if (beyond) from.tags.set(options_.edges);
-    Block block = copy_box(std::move(from), std::move(to), near.shape.sizes(), begin);
+    Block block = copy_box(std::move(from), std::move(to), near.shape.sizes(), begin, steps);
     for (const std::string& tag : options_.copy_set) block.tags.set(tag);
     block.location = options_.xfer_loc;
     return block;
@@ -429,7 +467,8 @@ void describe(CacheOptions& options, OptionFields& fields) {
   fields.add("xfer_loc", options.xfer_loc, "unit that runs the blocks which fetch; none = not set");
   fields.add("layout", options.layout,
              "of what is fetched: `packed`; `odd` strides that keep lanes apart in banks; `outputs`: what "
-             "neighbouring outputs read lies in a row, what only reductions move along is outermost",
+             "neighbouring outputs read lies in a row, what only reductions move along is outermost, what "
+             "lies between elements that are read is left out",
              std::vector<std::string>{"packed", "odd", "outputs"});
   fields.add("access_bytes", options.access_bytes,
              "that a lane reads at once, of `outputs`: rows begin at multiples of them", {1, 1 << 10});

@@ -14,8 +14,9 @@
 // What the block's statements touch of a tensor read is copied once, elements that several accesses
 // reach (x + i) once too. `odd` layouts give each dimension a stride that is odd, dimensions that
 // lie behind one another merged: neighbours along any dimension meet different banks. `outputs`
-// ones are transposed where they must be so that neighbouring outputs read vectors. Elements of
-// the copy beyond the tensor are poison (`#clamp`) or zero; the constraints inside keep off them.
+// ones are transposed where they must be so that neighbouring outputs read vectors, and leave out
+// what lies between the elements that are read where all of these are so many apart (2*x). Elements
+// of the copy beyond the tensor are poison (`#clamp`) or zero; the constraints inside keep off them.
 // Of tensors written, sums are cached: a place for them, in the type in which they are added, is
 // set to the identity before the block's statements that add, and written out after them.
 // Requires: nothing in the block writes a tensor that it reads; that tensor is written whole before

@@ -203,7 +203,8 @@ stripe::Block copy_kernel(std::string name, stripe::Refinement from, stripe::Ref
 }
 
 stripe::Block copy_box(stripe::Refinement from, stripe::Refinement to,
-                       const std::vector<int64_t>& sizes, const std::vector<int64_t>& begin) {
+                       const std::vector<int64_t>& sizes, const std::vector<int64_t>& begin,
+                       const std::vector<int64_t>& steps) {
   stripe::Block out;
   for (size_t d = 0; d < sizes.size(); ++d) {
     Affine at;
@@ -215,7 +216,7 @@ stripe::Block copy_box(stripe::Refinement from, stripe::Refinement to,
       out.idxs.push_back(std::move(index));
     }
     to.access[d] = at;
-    from.access[d] = at + begin[d];
+    from.access[d] = (steps.empty() ? at : at * steps[d]) + begin[d];
     from.shape.dims[d].size = to.shape.dims[d].size = 1;
   }
   store_what_is_loaded(out, std::move(from), std::move(to));

@@ -43,10 +43,11 @@ stripe::Refinement element_view(const stripe::Refinement& tensor, stripe::RefDir
 // each.
 stripe::Block copy_kernel(std::string name, stripe::Refinement from, stripe::Refinement to);
 
-// A block without a name that copies a box of `sizes` elements, one at each point: those from
-// `begin` on of what `from` views to the first ones of what `to` views. Sets accesses and sizes of
-// both. A dimension of one element has no index.
+// A block without a name that copies a box of `sizes` elements, one at each point: of what `from`
+// views those from `begin` on, `steps` apart (without any, neighbours), to the first ones of what
+// `to` views. Sets accesses and sizes of both. A dimension of one element has no index.
 stripe::Block copy_box(stripe::Refinement from, stripe::Refinement to,
-                       const std::vector<int64_t>& sizes, const std::vector<int64_t>& begin);
+                       const std::vector<int64_t>& sizes, const std::vector<int64_t>& begin,
+                       const std::vector<int64_t>& steps = {});
 
 }  // namespace stria::passes
