@@ -5,15 +5,17 @@
 // ceil(size / lanes) times for each dimension, all multiplied; a round takes
 //
 //   kStraight   a vector, which lies in a row on both sides
-//   kTurned     a vector that is read, of which each element is stored on its own: lanes beside
-//               each other store into the same banks
+//   kTurned     so many bytes of a vector that is read, of which each element is stored on its own
 //   kSingle     an element
+//
+// copy_rounds says for `thread`, too, whether rows are copied in vectors.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <vector>
 
+#include "stria/cost/group_plan.h"
 #include "stria/cost/group_time.h"
 
 namespace stria::cost::group {
@@ -33,7 +35,7 @@ class Copies {
   struct Copy {
     std::array<int64_t, kMostDims> sizes{};  // first what lanes are neighbours along
     size_t dims = 0;
-    double round = 0;
+    CopyRows rows;
   };
   std::vector<Copy> copies_;
 };

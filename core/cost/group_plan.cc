@@ -138,6 +138,26 @@ CopyLanes plan_copy(const std::vector<int64_t>& ranges, const std::vector<int64_
   return out;
 }
 
+CopyRounds copy_rounds(std::span<const int64_t> ranges, const CopyRows& rows, int64_t threads) {
+  const auto rounds = [&](int64_t vector) {
+    double out = 1;
+    int64_t left = threads;
+    for (size_t i = 0; i < ranges.size(); ++i) {
+      const int64_t range = i == rows.index ? ranges[i] / vector : ranges[i];
+      const int64_t lanes = std::min(power_of_two_above(range), left);
+      out *= static_cast<double>(ceil_div(range, lanes));
+      left /= lanes;
+    }
+    return out;
+  };
+  const double singles = rounds(1);
+  if (rows.vector == 1) return {false, singles};
+  const double vectors = rounds(rows.vector);
+  const double accesses = rows.across ? 1 + static_cast<double>(rows.vector) : 2;
+  if (accesses * vectors > 2 * singles) return {false, singles};
+  return {true, vectors};
+}
+
 std::vector<size_t> StagePlan::members(const StagedIndex& index) const {
   std::vector<size_t> out;
   for (const auto& [i, first] : merged)

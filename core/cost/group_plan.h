@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <utility>
 
 #include "stria/cost/flat_kernel.h"
@@ -83,6 +84,21 @@ struct CopySide {
 // Which index lanes are neighbours along first: that of which one transaction of `elements` brings
 // several, then the one that lanes divide best, then the longest.
 bool takes_lanes_before(const CopySide& a, const CopySide& b, int64_t elements);
+
+// Rows that a copy reads, in vectors if it may.
+struct CopyRows {
+  size_t index = 0;     // along which they lie
+  int64_t vector = 1;   // elements, which divide the index's points, that a lane may read at once
+  bool across = false;  // the other side takes a vector's elements one by one
+};
+struct CopyRounds {
+  bool in_vectors = false;
+  double rounds = 1;  // of each lane: of a vector each, or of an element
+};
+// `ranges`: points of each index, in the order that lanes number them, powers of two of each. In
+// vectors where lanes then issue no more accesses: of single elements two for each, of vectors two,
+// or one and as many as they have elements.
+CopyRounds copy_rounds(std::span<const int64_t> ranges, const CopyRows& rows, int64_t threads);
 
 // The other side of a copy, in a memory of banks that each hand out an element at a time.
 struct BankedSide {

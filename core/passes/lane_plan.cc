@@ -200,15 +200,32 @@ void LanePlanner::interleave(const Block& block, LaneSplit& split) const {
   split.shares.insert(split.shares.begin(), std::move(pairs));
 }
 
+bool LanePlanner::copies_vectors(const GroupWork& work, const std::string& row, int64_t run,
+                                 bool across) const {
+  const Refinement& far = *far_view(work);
+  const Affine flat = far.flat_access();
+  std::vector<int64_t> ranges, strides, ordered;
+  for (const IndexRole& role : work.outputs) {
+    ranges.push_back(role.range);
+    strides.push_back(flat.coefficient(role.name));
+  }
+  cost::CopyRows rows;
+  rows.vector = run;
+  rows.across = across;
+  for (const size_t i : cost::plan_copy(ranges, strides, options_.threads, elements(far)).order) {
+    if (work.outputs[i].name == row) rows.index = ordered.size();
+    ordered.push_back(ranges[i]);
+  }
+  return cost::copy_rounds(ordered, rows, options_.threads).in_vectors;
+}
+
 std::map<std::string, int64_t> LanePlanner::copied_runs(const GroupWork& work) const {
   std::map<std::string, int64_t> runs;
   if (!work.block->tags.has("copy") || !is_leaf(*work.block)) return runs;
   const Refinement* far = far_view(work);
-  int64_t points = 1;
-  for (const IndexRole& role : work.outputs) points = cost::saturating_product(points, role.range);
   for (const IndexRole& role : work.outputs) {
     int64_t run = 0;
-    bool fits = true;
+    bool fits = true, across = false;
     for (const Refinement& ref : work.block->refs) {
       const int64_t own = options_.run_bytes / byte_size(ref.shape.type);
       fits = fits && own > 1 && std::has_single_bit(static_cast<uint64_t>(own)) &&
@@ -218,8 +235,9 @@ std::map<std::string, int64_t> LanePlanner::copied_runs(const GroupWork& work) c
       run = own;
       const int64_t step = ref.flat_access().coefficient(role.name);
       fits = step == 1 ? begins_at_runs(work, ref, role.name, run) : &ref != far && step > 1;
+      across = across || step > 1;
     }
-    if (!fits || run == 0 || points / run < options_.threads) continue;
+    if (!fits || run == 0 || !copies_vectors(work, role.name, run, across)) continue;
     runs[role.name] = run;
     break;
   }

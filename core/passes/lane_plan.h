@@ -78,6 +78,9 @@ class LanePlanner {
   };
   std::optional<TurnedRow> turned_row(const GroupWork& work, const stripe::Refinement& far,
                                       const std::map<std::string, int64_t>& runs) const;
+  // Does a copy of rows along the index `row` take vectors of so many elements?
+  bool copies_vectors(const GroupWork& work, const std::string& row, int64_t run,
+                      bool across) const;
   // What a copy of `far` writes or reads in a memory of the group that has banks.
   cost::BankedSide banked(const GroupWork& work, const stripe::Refinement& far,
                           const std::map<std::string, int64_t>& runs) const;

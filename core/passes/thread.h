@@ -28,12 +28,13 @@
 // What the block holds in `registers` is distributed: each element to the lane that works on it, in
 // every block that does; with `run_bytes`, so many bytes in a row where what is read lies in a row
 // too, and where the sums do they become a block tagged #vector; so do rows that a #copy block
-// copies, to rows or across. Elements that a #copy block turns one by one on their way to a memory
-// of which the model knows the banks (as wide as an element) are taken by lanes whose elements are
-// in different ones. With `pairs`, lanes that fetch vectors along two indices stand in squares: so
-// many neighbours differ in the second index, then come those of the first. Requires: different
-// points write different elements. Ensures: a barrier stands between each two blocks of lanes
-// (`barrier` takes away what nothing needs).
+// copies, to rows, or across where lanes have so many elements that they issue fewer accesses then.
+// Elements that a #copy block turns one by one on their way to a memory of which the model knows
+// the banks (as wide as an element) are taken by lanes whose elements are in different ones. With
+// `pairs`, lanes that fetch vectors along two indices stand in squares: so many neighbours differ in
+// the second index, then come those of the first. Requires: different points write different
+// elements. Ensures: a barrier stands between each two blocks of lanes (`barrier` takes away what
+// nothing needs).
 #pragma once
 
 #include <cstdint>

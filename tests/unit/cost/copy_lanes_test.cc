@@ -37,5 +37,30 @@ TEST(CopyLanes, StepsThatMeetAllBanksChangeNothing) {
   EXPECT_EQ(plan_copy({64, 64}, {573, 1}, 64, 8, {32, {1, 65}}).lanes, (Lanes{1, 64}));
 }
 
+std::pair<bool, double> rounds_of(const std::vector<int64_t>& ranges, const CopyRows& rows) {
+  const CopyRounds of = copy_rounds(ranges, rows, 256);
+  return {of.in_vectors, of.rounds};
+}
+
+TEST(CopyRounds, VectorsToRowsAlways) {
+  EXPECT_EQ(rounds_of({64, 32}, {0, 4, false}), std::pair(true, 2.0));
+  EXPECT_EQ(rounds_of({64, 2}, {0, 4, false}), std::pair(true, 1.0));
+  EXPECT_EQ(rounds_of({64, 2}, {0, 1, false}), std::pair(false, 1.0));
+}
+
+// 5 accesses for each vector, 2 for each element.
+TEST(CopyRounds, VectorsAcrossWhereLanesHaveEnough) {
+  EXPECT_EQ(rounds_of({64, 16}, {0, 4, true}), std::pair(true, 1.0));
+  EXPECT_EQ(rounds_of({64, 12}, {0, 4, true}), std::pair(true, 1.0));
+  EXPECT_EQ(rounds_of({64, 8}, {0, 4, true}), std::pair(false, 2.0));
+}
+
+// Of 13, 8 lanes leave out 3 in the second round.
+TEST(CopyRounds, LanesArePowersOfTwo) {
+  EXPECT_EQ(rounds_of({32, 13}, {0, 1, false}), std::pair(false, 2.0));
+  EXPECT_EQ(rounds_of({13, 40}, {1, 4, true}), std::pair(true, 1.0));
+  EXPECT_EQ(rounds_of({13, 40}, {1, 1, true}), std::pair(false, 3.0));
+}
+
 }  // namespace
 }  // namespace stria::cost
