@@ -88,7 +88,7 @@ TEST_F(MeasureTest, ADamagedEntryIsMeasuredAgainAndMended) {
        {std::string(), std::string("{"), good.substr(0, good.size() / 2), std::string("[1, 2]"),
         with("125.5", "\"125.5\""), with("125.5", "-1"), with("125.5", "0"), with("125.5", "null"),
         with("first", "other"), with("\"version\": ", "\"version\": 1"),
-        with("\"version\": 3", "\"version\": 3, \"more\": 1")}) {
+        with("\"version\": ", "\"more\": 1, \"version\": ")}) {
     std::ofstream(only_file()) << text;
     const int before = runs_;
     EXPECT_EQ(ask(), 125.5) << text;
