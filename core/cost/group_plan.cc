@@ -121,16 +121,23 @@ CopyLanes plan_copy(const std::vector<int64_t>& ranges, const std::vector<int64_
     int64_t& lanes = out.lanes[i];
     lanes = std::min(power_of_two_above(ranges[i]), threads / out.total);
     if (n == 0 && near.banks > 0 && is_together(side(i), elements)) {
-      int64_t others = 1;
-      for (size_t m = 1; m < out.order.size(); ++m)
-        others = saturating_product(others, power_of_two_above(ranges[out.order[m]]));
+      const auto rounds = [&](int64_t own) {
+        int64_t all = ceil_div(ranges[i], own), left = threads / own;
+        for (size_t m = 1; m < out.order.size(); ++m) {
+          const int64_t range = ranges[out.order[m]];
+          const int64_t taken = std::min(power_of_two_above(range), left);
+          all = saturating_product(all, ceil_div(range, taken));
+          left /= taken;
+        }
+        return all;
+      };
       const int64_t apart = near.banks / std::gcd(near.strides[i], near.banks);
       const auto whole = [&] {
         return std::all_of(out.order.begin() + 1, out.order.end(),
                            [&](size_t m) { return strides[m] % lanes == 0; });
       };
       while (apart < near.banks && lanes > std::max(elements, apart) && !whole() &&
-             saturating_product(others, lanes / 2) >= threads)
+             rounds(lanes / 2) <= rounds(lanes))
         lanes /= 2;
     }
     out.total *= lanes;

@@ -109,7 +109,7 @@ struct BankedSide {
 // `ranges` and `strides` (elements, of the tensor in main memory) by index: neighbouring lanes take
 // the elements that one transaction of `elements` brings, then the indices that lanes divide best.
 // More than one transaction of them only as far as they are in banks of their own on the other
-// side, or as the other indices have too few points for all lanes, or as rows begin at multiples of
+// side, or as lanes would go round more often with fewer of them, or as rows begin at multiples of
 // them: then memory brings them in one go, which is worth more than banks.
 CopyLanes plan_copy(const std::vector<int64_t>& ranges, const std::vector<int64_t>& strides,
                     int64_t threads, int64_t elements, const BankedSide& near = {});

@@ -33,6 +33,12 @@ TEST(CopyLanes, NoneIsIdleForTheBanks) {
   EXPECT_EQ(plan_copy({4, 16}, {573, 1}, 64, 8, {32, {1, 68}}).lanes, (Lanes{4, 16}));
 }
 
+// 3 rows of 32 over 32 lanes: 3 rounds with 32 lanes along them, 4 with 16.
+TEST(CopyLanes, NoneGoesRoundMoreOftenForTheBanks) {
+  EXPECT_EQ(plan_copy({3, 32}, {573, 1}, 32, 8, {32, {1, 68}}).lanes, (Lanes{1, 32}));
+  EXPECT_EQ(plan_copy({4, 32}, {573, 1}, 32, 8, {32, {1, 68}}).lanes, (Lanes{4, 8}));
+}
+
 TEST(CopyLanes, StepsThatMeetAllBanksChangeNothing) {
   EXPECT_EQ(plan_copy({64, 64}, {573, 1}, 64, 8, {32, {1, 65}}).lanes, (Lanes{1, 64}));
 }
