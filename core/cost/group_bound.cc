@@ -47,7 +47,7 @@ class Bound {
       if (!is_staged(view)) continue;
       fetches_ += rows_of(block, view) == Rows::outputs ? kFarVector : kFarElement;
       const double elements = points_ * least_staged_of_point(view, low, high);
-      const double copying = least_copying(block, view);
+      const double copying = least_copying(block, view, low);
       copied_ += elements * copying;
       few_copied_ += staged_elements(view, low) * copying;
       if (rows_lie_apart(view, high)) bytes_ += elements * static_cast<double>(view.element_bytes);

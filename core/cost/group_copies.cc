@@ -25,6 +25,14 @@ int64_t vector_of_rows(const TiledView& view, const Tile& tile) {
              : 1;
 }
 
+// Are rows of the tensor none of what is staged?
+bool are_turned(const TiledBlock& block, const TiledView& view, const Tile& tile) {
+  return rows_of(block, view) == Rows::reductions &&
+         std::any_of(view.dims.begin(), view.dims.end(), [&](const TiledDim& dim) {
+           return moves_with_outputs(block, dim, tile);
+         });
+}
+
 }  // namespace
 
 Copies::Copies(const TiledBlock& block, const Tile& tile, const GroupRates& rates) {
@@ -32,7 +40,7 @@ Copies::Copies(const TiledBlock& block, const Tile& tile, const GroupRates& rate
     if (!is_staged(view)) continue;
     Copy& copy = copies_.emplace_back();
     copy.rows.vector = vector_of_rows(view, tile);
-    copy.rows.across = rows_of(block, view) == Rows::reductions;
+    copy.rows.across = are_turned(block, view, tile);
     const int64_t elements = std::max<int64_t>(1, rates.line_bytes / view.element_bytes);
     std::array<CopySide, kMostDims> sides;
     size_t count = 0;
@@ -65,10 +73,10 @@ double Copies::instructions(int64_t threads) const {
   return out;
 }
 
-double least_copying(const TiledBlock& block, const TiledView& view) {
+double least_copying(const TiledBlock& block, const TiledView& view, const Tile& low) {
   CopyRows rows;
   rows.vector = vector_of(view);
-  rows.across = rows_of(block, view) == Rows::reductions;
+  rows.across = are_turned(block, view, low);
   if (rows_of(block, view) == Rows::none) return kSingle;
   return std::min(round_of_vector(rows) / static_cast<double>(rows.vector), kSingle);
 }

@@ -38,12 +38,7 @@ bool is_in_vectors(const TiledBlock& block, const TiledView& view, const Tile& t
 // What one operand takes, in rows of what the tile's outputs move along.
 double row_bytes(const TiledBlock& block, const TiledView& view, const Tile& tile,
                  const GroupRates& rates) {
-  const auto by_output = [&](size_t d) {
-    return std::any_of(view.dims[d].terms.begin(), view.dims[d].terms.end(),
-                       [&](const auto& term) {
-                         return !block.indices[term.index].reduction && tile[term.index] > 1;
-                       });
-  };
+  const auto by_output = [&](size_t d) { return moves_with_outputs(block, view.dims[d], tile); };
   const int64_t elements = lay_out_rows(
       view.dims.size(),
       [&](size_t d) { return static_cast<int64_t>(staged_extent(view.dims[d], tile)); }, by_output,
@@ -104,6 +99,12 @@ Counts counts_of(const TiledBlock& block, const Tile& tile) {
   }
   out.conditions *= at_borders(block, tile);
   return out;
+}
+
+bool moves_with_outputs(const TiledBlock& block, const TiledDim& dim, const Tile& tile) {
+  return std::any_of(dim.terms.begin(), dim.terms.end(), [&](const TiledDim::Term& term) {
+    return !block.indices[term.index].reduction && tile[term.index] > 1;
+  });
 }
 
 std::optional<size_t> row_index(const TiledView& view) {

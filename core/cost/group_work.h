@@ -63,10 +63,12 @@ inline bool is_staged(const TiledView& view) { return view.reads() && !view.writ
 inline int64_t vector_of(const TiledView& view) {
   return std::max<int64_t>(1, kVectorBytes / view.element_bytes);
 }
+// Does an output of which the tile has several points move along the dimension?
+bool moves_with_outputs(const TiledBlock& block, const TiledDim& dim, const Tile& tile);
 // The index along which rows of it lie, where vectors of them begin at multiples of a vector.
 std::optional<size_t> row_index(const TiledView& view);
 // Lie rows of it along an output, or along a reduction, if there are any? Staged, rows are those of
-// outputs: others are turned.
+// outputs, if the tile has any: others are turned then.
 enum class Rows { none, outputs, reductions };
 Rows rows_of(const TiledBlock& block, const TiledView& view);
 

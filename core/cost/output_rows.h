@@ -31,8 +31,9 @@ int64_t lay_out_rows(size_t count, const Size& size, const ByOutput& by_output,
     return d;
   };
   const size_t innermost = first([](size_t) { return true; });
-  const bool across = innermost < count && !by_output(innermost);
-  const size_t row = first(by_output);
+  const size_t by_outputs = first(by_output);
+  const size_t row = by_outputs < count ? by_outputs : innermost;
+  const bool across = row != innermost;
   const bool vectors = row < count && size(row) % rows.vector == 0;
   int64_t stride = 1, last = 0;
   for (const bool inside : {true, false})

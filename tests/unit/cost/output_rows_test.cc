@@ -50,6 +50,7 @@ TEST(OutputRows, WhatStandsStillSaysNothing) {
   EXPECT_EQ(lay_out({1, 16, 8}, {false, true, false}).strides[2], 16);
   EXPECT_EQ(lay_out({8, 1, 16}, {false, true, true}).strides[0], 20);
   EXPECT_EQ(lay_out({8, 1}, {false, true}), (Laid{{1, 1}, 8}));
+  EXPECT_EQ(lay_out({32, 3}, {false, false}), (Laid{{1, 36}, 2 * 36 + 32}));
 }
 
 }  // namespace
