@@ -14,23 +14,25 @@ double round_of_vector(const CopyRows& rows) {
   return rows.across ? kTurned * static_cast<double>(rows.vector) / kVector : kStraight;
 }
 
-// Elements of a vector, if each row of what the tile shows begins at a multiple of one and consists
-// of them; else 1.
-int64_t vector_of_rows(const TiledView& view, const Tile& tile) {
-  const int64_t vector = vector_of(view);
-  const std::optional<size_t> along = row_index(view);
-  return along && tile[*along] % vector == 0 &&
-                 static_cast<int64_t>(staged_extent(view.dims[0], tile)) % vector == 0
-             ? vector
-             : 1;
-}
-
-// Are rows of the tensor none of what is staged?
-bool are_turned(const TiledBlock& block, const TiledView& view, const Tile& tile) {
-  return rows_of(block, view) == Rows::reductions &&
+// Is what is staged none of the rows along this index of the tensor?
+bool are_turned(const TiledBlock& block, const TiledView& view, size_t along, const Tile& tile) {
+  return block.indices[along].reduction &&
          std::any_of(view.dims.begin(), view.dims.end(), [&](const TiledDim& dim) {
            return moves_with_outputs(block, dim, tile);
          });
+}
+
+// Of a tile's rows: in vectors if each begins at a multiple of one and consists of them.
+CopyRows rows_of_tile(const TiledBlock& block, const TiledView& view, const Tile& tile) {
+  CopyRows out;
+  const int64_t vector = vector_of(view);
+  const std::optional<size_t> along = row_index(view);
+  if (!along || tile[*along] % vector != 0 ||
+      static_cast<int64_t>(staged_extent(view.dims[0], tile)) % vector != 0)
+    return out;
+  out.vector = vector;
+  out.across = are_turned(block, view, *along, tile);
+  return out;
 }
 
 }  // namespace
@@ -39,8 +41,7 @@ Copies::Copies(const TiledBlock& block, const Tile& tile, const GroupRates& rate
   for (const TiledView& view : block.views) {
     if (!is_staged(view)) continue;
     Copy& copy = copies_.emplace_back();
-    copy.rows.vector = vector_of_rows(view, tile);
-    copy.rows.across = are_turned(block, view, tile);
+    copy.rows = rows_of_tile(block, view, tile);
     const int64_t elements = std::max<int64_t>(1, rates.line_bytes / view.element_bytes);
     std::array<CopySide, kMostDims> sides;
     size_t count = 0;
@@ -74,10 +75,11 @@ double Copies::instructions(int64_t threads) const {
 }
 
 double least_copying(const TiledBlock& block, const TiledView& view, const Tile& low) {
+  const std::optional<size_t> along = row_index(view);
+  if (!along) return kSingle;
   CopyRows rows;
   rows.vector = vector_of(view);
-  rows.across = are_turned(block, view, low);
-  if (rows_of(block, view) == Rows::none) return kSingle;
+  rows.across = are_turned(block, view, *along, low);
   return std::min(round_of_vector(rows) / static_cast<double>(rows.vector), kSingle);
 }
 

@@ -157,11 +157,11 @@ CopyRounds copy_rounds(std::span<const int64_t> ranges, const CopyRows& rows, in
     }
     return out;
   };
-  const double singles = rounds(1);
-  if (rows.vector == 1) return {false, singles};
+  if (rows.vector == 1) return {false, rounds(1)};
   const double vectors = rounds(rows.vector);
-  const double accesses = rows.across ? 1 + static_cast<double>(rows.vector) : 2;
-  if (accesses * vectors > 2 * singles) return {false, singles};
+  if (!rows.across) return {true, vectors};
+  const double singles = rounds(1);
+  if ((1 + static_cast<double>(rows.vector)) * vectors > 2 * singles) return {false, singles};
   return {true, vectors};
 }
 

@@ -13,17 +13,19 @@ template <typename SizeOf>
 int64_t step_of(const TiledDim& dim, const SizeOf& size_of) {
   if (dim.size != 1) return 1;
   int64_t step = 0;
-  for (size_t t = 0; t < dim.terms.size(); ++t)
+  for (size_t t = 0; t < dim.terms.size() && step != 1; ++t)
     if (size_of(t) > 1) step = std::gcd(step, dim.terms[t].coefficient);
   return std::max<int64_t>(1, step);
 }
 
 template <typename SizeOf>
 double extent_of(const TiledDim& dim, const SizeOf& size_of) {
-  auto reach = static_cast<double>(dim.size - 1);
+  if (dim.size == 1 && dim.terms.size() == 1) return static_cast<double>(size_of(0));
+  int64_t reach = dim.size - 1;
   for (size_t t = 0; t < dim.terms.size(); ++t)
-    reach += static_cast<double>(dim.terms[t].coefficient) * static_cast<double>(size_of(t) - 1);
-  return reach / static_cast<double>(step_of(dim, size_of)) + 1;
+    reach += dim.terms[t].coefficient * (size_of(t) - 1);
+  const int64_t step = step_of(dim, size_of);
+  return static_cast<double>(step == 1 ? reach : reach / step) + 1;
 }
 
 // The least value of extent / product(sizes of the indices that come first here) over the box. With
@@ -31,27 +33,25 @@ double extent_of(const TiledDim& dim, const SizeOf& size_of) {
 // is least where each is 1, 2, or an end of its own. What comes first elsewhere is divided by there,
 // and the extent rises with it.
 double least_share(const TiledDim& dim, const Tile& low, const Tile& high) {
-  const size_t n = dim.terms.size();
-  std::vector<std::vector<int64_t>> sizes(n);
-  for (size_t t = 0; t < n; ++t) {
-    const TiledDim::Term& term = dim.terms[t];
-    const int64_t least = low[term.index], most = high[term.index];
-    sizes[t].push_back(least);
-    if (!term.first) continue;
-    if (least < 2 && most > 2) sizes[t].push_back(2);
-    if (most > least) sizes[t].push_back(most);
-  }
-  std::vector<size_t> at(n, 0);
+  size_t corners = 1;
+  for (size_t t = 0; t < dim.terms.size(); ++t) corners *= 3;
   double out = std::numeric_limits<double>::infinity();
-  for (;;) {
+  for (size_t corner = 0; corner < corners; ++corner) {
+    // The corner's digits to the base of 3 say which size each index has.
+    const auto size_of = [&](size_t t) {
+      size_t digit = corner;
+      for (size_t i = 0; i < t; ++i) digit /= 3;
+      const TiledDim::Term& term = dim.terms[t];
+      const int64_t least = low[term.index], most = high[term.index];
+      if (digit % 3 == 0 || !term.first) return least;
+      return digit % 3 == 1 ? std::clamp<int64_t>(2, least, most) : most;
+    };
     double points = 1;
-    for (size_t t = 0; t < n; ++t)
-      if (dim.terms[t].first) points *= static_cast<double>(sizes[t][at[t]]);
-    out = std::min(out, extent_of(dim, [&](size_t t) { return sizes[t][at[t]]; }) / points);
-    size_t t = 0;
-    while (t < n && ++at[t] == sizes[t].size()) at[t++] = 0;
-    if (t == n) return out;
+    for (size_t t = 0; t < dim.terms.size(); ++t)
+      if (dim.terms[t].first) points *= static_cast<double>(size_of(t));
+    out = std::min(out, extent_of(dim, size_of) / points);
   }
+  return out;
 }
 
 }  // namespace

@@ -471,7 +471,8 @@ void describe(CacheOptions& options, OptionFields& fields) {
              "lies between elements that are read is left out",
              std::vector<std::string>{"packed", "odd", "outputs"});
   fields.add("access_bytes", options.access_bytes,
-             "that a lane reads at once, of `outputs`: rows begin at multiples of them", {1, 1 << 10});
+             "that a lane reads at once, of `outputs`: rows of such vectors begin at multiples of one",
+             {1, 1 << 10});
   fields.add(
       "edges", options.edges,
       "what the copy holds of elements beyond the tensor: `clamp`, nothing that may be used; "
