@@ -23,8 +23,8 @@ class BusyDevice {
   explicit BusyDevice(const Device& device);
   // Starts copies between two buffers of the device, which take at least so many nanoseconds, and
   // returns at once. The event is done behind them. Memory for the copies, 2 * kBytes or for long
-  // times up to 2 * kMostBytes where the device has as much, is taken the first time and kept; the
-  // device's caches hold parts of it afterwards.
+  // times up to 2 * kMostBytes where the device has as much, is taken the first time and kept
+  // (while more is taken, what there was, too); the device's caches hold parts of it afterwards.
   Result<hal::Event> start(double ns);
 
   // What `queue(event)` gives the device to do behind `event` begins when the device has been at
@@ -40,16 +40,23 @@ class BusyDevice {
  private:
   using Clock = std::chrono::steady_clock;
 
-  Status take_memory(uint64_t bytes);
-  Result<hal::Event> copy(hal::Waits waits) const;
+  struct Copy {
+    hal::Buffer from, to;
+    uint64_t bytes = 0;  // of each; 0: there is none yet
+    double ns = 0;
+  };
+  // Takes the memory, and the time of a copy.
+  Result<Copy> timed_copy(uint64_t bytes) const;
+  Result<hal::Event> run(const Copy& copy, hal::Waits waits) const;
+  // Before copies for `ns` begin: what takes long, and leaves the device without work.
+  Status prepare(double ns);
+  Result<hal::Event> run_for(double ns) const;
 
   const hal::Device device_;
   hal::Executor executor_;
-  hal::Buffer from_, to_;
-  uint64_t bytes_ = 0;   // of each
-  double copy_ns_ = 0;   // of one copy
-  double least_ns_ = 0;  // what the host was found to need
-  bool may_grow_ = true;
+  Copy copy_;
+  double least_ns_ = 0;   // what the host was found to need
+  bool may_grow_ = true;  // the device has not been out of memory
 };
 
 template <typename Queue>
@@ -57,8 +64,9 @@ auto BusyDevice::behind(double ns, const Queue& queue)
     -> std::invoke_result_t<Queue, const hal::Event&> {
   for (;;) {
     const double busy_ns = std::min(kMostNs, std::max(ns, least_ns_));
+    STRIA_RETURN_IF_ERROR(prepare(busy_ns));
     const Clock::time_point begin = Clock::now();
-    STRIA_ASSIGN(const hal::Event ahead, start(busy_ns));
+    STRIA_ASSIGN(const hal::Event ahead, run_for(busy_ns));
     auto out = queue(ahead);
     if (!out.ok()) return out;
     const double taken = std::chrono::duration<double, std::nano>(Clock::now() - begin).count();

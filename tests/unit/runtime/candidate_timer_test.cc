@@ -129,6 +129,50 @@ TEST_P(CandidateTimerTest, KernelsOfThePrologueAreTimedToo) {
 
 INSTANTIATE_TEST_SUITE_P(Devices, CandidateTimerTest, testing::Values("reference", "llvm_cpu"));
 
+Device slow_device(const char* options) {
+  RuntimeOptions how;
+  how.plugin_paths = {STRIA_BINARY_DIR "/lib/stria/test_plugins"};
+  how.only_plugin_paths = true;
+  how.plugin_options["slow_device"] = options;
+  auto device = Runtime(how).open("slow_device");
+  EXPECT_TRUE(device.ok()) << device.status().to_string();
+  return *device;
+}
+
+// It takes this device far longer to give memory, and to fill it, than the host to queue nothing,
+// which once in a while takes long, too.
+TEST(BusyDevice, TakingItsMemoryIsNoQueueing) {
+  const Device device = slow_device(R"({"delay_us": 1})");
+  size_t least = SIZE_MAX;
+  for (int i = 0; i < 10 && least > 1; ++i) {
+    BusyDevice busy(device);
+    size_t times = 0;
+    auto out = busy.behind(BusyDevice::kMostNs / 2, [&](const hal::Event& ahead) {
+      ++times;
+      return Result<hal::Event>(ahead);
+    });
+    ASSERT_TRUE(out.ok()) << out.status().to_string();
+    EXPECT_TRUE(out->wait().ok());
+    least = std::min(least, times);
+  }
+  EXPECT_EQ(least, 1u);
+}
+
+TEST(BusyDevice, ADeviceWithoutMemoryForLongerCopiesIsKeptAtWorkByShortOnes) {
+  BusyDevice busy(slow_device(R"({"delay_us": 1, "memory_bytes": 201326592})"));
+  for (int i = 0; i < 2; ++i) {
+    auto ahead = busy.start(1e9);
+    ASSERT_TRUE(ahead.ok()) << ahead.status().to_string();
+    EXPECT_TRUE(ahead->wait().ok());
+  }
+}
+
+TEST(BusyDevice, NeedsMemory) {
+  BusyDevice busy(slow_device(R"({"memory_bytes": 67108864})"));
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(busy.start(1e6).status().code(), StatusCode::out_of_memory);
+}
+
 class TuneTest : public CandidateTimerTest {};
 
 TEST_P(TuneTest, IsForPipelinesThatTime) {
