@@ -88,7 +88,7 @@ class Bound {
     // one.
     const double rounds = std::ceil(groups_ / few.fit);
     const double copying = few_copied_ / few.lanes;
-    const double alone = alone_cycles(few, fewest, copying, rates_),
+    const double alone = alone_cycles(few, fewest, copying, 0, rates_),
                  issue = issue_cycles(few, fewest, copying, rates_);
     double cycles = steps * std::max({rounds * alone + (groups_ - rounds) * std::min(alone, issue),
                                       groups_ * kPieces * least_bytes_});

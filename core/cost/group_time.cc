@@ -59,7 +59,7 @@ class BestTime {
     const Lanes of = lanes_of(counts_.held * static_cast<double>(parts), counts_.conditions,
                               staged_, threads, rates_);
     const double points = counts_.of_part(parts), copying = copies_.instructions(threads);
-    const double alone = alone_cycles(of, points, copying, rates_);
+    const double alone = alone_cycles(of, points, copying, counts_.waits, rates_);
     const double issue = issue_cycles(of, points, copying, rates_);
     const double fetching = kPieces * bytes_ + kLookUp * staged_.lines;
     time.direct = false;

@@ -3,18 +3,21 @@
 // of outputs, step by step over the reduction: the operands of a step are staged in local memory,
 // the sums lie in the lanes' registers, and the next step's operands are fetched meanwhile.
 //
-//   step of one group alone   latency + k * (local latency + point * warps) + copying * warps
+//   step of one group alone   latency + k * (local latency + waits + point * warps)
+//                             + copying * warps
 //   step of c groups beside each other
 //                             that + (c - 1) * issue; at least c times what is fetched:
 //                             bytes / rate / 5 + 10 for each line of main memory
 //   issue                     threads * (k * point + copying + barrier) / lanes of multiply-adds of
 //                             a unit
-//   point                     (sums + 2.7 * loads) * conditions: loads of vectors where the tile has
+//   point                     (sums + 3.6 * loads) * conditions: loads of vectors where the tile
+//   has
 //                             vectors of an output in a row, else of elements
-//   conditions                1.13 where lanes hold different numbers of sums; in groups at a border
-//                             of a window 1.4 for each of its dimensions (group_work.h)
-//   copying                   rounds of a lane that stages: 1 of a vector, 96 of one that is
-//                             stored across, 18 of an element (group_copies.h)
+//   waits, conditions         42 cycles where lanes hold different numbers of sums; in groups at a
+//                             border of a window 38, or 4 times the instructions, for each of its
+//                             dimensions (group_work.h)
+//   copying                   rounds of a lane that stages: 1 of a vector, 100 of one that is
+//                             stored across, 24 of an element (group_copies.h)
 //   all                       steps * (full rounds of groups, and the last one of fewer)
 //
 // Lanes may share out a step's reduction besides its outputs: `parts` of them add up their points
@@ -23,13 +26,13 @@
 // themselves, and nothing is staged:
 //
 //   step of one group alone   latency for each 16 accesses of a lane + bytes + issue
-//   issue                     threads * (k * (sums + 10 for each vector, 26 for each element that a
+//   issue                     threads * (k * (sums + 10 for each vector, 24 for each element that a
 //                             lane fetches) + start)
 //
-// Source: our own measurements on a GPU of 132 units, 16 tiles of each of 61 products and
-// convolutions and 860 more of 99; the constants are fitted to them: instructions that a lane
-// issues. Of the tiles that were timed the one that it takes for the fastest has 0.972 of the
-// throughput of the fastest in the geometric mean, 0.85 at worst, at least 0.9 for 92 of 99 kernels.
+// Source: our own measurements on a GPU of 132 units, 10 to 16 tiles of each of 99 products and
+// convolutions; the constants are fitted to them: instructions that a lane issues, and cycles. Of
+// the tiles that were timed the one that it takes for the fastest has 0.972 of the throughput of
+// the fastest in the geometric mean, 0.84 at worst, at least 0.9 for 93 of 99 kernels.
 #pragma once
 
 #include <optional>

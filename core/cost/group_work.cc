@@ -12,7 +12,7 @@ namespace {
 // Of local memory: what lanes share begins at multiples of it.
 constexpr double kSharedBytes = 64;
 // Instructions for a part's sum that is stored and added.
-constexpr double kSummed = 20;
+constexpr double kSummed = 25;
 // Cycles of a group alone for a round of adding them up, barrier included.
 constexpr double kPartsStep = 20;
 // Parts' sums that a lane adds up at once.
@@ -56,24 +56,26 @@ bool are_constrained(const TiledBlock& block, size_t a, size_t b) {
   });
 }
 
-// What conditions on borders cost: kAtBorder as far as groups are at one.
-double at_borders(const TiledBlock& block, const Tile& tile) {
-  double out = 1;
-  if (block.constraints.empty()) return out;
+// What conditions on borders cost, as far as groups are at one.
+void add_borders(const TiledBlock& block, const Tile& tile, Counts& counts) {
+  if (block.constraints.empty()) return;
   for (const TiledView& view : block.views) {
     if (!is_staged(view)) continue;
     for (const TiledDim& dim : view.dims) {
       if (dim.terms.size() != 2) continue;
       const size_t a = dim.terms[0].index, b = dim.terms[1].index;
-      if (block.indices[a].reduction == block.indices[b].reduction || tile[a] == 1 ||
-          tile[b] == 1 || !are_constrained(block, a, b))
+      if (block.indices[a].reduction == block.indices[b].reduction || !are_constrained(block, a, b))
         continue;
       const size_t output = block.indices[a].reduction ? b : a;
+      if (tile[output] == 1) continue;
       const auto groups = static_cast<double>(ceil_div(block.indices[output].range, tile[output]));
-      out *= 1 + (kAtBorder - 1) * std::min(1.0, 2 / groups);
+      const double share = std::min(1.0, 2 / groups);
+      if (tile[a] > 1 && tile[b] > 1)
+        counts.waits += kBorderWait * share;
+      else
+        counts.conditions *= 1 + (kBorderWork - 1) * share;
     }
   }
-  return out;
 }
 
 double in_shared(double bytes) { return std::ceil(bytes / kSharedBytes) * kSharedBytes; }
@@ -95,9 +97,9 @@ Counts counts_of(const TiledBlock& block, const Tile& tile) {
     if (index.reduction)
       out.longest = std::max(out.longest, tile[i]);
     else if (tile[i] != power_of_two_above(tile[i]))
-      out.conditions = kParted;
+      out.waits = kPartedWait;
   }
-  out.conditions *= at_borders(block, tile);
+  add_borders(block, tile, out);
   return out;
 }
 
@@ -205,8 +207,9 @@ Lanes lanes_of(double outputs, double conditions, const Staged& staged, int64_t 
   return out;
 }
 
-double alone_cycles(const Lanes& of, double reductions, double copying, const GroupRates& rates) {
-  return rates.far_latency + reductions * (rates.local_latency + of.point * of.warps) +
+double alone_cycles(const Lanes& of, double reductions, double copying, double waits,
+                    const GroupRates& rates) {
+  return rates.far_latency + reductions * (rates.local_latency + waits + of.point * of.warps) +
          copying * of.warps;
 }
 double issue_cycles(const Lanes& of, double reductions, double copying, const GroupRates& rates) {

@@ -27,15 +27,17 @@ inline constexpr double kLookedUpBytes = 128;
 inline constexpr double kVector = 4;
 inline constexpr int64_t kVectorBytes = 16;
 // Instructions that a lane issues for an access to local memory.
-inline constexpr double kLoad = 2.7;
-// What conditions inside a step cost: instructions of a point count so many times where lanes hold
-// different numbers of sums (a tile that is no power of two of outputs), and in groups at a border
-// of a dimension that outputs and a reduction move along together, where the tile has several
-// points of both.
-inline constexpr double kParted = 1.13, kAtBorder = 1.4;
+inline constexpr double kLoad = 3.6;
+// What conditions inside a step cost. Where lanes hold different numbers of sums (a tile that is no
+// power of two of outputs) each point waits so many cycles more: nothing of the next one is loaded
+// meanwhile. So it does in groups at a border of a dimension that outputs and a reduction move
+// along together where the tile has several points of both: the loop over the reduction has bounds.
+// Where it has several outputs and one point of the reduction each output has a condition of its
+// own, and a point takes so many times the instructions.
+inline constexpr double kPartedWait = 42, kBorderWait = 38, kBorderWork = 4;
 // The same from main memory, for a vector and for one element: what the unit takes for them, as
 // instructions.
-inline constexpr double kFarVector = 10, kFarElement = 26;
+inline constexpr double kFarVector = 10, kFarElement = 24;
 // Pieces of rows that a group stages: their bytes come so many times as slowly as what lanes fetch
 // in a stream, and each line that they lie in takes the unit so many cycles.
 inline constexpr double kPieces = 0.2, kLookUp = 10;
@@ -49,6 +51,7 @@ struct Counts {
   double reductions = 1;  // points of a step
   int64_t longest = 1;    // of them, along one index
   double conditions = 1;  // so many times the instructions of a point without conditions
+  double waits = 0;       // cycles of a point that conditions add
   double groups = 1, steps = 1;
 
   // Of a step, those of a lane's part.
@@ -98,7 +101,8 @@ Lanes lanes_of(double outputs, double conditions, const Staged& staged, int64_t 
 
 // Cycles of a step of a group alone, and those that each further one takes of the unit. `copying`:
 // instructions of each lane.
-double alone_cycles(const Lanes& of, double reductions, double copying, const GroupRates& rates);
+double alone_cycles(const Lanes& of, double reductions, double copying, double waits,
+                    const GroupRates& rates);
 double issue_cycles(const Lanes& of, double reductions, double copying, const GroupRates& rates);
 
 // What a lane fetches for itself for one point of its part.
