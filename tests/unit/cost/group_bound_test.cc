@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bound of a group's time is not above the time of any tile of its box: random products and
-// windows, strided and padded, of whole and split reductions, in random layouts, on random rates.
-// STRIA_BOUND_SEED=<seed> STRIA_BOUNDS=1 runs the one that failed.
+// The bound of a group's time is not above the time of any tile of its box: random products,
+// windows and gradients of these, strided and padded, with split reductions, in random layouts, on
+// random rates. STRIA_BOUND_SEED=<seed> STRIA_BOUNDS=1 runs the one that failed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,8 @@ namespace {
 class Case {
  public:
   explicit Case(uint64_t seed) : random_(seed) {
-    block_ = below(2) ? product() : window();
+    const int64_t kind = below(3);
+    block_ = kind == 0 ? product() : kind == 1 ? window() : gradient();
     rates_.units = one_of({1, 7, 100});
     rates_.multiply_adds = one_of({1, 32, 128});
     rates_.most_lanes = static_cast<int64_t>(one_of({64, 1024, 2048}));
@@ -124,6 +125,22 @@ class Case {
     return of(fmt::format(
         "0: #contraction block [ci:{}, co:{}, i:{}, j:{}, n:{}, p:{}, x:{}, y:{}] (\n{}{}{}{})", ci,
         co, i, j, n, parts, x, y, constraints, a, b, c));
+  }
+
+  // Of a window's weights: its reductions are its points, of which each part has some.
+  TiledBlock gradient() {
+    type_ = below(2) ? "fp32" : "fp16";
+    const int64_t n = size(6), x = size(8), ci = size(8), co = size(8), i = 1 + below(5),
+                  step = 1 + below(4), apart = 1 + below(2), parts = below(2) ? 1 : size(4);
+    const int64_t width = step * (x * parts - 1) + apart * (i - 1) + 1;
+    const std::string at = fmt::format("{}*p + {}*x + {}*i", step * x, step, apart);
+    const std::string constraint = below(2) ? "" : at + " - 1 >= 0\n";
+    const std::string a = view("in A", {"n", at, "ci"}, {n, width, ci});
+    const std::string b = view("in B", {"n", fmt::format("{}*p + x", x), "co"}, {n, x * parts, co});
+    const std::string c = view("out C", {"p", "i", "ci", "co"}, {parts, i, ci, co}, ":add.fp32");
+    return of(
+        fmt::format("0: #contraction block [ci:{}, co:{}, i:{}, n:{}, p:{}, x:{}] (\n{}{}{}{})", ci,
+                    co, i, n, parts, x, constraint, a, b, c));
   }
 
   std::mt19937_64 random_;
