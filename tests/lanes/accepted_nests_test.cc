@@ -18,24 +18,25 @@ namespace stria::lanes {
 namespace {
 
 constexpr int64_t kLanes = 3;
-constexpr int64_t kNear = 4 * kLanes;  // elements of what a loop allocates
+constexpr int64_t kNear = 4 * kLanes;  // elements of what a loop allocates, T, or the kernel, F
 constexpr int64_t kSize = 64;          // elements of S, which is read, and of G, which is added to
 
 // A kernel of one group as text.
 class Nest {
  public:
   explicit Nest(uint64_t seed) : random_(seed) {
-    std::string stmts;
+    std::string stmts =
+        fmt::format("0: {}1: special barrier()\n", write_all({}, "F", place_of_all(), ""));
     const int64_t count = 1 + below(3);
     for (int64_t n = 0; n < count; ++n)
-      stmts += fmt::format("{}: {}", n, below(5) > 1 ? loop({}, below(4) > 0) : step({}));
+      stmts += fmt::format("{}: {}", n + 2, below(5) > 1 ? loop({}, below(4) > 0) : step({}));
     text_ = fmt::format(
         "stripe 1.0\n0: #program block [] ( none new@0x0 S[0] i32({0}:1) none new@0x0 G[0] "
         "i32({0}:1) "
         ") {{\n0: #main block [] ( in S[0] i32({0}:1) inout G[0]:add.i32 i32({0}:1) ) {{\n"
-        "0: #kernel block<CU[0]> [] ( in S[0] i32({0}:1) inout G[0]:add.i32 i32({0}:1) ) {{\n{1}"
-        "}}\n}}\n}}\n",
-        kSize, stmts);
+        "0: #kernel block<CU[0]> [] ( in S[0] i32({0}:1) inout G[0]:add.i32 i32({0}:1) "
+        "none new@0x0<LOCAL> F[0] i32({1}:1) ) {{\n{2}}}\n}}\n}}\n",
+        kSize, kNear, stmts);
   }
 
   const std::string& text() const { return text_; }
@@ -43,10 +44,11 @@ class Nest {
   bool has_condition() const { return conditions_ > 0; }
 
  private:
-  // The indices around, and whether there is a T.
+  // The indices around, whether there is a T, and what a loop with a condition keeps apart from who
+  // writes it: semtree loads that whether the condition holds or not, and uses it only if it holds.
   struct Around {
     std::vector<std::string> indices;
-    bool near = false;
+    bool near = false, t_apart = false, f_apart = false;
   };
 
   int64_t below(int64_t n) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(n)); }
@@ -66,35 +68,79 @@ class Nest {
   }
 
   static std::string views(const Around& around) {
-    return fmt::format("in S[0] i32({0}:1) inout G[0]:add.i32 i32({0}:1){1}", kSize,
+    return fmt::format("in S[0] i32({0}:1) inout G[0]:add.i32 i32({0}:1) inout F[0] i32({1}:1){2}",
+                       kSize, kNear,
                        around.near ? fmt::format(" inout T[0] i32({}:1)", kNear) : "");
   }
 
-  // Lanes that add to G what they read; or write to T.
-  std::string lanes(const Around& around) {
-    const bool reads_near = around.near && below(3) > 0, writes_near = around.near && below(6) == 0;
-    const std::string from = reads_near
-                                 ? fmt::format("in T[{} + {}*l] i32(1:1)", below(4), 1 + below(3))
-                                 : fmt::format("in S[{}] i32(1:1)", place(around));
-    const std::string to = writes_near
-                               ? fmt::format("inout T[{} + {}*l] i32(1:1)", below(4), 1 + below(3))
-                               : fmt::format("inout G[{}]:add.i32 i32(1:1)", place(around));
-    const bool one = reads_near && writes_near;  // a block has one view of a name
-    return fmt::format(
-        "block<LANE[l]> [l:{}{}] ( {} {} ) {{ 0: $x = load({}) 1: {} = store($x) }}\n", kLanes,
-        passed(around), from, one ? "out U = " + to.substr(6) : to, reads_near ? "T" : "S",
-        one           ? "U"
-        : writes_near ? "T"
-                      : "G");
+  // Two conditions of which one always holds; of lanes, too, if they are `of_lanes`.
+  std::pair<std::string, std::string> conditions(const Around& around, bool of_lanes) {
+    std::vector<std::string> names = around.indices;
+    if (of_lanes) names.push_back("l");
+    const int64_t constant = below(4);
+    std::string holds = fmt::format("{}", constant), fails = fmt::format("{}", -1 - constant);
+    for (const std::string& name : names) {
+      const int64_t factor = name == "l" ? 1 - 2 * below(2) : below(5) - 2;
+      holds += fmt::format(" {} {}*{}", factor < 0 ? "-" : "+", std::abs(factor), name);
+      fails += fmt::format(" {} {}*{}", factor < 0 ? "+" : "-", std::abs(factor), name);
+    }
+    return {holds + " >= 0 ", fails + " >= 0 "};
   }
 
-  // Lanes that write all of T; without a loop semtree can take the loads apart from the stores.
-  std::string fetch(const Around& around) {
+  // Lanes that add to G what they read; or write to T or F.
+  std::string lanes(const Around& around) {
+    const bool t = around.near && !around.t_apart && below(3) > 0, f = !t && !around.f_apart;
+    const bool reads_near = below(3) > 0 && (t || f), writes_near = below(6) == 0;
+    const std::string from = reads_near ? (t ? "T" : "F") : "S", to = !writes_near ? "G"
+                                                                      : around.near && below(2)
+                                                                          ? "T"
+                                                                          : "F";
+    const std::string near_place = fmt::format("{} + {}*l", below(4), 1 + below(3));
+    const std::string into = from == to ? "U" : to;  // a block has one view of a name
     return fmt::format(
-        "{}block<LANE[l]> [l:{}, i:4{}] ( in S[{} + i] i32(1:1) out T[{}] i32(1:1) ) {{ 0: $x = "
-        "load(S) 1: T = store($x) }}\n",
-        below(2) ? "#unroll " : "", kLanes, passed(around), place(around),
-        below(2) ? "4*l + i" : fmt::format("l + {}*i", kLanes));
+        "block<LANE[l]> [l:{}{}] ( {} in {}[{}] i32(1:1) {} {}[{}]{} i32(1:1) ) "
+        "{{ 0: $x = load({}) 1: {} = store($x) }}\n",
+        kLanes, passed(around), below(4) ? "" : conditions(around, true).first, from,
+        reads_near ? fmt::format("{} + {}*l", below(4), 1 + below(3)) : place(around),
+        writes_near ? "out" : "inout", into == to ? to : into + " = " + to,
+        writes_near ? near_place : place(around), writes_near ? "" : ":add.i32", from, into);
+  }
+
+  // Lanes that write all of `to`; without a loop semtree can take the loads apart from the stores.
+  std::string write_all(const Around& around, const std::string& to, const std::string& place_of,
+                        const std::string& condition) {
+    return fmt::format(
+        "{}block<LANE[l]> [l:{}, i:4{}] ( {}in S[{} + i] i32(1:1) out {}[{}] i32(1:1) ) {{ 0: $x = "
+        "load(S) 1: {} = store($x) }}\n",
+        below(3) ? "#unroll " : "", kLanes, passed(around), condition, place(around), to, place_of,
+        to);
+  }
+
+  // Of what a lane of l writes at its i.
+  std::string place_of_all() { return below(2) ? "4*l + i" : fmt::format("l + {}*i", kLanes); }
+
+  // All of T, by two statements of which one runs each element: under conditions on lanes, or on
+  // points, which may have such statements inside.
+  std::string fetch(const Around& around, int64_t& n, int64_t depth = 0) {
+    const int64_t kind = depth > 1 ? 1 : below(4);
+    if (kind < 2) {
+      const auto [holds, fails] = conditions(around, true);
+      const std::string to = place_of_all();
+      if (kind == 0) return fmt::format("{}: {}", n++, write_all(around, "T", to, ""));
+      const std::string first = write_all(around, "T", to, holds);
+      const std::string second = write_all(around, "T", to, fails);
+      n += 2;
+      return fmt::format("{}: {}{}: {}", n - 2, first, n - 1, second);
+    }
+    std::string out;
+    const auto [holds, fails] = conditions(around, false);
+    for (const std::string& condition : {holds, fails}) {
+      int64_t inner = 0;
+      out += fmt::format("{}: block [{}] ( {} {} ) {{\n{}}}\n", n++,
+                         around.indices.empty() ? "" : passed(around).substr(2), condition,
+                         views(around), fetch(around, inner, depth + 1));
+    }
+    return out;
   }
 
   std::string step(const Around& around) {
@@ -111,27 +157,26 @@ class Nest {
     const std::string outer = passed(around);
     for (int64_t n = 1 + below(2); n > 0; --n) {
       around.indices.push_back(fmt::format("k{}", around.indices.size()));
-      indices +=
-          fmt::format("{}{}:{}", indices.empty() ? "" : ", ", around.indices.back(), 2 + below(3));
+      indices += fmt::format("{}{}:{}", indices.empty() ? "" : ", ", around.indices.back(),
+                             below(12) ? 2 + below(3) : below(2));
     }
     if (below(2) == 0) {
-      condition = fmt::format("{}", below(4));
-      for (const std::string& index : around.indices)
-        condition += fmt::format(" {} {}*{}", below(2) ? "+" : "-", below(3), index);
-      condition += " >= 0 ";
+      condition = conditions(around, false).first;
+      around.f_apart = true;
+      around.t_apart = !allocates;
       ++conditions_;
     }
-    if (allocates) around.near = false;
+    if (allocates) around.near = around.t_apart = false;
     const std::string head =
         views(around) +
         (allocates ? fmt::format(" none new@0x0<LOCAL> T[0] i32({}:1)", kNear) : "");
     around.near |= allocates;
     int64_t n = 0;
-    if (allocates) body += fmt::format("{}: {}", n++, fetch(around));
+    if (allocates) body += fetch(around, n);
     for (int64_t steps = 1 + below(4); steps > 0; --steps)
       body += fmt::format("{}: {}", n++, step(around));
     return fmt::format("{}block [{}{}] ( {}{} ) {{\n{}}}\n",
-                       pipelined ? fmt::format("#pipeline={} ", 2 + below(2)) : "", indices, outer,
+                       pipelined ? fmt::format("#pipeline={} ", 2 + below(3)) : "", indices, outer,
                        condition, head, body);
   }
 
