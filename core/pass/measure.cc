@@ -14,7 +14,8 @@ namespace {
 
 using nlohmann::json;
 
-// Of what is kept. 3: timed on a device that does not wait for the host, with warm caches.
+// Of what is kept. 4: timed on a device that is at other work until all runs are queued, with warm
+// caches.
 constexpr int kVersion = 4;
 
 // Whole, so that two things of one hash are told apart.
