@@ -27,22 +27,22 @@ inline constexpr double kLookedUpBytes = 128;
 inline constexpr double kVector = 4;
 inline constexpr int64_t kVectorBytes = 16;
 // Instructions that a lane issues for an access to local memory.
-inline constexpr double kLoad = 3.6;
+inline constexpr double kLoad = 4;
 // What conditions inside a step cost. Where lanes hold different numbers of sums (a tile that is no
 // power of two of outputs) each point waits so many cycles more: nothing of the next one is loaded
 // meanwhile. So it does in groups at a border of a dimension that outputs and a reduction move
 // along together where the tile has several points of both: the loop over the reduction has bounds.
-// Where it has several outputs and one point of the reduction each output has a condition of its
-// own, and a point takes so many times the instructions.
-inline constexpr double kPartedWait = 42, kBorderWait = 38, kBorderWork = 4;
+// Of a second such dimension, or where a tile has several outputs and one point of the reduction,
+// each output has a condition of its own, and a point takes so many times the instructions.
+inline constexpr double kPartedWait = 50, kBorderWait = 60, kBorderWork = 3;
 // The same from main memory, for a vector and for one element: what the unit takes for them, as
 // instructions.
-inline constexpr double kFarVector = 10, kFarElement = 24;
+inline constexpr double kFarVector = 13, kFarElement = 25;
 // Pieces of rows that a group stages: their bytes come so many times as slowly as what lanes fetch
 // in a stream, and each line that they lie in takes the unit so many cycles.
-inline constexpr double kPieces = 0.2, kLookUp = 10;
+inline constexpr double kPieces = 0.15, kLookUp = 10.7;
 // And for each step, barrier included; without one.
-inline constexpr double kStep = 4, kDirectStep = 60;
+inline constexpr double kStep = 4, kDirectStep = 45;
 
 // Of one tile.
 struct Counts {
