@@ -20,20 +20,50 @@ using stripe::Statement;
 
 const char* const kLane = "lane";
 
-// The accumulator's place for each dimension of the host's view: which of its own dimensions, and
-// the lowest coordinate.
+// The accumulator's place for each dimension of the host's view: which of its own dimensions, the
+// lowest coordinate, and how far the coordinates that it holds are apart.
 struct Layout {
   TensorShape shape;
   std::vector<int> own_dim;  // -1: one coordinate only, no dimension
-  std::vector<int64_t> lowest;
+  std::vector<int64_t> lowest, steps;
   int lane_dim = -1;  // of partial results
 };
 
-Layout make_layout(const AccumulatorPlan& plan, size_t rank, DataType type) {
+// The view of the host's statement that aggregates into what the plan names, if it is one of them.
+const Refinement* aggregating_view(const Block& host, const AccumulatorPlan& plan,
+                                   size_t position) {
+  const Block* inner = host.stmts[position].block();
+  if (!inner || (plan.only && position != *plan.only)) return nullptr;
+  const Refinement* view = find_view(*inner, plan.name);
+  return view && view->agg ? view : nullptr;
+}
+
+// Into `steps` what divides all of the accesses that the views make, from `lowest` on; 0: all are
+// 0.
+void add_steps(const Block& block, const Refinement& view, const std::vector<int64_t>& lowest,
+               std::vector<int64_t>& steps) {
+  for (size_t d = 0; d < steps.size(); ++d)
+    steps[d] = (view.access[d] - Affine(lowest[d])).common_divisor(steps[d]);
+  bool leaf = true;
+  for (const Statement& stmt : block.stmts)
+    if (const Block* inner = stmt.block())
+      for (const Refinement& part : inner->refs)
+        if (part.from == view.into && part.dir != RefDir::none) {
+          leaf = false;
+          add_steps(*inner, part, std::vector<int64_t>(steps.size()), steps);
+        }
+  for (size_t d = 0; leaf && d < steps.size(); ++d)
+    if (view.shape.dims[d].size != 1) steps[d] = 1;
+}
+
+Layout make_layout(const Block& host, const AccumulatorPlan& plan, DataType type) {
+  const size_t rank = host.find_ref(plan.name)->access.size();
   Layout layout;
   layout.shape.type = type;
   std::vector<int> order;  // own dimensions, outermost first; that of the lanes last
   int lanes_last = -1;
+  std::vector<Interval> ranges;
+  std::vector<bool> of_lanes;
   for (size_t d = 0; d < rank; ++d) {
     Interval range;
     bool lanes = false;
@@ -47,15 +77,24 @@ Layout make_layout(const AccumulatorPlan& plan, size_t rank, DataType type) {
       lanes = lanes || (!nest.lane.empty() && nest.access[d].uses(nest.lane));
     }
     layout.lowest.push_back(range.lower);
-    if (range.lower == range.upper) {
+    ranges.push_back(range);
+    of_lanes.push_back(lanes);
+  }
+  layout.steps.resize(rank);
+  for (size_t i = 0; i < host.stmts.size(); ++i)
+    if (const Refinement* view = aggregating_view(host, plan, i))
+      add_steps(*host.stmts[i].block(), *view, layout.lowest, layout.steps);
+  for (size_t d = 0; d < rank; ++d) {
+    layout.steps[d] = std::max<int64_t>(1, layout.steps[d]);
+    if (ranges[d].lower == ranges[d].upper) {
       layout.own_dim.push_back(-1);
       continue;
     }
     int dim = static_cast<int>(layout.shape.dims.size());
     layout.own_dim.push_back(dim);
-    layout.shape.dims.push_back({range.upper - range.lower + 1, 0});
+    layout.shape.dims.push_back({(ranges[d].upper - ranges[d].lower) / layout.steps[d] + 1, 0});
     // A lane may move two dimensions.
-    if (lanes) std::swap(lanes_last, dim);
+    if (of_lanes[d]) std::swap(lanes_last, dim);
     if (dim >= 0) order.push_back(dim);
   }
   if (plan.reduction_lanes > 0) {
@@ -71,7 +110,8 @@ Layout make_layout(const AccumulatorPlan& plan, size_t rank, DataType type) {
   return layout;
 }
 
-// A view of the accumulator by the indices of a block, from the access it has in the host's view.
+// A view of the accumulator by the indices of a block, from the access it has in the host's view,
+// or in a view of that.
 Refinement accumulator_view(const Layout& layout, const std::string& from, const std::string& into,
                             RefDir dir, const std::vector<Affine>& access) {
   Refinement ref;
@@ -82,7 +122,7 @@ Refinement accumulator_view(const Layout& layout, const std::string& from, const
   ref.access.resize(layout.shape.dims.size());
   for (Dim& dim : ref.shape.dims) dim.size = 1;
   for (size_t d = 0; d < access.size(); ++d)
-    if (layout.own_dim[d] >= 0) ref.access[layout.own_dim[d]] = access[d];
+    if (layout.own_dim[d] >= 0) ref.access[layout.own_dim[d]] = access[d] / layout.steps[d];
   return ref;
 }
 
@@ -151,7 +191,8 @@ void redirect(Block& block, size_t ref_position, bool outermost, const Accumulat
   Refinement out = accumulator_view(layout, acc, acc, RefDir::inout,
                                     outermost ? shifted(old.access, layout.lowest) : old.access);
   for (size_t d = 0; d < layout.own_dim.size(); ++d)
-    if (layout.own_dim[d] >= 0) out.shape.dims[layout.own_dim[d]].size = old.shape.dims[d].size;
+    if (layout.own_dim[d] >= 0)
+      out.shape.dims[layout.own_dim[d]].size = (old.shape.dims[d].size - 1) / layout.steps[d] + 1;
   bool stores = false;
   for (Statement& stmt : block.stmts) {
     if (auto* store = std::get_if<stripe::Store>(&stmt.op); store && store->into == old.into) {
@@ -264,12 +305,16 @@ Block write_out_block(const Block& host, const Layout& layout, const Accumulator
 
 }  // namespace
 
+TensorShape accumulator_shape(const Block& host, const AccumulatorPlan& plan) {
+  for (size_t i = 0; i < host.stmts.size(); ++i)
+    if (const Refinement* view = aggregating_view(host, plan, i))
+      return make_layout(host, plan, view->agg->type).shape;
+  STRIA_CHECK(false, "nothing aggregates into '{}'", plan.name);
+}
+
 void add_accumulator(Block& host, const AccumulatorPlan& plan) {
-  auto aggregates = [&](size_t i) -> Refinement* {
-    Block* inner = host.stmts[i].block();
-    if (!inner || (plan.only && i != *plan.only)) return nullptr;
-    Refinement* view = find_view(*inner, plan.name);
-    return view && view->agg ? view : nullptr;
+  const auto aggregates = [&](size_t i) {
+    return const_cast<Refinement*>(aggregating_view(host, plan, i));  // the host is ours
   };
   size_t first = host.stmts.size(), last = 0;
   for (size_t i = 0; i < host.stmts.size(); ++i)
@@ -280,7 +325,7 @@ void add_accumulator(Block& host, const AccumulatorPlan& plan) {
   STRIA_CHECK(first <= last, "nothing aggregates into '{}'", plan.name);
   const Refinement view = *aggregates(first);
   stripe::Aggregation agg = *view.agg;
-  Layout layout = make_layout(plan, host.find_ref(plan.name)->access.size(), agg.type);
+  Layout layout = make_layout(host, plan, agg.type);
   std::string acc = accumulator_name(host, plan.name);
   std::string base = host.stmts[first].block()->name;
 

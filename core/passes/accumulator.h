@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives a reduction a place of its own to grow in: a new refinement that holds the running values
 // in the aggregation type (in registers, one per lane where the reduction is vectorised), set up
-// before the reduction and written out once after it.
+// before the reduction and written out once after it. Elements that are all so many apart lie side
+// by side in it.
 //
 //   block [i] (out C[i, 0]:add.fp32) { 0: block [k, j] (in …, out C[0, j]:add.fp32) { … } }
 //   block [i] (out C[i, 0], none new C_acc<REG>[0] fp32(16:1)) {
@@ -34,6 +35,10 @@ struct AccumulatorPlan {
   bool plain_output = false;
   std::vector<std::string> tile_set;  // tags of the set-up and write-out blocks
 };
+
+// What the new refinement is like: the elements that the reduction writes, without those between
+// them where all of these are so many apart.
+TensorShape accumulator_shape(const stripe::Block& host, const AccumulatorPlan& plan);
 
 // Changes the host as above: in its statements that aggregate into the refinement, and around them.
 // They do not load it. New blocks of #main are kernels.

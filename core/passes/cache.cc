@@ -89,20 +89,6 @@ bool holds_edges(const Block& block, const std::string& name) {
   });
 }
 
-// Of n and everything that the form is made of; 0: of nothing.
-int64_t common_divisor(const Affine& form, int64_t n) {
-  n = std::gcd(n, form.constant());
-  for (const auto& [name, coefficient] : form.terms()) n = std::gcd(n, coefficient);
-  return n;
-}
-
-// By a number that divides everything that the form is made of.
-Affine divided(const Affine& form, int64_t by) {
-  Affine out(form.constant() / by);
-  for (const auto& [name, coefficient] : form.terms()) out.add_term(name, coefficient / by);
-  return out;
-}
-
 class Cacher {
  public:
   Cacher(Block& host, const Place& place, PlaceNames& names, const CacheOptions& options,
@@ -238,7 +224,7 @@ class Cacher {
         if (view.dir == RefDir::none || view.from != name) continue;
         view.from = near.into;
         for (size_t d = 0; d < touched.size(); ++d)
-          view.access[d] = divided(view.access[d] - Affine(touched[d].lower), steps[d]);
+          view.access[d] = (view.access[d] - Affine(touched[d].lower)) / steps[d];
       }
     }
     host_.refs.push_back(std::move(near));
@@ -261,7 +247,7 @@ class Cacher {
             stripe::reach_of_view(*user, view, user->index_box(place_.box));
         for (size_t d = 0; d < steps.size(); ++d)
           steps[d] = part[d] == Interval{0, 0}
-                         ? common_divisor(view.access[d] - Affine(touched[d].lower), steps[d])
+                         ? (view.access[d] - Affine(touched[d].lower)).common_divisor(steps[d])
                          : 1;
       }
     }
@@ -363,7 +349,6 @@ class Cacher {
     AccumulatorPlan plan;
     plan.name = name;
     plan.location = options_.loc;
-    TensorShape shape;
     size_t writers = 0;
     bool multiplies = false;
     for (Statement& stmt : host_.stmts) {
@@ -403,8 +388,7 @@ class Cacher {
     // Sums may be taken in parts, nothing else (M10): 0 * (inf) is not (0 * x) * y.
     if (multiplies && !plan.plain_output) return "its product continues what is there";
     plan.tile_set = options_.copy_set;
-    shape = near_shape(plan);
-    if (std::string reason = fits(shape); !reason.empty()) return reason;
+    if (std::string reason = fits(accumulator_shape(host_, plan)); !reason.empty()) return reason;
     add_accumulator(host_, plan);
     if (plan.plain_output) drop_aggregation(blocks, name);
     context_.count("sums_cached");
@@ -427,15 +411,6 @@ class Cacher {
       if (users != 1) return false;
     }
     return true;
-  }
-
-  // At least as large as the place that add_accumulator makes.
-  TensorShape near_shape(const AccumulatorPlan& plan) const {
-    const Refinement& ref = *host_.find_ref(plan.name);
-    std::vector<int64_t> sizes;
-    for (const Interval& part : stripe::reach_of_view(host_, ref, place_.box))
-      sizes.push_back(part.upper - part.lower + 1);
-    return dense_shape(ref.agg ? ref.agg->type : ref.shape.type, sizes);
   }
 
   Block& host_;

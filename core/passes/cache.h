@@ -5,10 +5,9 @@
 //   #part block [k:8] (in A[0, 8*k] fp32(16:64, 8:1), …) {          loc: SRAM, layout: odd
 //     0: block [i:16, k:8] (in A[i, k] fp32(1:64, 1:1), …) { S }
 //   }
-//   #part block [k:8] (in A[0, 8*k] fp32(16:64, 8:1), …, none new A_near<SRAM>[0, 0] fp32(16:1,
-//   8:17)) {
-//     0: #copy block [i0:16, i1:8] (in A[i0, i1] fp32(1:64, 1:1), out A_near<SRAM>[i0, i1]) { copy
-//     } 1: block [i:16, k:8] (in A = A_near<SRAM>[i, k] fp32(1:1, 1:17), …) { S }
+//   #part block [k:8] (in A[0, 8*k] fp32(16:64, 8:1), …, none new A_near<SRAM>[0, 0] fp32(16:9, 8:1)) {
+//     0: #copy block [i0:16, i1:8] (in A[i0, i1] fp32(1:64, 1:1), out A_near<SRAM>[i0, i1]) { copy }
+//     1: block [i:16, k:8] (in A = A_near<SRAM>[i, k] fp32(1:9, 1:1), …) { S }
 //   }
 //
 // What the block's statements touch of a tensor read is copied once, elements that several accesses
@@ -17,8 +16,9 @@
 // ones are transposed where they must be so that neighbouring outputs read vectors, and leave out
 // what lies between the elements that are read where all of these are so many apart (2*x). Elements
 // of the copy beyond the tensor are poison (`#clamp`) or zero; the constraints inside keep off them.
-// Of tensors written, sums are cached: a place for them, in the type in which they are added, is
-// set to the identity before the block's statements that add, and written out after them.
+// Of tensors written, sums are cached: a place for them, in the type in which they are added, and
+// without what lies between them where they are all so many apart, is set to the identity before
+// the block's statements that add, and written out after them.
 // Requires: nothing in the block writes a tensor that it reads; that tensor is written whole before
 // the kernel. Ensures: the values are the same; where the model says how large `loc` is, a block's copies
 // fit into it together. Runs after autotile, whose inner block's part is

@@ -18,12 +18,6 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-Affine divided(const Affine& form, int64_t by) {
-  Affine out(form.constant() / by);
-  for (const auto& [name, coefficient] : form.terms()) out.add_term(name, coefficient / by);
-  return out;
-}
-
 // Dimensions of the panels: their number, then the tensor's, of which `dim` is as long as a part.
 std::vector<Dim> panel_dims(const Refinement& tensor, size_t dim, int64_t part) {
   std::vector<Dim> out = {{ceil_div(tensor.shape.dims[dim].size, part), 0}};
@@ -111,8 +105,7 @@ class PanelPacker {
       into = view.from;
       const bool innermost = depth == path_.size() - 1;
       const int64_t size = view.shape.dims[dim].size;
-      view.access.insert(view.access.begin(),
-                         innermost ? Affine() : divided(view.access[dim], part));
+      view.access.insert(view.access.begin(), innermost ? Affine() : view.access[dim] / part);
       view.shape.dims.insert(view.shape.dims.begin(), Dim{innermost ? 1 : ceil_div(size, part), 0});
       if (!innermost) {
         view.access[dim + 1] = Affine();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace stria {
 namespace {
@@ -66,6 +67,20 @@ Affine& Affine::operator-=(const Affine& other) {
   if (this == &other) return *this = Affine();
   constant_ -= other.constant_;
   for (const Term& term : other.terms_) add_term(term.first, -term.second);
+  return *this;
+}
+
+int64_t Affine::common_divisor(int64_t n) const {
+  n = std::gcd(n, constant_);
+  for (const auto& [name, coefficient] : terms_) n = std::gcd(n, coefficient);
+  return n;
+}
+
+Affine& Affine::operator/=(int64_t divisor) {
+  STRIA_CHECK(divisor != 0 && common_divisor() % divisor == 0, "{} does not divide {}", divisor,
+              to_string());
+  constant_ /= divisor;
+  for (Term& term : terms_) term.second /= divisor;
   return *this;
 }
 

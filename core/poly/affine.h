@@ -42,6 +42,11 @@ class Affine {
   friend Affine operator-(Affine a, const Affine& b) { return a -= b; }
   friend Affine operator*(Affine a, int64_t factor) { return a *= factor; }
   friend Affine operator-(Affine a) { return a *= -1; }
+  // The largest number that divides the constant, all coefficients and `n`; 0 if all are 0.
+  int64_t common_divisor(int64_t n = 0) const;
+  // `divisor` divides the constant and all coefficients.
+  Affine& operator/=(int64_t divisor);
+  friend Affine operator/(Affine a, int64_t divisor) { return a /= divisor; }
   bool operator==(const Affine&) const = default;
 
   // Each name that `values` has is replaced by its form; the others stay.

@@ -29,6 +29,14 @@ TEST(Affine, AlgebraAndSubstitution) {
   EXPECT_FALSE((Affine::of("q") + 1).is_single_index());
 }
 
+TEST(Affine, Divides) {
+  const Affine form = Affine::of("i", 6) + Affine::of("j", -9) + 12;
+  EXPECT_EQ(form.common_divisor(), 3);
+  EXPECT_EQ(form.common_divisor(4), 1);
+  EXPECT_EQ(Affine().common_divisor(), 0);
+  EXPECT_EQ((form / 3).to_string(), (Affine::of("i", 2) + Affine::of("j", -3) + 4).to_string());
+}
+
 TEST(Affine, IntervalsSaturate) {
   Affine form = Affine::of("x", -2) + 3;
   EXPECT_EQ(interval_of(form, {{"x", {0, 4}}}), (Interval{-5, 3}));
