@@ -33,8 +33,9 @@
 // the banks (as wide as an element) are taken by lanes whose elements are in different ones. With
 // `pairs`, lanes that fetch vectors along two indices stand in squares: so many neighbours differ in
 // the second index, then come those of the first. Requires: different points write different
-// elements. Ensures: a barrier stands between each two blocks of lanes (`barrier` takes away what
-// nothing needs).
+// elements; nothing in the group is a #pipeline of several points, which no barrier would part
+// (S13). Ensures: a barrier stands between each two blocks of lanes (`barrier` takes away what
+// nothing needs). Runs before barrier and pipeline.
 #pragma once
 
 #include <cstdint>

@@ -34,6 +34,13 @@ bool names_a_unit(const Block& block) {
          });
 }
 
+bool is_or_holds_pipeline(const Block& block) {
+  return block.tags.integer("pipeline").value_or(1) > 1 ||
+         std::any_of(block.stmts.begin(), block.stmts.end(), [](const Statement& stmt) {
+           return stmt.block() && is_or_holds_pipeline(*stmt.block());
+         });
+}
+
 bool starts_at_zero(const Refinement& ref) {
   return std::all_of(ref.access.begin(), ref.access.end(),
                      [](const Affine& form) { return form == Affine(); });
@@ -88,6 +95,9 @@ class GroupThreader {
     if (group_.tags.has("parallel")) return "it is parallel already";
     for (const Statement& stmt : group_.stmts)
       if (stmt.block() && names_a_unit(*stmt.block())) return "blocks inside have their units";
+    // The barriers between blocks of lanes order nothing that another point does (S13), and another
+    // unit may have fewer points under way.
+    if (is_or_holds_pipeline(group_)) return "it is, or holds, a #pipeline block";
     if (!group_.location.empty()) return "";
     if (!commutes_.empty()) return commutes_;
     for (const Index& index : group_.idxs)
