@@ -22,6 +22,28 @@ bool rows_lie_apart(const TiledView& view, const Tile& tile) {
   return true;
 }
 
+// May lanes of some tile of the box read vectors of the view along an output where it is staged?
+// Not where the first dimension that moves with an output moves with several indices, or by less
+// than a vector.
+bool may_be_read_in_vectors(const TiledBlock& block, const TiledView& view, const Tile& low,
+                            const Tile& high) {
+  for (const TiledDim& dim : view.dims) {
+    int64_t most = 1;  // outputs of a tile along it
+    bool moves = false;
+    for (const TiledDim::Term& term : dim.terms) {
+      if (block.indices[term.index].reduction) continue;
+      most = std::max(most, high[term.index]);
+      moves = moves || low[term.index] > 1;
+    }
+    const bool too_few = most < static_cast<int64_t>(kVector);
+    if (too_few && !moves) continue;
+    const auto indices = std::count_if(dim.terms.begin(), dim.terms.end(),
+                                       [&](const auto& term) { return low[term.index] > 1; });
+    return !too_few && (!moves || indices == 1);
+  }
+  return false;
+}
+
 // Not above the time of any tile of a box.
 class Bound {
  public:
@@ -32,8 +54,11 @@ class Bound {
         rates_(rates),
         least_(counts_of(block, low)),
         most_(counts_of(block, high)),
-        few_staged_(staged_by(block, low, rates)) {
-    few_staged_.vectors = few_staged_.views;
+        few_staged_(staged_by(block, low, rates)),
+        conditions_(least_conditions(block, low)) {
+    few_staged_.vectors = 0;
+    for (const TiledView& view : block.views)
+      few_staged_.vectors += is_staged(view) && may_be_read_in_vectors(block, view, low, high);
     stages_ = few_staged_.least_bytes * static_cast<double>(form.depth) <=
               static_cast<double>(rates.local_bytes);
     for (size_t i = 0; i < low.size(); ++i)
@@ -75,7 +100,7 @@ class Bound {
  private:
   double staged(int64_t threads, int64_t parts) const {
     const auto shares = static_cast<double>(parts);
-    const Lanes few = lanes_of(least_.held * shares, 1, few_staged_, threads, rates_);
+    const Lanes few = lanes_of(least_.held * shares, conditions_, few_staged_, threads, rates_);
     if (few.fit < 1) return kNone;
     // Points of a lane's part in a step: what parts do not divide, one of them has more of.
     const double fewest = least_.reductions / shares,
@@ -93,9 +118,11 @@ class Bound {
     double cycles = steps * std::max({rounds * alone + (groups_ - rounds) * std::min(alone, issue),
                                       groups_ * kPieces * least_bytes_});
     // The same as work for all points, which tiles cut in parts, and what a round takes more.
+    const double elements = few_staged_.views - few_staged_.vectors;
     const double loads =
-        kLoad * few_staged_.views * std::max(1 / sums, 1 / (kVector * std::sqrt(sums)));
-    const double work = (points_ * (1 + loads) + copied_ +
+        kLoad * (few_staged_.vectors * std::max(1 / sums, 1 / (kVector * std::sqrt(sums))) +
+                 elements * std::max(1 / sums, 1 / std::sqrt(sums)));
+    const double work = (points_ * (1 + loads) * conditions_ + copied_ +
                          kStep * std::max(points_ / (sums * most), few.lanes * groups_ * steps)) /
                         rates_.multiply_adds;
     const double of_point = rates_.local_latency;
@@ -108,9 +135,11 @@ class Bound {
                                         (of_point / shares + of_step / most_.reductions));
       cycles = std::max(cycles, work + latency);
     }
+    cycles = std::max(cycles, kPieces * bytes_);
+    if (parts == 1) return cycles;
     const Rounds all = rounds_of(most_.groups, few.fit, rates_);
     const PartsEnd end = parts_end(block_, least_.outputs, parts, rates_);
-    return std::max(cycles, kPieces * bytes_) + (all.full + (all.rest > 0 ? 1 : 0)) * end.alone;
+    return cycles + (all.full + (all.rest > 0 ? 1 : 0)) * end.alone;
   }
 
   double direct(int64_t threads, int64_t parts) const {
@@ -135,6 +164,7 @@ class Bound {
   const GroupRates& rates_;
   const Counts least_, most_;
   Staged few_staged_;
+  const double conditions_;
   bool stages_ = true;
   double points_ = 1, copied_ = 0, bytes_ = 0, few_copied_ = 0;  // of one unit
   // Instructions of a lane that fetches for itself: an access of each view, at least, for all of

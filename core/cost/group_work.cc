@@ -56,30 +56,40 @@ bool are_constrained(const TiledBlock& block, size_t a, size_t b) {
   });
 }
 
-// What conditions on borders cost, as far as groups are at one. One loop over a reduction can have
-// the bounds of its window: what further windows leave out is asked for each output.
-void add_borders(const TiledBlock& block, const Tile& tile, Counts& counts) {
+// Visits the dimensions of windows at whose borders groups have conditions: visit(output,
+// reduction, share), indices of the block and how many of the groups are at one, at most 1.
+template <typename Visit>
+void for_each_border(const TiledBlock& block, const Tile& tile, const Visit& visit) {
   if (block.constraints.empty()) return;
-  bool bounded = false;
   for (const TiledView& view : block.views) {
     if (!is_staged(view)) continue;
     for (const TiledDim& dim : view.dims) {
       if (dim.terms.size() != 2) continue;
-      const size_t a = dim.terms[0].index, b = dim.terms[1].index;
-      if (block.indices[a].reduction == block.indices[b].reduction || !are_constrained(block, a, b))
+      size_t output = dim.terms[0].index, reduction = dim.terms[1].index;
+      if (block.indices[output].reduction) std::swap(output, reduction);
+      if (block.indices[output].reduction || !block.indices[reduction].reduction ||
+          tile[output] == 1 || !are_constrained(block, output, reduction))
         continue;
-      const size_t output = block.indices[a].reduction ? b : a;
-      if (tile[output] == 1) continue;
       const auto groups = static_cast<double>(ceil_div(block.indices[output].range, tile[output]));
-      const double share = std::min(1.0, 2 / groups);
-      if (tile[a] > 1 && tile[b] > 1 && !bounded) {
-        bounded = true;
-        counts.waits += kBorderWait * share;
-      } else {
-        counts.conditions *= 1 + (kBorderWork - 1) * share;
-      }
+      visit(output, reduction, std::min(1.0, 2 / groups));
     }
   }
+}
+
+double conditions_at(double share) { return 1 + (kBorderWork - 1) * share; }
+
+// One loop over a reduction can have the bounds of its window: what further windows leave out is
+// asked for each output.
+void add_borders(const TiledBlock& block, const Tile& tile, Counts& counts) {
+  bool bounded = false;
+  for_each_border(block, tile, [&](size_t, size_t reduction, double share) {
+    if (tile[reduction] > 1 && !bounded) {
+      bounded = true;
+      counts.waits += kBorderWait * share;
+    } else {
+      counts.conditions *= conditions_at(share);
+    }
+  });
 }
 
 double in_shared(double bytes) { return std::ceil(bytes / kSharedBytes) * kSharedBytes; }
@@ -111,6 +121,15 @@ bool moves_with_outputs(const TiledBlock& block, const TiledDim& dim, const Tile
   return std::any_of(dim.terms.begin(), dim.terms.end(), [&](const TiledDim::Term& term) {
     return !block.indices[term.index].reduction && tile[term.index] > 1;
   });
+}
+
+double least_conditions(const TiledBlock& block, const Tile& low) {
+  double all = 1, most = 1;
+  for_each_border(block, low, [&](size_t, size_t, double share) {
+    all *= conditions_at(share);
+    most = std::max(most, conditions_at(share));
+  });
+  return all / most;
 }
 
 std::optional<size_t> row_index(const TiledView& view) {

@@ -58,6 +58,9 @@ struct Counts {
   double of_part(int64_t parts) const;
 };
 Counts counts_of(const TiledBlock& block, const Tile& tile);
+// Not above Counts::conditions of any tile that is at least `low`, index by index: of the windows
+// one at most bounds a loop.
+double least_conditions(const TiledBlock& block, const Tile& low);
 
 // Is it an operand, which steps bring in?
 inline bool is_staged(const TiledView& view) { return view.reads() && !view.writes(); }
