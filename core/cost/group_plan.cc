@@ -16,6 +16,18 @@ int64_t elements_of_transaction(const GroupSettings& settings, DataType type) {
   return std::max<int64_t>(1, settings.mem_width / byte_size(type));
 }
 
+// How often lanes go round that take powers of two of each range, in order, while there are any.
+template <typename Range>
+double rounds_of(size_t count, const Range& range, int64_t lanes) {
+  double out = 1;
+  for (size_t i = 0; i < count; ++i) {
+    const int64_t taken = std::min(power_of_two_above(range(i)), lanes);
+    out *= static_cast<double>(ceil_div(range(i), taken));
+    lanes /= taken;
+  }
+  return out;
+}
+
 // Do neighbours along it lie in one transaction?
 bool is_together(const CopySide& side, int64_t elements) {
   return 2 * magnitude(side.stride) < elements;
@@ -122,14 +134,9 @@ CopyLanes plan_copy(const std::vector<int64_t>& ranges, const std::vector<int64_
     lanes = std::min(power_of_two_above(ranges[i]), threads / out.total);
     if (n == 0 && near.banks > 0 && is_together(side(i), elements)) {
       const auto rounds = [&](int64_t own) {
-        int64_t all = ceil_div(ranges[i], own), left = threads / own;
-        for (size_t m = 1; m < out.order.size(); ++m) {
-          const int64_t range = ranges[out.order[m]];
-          const int64_t taken = std::min(power_of_two_above(range), left);
-          all = saturating_product(all, ceil_div(range, taken));
-          left /= taken;
-        }
-        return all;
+        const auto range = [&](size_t m) { return ranges[out.order[m + 1]]; };
+        return static_cast<double>(ceil_div(ranges[i], own)) *
+               rounds_of(out.order.size() - 1, range, threads / own);
       };
       const int64_t apart = near.banks / std::gcd(near.strides[i], near.banks);
       const auto whole = [&] {
@@ -147,15 +154,8 @@ CopyLanes plan_copy(const std::vector<int64_t>& ranges, const std::vector<int64_
 
 CopyRounds copy_rounds(std::span<const int64_t> ranges, const CopyRows& rows, int64_t threads) {
   const auto rounds = [&](int64_t vector) {
-    double out = 1;
-    int64_t left = threads;
-    for (size_t i = 0; i < ranges.size(); ++i) {
-      const int64_t range = i == rows.index ? ranges[i] / vector : ranges[i];
-      const int64_t lanes = std::min(power_of_two_above(range), left);
-      out *= static_cast<double>(ceil_div(range, lanes));
-      left /= lanes;
-    }
-    return out;
+    const auto range = [&](size_t i) { return i == rows.index ? ranges[i] / vector : ranges[i]; };
+    return rounds_of(ranges.size(), range, threads);
   };
   if (rows.vector == 1) return {false, rounds(1)};
   const double vectors = rounds(rows.vector);

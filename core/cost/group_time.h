@@ -31,7 +31,9 @@
 // Source: our own measurements on a GPU of 132 units, 10 to 16 tiles of each of 99 products and
 // convolutions; the constants are fitted to them: instructions that a lane issues, and cycles. Of
 // the tiles that were timed the one that it takes for the fastest has 0.975 of the throughput of
-// the fastest in the geometric mean, 0.84 at worst, at least 0.9 for 94 of 99 kernels.
+// the fastest in the geometric mean, 0.84 at worst, at least 0.9 for 94 of 99 kernels. What is
+// small besides (a vector that is copied straight, a barrier, a round of parts' sums) the fit would
+// put at 0: these are the least that was allowed.
 #pragma once
 
 #include <optional>

@@ -65,9 +65,7 @@ double staged_extent(const TiledDim& dim, const Tile& tile) {
 }
 
 double staged_elements(const TiledView& view, const Tile& tile) {
-  double out = 1;
-  for (const TiledDim& dim : view.dims) out *= staged_extent(dim, tile);
-  return out;
+  return elements_of(view, tile, staged_extent);
 }
 
 double least_staged_of_point(const TiledView& view, const Tile& low, const Tile& high) {

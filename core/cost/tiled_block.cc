@@ -231,9 +231,10 @@ double extent(const TiledDim& dim, const Tile& tile) {
   return out;
 }
 
-double elements_of(const TiledView& view, const Tile& tile) {
+double elements_of(const TiledView& view, const Tile& tile,
+                   double (*extent_of)(const TiledDim&, const Tile&)) {
   double out = 1;
-  for (const TiledDim& dim : view.dims) out *= extent(dim, tile);
+  for (const TiledDim& dim : view.dims) out *= extent_of(dim, tile);
   return out;
 }
 

@@ -71,8 +71,9 @@ TiledBlock tiled_block(const stripe::Block& block);
 
 // Elements along a dimension that a tile shows.
 double extent(const TiledDim& dim, const Tile& tile);
-// Elements of the box that a tile shows.
-double elements_of(const TiledView& view, const Tile& tile);
+// Elements of the box that a tile shows; of each dimension, as many as `extent_of` says.
+double elements_of(const TiledView& view, const Tile& tile,
+                   double (*extent_of)(const TiledDim&, const Tile&) = extent);
 // Not above elements_of / points_of of any tile that is at least `low` and at most `high`, index by
 // index.
 double least_elements_of_point(const TiledView& view, const Tile& low, const Tile& high);
