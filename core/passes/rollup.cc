@@ -226,11 +226,16 @@ class Roller {
 
     // What is added up, `radix` parts at once; then readers take the total.
     std::vector<Statement> stmts;
-    std::string sums = new_buffer(name + fmt::format("_sum_{}", parts), shape);
+    // Such neighbours then store an odd number of elements apart, into banks of their own.
+    TensorShape exchanged = with_parts(whole.shape, parts);
+    if (reduction.input_stride == 1 && has_banks() && exchanged.dims[0].stride % 2 == 0)
+      ++exchanged.dims[0].stride;
+    std::string sums = new_buffer(name + fmt::format("_sum_{}", parts), exchanged);
     stmts.emplace_back(exchange(name, sums, shape));
     for (int64_t have = parts; have > 1;) {
       const int64_t left = std::max<int64_t>(1, have / options_.radix);
-      const TensorShape smaller = left > 1 ? with_parts(whole.shape, left) : whole.shape;
+      const TensorShape smaller = left > 1 ? with_parts(whole.shape, left)
+                                           : dense_shape(whole.shape.type, whole.shape.sizes());
       const std::string next =
           new_buffer(left > 1 ? name + fmt::format("_sum_{}", left) : name + "_sum", smaller);
       stmts.emplace_back(add_parts(sums, next, with_parts(whole.shape, left), have, use.agg));
@@ -262,10 +267,18 @@ class Roller {
     }
   }
 
+  // Is the memory in which lanes exchange sums one of banks?
+  bool has_banks() const {
+    const MemoryUnit* memory = options_.loc.empty()
+                                   ? nullptr
+                                   : context_.model().find_memory(options_.loc.path.back().name);
+    return memory && memory->banks > 1;
+  }
+
   std::string new_buffer(const std::string& name, const TensorShape& shape) {
     Refinement ref;
     ref.into = host_.fresh_name(name);
-    ref.shape = dense_shape(shape.type, shape.sizes());
+    ref.shape = shape;
     ref.access.resize(shape.dims.size());
     ref.location = options_.loc;
     host_.refs.push_back(ref);

@@ -13,6 +13,10 @@
 //     S_sum_4 } 4: block [] (…) { S_sum = pair of S_sum_2 }   5: S = S_sum
 //   }
 //
+// Where neighbouring lanes are to take neighbouring parts (the reduction runs along the rows of
+// what is read) and the memory that lanes exchange sums in has banks, the parts' sums lie an odd
+// number of elements apart in it.
+//
 // Requires: a block with an allocation in which sums grow (`cache` makes them): blocks that clear
 // it, loops around one innermost block that adds to it, blocks that read it. Ensures: the values
 // change only by the order of the sum (M10). Runs after cache, and before thread, which makes lanes
