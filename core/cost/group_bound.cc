@@ -100,7 +100,8 @@ class Bound {
  private:
   double staged(int64_t threads, int64_t parts) const {
     const auto shares = static_cast<double>(parts);
-    const Lanes few = lanes_of(least_.held * shares, conditions_, few_staged_, threads, rates_);
+    const Lanes few =
+        lanes_of(least_.held * shares, conditions_, few_staged_, least_loads_of, threads, rates_);
     if (few.fit < 1) return kNone;
     // Points of a lane's part in a step: what parts do not divide, one of them has more of.
     const double fewest = least_.reductions / shares,
@@ -118,10 +119,7 @@ class Bound {
     double cycles = steps * std::max({rounds * alone + (groups_ - rounds) * std::min(alone, issue),
                                       groups_ * kPieces * least_bytes_});
     // The same as work for all points, which tiles cut in parts, and what a round takes more.
-    const double elements = few_staged_.views - few_staged_.vectors;
-    const double loads =
-        kLoad * (few_staged_.vectors * std::max(1 / sums, 1 / (kVector * std::sqrt(sums))) +
-                 elements * std::max(1 / sums, 1 / std::sqrt(sums)));
+    const double loads = kLoad * loads_of(sums, few_staged_) / sums;
     const double work = (points_ * (1 + loads) * conditions_ + copied_ +
                          kStep * std::max(points_ / (sums * most), few.lanes * groups_ * steps)) /
                         rates_.multiply_adds;

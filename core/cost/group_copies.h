@@ -21,7 +21,7 @@
 namespace stria::cost::group {
 
 // Instructions of a lane's round.
-inline constexpr double kStraight = 1, kTurned = 112, kSingle = 27;
+inline constexpr double kStraight = 1, kTurned = 127, kSingle = 20.7;
 
 // The copies of one tile.
 class Copies {

@@ -57,7 +57,7 @@ class BestTime {
     time.local_bytes = staged_.local_bytes * static_cast<double>(form_.depth) + end.bytes;
     if (time.local_bytes > static_cast<double>(rates_.local_bytes)) return;
     const Lanes of = lanes_of(counts_.held * static_cast<double>(parts), counts_.conditions,
-                              staged_, threads, rates_);
+                              staged_, loads_of, threads, rates_);
     const double points = counts_.of_part(parts), copying = copies_.instructions(threads);
     const double alone = alone_cycles(of, points, copying, counts_.waits, rates_);
     const double issue = issue_cycles(of, points, copying, rates_);
@@ -71,7 +71,9 @@ class BestTime {
   void direct(int64_t threads, int64_t parts) {
     const PartsEnd end = parts_end(block_, counts_.outputs, parts, rates_);
     GroupTime time = best_;
+    // Sums of neighbouring parts may lie one more element apart (rollup.h).
     time.local_bytes = end.bytes;
+    if (parts > 1) time.local_bytes += static_cast<double>(kVectorBytes * parts);
     const double points = counts_.of_part(parts),
                  outputs = counts_.held * static_cast<double>(parts);
     if (time.local_bytes > static_cast<double>(rates_.local_bytes) || points > kMostAhead) return;
@@ -80,7 +82,7 @@ class BestTime {
     const Fetched fetched = fetched_by(block_, tile_, counts_.outputs, sums);
     Staged under_way;
     under_way.elements = points * fetched.words() * static_cast<double>(threads);
-    const Lanes of = lanes_of(outputs, 1, under_way, threads, rates_);
+    const Lanes of = lanes_of(outputs, 1, under_way, loads_of, threads, rates_);
     const double issue =
         of.lanes *
         (points * (of.sums + kFarVector * fetched.looked_up + kFarElement * fetched.elements) +

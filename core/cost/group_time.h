@@ -7,16 +7,17 @@
 //                             + copying * warps
 //   step of c groups beside each other
 //                             that + (c - 1) * issue; at least c times what is fetched:
-//                             0.15 * bytes / rate + 10.7 for each line of main memory
+//                             0.11 * bytes / rate + 9.7 for each line of main memory
 //   issue                     threads * (k * point + copying + barrier) / lanes of multiply-adds of
 //                             a unit
-//   point                     (sums + 4 * loads) * conditions: loads of vectors where the tile has
-//                             vectors of an output in a row, else of elements
-//   waits, conditions         50 cycles where lanes hold different numbers of sums; in groups at a
-//                             border of a window 60 for one of its dimensions, 3 times the
+//   point                     (sums + 4.4 * loads) * conditions: loads of a block of sums whose
+//                             sides have the fewest elements, in vectors where the tile has vectors
+//                             of an output in a row and a lane has sums for them
+//   waits, conditions         31 cycles where lanes hold different numbers of sums; in groups at a
+//                             border of a window 37 for one of its dimensions, 4.6 times the
 //                             instructions for each other one (group_work.h)
-//   copying                   rounds of a lane that stages: 1 of a vector, 112 of one that is
-//                             stored across, 27 of an element (group_copies.h)
+//   copying                   rounds of a lane that stages: 1 of a vector, 127 of one that is
+//                             stored across, 20.7 of an element (group_copies.h)
 //   all                       steps * (full rounds of groups, and the last one of fewer)
 //
 // Lanes may share out a step's reduction besides its outputs: `parts` of them add up their points
@@ -25,15 +26,15 @@
 // themselves, and nothing is staged:
 //
 //   step of one group alone   latency for each 16 accesses of a lane + bytes + issue
-//   issue                     threads * (k * (sums + 13 for each vector, 25 for each element that a
-//                             lane fetches) + start)
+//   issue                     threads * (k * (sums + 11 for each vector, 23.6 for each element that
+//                             a lane fetches) + start)
 //
-// Source: our own measurements on a GPU of 132 units, 10 to 16 tiles of each of 99 products and
-// convolutions; the constants are fitted to them: instructions that a lane issues, and cycles. Of
-// the tiles that were timed the one that it takes for the fastest has 0.975 of the throughput of
-// the fastest in the geometric mean, 0.84 at worst, at least 0.9 for 94 of 99 kernels. What is
-// small besides (a vector that is copied straight, a barrier, a round of parts' sums) the fit would
-// put at 0: these are the least that was allowed.
+// Source: our own measurements on a GPU of 132 units, 1,970 tiles of 93 products and convolutions;
+// the constants are fitted to them: instructions that a lane issues, and cycles. Of the tiles that
+// were timed the one that it takes for the fastest has 0.976 of the throughput of the fastest in
+// the geometric mean, 0.88 at worst, at least 0.9 for 92 of 93 kernels. What is small besides (a
+// vector that is copied straight, a round of parts' sums) the fit would put at 0: these are the
+// least that was allowed.
 #pragma once
 
 #include <optional>

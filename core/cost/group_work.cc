@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/cost/group_work.h"
 
+#include <array>
+
 #include "stria/cost/group_plan.h"
 #include "stria/cost/memory_use.h"
 #include "stria/cost/output_rows.h"
@@ -12,7 +14,7 @@ namespace {
 // Of local memory: what lanes share begins at multiples of it.
 constexpr double kSharedBytes = 64;
 // Instructions for a part's sum that is stored and added.
-constexpr double kSummed = 23;
+constexpr double kSummed = 10.3;
 // Cycles of a group alone for a round of adding them up, barrier included.
 constexpr double kPartsStep = 20;
 // Parts' sums that a lane adds up at once.
@@ -28,6 +30,50 @@ double held_of(int64_t size) {
 
 int64_t registers_of(double sums, double staged) {
   return static_cast<int64_t>(4 * (sums + 2 * std::sqrt(sums) + staged)) + kOtherRegisters;
+}
+
+// Accesses of a lane for a block of so many sums, one side of it in pieces of `first` elements that
+// one access brings, the other in pieces of `second`: of two views, each moved by one side. The
+// sides are those that have the fewest elements, as sum_lanes.h has it.
+constexpr double loads_of_sides(double sums, double first, double second) {
+  const double pieces = std::max(1.0, sums / (first * second));
+  double fewest = kNone, out = 0;
+  for (double side = 1; side <= pieces; side *= 2) {
+    const double elements = first * side + second * pieces / side;
+    if (elements >= fewest) break;
+    fewest = elements;
+    out = side + pieces / side;
+  }
+  return out;
+}
+
+// Of a pair of views, by how many of them are read in vectors and by sums.
+struct Loads {
+  using Table = std::array<std::array<double, kMostSums + 1>, 3>;
+  Table exact = {}, least = {};  // `least`: of so many sums or more
+};
+constexpr Loads make_loads() {
+  Loads out;
+  for (size_t vectors = 0; vectors < out.exact.size(); ++vectors) {
+    double least = kNone;
+    for (size_t sums = kMostSums; sums > 0; --sums) {
+      // Lanes take vectors along a side only where they hold so many sums.
+      const auto held = static_cast<double>(sums);
+      const double first = vectors > 0 && held >= kVector ? kVector : 1;
+      const double second = vectors > 1 && held >= kVector * kVector ? kVector : 1;
+      const double loads = loads_of_sides(held, first, second);
+      least = std::min(least, loads);
+      out.exact[vectors][sums] = loads;
+      out.least[vectors][sums] = least;
+    }
+  }
+  return out;
+}
+constexpr Loads kLoads = make_loads();
+
+double of_views(const Loads::Table& loads, double sums, const Staged& staged) {
+  const auto vectors = static_cast<size_t>(std::min(staged.vectors, 2.0));
+  return staged.views / 2 * loads[vectors][static_cast<size_t>(sums)];
 }
 
 bool is_in_vectors(const TiledBlock& block, const TiledView& view, const Tile& tile) {
@@ -210,18 +256,19 @@ double far_bytes_of(const TiledBlock& block, const Tile& tile, const GroupRates&
   return out;
 }
 
-Lanes lanes_of(double outputs, double conditions, const Staged& staged, int64_t threads,
-               const GroupRates& rates) {
+double loads_of(double sums, const Staged& staged) { return of_views(kLoads.exact, sums, staged); }
+double least_loads_of(double sums, const Staged& staged) {
+  return of_views(kLoads.least, sums, staged);
+}
+
+Lanes lanes_of(double outputs, double conditions, const Staged& staged, LoadsOf loads,
+               int64_t threads, const GroupRates& rates) {
   Lanes out;
   out.lanes = static_cast<double>(threads);
   out.sums = std::ceil(outputs / out.lanes);
   const int64_t registers = registers_of(out.sums, staged.elements / out.lanes);
   if (out.sums > kMostSums || registers > rates.lane_registers) return out;
-  // Each of the views read has its side of the square that a lane's sums are.
-  const double side = std::sqrt(out.sums);
-  const double loads = staged.vectors * std::max(1.0, side / kVector) +
-                       (staged.views - staged.vectors) * std::max(1.0, side);
-  out.point = (out.sums + kLoad * loads) * conditions;
+  out.point = (out.sums + kLoad * loads(out.sums, staged)) * conditions;
   out.warps = std::ceil(out.lanes / rates.multiply_adds);
   out.fit =
       std::min({std::floor(static_cast<double>(rates.registers) /

@@ -27,22 +27,22 @@ inline constexpr double kLookedUpBytes = 128;
 inline constexpr double kVector = 4;
 inline constexpr int64_t kVectorBytes = 16;
 // Instructions that a lane issues for an access to local memory.
-inline constexpr double kLoad = 4;
+inline constexpr double kLoad = 4.4;
 // What conditions inside a step cost. Where lanes hold different numbers of sums (a tile that is no
 // power of two of outputs) each point waits so many cycles more: nothing of the next one is loaded
 // meanwhile. So it does in groups at a border of a dimension that outputs and a reduction move
 // along together where the tile has several points of both: the loop over the reduction has bounds.
 // Of a second such dimension, or where a tile has several outputs and one point of the reduction,
 // each output has a condition of its own, and a point takes so many times the instructions.
-inline constexpr double kPartedWait = 50, kBorderWait = 60, kBorderWork = 3;
+inline constexpr double kPartedWait = 31, kBorderWait = 37, kBorderWork = 4.6;
 // The same from main memory, for a vector and for one element: what the unit takes for them, as
 // instructions.
-inline constexpr double kFarVector = 13, kFarElement = 25;
+inline constexpr double kFarVector = 11, kFarElement = 23.6;
 // Pieces of rows that a group stages: their bytes come so many times as slowly as what lanes fetch
 // in a stream, and each line that they lie in takes the unit so many cycles.
-inline constexpr double kPieces = 0.15, kLookUp = 10.7;
+inline constexpr double kPieces = 0.11, kLookUp = 9.7;
 // And for each step, barrier included; without one.
-inline constexpr double kStep = 4, kDirectStep = 45;
+inline constexpr double kStep = 25.6, kDirectStep = 63;
 
 // Of one tile.
 struct Counts {
@@ -91,6 +91,14 @@ Staged staged_by(const TiledBlock& block, const Tile& tile, const GroupRates& ra
 // Bytes that a step brings from main memory, in whole lines.
 double far_bytes_of(const TiledBlock& block, const Tile& tile, const GroupRates& rates);
 
+// Accesses to local memory of a lane of `sums`, 1 to kMostSums, for one point of the reduction.
+// What is not two views: so many times half of what two take. For each sum they do not grow with
+// the sums, nor with the views that are read in vectors.
+double loads_of(double sums, const Staged& staged);
+// The least of lanes of so many sums or more.
+double least_loads_of(double sums, const Staged& staged);
+using LoadsOf = double (*)(double sums, const Staged& staged);
+
 // Of a tile with so many lanes in a group.
 struct Lanes {
   double lanes = 0, sums = 0, warps = 0;
@@ -99,8 +107,8 @@ struct Lanes {
 };
 // The most that fit of tiles with at least so many outputs and staged elements. `conditions`: as of
 // Counts.
-Lanes lanes_of(double outputs, double conditions, const Staged& staged, int64_t threads,
-               const GroupRates& rates);
+Lanes lanes_of(double outputs, double conditions, const Staged& staged, LoadsOf loads,
+               int64_t threads, const GroupRates& rates);
 
 // Cycles of a step of a group alone, and those that each further one takes of the unit. `copying`:
 // instructions of each lane.
