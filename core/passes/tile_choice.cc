@@ -327,7 +327,8 @@ class Chooser {
       if (context_.explaining())
         context_.note(fmt::format("{}: {}. {} takes {:.6g} ns on {}", name_, i + 1, candidate,
                                   time->ns, context_.measure()->device));
-      if (time->ns >= kClearlyFaster * least) continue;
+      const double margin = context_.measure()->margin_ns;
+      if (time->ns >= std::min(kClearlyFaster * least, least - margin)) continue;
       least = time->ns;
       out = i;
     }
