@@ -55,7 +55,7 @@ class Bound {
         least_(counts_of(block, low)),
         most_(counts_of(block, high)),
         few_staged_(staged_by(block, low, rates)),
-        conditions_(least_conditions(block, low)) {
+        conditions_(least_conditions(block, low, high)) {
     few_staged_.vectors = 0;
     for (const TiledView& view : block.views)
       few_staged_.vectors += is_staged(view) && may_be_read_in_vectors(block, view, low, high);
@@ -75,10 +75,13 @@ class Bound {
       const double copying = least_copying(block, view, low);
       copied_ += elements * copying;
       few_copied_ += staged_elements(view, low) * copying;
-      if (rows_lie_apart(view, high)) bytes_ += elements * static_cast<double>(view.element_bytes);
+      const double bytes = elements * static_cast<double>(view.element_bytes);
+      if (rows_lie_apart(view, high)) bytes_ += bytes;
+      looking_up_ += kLookUp * bytes / kLookedUpBytes;
     }
     bytes_ = rates.far_bytes > 0 ? bytes_ / rates.far_bytes : 0;
     least_bytes_ = rates.far_bytes > 0 ? far_bytes_of(block, low, rates) / rates.far_bytes : 0;
+    fetching_ = kPieces * least_bytes_ + kLookUp * least_lines(block, low, high);
     groups_ = std::ceil(most_.groups / rates.units);
   }
 
@@ -117,7 +120,7 @@ class Bound {
     const double alone = alone_cycles(few, fewest, copying, 0, rates_),
                  issue = issue_cycles(few, fewest, copying, rates_);
     double cycles = steps * std::max({rounds * alone + (groups_ - rounds) * std::min(alone, issue),
-                                      groups_ * kPieces * least_bytes_});
+                                      groups_ * fetching_});
     // The same as work for all points, which tiles cut in parts, and what a round takes more.
     const double loads = kLoad * loads_of(sums, few_staged_) / sums;
     const double work = (points_ * (1 + loads) * conditions_ + copied_ +
@@ -133,7 +136,7 @@ class Bound {
                                         (of_point / shares + of_step / most_.reductions));
       cycles = std::max(cycles, work + latency);
     }
-    cycles = std::max(cycles, kPieces * bytes_);
+    cycles = std::max(cycles, kPieces * bytes_ + looking_up_);
     if (parts == 1) return cycles;
     const Rounds all = rounds_of(most_.groups, few.fit, rates_);
     const PartsEnd end = parts_end(block_, least_.outputs, parts, rates_);
@@ -168,8 +171,9 @@ class Bound {
   // Instructions of a lane that fetches for itself: an access of each view, at least, for all of
   // its sums; of a vector where those may be.
   double fetches_ = 0;
-  double least_bytes_ = 0;  // cycles of a group's step
-  double groups_ = 0;       // of one unit
+  double looking_up_ = 0;                  // cycles of one unit for all lines that groups stage
+  double least_bytes_ = 0, fetching_ = 0;  // cycles of a group's step
+  double groups_ = 0;                      // of one unit
 };
 
 }  // namespace

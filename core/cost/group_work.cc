@@ -169,11 +169,11 @@ bool moves_with_outputs(const TiledBlock& block, const TiledDim& dim, const Tile
   });
 }
 
-double least_conditions(const TiledBlock& block, const Tile& low) {
+double least_conditions(const TiledBlock& block, const Tile& low, const Tile& high) {
   double all = 1, most = 1;
-  for_each_border(block, low, [&](size_t, size_t, double share) {
+  for_each_border(block, low, [&](size_t, size_t reduction, double share) {
     all *= conditions_at(share);
-    most = std::max(most, conditions_at(share));
+    if (high[reduction] > 1) most = std::max(most, conditions_at(share));
   });
   return all / most;
 }
@@ -230,6 +230,16 @@ double lines_of_rows(const TiledView& view, const Tile& tile) {
   return pieces * std::ceil(row * bytes / kLookedUpBytes);
 }
 
+// The least of tiles from `low` to `high`: what may lie in one row does.
+double least_lines_of_rows(const TiledView& view, const Tile& low, const Tile& high) {
+  double longest = 1, row = 1, pieces = 1;
+  for (const TiledDim& dim : view.dims) {
+    (static_cast<double>(dim.stride) <= longest ? row : pieces) *= staged_extent(dim, low);
+    longest *= extent(dim, high);
+  }
+  return pieces * std::ceil(row * static_cast<double>(view.element_bytes) / kLookedUpBytes);
+}
+
 }  // namespace
 
 Staged staged_by(const TiledBlock& block, const Tile& tile, const GroupRates& rates) {
@@ -244,6 +254,13 @@ Staged staged_by(const TiledBlock& block, const Tile& tile, const GroupRates& ra
     out.least_bytes += elements * static_cast<double>(view.element_bytes);
     out.views += 1;
   }
+  return out;
+}
+
+double least_lines(const TiledBlock& block, const Tile& low, const Tile& high) {
+  double out = 0;
+  for (const TiledView& view : block.views)
+    if (is_staged(view)) out += least_lines_of_rows(view, low, high);
   return out;
 }
 

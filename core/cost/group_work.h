@@ -58,9 +58,9 @@ struct Counts {
   double of_part(int64_t parts) const;
 };
 Counts counts_of(const TiledBlock& block, const Tile& tile);
-// Not above Counts::conditions of any tile that is at least `low`, index by index: of the windows
-// one at most bounds a loop.
-double least_conditions(const TiledBlock& block, const Tile& low);
+// Not above Counts::conditions of any tile of the box from `low` to `high`: of the windows one at
+// most bounds a loop, and only where a tile has several points of its reduction.
+double least_conditions(const TiledBlock& block, const Tile& low, const Tile& high);
 
 // Is it an operand, which steps bring in?
 inline bool is_staged(const TiledView& view) { return view.reads() && !view.writes(); }
@@ -87,6 +87,8 @@ struct Staged {
   double least_bytes = 0;  // no larger tile takes fewer
 };
 Staged staged_by(const TiledBlock& block, const Tile& tile, const GroupRates& rates);
+// Not above Staged::lines of any tile of the box from `low` to `high`.
+double least_lines(const TiledBlock& block, const Tile& low, const Tile& high);
 
 // Bytes that a step brings from main memory, in whole lines.
 double far_bytes_of(const TiledBlock& block, const Tile& tile, const GroupRates& rates);
