@@ -226,18 +226,18 @@ class Roller {
 
     // What is added up, `radix` parts at once; then readers take the total.
     std::vector<Statement> stmts;
-    // Such neighbours then store an odd number of elements apart, into banks of their own.
+    // Such neighbours then store an odd number of elements apart: fewer of them share a bank.
     TensorShape exchanged = with_parts(whole.shape, parts);
-    if (reduction.input_stride == 1 && has_banks() && exchanged.dims[0].stride % 2 == 0)
+    if (reduction.input_stride == 1 && has_banks_to_spare() && exchanged.dims[0].stride % 2 == 0)
       ++exchanged.dims[0].stride;
-    std::string sums = new_buffer(name + fmt::format("_sum_{}", parts), exchanged);
+    std::string sums = shared_buffer(name + fmt::format("_sum_{}", parts), exchanged);
     stmts.emplace_back(exchange(name, sums, shape));
     for (int64_t have = parts; have > 1;) {
       const int64_t left = std::max<int64_t>(1, have / options_.radix);
-      const TensorShape smaller = left > 1 ? with_parts(whole.shape, left)
-                                           : dense_shape(whole.shape.type, whole.shape.sizes());
       const std::string next =
-          new_buffer(left > 1 ? name + fmt::format("_sum_{}", left) : name + "_sum", smaller);
+          left > 1
+              ? shared_buffer(name + fmt::format("_sum_{}", left), with_parts(whole.shape, left))
+              : new_buffer(name + "_sum", dense_shape(whole.shape.type, whole.shape.sizes()));
       stmts.emplace_back(add_parts(sums, next, with_parts(whole.shape, left), have, use.agg));
       sums = next;
       have = left;
@@ -267,12 +267,33 @@ class Roller {
     }
   }
 
-  // Is the memory in which lanes exchange sums one of banks?
-  bool has_banks() const {
-    const MemoryUnit* memory = options_.loc.empty()
-                                   ? nullptr
-                                   : context_.model().find_memory(options_.loc.path.back().name);
-    return memory && memory->banks > 1;
+  // Is the memory in which lanes exchange sums one of banks, which no block inside fills with what
+  // it stages? A tile may have been chosen to leave no more room than sums take without gaps.
+  bool has_banks_to_spare() const {
+    if (options_.loc.empty()) return false;
+    const MemoryUnit* memory = context_.model().find_memory(options_.loc.path.back().name);
+    return memory && memory->banks > 1 &&
+           std::none_of(host_.stmts.begin(), host_.stmts.end(), [&](const Statement& stmt) {
+             return stmt.block() && allocates(*stmt.block(), options_.loc);
+           });
+  }
+
+  static bool allocates(const Block& block, const stripe::Location& loc) {
+    return std::any_of(block.refs.begin(), block.refs.end(),
+                       [&](const Refinement& ref) {
+                         return ref.dir == RefDir::none && ref.location == loc;
+                       }) ||
+           std::any_of(block.stmts.begin(), block.stmts.end(), [&](const Statement& stmt) {
+             return stmt.block() && allocates(*stmt.block(), loc);
+           });
+  }
+
+  // For parts' sums, which are added up right behind where they are written: those of one reduction
+  // after the other lie in the same place.
+  std::string shared_buffer(const std::string& name, const TensorShape& shape) {
+    for (const std::string& known : shared_)
+      if (host_.find_ref(known)->shape == shape) return known;
+    return shared_.emplace_back(new_buffer(name, shape));
   }
 
   std::string new_buffer(const std::string& name, const TensorShape& shape) {
@@ -346,6 +367,7 @@ class Roller {
   Block& host_;
   const RollupOptions& options_;
   PassContext& context_;
+  std::vector<std::string> shared_;  // buffers of the host
 };
 
 }  // namespace

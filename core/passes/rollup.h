@@ -15,7 +15,8 @@
 //
 // Where neighbouring lanes are to take neighbouring parts (the reduction runs along the rows of
 // what is read) and the memory that lanes exchange sums in has banks, the parts' sums lie an odd
-// number of elements apart in it.
+// number of elements apart in it, if no block inside stages something there. The parts' sums of
+// several reductions lie in one place.
 //
 // Requires: a block with an allocation in which sums grow (`cache` makes them): blocks that clear
 // it, loops around one innermost block that adds to it, blocks that read it. Ensures: the values

@@ -160,6 +160,29 @@ TEST(LongRows, LeaveRoomForSums) {
   expect_groups(counts);
 }
 
+TEST(LongRows, ShareRoomOfManySums) {
+  for (const Machine& machine : gpus())
+    for (const DataType type : {DataType::fp32, DataType::fp64})
+      for (const int sums : {13, 20}) {
+        std::string text = "function (A[M, N], B[N]) -> (R) { C0 = A * 2;";
+        for (int i = 0; i < sums; ++i)
+          text +=
+              fmt::format(" S{0}[i, 0 : M, 1] = +(C{0}[i, j]); C{1} = C{0} - S{0} / N;", i, i + 1);
+        text += fmt::format(" R = C{} + B; }}", sums);
+        for (const int64_t size : {64, 300, 1000}) {
+          ShapedProgram shaped{text, {}};
+          shaped.inputs["A"] = {type, {10000, size}};
+          shaped.inputs["B"] = {type, {size}};
+          auto program = passes::lower_text(shaped.text, shaped.inputs);
+          ASSERT_TRUE(program.ok()) << program.status().to_string();
+          const Status compiled = compile(machine, *program).status();
+          EXPECT_TRUE(compiled.ok())
+              << compiled.to_string() << " on the machine '" << machine.name << "'\n"
+              << listing(shaped);
+        }
+      }
+}
+
 TEST(MadeUpGpus, ComputeWithoutRaces) {
   run_shapes(false, [](uint64_t seed, const ShapedProgram&) -> std::vector<Machine> {
     trust::Dice dice(~seed);
