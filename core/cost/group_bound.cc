@@ -139,7 +139,7 @@ class Bound {
     cycles = std::max(cycles, kPieces * bytes_ + looking_up_);
     if (parts == 1) return cycles;
     const Rounds all = rounds_of(most_.groups, few.fit, rates_);
-    const PartsEnd end = parts_end(block_, least_.outputs, parts, rates_);
+    const PartsEnd end = parts_end(block_, least_.outputs, parts, 0, rates_);
     return cycles + (all.full + (all.rest > 0 ? 1 : 0)) * end.alone;
   }
 

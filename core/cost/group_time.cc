@@ -52,7 +52,7 @@ class BestTime {
 
  private:
   void staged(int64_t threads, int64_t parts) {
-    const PartsEnd end = parts_end(block_, counts_.outputs, parts, rates_);
+    const PartsEnd end = parts_end(block_, counts_.outputs, parts, 0, rates_);
     GroupTime time = best_;
     time.local_bytes = staged_.local_bytes * static_cast<double>(form_.depth) + end.bytes;
     if (time.local_bytes > static_cast<double>(rates_.local_bytes)) return;
@@ -69,11 +69,11 @@ class BestTime {
   }
 
   void direct(int64_t threads, int64_t parts) {
-    const PartsEnd end = parts_end(block_, counts_.outputs, parts, rates_);
+    // Where parts are neighbours they lie an odd number of elements apart (rollup.h).
+    const double apart = std::fmod(counts_.outputs, 2) == 0 ? 1 : 0;
+    const PartsEnd end = parts_end(block_, counts_.outputs, parts, apart, rates_);
     GroupTime time = best_;
-    // Sums of neighbouring parts may lie one more element apart (rollup.h).
     time.local_bytes = end.bytes;
-    if (parts > 1) time.local_bytes += static_cast<double>(kVectorBytes * parts);
     const double points = counts_.of_part(parts),
                  outputs = counts_.held * static_cast<double>(parts);
     if (time.local_bytes > static_cast<double>(rates_.local_bytes) || points > kMostAhead) return;

@@ -34,7 +34,8 @@ int64_t registers_of(double sums, double staged) {
 
 // Accesses of a lane for a block of so many sums, one side of it in pieces of `first` elements that
 // one access brings, the other in pieces of `second`: of two views, each moved by one side. The
-// sides are those that have the fewest elements, as sum_lanes.h has it.
+// sides are those that have the fewest elements, as sum_lanes.h has it, and of equal ones those of
+// vectors that lie along its first index.
 constexpr double loads_of_sides(double sums, double first, double second) {
   const double pieces = std::max(1.0, sums / (first * second));
   double fewest = kNone, out = 0;
@@ -329,7 +330,7 @@ Fetched fetched_by(const TiledBlock& block, const Tile& tile, double outputs, do
   return out;
 }
 
-PartsEnd parts_end(const TiledBlock& block, double outputs, int64_t parts,
+PartsEnd parts_end(const TiledBlock& block, double outputs, int64_t parts, double apart,
                    const GroupRates& rates) {
   PartsEnd out;
   if (parts == 1) return out;
@@ -339,7 +340,8 @@ PartsEnd parts_end(const TiledBlock& block, double outputs, int64_t parts,
   for (double left = static_cast<double>(parts); left > 1; left = std::ceil(left / kPartsAtOnce)) {
     out.alone += kPartsStep;
     out.issue += kSummed * outputs * left / rates.multiply_adds;
-    out.bytes += in_shared(outputs * left * sum_bytes);
+    out.bytes += in_shared((outputs * left + apart * (left - 1)) * sum_bytes);
+    apart = 0;
   }
   out.bytes += in_shared(outputs * sum_bytes);
   return out;

@@ -152,7 +152,9 @@ void for_each_parts(double outputs, int64_t longest, int64_t threads, bool parts
 struct PartsEnd {
   double alone = 0, issue = 0, bytes = 0;
 };
-PartsEnd parts_end(const TiledBlock& block, double outputs, int64_t parts, const GroupRates& rates);
+// `apart`: elements left free between parts.
+PartsEnd parts_end(const TiledBlock& block, double outputs, int64_t parts, double apart,
+                   const GroupRates& rates);
 
 // Of groups that share the units, `fit` at once on each: rounds of as many, and groups of a unit in
 // the last one.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bound of a group's time is not above the time of any tile of its box: random products,
-// windows and gradients of these, strided and padded, with split reductions, in random layouts, on
-// random rates. STRIA_BOUND_SEED=<seed> STRIA_BOUNDS=1 runs the one that failed.
+// windows and gradients of these, strided and padded, with split reductions, and forms that no
+// program has, in random layouts of random types, on random rates. STRIA_BOUND_SEED=<seed>
+// STRIA_BOUNDS=1 runs the one that failed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +11,8 @@
 
 #include "settings.h"
 #include "stria/cost/group_time.h"
+#include "stria/cost/group_work.h"
+#include "stria/cost/staged_elements.h"
 #include "stria/stripe/parser.h"
 
 namespace stria::cost {
@@ -18,8 +21,9 @@ namespace {
 class Case {
  public:
   explicit Case(uint64_t seed) : random_(seed) {
-    const int64_t kind = below(3);
-    block_ = kind == 0 ? product() : kind == 1 ? window() : gradient();
+    const int64_t kind = below(5);
+    type_ = type_of();
+    block_ = kind == 0 ? product() : kind == 1 ? window() : kind == 2 ? gradient() : odd();
     rates_.units = one_of({1, 7, 100});
     rates_.multiply_adds = one_of({1, 32, 128});
     rates_.most_lanes = static_cast<int64_t>(one_of({64, 1024, 2048}));
@@ -66,16 +70,25 @@ class Case {
     return below(2) ? least : least + below(least);
   }
 
-  // A view of these accesses, whose dimensions lie in memory in a random order.
+  std::string type_of() {
+    const std::vector<std::string> all = {"fp32", "fp16", "fp64", "i8", "i64"};
+    return all[static_cast<size_t>(below(5))];
+  }
+
+  // A view of these accesses, whose dimensions lie in memory in a random order; what is read also
+  // in place of each other.
   std::string view(const std::string& head, const std::vector<std::string>& accesses,
                    const std::vector<int64_t>& sizes, const std::string& tail = "") {
+    const int64_t how = head.substr(0, 2) == "in" ? below(4) : 3;
     std::vector<size_t> order(sizes.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::shuffle(order.begin(), order.end(), random_);
     std::vector<int64_t> strides(sizes.size());
     int64_t stride = 1;
     for (const size_t at : order) {
-      strides[at] = stride;
+      strides[at] = how == 0               ? below(4) * below(4) * below(3)
+                    : how == 1 && below(2) ? std::max<int64_t>(0, stride - below(8))
+                                           : stride;
       stride *= sizes[at] + (below(4) == 0);  // rows may be padded
     }
     std::vector<std::string> dims;
@@ -95,7 +108,6 @@ class Case {
   }
 
   TiledBlock product() {
-    type_ = below(2) ? "fp32" : "fp16";
     const int64_t m = size(12), n = size(12), k = size(13), parts = below(2) ? size(5) : 1;
     const std::string reduced = parts > 1 ? fmt::format("{}*p + k", k) : "k";
     const std::string a = view("in A", {"i", reduced}, {m, k * parts});
@@ -106,7 +118,6 @@ class Case {
   }
 
   TiledBlock window() {
-    type_ = below(2) ? "fp32" : "fp16";
     const int64_t n = size(4), x = size(8), y = size(8), ci = size(8), co = size(8),
                   i = 1 + below(5), j = 1 + below(5), step = 1 + below(4), apart = 1 + below(2),
                   parts = below(3) ? 1 : size(4);
@@ -129,7 +140,6 @@ class Case {
 
   // Of a window's weights: its reductions are its points, of which each part has some.
   TiledBlock gradient() {
-    type_ = below(2) ? "fp32" : "fp16";
     const int64_t n = size(6), x = size(8), ci = size(8), co = size(8), i = 1 + below(5),
                   step = 1 + below(4), apart = 1 + below(2), parts = below(2) ? 1 : size(4);
     const int64_t width = step * (x * parts - 1) + apart * (i - 1) + 1;
@@ -143,6 +153,32 @@ class Case {
                     co, i, n, parts, x, constraint, a, b, c));
   }
 
+  // Dimensions that move with any indices, several at once, and constraints of such forms.
+  TiledBlock odd() {
+    const int64_t m = size(9), n = size(9), k = size(9), l = size(5), p = below(2) ? size(4) : 1;
+    const auto form = [&] {
+      std::vector<std::string> terms;
+      for (const char* name : {"i", "j", "k", "l", "p"})
+        if (below(3) == 0) terms.push_back(fmt::format("{}*{}", 1 + below(4) * below(2), name));
+      return terms.empty() ? "0" : fmt::format("{}", fmt::join(terms, " + "));
+    };
+    const auto any = [&](const char* head) {
+      std::vector<std::string> accesses;
+      std::vector<int64_t> sizes;
+      for (int64_t d = below(4); d >= 0; --d) {
+        accesses.push_back(form());
+        sizes.push_back(size(9));
+      }
+      return view(head, accesses, sizes);
+    };
+    std::string constraints;
+    for (int64_t c = below(3); c > 0; --c) constraints += form() + " - 1 >= 0\n";
+    const std::string a = any("in A"), b = any("in B");
+    const std::string c = view("out C", {"p", "i", "j"}, {p, m, n}, ":add.fp32");
+    return of(fmt::format("0: #contraction block [i:{}, j:{}, k:{}, l:{}, p:{}] (\n{}{}{}{})", m, n,
+                          k, l, p, constraints, a, b, c));
+  }
+
   std::mt19937_64 random_;
   std::string type_;
   TiledBlock block_;
@@ -151,6 +187,26 @@ class Case {
 };
 
 constexpr int kBoxes = 200;
+
+// What the bound is made of, one by one.
+void expect_parts_hold(const TiledBlock& block, const Case::Box& box, const GroupRates& rates,
+                       uint64_t seed) {
+  const auto where = [&] {
+    return fmt::format("seed {}: {} to {}, of {}", seed, to_string(block, box.low),
+                       to_string(block, box.high), to_string(block, box.tile));
+  };
+  const group::Staged staged = group::staged_by(block, box.tile, rates);
+  ASSERT_LE(group::least_lines(block, box.low, box.high), staged.lines) << where();
+  ASSERT_LE(group::least_conditions(block, box.low, box.high),
+            group::counts_of(block, box.tile).conditions * (1 + 1e-12))
+      << where();
+  for (const TiledView& view : block.views) {
+    const double elements = staged_elements(view, box.tile);
+    ASSERT_LE(least_staged_of_point(view, box.low, box.high) * points_of(box.tile),
+              elements * (1 + 1e-12))
+        << view.name << ", " << where();
+  }
+}
 
 TEST(GroupBound, IsNotAboveTheTime) {
   const uint64_t first = trust::number_from("STRIA_BOUND_SEED", 1);
@@ -161,6 +217,7 @@ TEST(GroupBound, IsNotAboveTheTime) {
     const TileSpace space = group_tiles(of.block(), of.form());
     for (int i = 0; i < kBoxes; ++i) {
       const Case::Box box = of.box(space);
+      ASSERT_NO_FATAL_FAILURE(expect_parts_hold(of.block(), box, of.rates(), seed));
       const GroupTime time = group_time(of.block(), box.tile, of.form(), of.rates());
       for (const auto& [low, high] :
            {std::pair(box.low, box.high), std::pair(box.tile, box.tile)}) {
