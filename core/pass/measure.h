@@ -23,7 +23,6 @@ struct Measure {
   // tensors, as the pass would leave it. Those that are to be compared come together, so that they
   // can be built at once and timed in turns.
   std::function<std::vector<Result<double>>(const Programs& programs)> times;
-  double margin_ns = 0;  // that times of one program may differ by from one build to the next
   std::string device;            // what times depend on besides the model: its name and version
   std::string rest;              // what else is done with the program before it runs
   std::filesystem::path folder;  // where times are kept; "" = nowhere. Made if need be

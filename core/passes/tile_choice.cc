@@ -295,8 +295,8 @@ class Chooser {
   }
 
   // Position of the candidate that the device runs in the shortest time; of those that are as fast
-  // as far as clocks can tell the best by cost. One that cannot be built or run is left out, unless
-  // all are.
+  // as far as clocks and builds can tell the best by cost. One that cannot be built or run is left
+  // out, unless all are.
   Result<size_t> fastest(const stripe::Program& program, const std::vector<ScoredTile>& best,
                          const ApplyTile& apply) {
     std::optional<Status> failure;
@@ -327,7 +327,7 @@ class Chooser {
       if (context_.explaining())
         context_.note(fmt::format("{}: {}. {} takes {:.6g} ns on {}", name_, i + 1, candidate,
                                   time->ns, context_.measure()->device));
-      const double margin = context_.measure()->margin_ns;
+      const auto margin = static_cast<double>(options_.measure_margin_ns);
       if (time->ns >= std::min(kClearlyFaster * least, least - margin)) continue;
       least = time->ns;
       out = i;

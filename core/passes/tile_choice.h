@@ -48,6 +48,9 @@ struct TileChoiceOptions {
   cost::TileLimits limits;  // their `memory` is the unit of that name
   cost::TrafficSettings traffic;
   int64_t measure_top = 0;  // the best so many are timed; 0 = the cost decides
+  // What times of one kernel may differ by from one build to the next: a candidate must be faster
+  // by more, and by 2%, to be taken before one that is better by cost.
+  int64_t measure_margin_ns = 0;
   int64_t explain_top = 5;  // the best so many are noted if the pass explains itself
 
   bool operator==(const TileChoiceOptions&) const = default;

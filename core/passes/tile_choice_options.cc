@@ -28,6 +28,7 @@ std::string first_unread(TileChoiceOptions options) {
   options.limits = none.limits;
   options.search = none.search;
   options.measure_top = none.measure_top;
+  options.measure_margin_ns = none.measure_margin_ns;
   options.explain_top = none.explain_top;
   const bool own_sizes = cost == "registers" || cost == "group_time";
   if (!own_sizes) options.filter = none.filter;
@@ -123,8 +124,12 @@ void describe_choice(TileChoiceOptions& options, OptionFields& fields) {
       "traffic: how much dearer than one inside a tile is whose points are tested, as a part "
       "of it");
   fields.add("measure_top", options.measure_top,
-             "the best so many are timed on the device, and the fastest is taken; 0 = none",
+             "the best so many are timed on the device, and one that is clearly faster than those "
+             "that are better by cost is taken; 0 = none",
              {0, 1000});
+  fields.add("measure_margin_ns", options.measure_margin_ns,
+             "by which it must be faster, besides 2%: what two builds of one kernel may differ by",
+             {0, 1000000});
   fields.add("explain_top", options.explain_top, "candidates that `--explain autotile` prints",
              {1, 1000});
 }

@@ -39,12 +39,6 @@ constexpr double kQueuedInTime = 0.25, kAhead = 2, kShorter = 0.95;
 // it stays unless another one is clearly faster.
 constexpr double kClose = 1.1;
 constexpr size_t kMostFinalists = 4, kTurns = 5;
-// Two builds of one kernel differ, for as long as they are loaded. Of 304 kernels of 2 to 8 us on a
-// GPU, each built in 2 to 4 processes, the longest time was 0.1 us above the shortest in the
-// median, up to 0.25 us in nine of ten. With this margin times of one process never chose what
-// those of another say is over 2% slower than the first, in 910 choices (6 without it); the gain of
-// all fell from 1.3 to 0.9%.
-constexpr double kBuildsDifferNs = 250;
 // Built at the same time: each has its temporaries.
 constexpr size_t kMostAtOnce = 16;
 
@@ -96,7 +90,6 @@ Result<double> ReadyCandidate::run_queued(uint32_t times, double ahead_ns, BusyD
 CandidateTimer::CandidateTimer(const Device& device, const Pipeline& pipeline,
                                const CompileOptions& options)
     : device_(device), pipeline_(pipeline), options_(options), busy_(device) {
-  measure_.margin_ns = kBuildsDifferNs;
   measure_.times = [this](const Measure::Programs& programs) { return times(programs); };
   measure_.device =
       fmt::format("{} ({}, stria {})", device.name(), device.info().name, STRIA_VERSION);
