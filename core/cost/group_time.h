@@ -32,9 +32,9 @@
 // Source: our own measurements on a GPU of 132 units, 1,970 tiles of 93 products and convolutions;
 // the constants are fitted to them: instructions that a lane issues, and cycles. Of the tiles that
 // were timed the one that it takes for the fastest has 0.978 of the throughput of the fastest in
-// the geometric mean, 0.88 at worst, at least 0.9 for 92 of 93 kernels. What is small besides (a
-// vector that is copied straight, a round of parts' sums) the fit would put at 0: these are the
-// least that was allowed.
+// the geometric mean, 0.88 at worst, at least 0.9 for 92 of 93 kernels. Two constants are the least
+// that the fit was allowed: of a vector that is copied straight (1; the fit has 1.2), of a round of
+// parts' sums (20 cycles; it would have fewer).
 #pragma once
 
 #include <optional>
