@@ -19,10 +19,12 @@
 #include "must.h"
 #include "stria/hal/plugin_set.h"
 #include "stria/runtime/runtime.h"
+#include "tiny_kernel.h"
 
 namespace stria::hal {
 namespace {
 
+using bench::elementwise;
 using bench::must;
 
 double now_us() {
@@ -64,30 +66,6 @@ class NothingProgram final : public InterpretedProgram {
  private:
   std::vector<KernelInfo> kernels_;
 };
-
-std::string elementwise(int64_t count) {
-  return fmt::format(R"(stripe 1.0
-0: #program block [] ( // bench
-    none new@0 A[0] fp32({0}:1)
-    none new@0 R[0] fp32({0}:1)
-) {{
-  0: #main block [] ( // main
-      in A[0] fp32({0}:1)
-      out R[0] fp32({0}:1)
-  ) {{
-    0: #kernel #parallel block [x:{0}] ( // tiny
-        in A[x] fp32(1:1)
-        out R[x] fp32(1:1)
-    ) {{
-      0: $a = load(A)
-      1: $r = add.fp32($a, $a)
-      2: R = store($r)
-    }}
-  }}
-}}
-)",
-                     count);
-}
 
 struct Asked {
   std::string folder, plugin, device, options = "{}";

@@ -21,8 +21,8 @@
 #include "../must.h"
 #include "cuda/emit/dialect.h"
 #include "opencl/emit/dialect.h"
-#include "opencl/loader.h"
 #include "opencl/program.h"
+#include "opencl_driver.h"
 #include "stria/base/file.h"
 #include "stria/lower/lower.h"
 #include "stria/pass/pipeline.h"
@@ -91,59 +91,6 @@ std::vector<Kernel> kernels() {
   return out;
 }
 
-// One device of the loader, and its context.
-class Driver {
- public:
-  explicit Driver(const std::string& text) {
-    std::string reason;
-    if (!opencl::open_loader("libOpenCL.so.1", cl_, reason)) fail(reason);
-    cl_uint count = 0;
-    cl_.clGetPlatformIDs(0, nullptr, &count);
-    std::vector<cl_platform_id> platforms(count);
-    if (count > 0) cl_.clGetPlatformIDs(count, platforms.data(), nullptr);
-    for (cl_platform_id platform : platforms) {
-      cl_uint devices = 0;
-      if (cl_.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &devices) != CL_SUCCESS)
-        continue;
-      std::vector<cl_device_id> all(devices);
-      cl_.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, devices, all.data(), nullptr);
-      for (cl_device_id device : all) {
-        char name[256] = "";
-        cl_.clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name - 1, name, nullptr);
-        if (device_ || std::string_view(name).find(text) == std::string_view::npos) continue;
-        device_ = device;
-        name_ = name;
-      }
-    }
-    if (!device_) fail("no OpenCL device has '" + text + "' in its name");
-    cl_int code = CL_SUCCESS;
-    context_ = cl_.clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &code);
-    opencl::check(code, "clCreateContext", name_);
-  }
-  const std::string& name() const { return name_; }
-
-  void build(const std::string& source) const {
-    const char* text = source.c_str();
-    const size_t size = source.size();
-    cl_int code = CL_SUCCESS;
-    cl_program program = cl_.clCreateProgramWithSource(context_, 1, &text, &size, &code);
-    opencl::check(code, "clCreateProgramWithSource", name_);
-    code = cl_.clBuildProgram(program, 1, &device_, opencl::kLanguage, nullptr, nullptr);
-    opencl::check(code, "clBuildProgram", name_);
-    cl_.clReleaseProgram(program);
-  }
-
- private:
-  [[noreturn]] static void fail(const std::string& why) {
-    std::fprintf(stderr, "%s\n", why.c_str());
-    std::exit(3);
-  }
-  opencl::OpenCl cl_;
-  std::string name_;
-  cl_device_id device_ = nullptr;
-  cl_context context_ = nullptr;
-};
-
 // No source is built twice: what came before it may be kept.
 std::string fresh(const std::string& source) {
   static std::atomic<int> number{0};
@@ -153,7 +100,7 @@ std::string fresh(const std::string& source) {
 }
 
 void run(const std::string& device, const std::string& architecture, int rounds) {
-  const Driver driver(device);
+  const OpenClDriver driver(device);
   const std::vector<Kernel> all = kernels();
   const bool has_peer = nvrtc::why_missing().empty();
   std::printf("%s; NVRTC: %s\n", driver.name().c_str(),
@@ -163,13 +110,13 @@ void run(const std::string& device, const std::string& architecture, int rounds)
     work();
     return ms_now() - begin;
   };
-  driver.build(fresh(all[0].opencl));  // starts the compiler
+  (void)driver.build(fresh(all[0].opencl));  // starts the compiler
   if (has_peer) must(nvrtc::compile(all[0].cuda, architecture).status());
   double logs = 0;
   for (const Kernel& kernel : all) {
     std::vector<double> ours, theirs;
     for (int round = 0; round < rounds; ++round) {
-      ours.push_back(timed([&] { driver.build(fresh(kernel.opencl)); }));
+      ours.push_back(timed([&] { (void)driver.build(fresh(kernel.opencl)); }));
       if (has_peer)
         theirs.push_back(timed([&] { must(nvrtc::compile(kernel.cuda, architecture).status()); }));
     }
@@ -187,12 +134,12 @@ void run(const std::string& device, const std::string& architecture, int rounds)
   std::vector<double> in_turn, at_once;
   for (int round = 0; round < rounds; ++round) {
     in_turn.push_back(timed([&] {
-      for (const Kernel& kernel : all) driver.build(fresh(kernel.opencl));
+      for (const Kernel& kernel : all) (void)driver.build(fresh(kernel.opencl));
     }));
     at_once.push_back(timed([&] {
       std::vector<std::thread> threads;
       for (const Kernel& kernel : all)
-        threads.emplace_back([&] { driver.build(fresh(kernel.opencl)); });
+        threads.emplace_back([&] { (void)driver.build(fresh(kernel.opencl)); });
       for (std::thread& thread : threads) thread.join();
     }));
   }
