@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 
@@ -128,12 +129,20 @@ class Distributor {
   // "" or why the block stays as it is.
   std::string run(const TensorNames& around) {
     if (std::string reason = why_not(around); !reason.empty()) return reason;
+    if (const int64_t lanes = lanes_alone(); lanes > 0) {
+      if (lanes == options_.threads) return "a point is work enough for all lanes";
+      context_.note(fmt::format("{}: {} lanes for each point", block_.name, lanes));
+      context_.count("blocks_of_fewer_lanes");
+      block_.tags.set("threads", lanes);
+      return "";
+    }
     start_indices_at_zero(block_);
     const Index* index = choose_index();
     if (!index) return "it has no index of several outputs";
     const int64_t count = points_together(*index);
     if (count < 2) return "a point is work enough, or there would be too few groups";
     context_.note(fmt::format("{}: {} points of '{}' together", block_.name, count, index->name));
+    context_.count("blocks_distributed");
     cut(index->name, count);
     return "";
   }
@@ -168,19 +177,48 @@ class Distributor {
     return best;
   }
 
-  int64_t points_together(const Index& index) const {
-    double groups = 1, largest = 1;
+  double groups() const {
+    double groups = 1;
     for (const Index& own : block_.idxs) groups *= static_cast<double>(own.range);
+    return groups;
+  }
+
+  double largest_statement() const {
+    double largest = 1;
     for (const Statement& stmt : block_.stmts) largest = std::max(largest, points_of(*stmt.block()));
+    return largest;
+  }
+
+  double wanted_groups() const {
+    const ExecutionUnit* unit = context_.model().find_executor(options_.unit);
+    return static_cast<double>((unit ? std::max<int64_t>(unit->count, 1) : 1) *
+                               options_.groups_per_unit);
+  }
+
+  // Of the group of one point whose statements wait for each other; 0: it is for several points, or
+  // has all lanes.
+  int64_t lanes_alone() const {
+    if (options_.lane_points == 0 || block_.stmts.size() < 2 || block_.tags.has("threads"))
+      return 0;
+    const double largest = largest_statement();
+    const auto least = static_cast<double>(std::min(options_.min_threads, options_.threads));
+    if (2 * largest < least * static_cast<double>(options_.lane_points)) return 0;
+    // With fewer points than fill the machine each has more lanes.
+    const double busy = wanted_groups() * static_cast<double>(options_.threads) / groups();
+    const double lanes =
+        std::ceil(std::max({largest / static_cast<double>(options_.lane_points), busy, least}));
+    if (lanes >= static_cast<double>(options_.threads)) return options_.threads;
+    return std::min(static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(lanes))),
+                    options_.threads);
+  }
+
+  int64_t points_together(const Index& index) const {
     int64_t bytes = 0;
     for (const Refinement& ref : block_.refs)
       if (ref.dir == RefDir::none)
         bytes += std::min<int64_t>(ref.shape.span_bytes(), int64_t{1} << 40);
-    const ExecutionUnit* unit = context_.model().find_executor(options_.unit);
-    const double wanted = static_cast<double>((unit ? std::max<int64_t>(unit->count, 1) : 1) *
-                                              options_.groups_per_unit);
-    double together = std::min({static_cast<double>(options_.points) / largest, groups / wanted,
-                                static_cast<double>(index.range)});
+    double together = std::min({static_cast<double>(options_.points) / largest_statement(),
+                                groups() / wanted_groups(), static_cast<double>(index.range)});
     if (options_.max_local_bytes > 0 && bytes > 0)
       together = std::min(together, static_cast<double>(options_.max_local_bytes / bytes));
     return together < 2 ? 1
@@ -291,11 +329,23 @@ void describe(DistributeOptions& options, OptionFields& fields) {
              {1, 1 << 20});
   fields.add("max_local_bytes", options.max_local_bytes,
              "bytes that the block keeps inside, at most; 0 = no limit");
+  fields.add(
+      "lane_points", options.lane_points,
+      "points of the largest statement for each lane: a point of several statements that are work "
+      "for `min_threads` lanes is a group of its own, with so few lanes; 0 = all lanes",
+      {0, 1 << 20});
+  fields.add("min_threads", options.min_threads, "lanes of such a group, at least; a power of two",
+             {1, 1 << 20});
+  fields.add("threads", options.threads, "lanes of a group, at most; a power of two", {1, 1 << 20});
 }
 
 Status distribute(stripe::Program& program, const DistributeOptions& options,
                   PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/unit", options.unit));
+  if (!std::has_single_bit(static_cast<uint64_t>(options.min_threads)))
+    return invalid_argument("/min_threads: {} is no power of two", options.min_threads);
+  if (!std::has_single_bit(static_cast<uint64_t>(options.threads)))
+    return invalid_argument("/threads: {} is no power of two", options.threads);
   if (program.entry.tags.has("placed")) {
     context.note("the program is placed: what blocks keep inside has its size");
     return Status();
@@ -306,7 +356,6 @@ Status distribute(stripe::Program& program, const DistributeOptions& options,
     write_in_wrappers(changed);
     const std::string reason = Distributor(changed, options, context).run(around);
     if (!reason.empty()) context.skipped(block.name, reason);
-    if (reason.empty()) context.count("blocks_distributed");
     if (!(changed == block)) context.changed();
     block = std::move(changed);
     return Status();

@@ -14,10 +14,15 @@
 // Of the block's indices that with the smallest stride in what is written is cut, in a power of
 // two: so many points that the largest statement has about `points`, while there are groups enough
 // for all units and what the block keeps inside stays within `max_local_bytes`. Blocks of one point
-// that hold blocks (fusion leaves them) are written into the block first. Requires: the block's
-// points commute, its statements are blocks. Ensures: the same values; what the block keeps inside
-// has a dimension more. Runs after fusion of what is done row by row, and before cache, rollup and
-// thread, which share the points of each statement out.
+// that hold blocks (fusion leaves them) are written into the block first.
+//
+// With `lane_points` a point of several statements whose largest is work for `min_threads` lanes,
+// half of `lane_points` each at least, stays alone: its group has as few lanes as have
+// `lane_points` at most, but as many as keep all units at work, and tag #threads says how many.
+// Such statements wait for each other: the fewer lanes do, the more groups load meanwhile.
+// Requires: the block's points commute, its statements are blocks. Ensures: the same values; what
+// the block keeps inside has a dimension more. Runs after fusion of what is done row by row, and
+// before cache, rollup and thread, which share the points of each statement out.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +42,8 @@ struct DistributeOptions {
   std::string unit = "CU";                   // execution unit of the model that runs a group
   int64_t groups_per_unit = 8;               // left for each, at least
   int64_t max_local_bytes = 16384;           // inside the block, at most; 0: no limit
+  int64_t lane_points = 0;                   // of the largest statement for a lane; 0: all lanes
+  int64_t min_threads = 64, threads = 256;   // lanes of a group; powers of two
 };
 
 void describe(DistributeOptions& options, OptionFields& fields);
