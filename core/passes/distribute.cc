@@ -130,7 +130,7 @@ class Distributor {
   std::string run(const TensorNames& around) {
     if (std::string reason = why_not(around); !reason.empty()) return reason;
     if (const int64_t lanes = lanes_alone(); lanes > 0) {
-      if (lanes == options_.threads) return "a point is work enough for all lanes";
+      if (lanes == options_.threads) return "each point has all lanes";
       context_.note(fmt::format("{}: {} lanes for each point", block_.name, lanes));
       context_.count("blocks_of_fewer_lanes");
       block_.tags.set("threads", lanes);
