@@ -129,6 +129,7 @@ class Distributor {
   // "" or why the block stays as it is.
   std::string run(const TensorNames& around) {
     if (std::string reason = why_not(around); !reason.empty()) return reason;
+    start_indices_at_zero(block_);
     if (const int64_t lanes = lanes_alone(); lanes > 0) {
       if (lanes == options_.threads) return "each point has all lanes";
       context_.note(fmt::format("{}: {} lanes for each point", block_.name, lanes));
@@ -136,7 +137,6 @@ class Distributor {
       block_.tags.set("threads", lanes);
       return "";
     }
-    start_indices_at_zero(block_);
     const Index* index = choose_index();
     if (!index) return "it has no index of several outputs";
     const int64_t count = points_together(*index);
@@ -198,15 +198,16 @@ class Distributor {
   // Of the group of one point whose statements wait for each other; 0: it is for several points, or
   // has all lanes.
   int64_t lanes_alone() const {
-    if (options_.lane_points == 0 || block_.stmts.size() < 2 || block_.tags.has("threads"))
-      return 0;
-    const double largest = largest_statement();
+    if (options_.lane_points == 0 || block_.tags.has("threads")) return 0;
     const auto least = static_cast<double>(std::min(options_.min_threads, options_.threads));
-    if (2 * largest < least * static_cast<double>(options_.lane_points)) return 0;
+    const auto is_work = [&](const Statement& stmt) {
+      return 2 * points_of(*stmt.block()) >= least * static_cast<double>(options_.lane_points);
+    };
+    if (std::count_if(block_.stmts.begin(), block_.stmts.end(), is_work) < 2) return 0;
     // With fewer points than fill the machine each has more lanes.
     const double busy = wanted_groups() * static_cast<double>(options_.threads) / groups();
-    const double lanes =
-        std::ceil(std::max({largest / static_cast<double>(options_.lane_points), busy, least}));
+    const double lanes = std::ceil(
+        std::max({largest_statement() / static_cast<double>(options_.lane_points), busy, least}));
     if (lanes >= static_cast<double>(options_.threads)) return options_.threads;
     return std::min(static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(lanes))),
                     options_.threads);
@@ -331,8 +332,8 @@ void describe(DistributeOptions& options, OptionFields& fields) {
              "bytes that the block keeps inside, at most; 0 = no limit");
   fields.add(
       "lane_points", options.lane_points,
-      "points of the largest statement for each lane: a point of several statements that are work "
-      "for `min_threads` lanes is a group of its own, with so few lanes; 0 = all lanes",
+      "points of the largest statement for each lane: a point with two statements or more that are "
+      "work for `min_threads` lanes is a group of its own, with so few lanes; 0 = all lanes",
       {0, 1 << 20});
   fields.add("min_threads", options.min_threads, "lanes of such a group, at least; a power of two",
              {1, 1 << 20});

@@ -16,13 +16,16 @@
 // for all units and what the block keeps inside stays within `max_local_bytes`. Blocks of one point
 // that hold blocks (fusion leaves them) are written into the block first.
 //
-// With `lane_points` a point of several statements whose largest is work for `min_threads` lanes,
-// half of `lane_points` each at least, stays alone: its group has as few lanes as have
-// `lane_points` at most, but as many as keep all units at work, and tag #threads says how many.
-// Such statements wait for each other: the fewer lanes do, the more groups load meanwhile.
-// Requires: the block's points commute, its statements are blocks. Ensures: the same values; what
-// the block keeps inside has a dimension more. Runs after fusion of what is done row by row, and
-// before cache, rollup and thread, which share the points of each statement out.
+// With `lane_points` a point stays alone if two statements or more are work for `min_threads` lanes
+// (half of `lane_points` for each at least). Its group has as few lanes as have `lane_points` at
+// most, but as many as keep all units at work, and tag #threads says how many. Such statements wait
+// for each other: the fewer lanes do, the more groups load meanwhile. `threads` is what rollup and
+// thread have as well.
+//
+// Requires: the block's points commute, its statements are blocks. Ensures: the same values; where
+// points go together what the block keeps inside has a dimension more. Runs after fusion of what is
+// done row by row, and before cache, rollup and thread, which share the points of each statement
+// out.
 #pragma once
 
 #include <cstdint>

@@ -50,6 +50,7 @@ const std::map<std::string, std::vector<std::string>>& given_sets() {
       {"distribute",
        {R"({"reqs": ["kernel"], "unit": "CORE", "points": 64, "groups_per_unit": 1})",
         R"({"reqs": ["kernel"], "unit": "CORE", "points": 4096, "groups_per_unit": 1, "max_local_bytes": 0})",
+        R"({"reqs": ["kernel"], "unit": "CORE", "groups_per_unit": 1, "lane_points": 2, "min_threads": 2, "threads": 8})",
         R"({"reqs": ["a"], "unit": "CORE", "points": 512, "groups_per_unit": 1})"}},
       {"fusion",
        {R"({"reductions": true, "recompute": "always", "local": true})",
