@@ -34,22 +34,26 @@ Status no_object(const char* noun) {
   return make_error(StatusCode::failed_precondition, "there is no {} to use", noun);
 }
 
-// The C form of one launch's arguments.
+// The C form of launches' arguments, in a row.
 class ArgumentArray {
  public:
-  explicit ArgumentArray(std::span<const Argument> arguments)
-      : values_(arguments.size()), pointers_(arguments.size()) {
-    for (size_t i = 0; i < arguments.size(); ++i) {
-      values_[i] = {sizeof(stria_argument), nullptr, arguments[i].buffer.handle(),
-                    arguments[i].offset};
-      pointers_[i] = &values_[i];
+  explicit ArgumentArray(size_t count) : values_(count), pointers_(count) {}
+  // Those of the next launch.
+  const stria_argument* const* add(std::span<const Argument> arguments) {
+    const size_t first = count_;
+    for (const Argument& argument : arguments) {
+      values_[count_] = {sizeof(stria_argument), nullptr, argument.buffer.handle(),
+                         argument.offset};
+      pointers_[count_] = &values_[count_];
+      ++count_;
     }
+    return pointers_.data() + first;
   }
-  const stria_argument* const* data() { return pointers_.data(); }
 
  private:
   SmallArray<stria_argument> values_;
   SmallArray<const stria_argument*> pointers_;
+  size_t count_ = 0;
 };
 
 }  // namespace
@@ -117,11 +121,11 @@ Status Kernel::check(std::span<const Argument> arguments) const {
 Result<Event> Kernel::run(std::span<const Argument> arguments, Waits waits) const {
   STRIA_RETURN_IF_ERROR(check(arguments));
   STRIA_ASSIGN(WaitList list, WaitList::make(state_->device, waits));
-  ArgumentArray array(arguments);
+  ArgumentArray array(arguments.size());
   stria_event* done = nullptr;
   const PluginState& plugin = *state_->device->plugin;
   STRIA_RETURN_IF_ERROR(plugin.call("kernel.run", plugin.tables.kernel.run, state_->handle,
-                                    array.data(), uint64_t{arguments.size()}, list.data(),
+                                    array.add(arguments), uint64_t{arguments.size()}, list.data(),
                                     list.size(), &done));
   if (!done) return plugin.gave_nothing("kernel.run");
   return Event(state_->device, done, "kernel.run");
@@ -222,8 +226,9 @@ Result<Event> Executor::submit(std::span<const Launch> launches, Waits waits,
                                std::vector<Event>* each) const {
   if (!state_) return no_object("executor");
   const PluginState& plugin = *state_->device->plugin;
-  std::vector<ArgumentArray> arguments;
-  arguments.reserve(launches.size());
+  size_t argument_count = 0;
+  for (const Launch& launch : launches) argument_count += launch.arguments.size();
+  ArgumentArray arguments(argument_count);
   SmallArray<stria_launch> values(launches.size());
   SmallArray<const stria_launch*> pointers(launches.size());
   for (size_t i = 0; i < launches.size(); ++i) {
@@ -233,9 +238,8 @@ Result<Event> Executor::submit(std::span<const Launch> launches, Waits waits,
       if (earlier >= i)
         return invalid_argument("launch {} of a batch waits for launch {}, which is not earlier", i,
                                 earlier);
-    arguments.emplace_back(launch.arguments);
     values[i] = {sizeof(stria_launch),    nullptr,
-                 launch.kernel.handle(),  arguments.back().data(),
+                 launch.kernel.handle(),  arguments.add(launch.arguments),
                  launch.arguments.size(), launch.after.data(),
                  launch.after.size()};
     pointers[i] = &values[i];

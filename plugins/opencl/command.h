@@ -11,11 +11,14 @@
 #pragma once
 
 #include <atomic>
+#include <boost/container/small_vector.hpp>
 #include <functional>
+#include <variant>
 #include <vector>
 
 #include "context.h"
 #include "stria/sdk/event.h"
+#include "stria/sdk/executor.h"
 
 namespace stria::opencl {
 
@@ -25,12 +28,32 @@ class Queue;
 // everything that the command needs until it is done. Throws sdk::Error where it cannot even ask.
 using Enqueue = std::function<cl_int(cl_uint count, const cl_event* waits, cl_event* event)>;
 
+// A kernel of this plugin, as all are that its libraries make.
+class QueuedKernel : public sdk::Kernel {
+ public:
+  // Gives it to the driver; throws sdk::Error where the driver refuses.
+  virtual void enqueue(cl_command_queue queue, const std::vector<sdk::Argument>& arguments,
+                       cl_uint count, const cl_event* waits, cl_event* event) const = 0;
+};
+
+// No Enqueue: that would be an allocation for each of a batch.
+struct KernelLaunch {
+  sdk::Ref<sdk::Kernel> kernel;  // a QueuedKernel
+  std::vector<sdk::Argument> arguments;
+};
+
 struct Command {
   const char* what;  // "clEnqueueReadBuffer", for messages
-  Enqueue enqueue;
+  std::variant<Enqueue, KernelLaunch> work;
   // Positions of earlier commands of the batch to wait for; if there are none, it waits for what
   // the batch waits for.
-  std::vector<uint32_t> after = {};
+  boost::container::small_vector<uint32_t, 4> after = {};
+
+  // As Enqueue; a kernel goes to `queue`.
+  cl_int enqueue(cl_command_queue queue, cl_uint count, const cl_event* waits,
+                 cl_event* event) const;
+  // Lets go of what it holds: it is not enqueued again.
+  void release() { work = Enqueue(); }
 };
 
 // Done when a command or a batch is.

@@ -2,7 +2,6 @@
 #include "executor.h"
 
 #include "buffer.h"
-#include "library.h"
 #include "queue.h"
 
 namespace stria::opencl {
@@ -26,15 +25,6 @@ Queue& ClExecutor::queue_in_order() {
   return *in_order_;
 }
 
-Command ClExecutor::launch_command(const Queue& to, const sdk::Ref<sdk::Kernel>& kernel,
-                                   std::vector<sdk::Argument> arguments) {
-  return {"clEnqueueNDRangeKernel", [kernel, arguments = std::move(arguments), queue = to.handle()](
-                                        cl_uint count, const cl_event* list, cl_event* event) {
-            static_cast<const ClKernel&>(*kernel).enqueue(queue, arguments, count, list, event);
-            return CL_SUCCESS;
-          }};
-}
-
 sdk::Ref<sdk::Event> ClExecutor::start_one(Command command, sdk::Waits waits) {
   std::vector<Command> commands;
   commands.push_back(std::move(command));
@@ -43,7 +33,7 @@ sdk::Ref<sdk::Event> ClExecutor::start_one(Command command, sdk::Waits waits) {
 
 sdk::Ref<sdk::Event> ClExecutor::launch(const sdk::Ref<sdk::Kernel>& kernel,
                                         std::vector<sdk::Argument> arguments, sdk::Waits waits) {
-  return start_one(launch_command(queue_, kernel, std::move(arguments)), waits);
+  return start_one({"clEnqueueNDRangeKernel", KernelLaunch{kernel, std::move(arguments)}}, waits);
 }
 
 sdk::Ref<sdk::Event> ClExecutor::submit(std::vector<sdk::Launch> launches, sdk::Waits waits,
@@ -55,8 +45,10 @@ sdk::Ref<sdk::Event> ClExecutor::submit(std::vector<sdk::Launch> launches, sdk::
   std::vector<Command> commands;
   commands.reserve(launches.size());
   for (sdk::Launch& launch : launches) {
-    commands.push_back(launch_command(queue, launch.kernel, std::move(launch.arguments)));
-    commands.back().after.assign(launch.after, launch.after + launch.after_count);
+    Command& command =
+        commands.emplace_back("clEnqueueNDRangeKernel",
+                              KernelLaunch{std::move(launch.kernel), std::move(launch.arguments)});
+    command.after.assign(launch.after, launch.after + launch.after_count);
   }
   return start(queue, tracker(), std::move(commands), waits, each);
 }

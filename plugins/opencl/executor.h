@@ -31,8 +31,6 @@ class ClExecutor final : public sdk::Executor {
                             sdk::Waits waits) override;
 
  private:
-  static Command launch_command(const Queue& to, const sdk::Ref<sdk::Kernel>& kernel,
-                                std::vector<sdk::Argument> arguments);
   sdk::Ref<sdk::Event> start_one(Command command, sdk::Waits waits);
   // The one for batches of which nobody asks for each command's event: in order, the driver need not
   // be told of any wait within it.

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "command.h"
 #include "context.h"
 #include "program.h"
 #include "stria/sdk/executor.h"
@@ -41,7 +42,7 @@ class ClLibrary final : public sdk::Library {
 };
 
 // Outlives its library: the driver counts references.
-class ClKernel final : public sdk::Kernel {
+class ClKernel final : public QueuedKernel {
  public:
   // `code`: the kernel alone.
   ClKernel(Context& context, cl_program program, const semtree::SourceKernel& source,
@@ -53,7 +54,7 @@ class ClKernel final : public sdk::Kernel {
   // semtree::kMemoryAlignment builds the kernel anew, for any offset. Throws sdk::Error with the
   // driver's code for whatever the driver refuses, and with its log where that is a build.
   void enqueue(cl_command_queue queue, const std::vector<sdk::Argument>& arguments, cl_uint count,
-               const cl_event* waits, cl_event* event) const;
+               const cl_event* waits, cl_event* event) const override;
 
  private:
   // The driver's kernel, with what it has as its arguments: those alone that change are set.

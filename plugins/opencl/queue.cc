@@ -121,7 +121,7 @@ void Queue::end_as_one(Batch& batch) {
   for (const auto& wait : batch.waits) waits.push_back(wait.get());
   if (sdk::Outcome cause = first_failure(waits)) outcome = std::move(cause);
   if (!batch.done->handle() && !outcome) outcome = context_.lost();
-  for (Command& command : batch.commands) command.enqueue = nullptr;
+  for (Command& command : batch.commands) command.release();
   if (outcome) times = {};
   batch.done->signal(std::move(outcome), times.begin_ns, times.end_ns);
 }
@@ -143,7 +143,7 @@ void Queue::end(Batch& batch) {
       if (sdk::Outcome cause = first_failure(batch.waits_of(n))) outcome = std::move(cause);
       if (!event.handle() && !outcome) outcome = context_.lost();
     }
-    command.enqueue = nullptr;
+    command.release();
     if (outcome) times = {};
     event.signal(std::move(outcome), times.begin_ns, times.end_ns);
   }

@@ -414,7 +414,10 @@ TEST(DevicePrograms, TensorsBeginAnywhere) {
   ASSERT_TRUE(build.done.wait().ok());
   EXPECT_NE(build.library.source().value()[0].text.find("LOAD_ROW"), std::string::npos);
   hal::Kernel kernel = executor.prepare(build.library, 0).value();
-  for (const uint64_t first : {uint64_t{0}, uint64_t{1}, uint64_t{3}, uint64_t{16}}) {
+  // At the beginning, at multiples of vectors and elsewhere.
+  constexpr std::pair<uint64_t, uint64_t> kPlaces[] = {{0, 0},  {0, 16}, {16, 0}, {0, 3},
+                                                       {16, 3}, {5, 16}, {5, 0},  {0, 0}};
+  for (const auto& [target, first] : kPlaces) {
     hal::Buffer r = device.allocate(96 * sizeof(float)).value();
     hal::Buffer a = device.allocate(96 * sizeof(float)).value();
     for (const hal::Buffer& buffer : {r, a}) {
@@ -425,14 +428,18 @@ TEST(DevicePrograms, TensorsBeginAnywhere) {
       std::memcpy(mapping.data(), values, sizeof values);
       ASSERT_TRUE(mapping.unmap().value().wait().ok());
     }
-    const std::vector<hal::Argument> arguments = {{r, 5 * sizeof(float)}, {a, first * sizeof(float)}};
+    const std::vector<hal::Argument> arguments = {{r, target * sizeof(float)},
+                                                  {a, first * sizeof(float)}};
     hal::Event done = kernel.run(arguments).value();
     ASSERT_TRUE(done.wait().ok());
     hal::Mapping mapping = r.map_current().value();
     ASSERT_TRUE(mapping.ready().wait().ok());
     float values[96];
     std::memcpy(values, mapping.data(), sizeof values);
-    for (uint64_t i = 0; i < 64; ++i) ASSERT_EQ(values[5 + i], static_cast<float>(first + i)) << first;
+    for (uint64_t i = 0; i < 96; ++i)
+      ASSERT_EQ(values[i],
+                static_cast<float>(i >= target && i < target + 64 ? i - target + first : i))
+          << target << " " << first << " " << i;
   }
 }
 

@@ -139,7 +139,7 @@ class Commands : public ::testing::Test {
               if (code == CL_SUCCESS && event) *event = some<cl_event>();
               return code;
             },
-            std::move(after)};
+            {after.begin(), after.end()}};
   }
   sdk::Ref<sdk::Event> start(Context& context, std::vector<Command> commands,
                              std::vector<sdk::Event*> waits = {},
