@@ -2,9 +2,12 @@
 // What each kernel of a chain of 1,000 costs, as a batch of stria's `opencl` and as a program in C
 // asks the same driver for it: a queue in order without profiling, no events, arguments set once.
 // Both in turns; most of either is the time that the driver takes to enqueue a kernel, which is its
-// host's.
+// host's. Where the host is a machine among others, that depends on what else runs on the processor
+// that this one has got: so each round is on the next processor, and the median is over all.
 //   stria_chain_bench [--device TEXT] [--rounds N]
-// --device: the first OpenCL device whose name holds the text.
+// --device: the first OpenCL device whose name holds the text. --rounds: on each processor.
+#include <sched.h>
+
 #include <chrono>
 #include <cstdio>
 #include <vector>
@@ -28,6 +31,30 @@ double us_of_each(const auto& chain) {
   const std::chrono::duration<double, std::micro> taken = std::chrono::steady_clock::now() - begin;
   return taken.count() / kChain;
 }
+
+// Those that this process may use; it runs on any of them again when this goes.
+class Processors {
+ public:
+  Processors() { must_be_set(sched_getaffinity(0, sizeof all_, &all_)); }
+  Processors(const Processors&) = delete;
+  ~Processors() { sched_setaffinity(0, sizeof all_, &all_); }
+  int count() const { return CPU_COUNT(&all_); }
+  void move_to_next() {
+    do last_ = (last_ + 1) % CPU_SETSIZE;
+    while (!CPU_ISSET(last_, &all_));
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(last_, &one);
+    must_be_set(sched_setaffinity(0, sizeof one, &one));
+  }
+
+ private:
+  static void must_be_set(int code) {
+    if (code != 0) must(Status(StatusCode::internal, "processors cannot be chosen"));
+  }
+  cpu_set_t all_;
+  int last_ = -1;
+};
 
 // R = A + A over `count` floats, one group.
 class DriversChain {
@@ -97,22 +124,27 @@ void measure(const hal::Device& device, const OpenClDriver& driver, int64_t coun
   const DriversChain chain(driver, static_cast<size_t>(count));
   const auto ours = [&] { must(must(executor.submit(batch)).wait()); };
   const auto theirs = [&] { chain.run(); };
-  ours(), theirs();
   std::vector<double> our_us, their_us, ratios;
-  for (int round = 0; round < rounds; ++round) {
-    // Each is the first one in every other turn.
-    double a = round % 2 == 0 ? us_of_each(ours) : 0;
+  Processors processors;
+  for (int round = 0; round < rounds * processors.count(); ++round) {
+    processors.move_to_next();
+    ours(), theirs();
+    // Each is the first one in every other turn of a processor.
+    const bool first = round / processors.count() % 2 == 0;
+    double a = first ? us_of_each(ours) : 0;
     const double b = us_of_each(theirs);
-    if (round % 2 == 1) a = us_of_each(ours);
+    if (!first) a = us_of_each(ours);
     our_us.push_back(a);
     their_us.push_back(b);
     ratios.push_back(a / b);
   }
   const double each = median(our_us);
   std::printf(
-      "%7lld elements  %7.3f us  < %g us %-6s  the driver alone %7.3f us  %5.2f times as long\n",
-      static_cast<long long>(count), each, kGoalUs, each < kGoalUs ? "met" : "MISSED",
-      median(their_us), median(ratios));
+      "%7lld elements  %7.3f us (half of all %.3f to %.3f)  < %g us %-6s  the driver alone %.3f us "
+      "(%.3f to %.3f)  %.3f times as long\n",
+      static_cast<long long>(count), each, quantile(our_us, 0.25), quantile(our_us, 0.75), kGoalUs,
+      each < kGoalUs ? "met" : "MISSED", median(their_us), quantile(their_us, 0.25),
+      quantile(their_us, 0.75), median(ratios));
   std::fflush(stdout);
 }
 
@@ -140,7 +172,7 @@ void run(const std::string& text, int rounds) {
 
 int main(int argc, char** argv) {
   std::string device;
-  int rounds = 50;
+  int rounds = 10;
   if (!stria::bench::read_options(argc, argv, {{{"--device", &device}}, {{"--rounds", &rounds}}}) ||
       rounds < 1) {
     std::fprintf(stderr, "usage: stria_chain_bench [--device TEXT] [--rounds N]\n");
