@@ -38,6 +38,7 @@ Status no_object(const char* noun) {
 class ArgumentArray {
  public:
   explicit ArgumentArray(size_t count) : values_(count), pointers_(count) {}
+  ArgumentArray(const ArgumentArray&) = delete;
   // Those of the next launch.
   const stria_argument* const* add(std::span<const Argument> arguments) {
     const size_t first = count_;

@@ -45,10 +45,9 @@ sdk::Ref<sdk::Event> ClExecutor::submit(std::vector<sdk::Launch> launches, sdk::
   std::vector<Command> commands;
   commands.reserve(launches.size());
   for (sdk::Launch& launch : launches) {
-    Command& command =
-        commands.emplace_back("clEnqueueNDRangeKernel",
-                              KernelLaunch{std::move(launch.kernel), std::move(launch.arguments)});
-    command.after.assign(launch.after, launch.after + launch.after_count);
+    commands.push_back({"clEnqueueNDRangeKernel",
+                        KernelLaunch{std::move(launch.kernel), std::move(launch.arguments)}});
+    commands.back().after.assign(launch.after, launch.after + launch.after_count);
   }
   return start(queue, tracker(), std::move(commands), waits, each);
 }

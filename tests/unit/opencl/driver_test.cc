@@ -106,6 +106,26 @@ struct Staging : sdk::Object {
   ~Staging() override { calls.add("freed"); }
 };
 
+struct LoggedBuffer : sdk::Buffer {
+  LoggedBuffer() : Buffer(4) {}
+  ~LoggedBuffer() override { calls.add("buffer freed"); }
+  std::byte* data() override { return nullptr; }
+  void* map(uint64_t, uint64_t, bool, sdk::Waits, sdk::Ref<sdk::Event>*) override {
+    return nullptr;
+  }
+  sdk::Ref<sdk::Event> unmap(void*) override { return {}; }
+};
+
+struct LoggedKernel : QueuedKernel {
+  ~LoggedKernel() override { calls.add("kernel freed"); }
+  void enqueue(cl_command_queue, const std::vector<sdk::Argument>& arguments, cl_uint count,
+               const cl_event*, cl_event* event) const override {
+    calls.add("kernel with " + std::to_string(arguments.at(0).offset) + " after " +
+              std::to_string(count));
+    if (event) *event = some<cl_event>();
+  }
+};
+
 class Commands : public ::testing::Test {
  protected:
   static FoundDevice fake() {
@@ -147,6 +167,16 @@ class Commands : public ::testing::Test {
     return opencl::start(context.transfer_queue(), tracker_, std::move(commands),
                          {waits.data(), waits.size()}, each);
   }
+  // Kernels with one argument each, whose offset is its number.
+  static std::vector<Command> kernels(uint64_t count) {
+    std::vector<Command> out;
+    for (uint64_t n = 0; n < count; ++n) {
+      out.push_back({"clEnqueueNDRangeKernel",
+                     KernelLaunch{sdk::make<LoggedKernel>(), {{sdk::make<LoggedBuffer>(), n}}}});
+      if (n > 0) out.back().after = {static_cast<uint32_t>(n - 1)};
+    }
+    return out;
+  }
   // What its event says.
   static std::string outcome_of(const sdk::Ref<sdk::Event>& event) {
     EXPECT_TRUE(event->wait(UINT64_MAX));
@@ -172,6 +202,36 @@ TEST_F(Commands, FailWithWhatTheDriverSaysOfThem) {
   EXPECT_EQ(context_->lost(), nullptr);
   answers.status = CL_COMPLETE;
   EXPECT_EQ(outcome_of(start(*context_, {command("b")})), "well");
+}
+
+TEST_F(Commands, LetGoOfKernelsAndBuffersBeforeTheirEventIsDone) {
+  for (const bool in_order : {false, true}) {
+    ContextOptions options;
+    options.in_order = in_order;
+    sdk::Ref<sdk::Event> gate = sdk::make<sdk::Event>(host_);
+    sdk::Ref<sdk::Event> done = start(context(options), kernels(2), {gate.get()});
+    done->on_done([](void*, const stria_error*) { calls.add("done"); }, nullptr);
+    gate->signal();
+    EXPECT_EQ(outcome_of(done), "well");
+    std::vector<std::string> all = called();
+    EXPECT_THAT(all, ::testing::IsSupersetOf({"kernel with 0 after 0", "kernel freed",
+                                              "buffer freed", "kernel freed", "buffer freed"}));
+    EXPECT_EQ(all.back(), "done");
+  }
+}
+
+TEST_F(Commands, OfALostDeviceKeepKernelsAndBuffers) {
+  for (const bool in_order : {false, true}) {
+    answers.status = answers.status_when_finished = -9999;
+    answers.finish = CL_OUT_OF_RESOURCES;
+    ContextOptions options;
+    options.in_order = in_order;
+    sdk::Ref<sdk::Event> done = start(context(options), kernels(2));
+    EXPECT_EQ(outcome_of(done),
+              "'fake' is lost: clEnqueueNDRangeKernel on 'fake': -9999, then "
+              "clFinish: CL_OUT_OF_RESOURCES");
+    EXPECT_THAT(called(), ::testing::Each(::testing::Not(::testing::HasSubstr("freed"))));
+  }
 }
 
 TEST_F(Commands, EndWhereWaitingFailsButFinishingDoesNot) {

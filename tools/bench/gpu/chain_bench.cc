@@ -124,9 +124,11 @@ void measure(const hal::Device& device, const OpenClDriver& driver, int64_t coun
   const DriversChain chain(driver, static_cast<size_t>(count));
   const auto ours = [&] { must(must(executor.submit(batch)).wait()); };
   const auto theirs = [&] { chain.run(); };
+  ours(), theirs();  // the threads that they make may run anywhere
   std::vector<double> our_us, their_us, ratios;
   Processors processors;
-  for (int round = 0; round < rounds * processors.count(); ++round) {
+  const int64_t all_rounds = int64_t{rounds} * processors.count();
+  for (int64_t round = 0; round < all_rounds; ++round) {
     processors.move_to_next();
     ours(), theirs();
     // Each is the first one in every other turn of a processor.
@@ -172,7 +174,7 @@ void run(const std::string& text, int rounds) {
 
 int main(int argc, char** argv) {
   std::string device;
-  int rounds = 10;
+  int rounds = 20;
   if (!stria::bench::read_options(argc, argv, {{{"--device", &device}}, {{"--rounds", &rounds}}}) ||
       rounds < 1) {
     std::fprintf(stderr, "usage: stria_chain_bench [--device TEXT] [--rounds N]\n");
