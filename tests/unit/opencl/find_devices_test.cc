@@ -5,13 +5,18 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <map>
 
 #include "device_query.h"
+#include "fake_driver.h"
+#include "scripted_host.h"
 
 namespace stria::opencl {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 struct FakeDevice {
@@ -132,6 +137,54 @@ TEST(FindDevices, SaysWhyThereAreNoPlatforms) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].info.reason,
             "the OpenCL loader does not say its drivers: clGetPlatformIDs: CL_OUT_OF_HOST_MEMORY");
+}
+
+// A driver with one platform, which has no devices.
+template <const char* kName>
+OpenCl driver_of() {
+  OpenCl cl;
+  cl.clGetPlatformIDs = [](cl_uint, cl_platform_id* ids, cl_uint* count) -> cl_int {
+    if (count) *count = 1;
+    if (ids) *ids = some<cl_platform_id>();
+    return CL_SUCCESS;
+  };
+  cl.clGetPlatformInfo = [](auto, auto, size_t, void* value, size_t* size) -> cl_int {
+    if (size) *size = std::strlen(kName) + 1;
+    if (value) std::strcpy(static_cast<char*>(value), kName);
+    return CL_SUCCESS;
+  };
+  cl.clGetDeviceIDs = [](auto, auto, auto, auto, auto) -> cl_int {
+    calls.add("devices");
+    return CL_DEVICE_NOT_FOUND;
+  };
+  return cl;
+}
+
+constexpr char kPocl[] = "Portable Computing Language";
+constexpr char kOther[] = "Other";
+
+TEST(Devices, OfAPlatformThatWouldEndTheProcessAreNotAskedFor) {
+  (void)calls.take();
+  const hal::TemporaryFolder sysfs;
+  const OpenCl pocl = driver_of<kPocl>();
+  auto devices = find_devices(pocl, sysfs.path().string());
+  ASSERT_EQ(devices.size(), 1u);
+  EXPECT_FALSE(devices[0].info.available);
+  EXPECT_EQ(devices[0].info.name, kPocl);
+  EXPECT_THAT(devices[0].info.reason, HasSubstr("PoCL would abort this process"));
+  EXPECT_THAT(devices[0].info.reason, HasSubstr("mount sysfs at " + sysfs.path().string()));
+  EXPECT_THAT(calls.take(), ElementsAre());
+  // Others do not mind.
+  (void)find_devices(driver_of<kOther>(), sysfs.path().string());
+  EXPECT_THAT(calls.take(), ElementsAre("devices"));
+  // Nor does PoCL where the processor is described.
+  const std::filesystem::path topology = sysfs.path() / "devices/system/cpu/cpu0/topology";
+  std::filesystem::create_directories(topology);
+  (void)find_devices(pocl, sysfs.path().string());
+  EXPECT_THAT(calls.take(), ElementsAre());
+  std::ofstream(topology / "core_cpus") << "1\n";
+  (void)find_devices(pocl, sysfs.path().string());
+  EXPECT_THAT(calls.take(), ElementsAre("devices"));
 }
 
 }  // namespace

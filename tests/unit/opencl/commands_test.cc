@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of the plugin on a driver of the test's own making, which fails where real ones hardly ever
-// do, and tells what it was asked for.
+// Commands and the events that stand for them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <future>
-#include <mutex>
 #include <thread>
 
 #include "command.h"
-#include "device_query.h"
-#include "program.h"
+#include "fake_driver.h"
 #include "queue.h"
 #include "scripted_host.h"
-#include "stria/hal/disk_cache.h"
 #include "stria/hal/services.h"
 
 namespace stria::opencl {
@@ -25,81 +18,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-// What was called, in order; from any thread.
-class Calls {
- public:
-  void add(const std::string& call) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    all_.push_back(call);
-  }
-  std::vector<std::string> take() {
-    std::lock_guard<std::mutex> lock(mutex_);
-    return std::move(all_);
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::string> all_;  // guarded by mutex_
-};
-Calls calls;
-
-// Handles that stand for nothing.
-template <typename Handle>
-Handle some() {
-  static char place;
-  return reinterpret_cast<Handle>(&place);
-}
-
-// What the driver below says of its commands.
-struct Answers {
-  std::atomic<cl_int> wait = CL_SUCCESS;
-  std::atomic<cl_int> status = CL_COMPLETE;
-  std::atomic<cl_int> finish = CL_SUCCESS;
-  std::atomic<cl_int> status_when_finished = CL_COMPLETE;
-  void all_well() {
-    wait = finish = CL_SUCCESS;
-    status = status_when_finished = CL_COMPLETE;
-  }
-};
-Answers answers;
-
-// A driver that takes commands and says of them what the test wants.
-OpenCl telling_driver() {
-  OpenCl cl;
-  cl.clCreateContext = [](auto, auto, auto, auto, auto, cl_int* code) {
-    *code = CL_SUCCESS;
-    return some<cl_context>();
-  };
-  cl.clCreateCommandQueue = [](auto, auto, auto, cl_int* code) {
-    *code = CL_SUCCESS;
-    return some<cl_command_queue>();
-  };
-  cl.clReleaseContext = [](auto) -> cl_int { return CL_SUCCESS; };
-  cl.clReleaseCommandQueue = [](auto) -> cl_int { return CL_SUCCESS; };
-  cl.clRetainEvent = [](auto) -> cl_int { return CL_SUCCESS; };
-  cl.clReleaseEvent = [](auto) -> cl_int { return CL_SUCCESS; };
-  cl.clFlush = [](auto) -> cl_int { return CL_SUCCESS; };
-  cl.clWaitForEvents = [](auto, auto) -> cl_int { return answers.wait; };
-  cl.clGetEventInfo = [](auto, auto, auto, void* value, auto) -> cl_int {
-    *static_cast<cl_int*>(value) = answers.status;
-    return CL_SUCCESS;
-  };
-  cl.clGetEventProfilingInfo = [](auto, auto, auto, auto, auto) -> cl_int {
-    return CL_PROFILING_INFO_NOT_AVAILABLE;
-  };
-  cl.clFinish = [](auto) -> cl_int {
-    calls.add("finish");
-    answers.status = answers.status_when_finished.load();
-    return answers.finish.load();
-  };
-  cl.clEnqueueMarkerWithWaitList = [](auto, cl_uint count, auto, cl_event* event) -> cl_int {
-    calls.add("marker after " + std::to_string(count));
-    *event = some<cl_event>();
-    return CL_SUCCESS;
-  };
-  return cl;
-}
 
 // Memory that the device uses.
 struct Staging : sdk::Object {
@@ -615,186 +533,6 @@ TEST_F(Commands, BehindAFailedHostEventFailInAnyNumber) {
       sdk::Failure{STRIA_DATA_LOSS, "the disk is gone", 0, {}, {}, {}}));
   EXPECT_EQ(outcome_of(last), "the disk is gone");
   for (const std::string& call : called()) ASSERT_EQ(call, "freed");
-}
-
-// What the driver below has been told and says.
-std::atomic<cl_int> build_answer, binary_answer;
-
-// A driver that builds programs; a binary is "binary" and taken back as such.
-OpenCl building_driver() {
-  OpenCl cl = telling_driver();
-  cl.clCreateProgramWithSource = [](auto, auto, auto, auto, cl_int* code) {
-    calls.add("source");
-    *code = CL_SUCCESS;
-    return some<cl_program>();
-  };
-  cl.clCreateProgramWithBinary = [](auto, auto, auto, const size_t* size,
-                                    const unsigned char** bytes, cl_int* status, cl_int* code) {
-    calls.add(std::string(reinterpret_cast<const char*>(*bytes), *size));
-    *status = *code = binary_answer;
-    return *code == CL_SUCCESS ? some<cl_program>() : nullptr;
-  };
-  cl.clReleaseProgram = [](auto) -> cl_int {
-    calls.add("released");
-    return CL_SUCCESS;
-  };
-  cl.clBuildProgram = [](auto, auto, auto, auto, auto, auto) -> cl_int { return build_answer; };
-  cl.clGetProgramBuildInfo = [](auto, auto, auto, size_t, void* value, size_t* size) -> cl_int {
-    constexpr char kLog[] = "<source>:3:7: error: no such thing";
-    if (size) *size = sizeof kLog;
-    if (value) std::memcpy(value, kLog, sizeof kLog);
-    return CL_SUCCESS;
-  };
-  cl.clGetProgramInfo = [](auto, cl_program_info what, size_t, void* value, auto) -> cl_int {
-    if (what == CL_PROGRAM_BINARY_SIZES)
-      *static_cast<size_t*>(value) = 6;
-    else
-      std::memcpy(*static_cast<unsigned char**>(value), "binary", 6);
-    return CL_SUCCESS;
-  };
-  return cl;
-}
-
-class Programs : public ::testing::Test {
- protected:
-  void SetUp() override {
-    (void)calls.take();
-    build_answer = binary_answer = CL_SUCCESS;
-  }
-  // As a process of its own: builds, and gives what the driver was told.
-  std::vector<std::string> build(const std::string& source, const std::string& device = "fake 1.0",
-                                 const std::string& options = "-w") {
-    hal::HostFunctions functions = hal::scripted_functions(nullptr);
-    const auto cache = std::make_shared<hal::DiskCache>(folder_.path() / "cache");
-    functions.cache_get = [cache](std::string_view key) { return cache->get(key); };
-    functions.cache_put = [cache](std::string_view key, std::string_view value) {
-      cache->put(key, value);
-      return Status();
-    };
-    const hal::Services services(std::make_shared<hal::Host>(std::move(functions), 2));
-    const sdk::Host host(services.table());
-    const OpenCl cl = building_driver();
-    FoundDevice found;
-    found.info.name = device;
-    found.may_have_half = device != "no half";
-    Context context(host, cl, found);
-    (void)calls.take();
-    Program program;
-    if (source == kHalfProbe)
-      has_half_ = context.features().fp16;
-    else
-      program = build_program(context, source, options);
-    return calls.take();
-  }
-  bool has_half_ = false;
-  hal::TemporaryFolder folder_;
-};
-
-TEST_F(Programs, AreBuiltOnceForASourceItsOptionsAndADriver) {
-  EXPECT_THAT(build("a"), ElementsAre("source"));
-  EXPECT_THAT(build("a"), ElementsAre("binary"));
-  EXPECT_THAT(build("b"), ElementsAre("source"));
-  EXPECT_THAT(build("a", "fake 1.1"), ElementsAre("source"));
-  EXPECT_THAT(build("a", "fake 1.0", "-w -cl-mad-enable"), ElementsAre("source"));
-  EXPECT_THAT(build("a"), ElementsAre("binary"));
-}
-
-TEST_F(Programs, TellOnceWhetherThereIsArithmeticOnHalf) {
-  ::setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
-  EXPECT_THAT(build(kHalfProbe), ElementsAre("source", "released"));
-  EXPECT_TRUE(has_half_);
-  EXPECT_THAT(build(kHalfProbe), ElementsAre());
-  EXPECT_TRUE(has_half_);
-  build_answer = CL_BUILD_PROGRAM_FAILURE;
-  EXPECT_THAT(build(kHalfProbe, "fake 2.0"), ElementsAre("source", "released"));
-  EXPECT_FALSE(has_half_);
-  has_half_ = true;
-  build_answer = CL_SUCCESS;
-  EXPECT_THAT(build(kHalfProbe, "fake 2.0"), ElementsAre());
-  EXPECT_FALSE(has_half_);
-  EXPECT_THAT(build(kHalfProbe, "no half"), ElementsAre());
-  // A question is no fault that anyone has to look into.
-  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "stria" / "refused"));
-}
-
-TEST_F(Programs, WhoseBinaryIsDamagedOrRefusedAreBuiltAgain) {
-  EXPECT_THAT(build("a"), ElementsAre("source"));
-  binary_answer = CL_INVALID_BINARY;
-  EXPECT_THAT(build("a"), ElementsAre("binary", "source"));
-  binary_answer = CL_SUCCESS;
-  for (const auto& file : std::filesystem::directory_iterator(folder_.path() / "cache")) {
-    std::fstream bytes(file.path(), std::ios::in | std::ios::out);
-    bytes.seekp(-1, std::ios::end) << 'x';
-  }
-  EXPECT_THAT(build("a"), ElementsAre("source"));
-  EXPECT_THAT(build("a"), ElementsAre("binary"));
-}
-
-TEST_F(Programs, ThatTheDriverRejectsAreKeptAsSource) {
-  build_answer = CL_BUILD_PROGRAM_FAILURE;
-  ::setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
-  std::string message;
-  try {
-    build("a source");
-  } catch (const sdk::Error& error) {
-    message = error.what();
-    EXPECT_EQ(error.outcome()->native_message, "<source>:3:7: error: no such thing");
-  }
-  EXPECT_THAT(calls.take(), ElementsAre("source", "released"));
-  EXPECT_THAT(message, HasSubstr("clBuildProgram on 'fake 1.0': CL_BUILD_PROGRAM_FAILURE; "));
-  EXPECT_THAT(message, HasSubstr("the driver says: <source>:3:7: error: no such thing"));
-  const size_t at = message.find(folder_.path().string());
-  ASSERT_NE(at, std::string::npos) << message;
-  std::ifstream kept(message.substr(at, message.find(';', at) - at));
-  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(kept), {}), "a source");
-}
-
-// A driver with one platform, which has no devices.
-template <const char* kName>
-OpenCl driver_of() {
-  OpenCl cl;
-  cl.clGetPlatformIDs = [](cl_uint, cl_platform_id* ids, cl_uint* count) -> cl_int {
-    if (count) *count = 1;
-    if (ids) *ids = some<cl_platform_id>();
-    return CL_SUCCESS;
-  };
-  cl.clGetPlatformInfo = [](auto, auto, size_t, void* value, size_t* size) -> cl_int {
-    if (size) *size = std::strlen(kName) + 1;
-    if (value) std::strcpy(static_cast<char*>(value), kName);
-    return CL_SUCCESS;
-  };
-  cl.clGetDeviceIDs = [](auto, auto, auto, auto, auto) -> cl_int {
-    calls.add("devices");
-    return CL_DEVICE_NOT_FOUND;
-  };
-  return cl;
-}
-
-constexpr char kPocl[] = "Portable Computing Language";
-constexpr char kOther[] = "Other";
-
-TEST(Devices, OfAPlatformThatWouldEndTheProcessAreNotAskedFor) {
-  (void)calls.take();
-  const hal::TemporaryFolder sysfs;
-  const OpenCl pocl = driver_of<kPocl>();
-  auto devices = find_devices(pocl, sysfs.path().string());
-  ASSERT_EQ(devices.size(), 1u);
-  EXPECT_FALSE(devices[0].info.available);
-  EXPECT_EQ(devices[0].info.name, kPocl);
-  EXPECT_THAT(devices[0].info.reason, HasSubstr("PoCL would abort this process"));
-  EXPECT_THAT(devices[0].info.reason, HasSubstr("mount sysfs at " + sysfs.path().string()));
-  EXPECT_THAT(calls.take(), ElementsAre());
-  // Others do not mind.
-  (void)find_devices(driver_of<kOther>(), sysfs.path().string());
-  EXPECT_THAT(calls.take(), ElementsAre("devices"));
-  // Nor does PoCL where the processor is described.
-  const std::filesystem::path topology = sysfs.path() / "devices/system/cpu/cpu0/topology";
-  std::filesystem::create_directories(topology);
-  (void)find_devices(pocl, sysfs.path().string());
-  EXPECT_THAT(calls.take(), ElementsAre());
-  std::ofstream(topology / "core_cpus") << "1\n";
-  (void)find_devices(pocl, sysfs.path().string());
-  EXPECT_THAT(calls.take(), ElementsAre("devices"));
 }
 
 }  // namespace
