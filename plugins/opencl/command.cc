@@ -209,6 +209,14 @@ sdk::Ref<sdk::Event> start(Queue& queue, const sdk::Ref<sdk::Tracker>& tracker,
   Context& context = queue.context();
   context.check_not_lost();
   auto batch = std::make_unique<Batch>(Batch{queue, tracker, std::move(commands), {}, {}, {}});
+  size_t after_count = 0;
+  for (const Command& command : batch->commands) after_count += command.after.size();
+  batch->after.reserve(after_count);  // so that it stays where it is
+  for (Command& command : batch->commands) {
+    const size_t first = batch->after.size();
+    batch->after.insert(batch->after.end(), command.after.begin(), command.after.end());
+    command.after = {batch->after.data() + first, command.after.size()};
+  }
   const bool alone = batch->commands.size() == 1;
   if (each || alone || !queue.in_order() || context.event_each())
     for (size_t n = 0; n < batch->commands.size(); ++n)

@@ -11,8 +11,8 @@
 #pragma once
 
 #include <atomic>
-#include <boost/container/small_vector.hpp>
 #include <functional>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -46,8 +46,8 @@ struct Command {
   const char* what;  // "clEnqueueReadBuffer", for messages
   std::variant<Enqueue, KernelLaunch> work;
   // Positions of earlier commands of the batch to wait for; if there are none, it waits for what
-  // the batch waits for.
-  boost::container::small_vector<uint32_t, 4> after = {};
+  // the batch waits for. The caller's during start(), then the batch's.
+  std::span<const uint32_t> after = {};
 
   // As Enqueue; a kernel goes to `queue`.
   cl_int enqueue(cl_command_queue queue, cl_uint count, const cl_event* waits,
@@ -108,6 +108,7 @@ struct Batch {
   sdk::Ref<CommandEvent> done;             // of all; that of the command if there is one only
   std::vector<sdk::Outcome> refused = {};  // per command: why the driver has not taken it
   cl_event first = nullptr;  // of the first command, where `each` is empty; released by the queue
+  std::vector<uint32_t> after = {};  // of all commands, one after the other
 
   // What command n waits for, in list order. Only with `each`.
   std::vector<sdk::Event*> waits_of(size_t n) const;

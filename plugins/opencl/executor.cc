@@ -46,8 +46,8 @@ sdk::Ref<sdk::Event> ClExecutor::submit(std::vector<sdk::Launch> launches, sdk::
   commands.reserve(launches.size());
   for (sdk::Launch& launch : launches) {
     commands.push_back({"clEnqueueNDRangeKernel",
-                        KernelLaunch{std::move(launch.kernel), std::move(launch.arguments)}});
-    commands.back().after.assign(launch.after, launch.after + launch.after_count);
+                        KernelLaunch{std::move(launch.kernel), std::move(launch.arguments)},
+                        {launch.after, launch.after_count}});
   }
   return start(queue, tracker(), std::move(commands), waits, each);
 }

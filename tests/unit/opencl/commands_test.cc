@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <deque>
 #include <future>
 #include <thread>
 
@@ -63,10 +64,15 @@ class Commands : public ::testing::Test {
   }
   // Nothing is in flight when a context ends.
   void TearDown() override {
+    lists_.clear();
     EXPECT_TRUE(tracker_->wait_for_none(UINT64_MAX));
     EXPECT_TRUE(host_.tracker()->wait_for_none(UINT64_MAX));
   }
 
+  // Lists that commands may name until the test ends.
+  static std::span<const uint32_t> kept(std::vector<uint32_t> list) {
+    return lists_.emplace_back(std::move(list));
+  }
   // A command that says its number of waits; the driver answers `code`.
   static Command command(std::string name, std::vector<uint32_t> after = {},
                          cl_int code = CL_SUCCESS) {
@@ -77,7 +83,7 @@ class Commands : public ::testing::Test {
               if (code == CL_SUCCESS && event) *event = some<cl_event>();
               return code;
             },
-            {after.begin(), after.end()}};
+            kept(std::move(after))};
   }
   sdk::Ref<sdk::Event> start(Context& context, std::vector<Command> commands,
                              std::vector<sdk::Event*> waits = {},
@@ -91,7 +97,7 @@ class Commands : public ::testing::Test {
     for (uint64_t n = 0; n < count; ++n) {
       out.push_back({"clEnqueueNDRangeKernel",
                      KernelLaunch{sdk::make<LoggedKernel>(), {{sdk::make<LoggedBuffer>(), n}}}});
-      if (n > 0) out.back().after = {static_cast<uint32_t>(n - 1)};
+      if (n > 0) out.back().after = kept({static_cast<uint32_t>(n - 1)});
     }
     return out;
   }
@@ -110,6 +116,7 @@ class Commands : public ::testing::Test {
   const sdk::Host host_{services_.table()};
   const sdk::Ref<sdk::Tracker> tracker_ = sdk::make<sdk::Tracker>();
   std::unique_ptr<Context> context_;
+  static inline std::deque<std::vector<uint32_t>> lists_;
 };
 
 TEST_F(Commands, FailWithWhatTheDriverSaysOfThem) {
