@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "stria/base/shown_text.h"
+
 namespace stria {
 namespace {
 
@@ -16,45 +18,6 @@ std::string_view name_of(Severity severity) {
 }
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
-bool is_control(unsigned char c) { return c < 0x20 || c == 0x7f; }
-
-// Bytes of the UTF-8 character at `at`; 0 if there is none, or it is a control character that a
-// terminal may obey.
-size_t printable_length(std::string_view text, size_t at) {
-  auto byte = [&](size_t i) -> unsigned {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
-  };
-  const unsigned first = byte(at);
-  if (first < 0x80) return is_control(static_cast<unsigned char>(first)) ? 0 : 1;
-  const size_t length = first >= 0xC2 && first < 0xE0   ? 2
-                        : (first & 0xF0u) == 0xE0       ? 3
-                        : first >= 0xF0 && first < 0xF5 ? 4
-                                                        : 0;
-  if (length == 0) return 0;
-  unsigned code = first & (0x7Fu >> length);
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(at + i) & 0xC0u) != 0x80) return 0;
-    code = code << 6 | (byte(at + i) & 0x3Fu);
-  }
-  const bool shortest =
-      length == 2 || (length == 3 ? code >= 0x800 : code >= 0x10000 && code <= 0x10FFFF);
-  const bool surrogate = code >= 0xD800 && code < 0xE000;
-  return shortest && !surrogate && code >= 0xA0 ? length : 0;
-}
-
-std::string escaped_byte(char c) { return fmt::format("\\x{:02x}", static_cast<unsigned char>(c)); }
-
-// A message may have lines of its own; nothing else in it reaches the terminal raw.
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size();) {
-    const size_t length = text[i] == '\n' ? 1 : printable_length(text, i);
-    out += length == 0 ? escaped_byte(text[i]) : std::string(text.substr(i, length));
-    i += std::max<size_t>(length, 1);
-  }
-  return out;
-}
 
 // A source line as shown: the text, and for each byte of the line (and its end) the column it is
 // shown at.
@@ -137,8 +100,8 @@ std::string render(const SourceText& source, const Diagnostic& diagnostic) {
   ShownLine line = show(text.substr(line_begin, line_end - line_begin));
   size_t column = line.column[begin - line_begin];
   size_t width = std::max<size_t>(line.column[std::max(begin, end) - line_begin] - column, 1);
-  return fmt::format("{}:{}:{}: {}: {}\n  {}\n  {}^{}\n", escaped(source.name), at.line, at.column,
-                     name_of(diagnostic.severity), escaped(diagnostic.message), line.text,
+  return fmt::format("{}:{}:{}: {}: {}\n  {}\n  {}^{}\n", escaped_lines(source.name), at.line, at.column,
+                     name_of(diagnostic.severity), escaped_lines(diagnostic.message), line.text,
                      std::string(column, ' '), std::string(width - 1, '~'));
 }
 
