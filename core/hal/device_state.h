@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "stria/base/status.h"
+#include "stria/hal/call_in_flight.h"
 #include "stria/hal/error.h"
 #include "stria/hal/host.h"
 #include "stria/hal/info.h"
@@ -50,6 +51,7 @@ struct PluginState {
   // that comes out of the plugin is its fault and becomes `incompatible`.
   template <typename... Params, typename... Args>
   Status call(std::string_view slot, stria_error* (*function)(Params...), Args... args) const {
+    const CallInFlight in_flight(manifest.id.c_str(), slot);
     stria_error* error = nullptr;
     try {
       error = function(args...);
@@ -71,6 +73,7 @@ struct PluginState {
   // The same for slots that return nothing.
   template <typename... Params, typename... Args>
   void call(std::string_view slot, void (*function)(Params...), Args... args) const {
+    const CallInFlight in_flight(manifest.id.c_str(), slot);
     try {
       function(args...);
     } catch (...) {
