@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/base/status.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 
 #include "stria/base/check_failed.h"
 
@@ -51,7 +53,11 @@ void end_without_value(const Status& failure) {
   std::fprintf(stderr, "stria: the value of a failed Result was asked for: %s\n",
                failure.to_string().c_str());
   std::fflush(stderr);
-  std::_Exit(4);
+  end_process(4);
+}
+
+void end_process(int code) {
+  while (true) ::syscall(SYS_exit_group, code);
 }
 
 void set_check_failed_handler(void (*handler)()) { check_failed_handler.store(handler); }
@@ -61,7 +67,7 @@ void check_failed(const char* file, int line, const std::string& message) {
   std::fflush(stderr);
   if (void (*handler)() = check_failed_handler.exchange(nullptr)) handler();
   // Not abort(): exit code 4 is what the commands promise for bugs of our own.
-  std::_Exit(4);
+  end_process(4);
 }
 
 }  // namespace stria

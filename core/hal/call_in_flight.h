@@ -32,4 +32,9 @@ class CallInFlight {
   static thread_local constinit inline const CallInFlight* innermost_ = nullptr;
 };
 
+// What is told of a plugin that ends the thread that called it (pthread_exit), on that thread,
+// which is lost; null: nothing. For a process that cannot go on without the thread.
+void set_end_of_thread_handler(void (*handler)(const CallInFlight&)) noexcept;
+void end_of_thread(const CallInFlight& call) noexcept;
+
 }  // namespace stria::hal

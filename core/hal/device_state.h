@@ -4,6 +4,7 @@
 // order the caller's handles go in.
 #pragma once
 
+#include <cxxabi.h>
 #include <sys/types.h>
 
 #include <array>
@@ -55,6 +56,9 @@ struct PluginState {
     stria_error* error = nullptr;
     try {
       error = function(args...);
+    } catch (const abi::__forced_unwind&) {
+      end_of_thread(*CallInFlight::innermost());
+      throw;
     } catch (...) {
       return thrown(slot);
     }
@@ -76,6 +80,9 @@ struct PluginState {
     const CallInFlight in_flight(manifest.id.c_str(), slot);
     try {
       function(args...);
+    } catch (const abi::__forced_unwind&) {
+      end_of_thread(*CallInFlight::innermost());
+      throw;
     } catch (...) {
       (void)thrown(slot);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/hal/plugin.h"
 
+#include <cxxabi.h>
 #include <unistd.h>
 
 #include <array>
@@ -11,6 +12,8 @@
 
 #include "stria/base/text.h"
 #include "stria/hal/device_state.h"
+#include "stria/hal/kept_signals.h"
+#include "stria/hal/probe.h"
 #include "stria/hal/shared_object.h"
 #include "stria/hal/sized.h"
 #include "stria/hal/timed_call.h"
@@ -112,8 +115,9 @@ Status query_plugin(stria_plugin_query_function query, PluginState& state) {
 }
 
 // Loads `file` (absolute); the pointer's last copy unloads it.
-Status open_library(const std::filesystem::path& file, std::shared_ptr<void>& library,
-                    stria_plugin_query_function& query) {
+Status open_library(const std::filesystem::path& file, const std::string& id,
+                    std::shared_ptr<void>& library, stria_plugin_query_function& query) {
+  const CallInFlight in_flight(id.c_str(), "loading it");
   using boost::dll::load_mode::rtld_local;
   using boost::dll::load_mode::rtld_now;
   try {
@@ -124,6 +128,9 @@ Status open_library(const std::filesystem::path& file, std::shared_ptr<void>& li
   } catch (const std::exception& error) {
     return make_error(StatusCode::unavailable, "cannot load '{}': {}", file.string(),
                       one_line(error.what()));
+  } catch (const abi::__forced_unwind&) {
+    end_of_thread(in_flight);
+    throw;
   } catch (...) {
     return make_error(kPluginFault, "cannot load '{}': a constructor of it let an exception out",
                       file.string());
@@ -157,6 +164,7 @@ struct PluginLoad {
   // A step in which code of the plugin runs. What does not come back holds `state`, which keeps
   // all that it uses.
   bool step(Step step, const std::string& what, std::function<Status()> work) {
+    const KeptSignals signals;
     TimedCall call(std::move(work));
     return this->step(step, call.outcome(options.time_limit, what));
   }
@@ -217,11 +225,18 @@ LoadResult load_plugin(const std::filesystem::path& directory, const std::shared
   if (!load.versions()) return result;
   const std::filesystem::path file = home / manifest->library;
   if (!load.step(Step::elf, check_shared_object(file, kQuery))) return result;
+  if (Verdict seen = probe_plugin(home, manifest->id, options.probe, options.time_limit);
+      !seen.status.ok()) {
+    load.step(seen.step, std::move(seen.status));
+    return result;
+  }
   std::lock_guard lock(load_mutex());
   auto query = std::make_shared<stria_plugin_query_function>();
   const bool opened = load.step(
       Step::load, fmt::format("loading '{}'", file.string()),
-      [state = load.state, file, query] { return open_library(file, state->library, *query); });
+      [state = load.state, file, id = manifest->id, query] {
+        return open_library(file, id, state->library, *query);
+      });
   if (opened) load.bring_to_life(*query);
   return result;
 }
@@ -272,6 +287,7 @@ Result<std::filesystem::path> Plugin::pipeline(std::string_view kind) const {
 Result<std::vector<DeviceInfo>> Plugin::devices() const {
   STRIA_CHECK(state_, "devices of a plugin that was not loaded");
   STRIA_RETURN_IF_ERROR(state_->usable());
+  const KeptSignals signals;
   STRIA_ASSIGN(auto devices, state_->received<DeviceInfo>(
                                  "driver.enumerate", state_->tables.driver.enumerate,
                                  Received<DeviceInfo>::sink<stria_device_info>, state_->driver));
@@ -306,6 +322,7 @@ Result<Device> Plugin::open(std::string_view device_id, std::string_view options
       plugin->count(Noun::device, -1);
     }
   };
+  const KeptSignals signals;
   auto opening = std::make_shared<Opening>(state_, device_id, options);
   TimedCall call([opening]() -> Status {
     const std::shared_ptr<PluginState>& plugin = opening->plugin;

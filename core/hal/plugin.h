@@ -65,6 +65,14 @@ class Plugin {
 
 inline constexpr std::chrono::milliseconds kTimeLimit{5000};
 
+// How a plugin that has not been seen to behave is tried in a process of its own (probe.h).
+struct ProbeOptions {
+  // The executable stria_probe. Empty: it is not.
+  std::filesystem::path program;
+  // The folder where it is kept which plugins have behaved; "" keeps nothing: each load probes.
+  std::filesystem::path memory;
+};
+
 struct LoadOptions {
   std::string driver_options = "{}";  // JSON object given to the plugin's driver
   bool check_trust = true;            // owner and mode of the directory and its files
@@ -72,6 +80,7 @@ struct LoadOptions {
   // compiler. What takes longer fails, and its thread is left behind; a plugin that fails a step is
   // not used again.
   std::chrono::milliseconds time_limit = kTimeLimit;
+  ProbeOptions probe;
   std::function<void(const Verdict&)> on_verdict;  // told each verdict at once; may be empty
 };
 

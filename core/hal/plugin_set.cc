@@ -89,6 +89,7 @@ class PluginSetLoad {
     }
     LoadOptions load;
     load.time_limit = options_.time_limit;
+    load.probe = options_.probe;
     load.on_verdict = options_.on_verdict;
     if (auto it = options_.driver_options.find(record.id); it != options_.driver_options.end())
       load.driver_options = it->second;

@@ -33,6 +33,8 @@ struct SearchOptions {
   // For each step in which code of a plugin runs: a plugin that hangs costs this much and no more.
   // Devices are listed at once, so hangs there do not add up.
   std::chrono::milliseconds time_limit = kTimeLimit;
+  // How plugins that have not been seen to behave are tried first. The time limit is that of above.
+  ProbeOptions probe;
   // Told each verdict at once, for who must know how far a plugin came when it ends the process.
   std::function<void(const Verdict&)> on_verdict;
 };

@@ -1,32 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <dlfcn.h>
-#include <link.h>
-
 #include <cstdlib>
 
 #include "stria/base/text.h"
+#include "stria/hal/own_files.h"
 #include "stria/hal/plugin_set.h"
 #include "stria/hal/trust.h"
 
 namespace stria::hal {
-namespace {
-
-// The shared library that this code was linked into; empty if that is the executable itself.
-std::filesystem::path own_library() {
-  Dl_info info;
-  link_map* map = nullptr;
-  if (::dladdr1(reinterpret_cast<const void*>(&search_places), &info,
-                reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0)
-    return {};
-  // The executable's entry has an empty name.
-  if (map == nullptr || map->l_name == nullptr || *map->l_name == '\0') return {};
-  std::error_code error;
-  std::filesystem::path path = std::filesystem::canonical(map->l_name, error);
-  return error ? std::filesystem::path() : path;
-}
-
-}  // namespace
-
 std::vector<SearchPlace> search_places(const SearchOptions& options) {
   std::vector<SearchPlace> places;
   for (const auto& path : options.paths) places.push_back({path, "API", true});
@@ -44,8 +24,7 @@ std::vector<SearchPlace> search_places(const SearchOptions& options) {
     if (places.empty() || places.back().path != folder)
       places.push_back({std::move(folder), origin, false});
   };
-  std::error_code error;
-  beside(std::filesystem::read_symlink("/proc/self/exe", error), "beside the executable");
+  beside(own_executable(), "beside the executable");
   beside(own_library(), "beside the library");
   return places;
 }

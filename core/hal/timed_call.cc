@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "stria/hal/error.h"
 #include "stria/hal/signal_stack.h"
 
 namespace stria::hal {
@@ -48,7 +49,12 @@ Status TimedCall::outcome(std::chrono::nanoseconds limit, std::string_view what)
     return make_error(StatusCode::deadline_exceeded,
                       "{} has not returned within the limit of {} ms", what,
                       std::chrono::duration_cast<std::chrono::milliseconds>(limit).count());
-  Status status = result_.get();
+  Status status;
+  try {
+    status = result_.get();
+  } catch (const std::future_error&) {  // its thread ended before the work did
+    status = make_error(kPluginFault, "{}: it ended the thread that called it", what);
+  }
   if (thread_.joinable()) thread_.join();
   return status;
 }

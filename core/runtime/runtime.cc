@@ -12,6 +12,7 @@
 #include "stria/hal/disk_cache.h"
 #include "stria/hal/host.h"
 #include "stria/hal/plugin_set.h"
+#include "stria/hal/probe.h"
 #include "stria/runtime/device_selector.h"
 #include "stria/runtime/host_functions.h"
 #include "stria/runtime/inside.h"
@@ -59,6 +60,14 @@ hal::SearchOptions search_options(const RuntimeOptions& options) {
   search.only_ids = options.only_plugins;
   search.driver_options = options.plugin_options;
   search.time_limit = options.plugin_time_limit;
+  if (options.probe_plugins) {
+    search.probe.program = hal::find_probe();
+    const std::filesystem::path kept = user_cache_folder();
+    if (!kept.empty()) search.probe.memory = kept / "behaved";
+    if (search.probe.program.empty() && options.log)
+      options.log(LogLevel::debug, "plugins are not tried in a process of their own: no stria_probe "
+                                   "in ../lib/stria of the executable or of libstria");
+  }
   return search;
 }
 

@@ -8,12 +8,26 @@
 //   empty SLOT          returns success and does nothing
 //   hang SLOT           never returns
 //   crash SLOT          aborts
+//   exit SLOT CODE      calls exit; quick_exit and _exit likewise
+//   end_thread SLOT     ends the thread that called it
+//   kill SLOT           sends its process SIGKILL; fault, recurse, trap: other ends
+//   close_out, replace_out, close_err, chdir, umask, lower_limit, take_signals SLOT
+//                       changes the process behind its owner's back
+//   fork SLOT           goes on in two processes
+//   say SLOT            prints to both outputs, then aborts
+// SLOT may also be "constructor", of the shared object.
 //   info WHAT, devices WHAT, kernels WHAT, error WHAT: see below
 //   never_done, call_back_twice, leak, abort_at_exit
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -63,6 +77,13 @@ std::filesystem::path own_directory() {
   return std::filesystem::path(info.dli_fname).parent_path();
 }
 
+// Deeper than any stack.
+int recurse(int depth) {
+  volatile char room[4096];
+  room[0] = static_cast<char>(depth);
+  return depth == 0 ? room[0] : recurse(depth + 1) + room[0];
+}
+
 struct AbortAtExit {
   std::atomic<bool> armed = false;
   ~AbortAtExit() {
@@ -70,10 +91,44 @@ struct AbortAtExit {
   }
 } g_abort_at_exit;
 
+// Ends the process or the thread, or changes what is the process's: then the slot works as ever.
+void misuse_process(const Misdeed& wanted) {
+  const std::string& what = wanted.what;
+  if (what == "exit") std::exit(wanted.code);
+  if (what == "quick_exit") std::quick_exit(wanted.code);
+  if (what == "_exit") ::_exit(wanted.code);
+  if (what == "end_thread") ::pthread_exit(nullptr);
+  if (what == "kill") ::kill(::getpid(), SIGKILL);
+  if (what == "fault") *static_cast<volatile int*>(nullptr) = 1;
+  if (what == "trap") __builtin_trap();
+  if (what == "recurse") recurse(1);
+  if (what == "close_out") ::close(STDOUT_FILENO);
+  if (what == "close_err") ::close(STDERR_FILENO);
+  if (what == "replace_out") ::dup2(::open("/dev/null", O_WRONLY), STDOUT_FILENO);
+  if (what == "chdir" && ::chdir("/") != 0) std::abort();
+  if (what == "umask") ::umask(0777);
+  if (what == "lower_limit") {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = 250;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  if (what == "take_signals")
+    for (int number : {SIGINT, SIGTERM, SIGSEGV, SIGABRT}) ::signal(number, SIG_IGN);
+  if (what == "fork") (void)!::fork();
+  if (what == "say") {
+    std::printf("said to out\033[31m\n");
+    std::fprintf(stderr, "said to err: no such thing\n");
+    std::fflush(nullptr);
+    std::abort();
+  }
+}
+
 // What a slot does instead of its work; nothing if it is to work.
 std::optional<stria_error*> misbehave(const char* slot) {
   const Misdeed wanted = misdeed();
   if (wanted.where != slot) return std::nullopt;
+  misuse_process(wanted);
   if (wanted.what == "throw") throw 7;
   if (wanted.what == "throw_text") throw std::runtime_error("thrown by a bad plugin");
   if (wanted.what == "empty") return nullptr;
@@ -278,6 +333,18 @@ stria_error* flush(stria_executor* executor) {
     return Controlled<Right::executor_table.flush, kName_executor_flush>::call(executor);
   return &error;
 }
+
+// As the file says, when the shared object is loaded.
+struct Constructor {
+  Constructor() {
+    std::string text;
+    std::getline(std::ifstream(own_directory() / "misdeed"), text);
+    const Misdeed wanted = Misdeed::parse(text);
+    if (wanted.where != "constructor") return;
+    if (wanted.what == "crash") std::abort();
+    misuse_process(wanted);
+  }
+} g_constructor;
 
 }  // namespace
 

@@ -55,7 +55,7 @@ TEST_F(BadCommandTest, DevicesListsAllInOneLineEachAndSucceeds) {
   const int good = 2;  // at least `reference` and `llvm_cpu`, of the build tree
   EXPECT_GE(std::count(ended.out.begin(), ended.out.end(), '\n'), 6 + good);
   for (const char* line :
-       {"broken: plugin hangs: driver.enumerate has not returned within the limit of 2000 ms\n",
+       {"broken: plugin hangs: it has not returned within the limit of 2000 ms, in driver.enumerate\n",
         "broken: plugin throws: driver.enumerate: an exception came out of the plugin\n",
         "one two [31m", "plugin.json:2:11: error: not JSON", "(mode 777); to trust it: chmod go-w",
         "aborts:0 ", "reference:0 ", "llvm_cpu:0 "})
@@ -70,8 +70,8 @@ TEST_F(BadCommandTest, DevicesListsAroundPluginsThatEndTheProcess) {
   const Ended ended = run("devices");
   EXPECT_EQ(ended.code, 0) << ended.err;
   for (const char* line :
-       {"broken: plugin a_crashes: crashed: Aborted while its devices were listed\n",
-        "broken: plugin b_crashes: crashed: Aborted while its devices were listed\n",
+       {"broken: plugin a_crashes: it crashed (Aborted), in driver.enumerate\n",
+        "broken: plugin b_crashes: it crashed (Aborted), in driver.create\n",
         "plugin.json:2:11: error: not JSON", "works:0 ", "reference:0 ", "llvm_cpu:0 "})
     EXPECT_THAT(ended.out, HasSubstr(line));
   EXPECT_TRUE(plugin_of(run("devices --json"), "works").at("ok"));
@@ -84,7 +84,7 @@ TEST_F(BadCommandTest, DevicesListsTheSecondOfTwoPluginsWithOneIdWhereTheFirstCr
   files_.set_plugin_path(a.string() + ":" + b.string());
   const Ended ended = run("devices");
   EXPECT_EQ(ended.code, 0) << ended.err;
-  for (const char* line : {"broken: plugin twin: crashed: Aborted while its devices were listed\n",
+  for (const char* line : {"broken: plugin twin: it crashed (Aborted), in driver.enumerate\n",
                            "twin:0 ", "reference:0 ", "llvm_cpu:0 "})
     EXPECT_THAT(ended.out, HasSubstr(line));
 }
@@ -192,7 +192,7 @@ TEST_F(BadCommandTest, DoctorSaysHowFarEachPluginCameAndWhatWouldMendIt) {
   };
   const Expected expected[] = {
       {"a_writable", "trust", "(mode 777)", "chmod go-w '"},
-      {"b_crashes", "enumerate", "crashed: Aborted", "report it to the plugin's maker"},
+      {"b_crashes", "enumerate", "it crashed (Aborted), in driver.enumerate", "report it to the plugin's maker"},
       {"c_crashes_in_kernel", "self-test", "crashed: Aborted", "report it"},
       {"d_hangs", "create", "within the limit of 2000 ms", "--time-limit 60"},
       {"e_needs", "", "", "apt-get install libabsent1"},

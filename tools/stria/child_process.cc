@@ -18,7 +18,7 @@ namespace stria::command {
 std::string failure_of(int wait_status) {
   if (WIFSIGNALED(wait_status))
     return fmt::format("crashed: {}", ::strsignal(WTERMSIG(wait_status)));
-  return WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0 ? "" : "ended the process";
+  return fmt::format("ended the process with exit code {}", WEXITSTATUS(wait_status));
 }
 
 ChildEnd run_in_child(const std::function<WorkEnd()>& work, Prints prints) {
@@ -39,7 +39,7 @@ ChildEnd run_in_child(const std::function<WorkEnd()>& work, Prints prints) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  for (WorkEnd end : {WorkEnd::hangs, WorkEnd::unwritable})
+  for (WorkEnd end : {WorkEnd::well, WorkEnd::hangs, WorkEnd::unwritable})
     if (WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(end)) return {end, ""};
   return {WorkEnd::well, failure_of(status)};
 }

@@ -8,14 +8,14 @@
 
 namespace stria::command {
 
-// What to say of a wait status: "crashed: Aborted", "ended the process"; empty if it ended with 0.
+// What to say of a wait status: "crashed: Aborted", "ended the process with exit code 0".
 std::string failure_of(int wait_status);
 
 enum class Prints { yes, no };
 
 // How work in a child ended by itself. The numbers are ones that nobody else's exit() is likely to
-// use.
-enum class WorkEnd { well = 0, hangs = 97, unwritable = 98 };
+// use: who ends with 0 has not come to the end of its work.
+enum class WorkEnd { well = 96, hangs = 97, unwritable = 98 };
 
 struct ChildEnd {
   WorkEnd work = WorkEnd::well;

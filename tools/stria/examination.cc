@@ -217,7 +217,6 @@ Examination examine(const hal::FoundPlugin& found, std::chrono::milliseconds ste
     return examination;
   }
   std::string failure = ended ? failure_of(status) : "hangs";
-  if (failure.empty()) failure = "ended the process";  // with code 0, but before it had said all
   examination.steps.push_back({step_in_progress(examination), std::move(failure)});
   return examination;
 }

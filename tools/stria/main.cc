@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `stria`: one file per verb; results go to stdout, everything else to stderr.
-#include <unistd.h>
-
 #include <cstdio>
 #include <exception>
 #include <new>
 
 #include "command_line.h"
+#include "plugin_guard.h"
 #include "standard_output.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -79,12 +78,11 @@ int guarded_command(int count, char** arguments) {
 }  // namespace
 
 int main(int count, char** arguments) {
+  stria::command::guard_process();
   const int code = guarded_command(count, arguments);
   std::fflush(nullptr);
 #if defined(__SANITIZE_ADDRESS__)
   __lsan_do_leak_check();
 #endif
-  // Everything is written. What plugins and vendors' drivers would do at exit may crash or hang: it
-  // is not ours to run, and must not change how we end.
-  ::_exit(code);
+  stria::command::leave(code);  // everything is written
 }

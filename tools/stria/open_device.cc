@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "plugin_guard.h"
 #include "stria/runtime/device_selector.h"
 
 namespace stria::command {
@@ -27,6 +28,9 @@ Outcome open_device(const std::string& selector, Device& device, double time_lim
   // Nothing was loaded if the plugin is not there, so all may be loaded now, to say what is.
   const Runtime runtime = one.plugins().empty() ? Runtime(runtime_options(time_limit_s, threads)) : one;
   STRIA_OR_FAIL(device, ExitCode::device, runtime.open(selector));
+  static std::string plugin;  // one device a process
+  plugin = device.info().plugin;
+  name_suspect(plugin.c_str());
   return Outcome();
 }
 

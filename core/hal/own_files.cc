@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/hal/own_files.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+namespace stria::hal {
+
+std::filesystem::path own_executable() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error);
+}
+
+std::filesystem::path own_library() {
+  Dl_info info;
+  link_map* map = nullptr;
+  if (::dladdr1(reinterpret_cast<const void*>(&own_library), &info, reinterpret_cast<void**>(&map),
+                RTLD_DL_LINKMAP) == 0)
+    return {};
+  // The executable's entry has an empty name.
+  if (map == nullptr || map->l_name == nullptr || *map->l_name == '\0') return {};
+  std::error_code error;
+  std::filesystem::path path = std::filesystem::canonical(map->l_name, error);
+  return error ? std::filesystem::path() : path;
+}
+
+}  // namespace stria::hal

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files that this code runs from: what belongs to it is found beside them.
+#pragma once
+
+#include <filesystem>
+
+namespace stria::hal {
+
+// "" where /proc is not there.
+std::filesystem::path own_executable();
+
+// The shared library that this code was linked into; "" if that is the executable itself.
+std::filesystem::path own_library();
+
+}  // namespace stria::hal

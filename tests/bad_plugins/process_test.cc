@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plugins that end, change or leave the process that they are loaded into: the command lists the
+// good ones beside them, says who did what, and ends with the code for a device that failed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "bad_folder.h"
+#include "command.h"
+
+namespace stria::bad_plugins {
+namespace {
+
+using end_to_end::Ended;
+using end_to_end::words;
+using ::testing::HasSubstr;
+
+class ProcessTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    files_.write("plus_one.tile", "function plus_one(A[N]) -> (B) { B = A + 1; }\n");
+    fs::permissions(files_.path("."), fs::perms(0700));
+    files_.set_plugin_path(plugins().string());
+  }
+  fs::path plugins() const { return files_.path("plugins"); }
+  Ended run(const std::string& command) { return files_.stria(words(command)); }
+  // Lists; the plugin "bad" alone may be broken. What is said of it.
+  std::string listed(const std::string& command = "devices --json --time-limit 2") {
+    const Ended ended = run(command);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    const nlohmann::json all = nlohmann::json::parse(ended.out, nullptr, false);
+    EXPECT_TRUE(all.is_object()) << ended.out << ended.err;
+    std::string error;
+    bool works = false, reference = false;
+    if (all.is_object())
+      for (const auto& plugin : all.at("plugins")) {
+        if (plugin.at("id") == "bad") error = plugin.at("error");
+        works = works || (plugin.at("id") == "works" && plugin.at("ok"));
+        reference = reference || (plugin.at("id") == "reference" && plugin.at("ok"));
+      }
+    EXPECT_TRUE(works && reference) << ended.out;
+    return error;
+  }
+  void make(const std::string& misdeed) {
+    fs::remove_all(plugins());
+    make_bad(plugins(), "bad", misdeed);
+    make_bad(plugins(), "works");
+  }
+  end_to_end::Folder files_;
+};
+
+constexpr const char* kRun =
+    "run plus_one.tile --device bad --time-limit 5 --input A=random:1 --shape A=16 --output "
+    "B=b.npy";
+
+struct Doing {
+  const char *what, *code, *said;
+};
+
+TEST_F(ProcessTest, DevicesListsAroundPluginsThatEndTheProcess) {
+  const Doing doings[] = {
+      {"exit", "0", "it ended the process with exit code 0"},
+      {"_exit", "0", "it ended the process with exit code 0"},
+      {"quick_exit", "0", "it ended the process with exit code 0"},
+      {"exit", "7", "it ended the process with exit code 7"},
+      {"crash", "0", "it crashed (Aborted)"},
+      {"kill", "0", "it crashed (Killed)"},
+      {"fault", "0", "it crashed (Segmentation fault)"},
+      {"recurse", "0", "it crashed (Segmentation fault)"},
+      {"say", "0", "its last words: said to err: no such thing\\x0asaid to out\\x1b[31m"},
+  };
+  const std::pair<const char*, const char*> places[] = {
+      {"constructor", "while it was being loaded"},   {"query", "in stria_plugin_query"},
+      {"driver.create", "in driver.create"},          {"driver.enumerate", "in driver.enumerate"},
+      {"driver.open", "while device '0' was opened"}, {"driver.shutdown", "in driver.shutdown"},
+  };
+  for (const Doing& doing : doings)
+    for (const auto& [place, activity] : places) {
+      SCOPED_TRACE(std::string(doing.what) + " " + place);
+      make(std::string(doing.what) + " " + place + " " + doing.code);
+      const std::string error = listed();
+      EXPECT_THAT(error, HasSubstr("plugin bad: "));
+      EXPECT_THAT(error, HasSubstr(doing.said));
+      EXPECT_THAT(error, HasSubstr(activity));
+    }
+}
+
+TEST_F(ProcessTest, DevicesSaysWhatAPluginChangedOfTheProcess) {
+  const std::pair<const char*, const char*> doings[] = {
+      {"close_out", "it closed the host's standard output"},
+      {"close_err", "it closed the host's standard error"},
+      {"replace_out", "it put another file in place of the host's standard output"},
+      {"chdir", "it changed the working folder to '/'"},
+      {"umask", "it changed the file mode mask"},
+      {"lower_limit", "it lowered resource limit"},
+      {"end_thread", "it ended the thread that called it"},
+  };
+  for (const auto& [what, said] : doings)
+    for (const char* place : {"constructor", "query", "driver.create"}) {
+      SCOPED_TRACE(std::string(what) + " " + place);
+      make(std::string(what) + " " + place);
+      EXPECT_THAT(listed(), HasSubstr(said));
+    }
+}
+
+// A process more, which goes away, does not confuse who watches.
+TEST_F(ProcessTest, AForkIsNoSecondAnswer) {
+  for (const char* place : {"constructor", "driver.enumerate"}) {
+    make(std::string("fork ") + place);
+    EXPECT_EQ(listed(), "") << place;
+  }
+}
+
+TEST_F(ProcessTest, SignalHandlersStayTheHosts) {
+  make("take_signals driver.create");
+  EXPECT_EQ(listed(), "");
+  const Ended ended = run(kRun);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+}
+
+// What was seen is known the second time; a plugin that changes is looked at again.
+TEST_F(ProcessTest, AChangedPluginIsProbedAgain) {
+  make("");
+  EXPECT_EQ(listed(), "");
+  put(plugins() / "bad" / "misdeed", "exit constructor 0");
+  EXPECT_THAT(listed(), HasSubstr("it ended the process with exit code 0"));
+  put(plugins() / "bad" / "misdeed", "");
+  EXPECT_EQ(listed(), "");
+}
+
+TEST_F(ProcessTest, ARunThatAPluginEndsIsNoSuccess) {
+  const Doing doings[] = {
+      {"exit", "0", "it ended the process: it called exit"},
+      {"quick_exit", "0", "it ended the process: it called exit"},
+      {"_exit", "0", "it ended the process: it called _exit(0)"},
+      {"crash", "0", "it crashed (Aborted)"},
+      {"fault", "0", "it crashed (Segmentation fault)"},
+      {"trap", "0", "it crashed (Illegal instruction)"},
+      {"recurse", "0", "it crashed (Segmentation fault)"},
+      {"end_thread", "0", "it ended the thread that called it"},
+  };
+  for (const Doing& doing : doings)
+    for (const char* slot :
+         {"compiler.build", "executor.prepare", "executor.submit", "buffer.map_discard"}) {
+      SCOPED_TRACE(std::string(doing.what) + " " + slot);
+      make(std::string(doing.what) + " " + slot + " " + doing.code);
+      fs::remove(files_.path("b.npy"));
+      const Ended ended = run(kRun);
+      EXPECT_EQ(ended.code, 3) << ended.err;
+      EXPECT_THAT(ended.err, HasSubstr("plugin bad: "));
+      EXPECT_THAT(ended.err, HasSubstr(doing.said));
+      EXPECT_FALSE(fs::exists(files_.path("b.npy")));
+    }
+}
+
+TEST_F(ProcessTest, AutoTakesAGoodDeviceBesideBadOnes) {
+  for (const char* misdeed : {"exit constructor 0", "crash driver.open", "hang driver.enumerate",
+                              "hang driver.open", "kill driver.create"}) {
+    SCOPED_TRACE(misdeed);
+    make(misdeed);
+    const Ended ended =
+        run("run plus_one.tile --device auto --input A=random:1 --shape A=16 --output B=b.npy");
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_TRUE(fs::exists(files_.path("b.npy")));
+  }
+}
+
+}  // namespace
+}  // namespace stria::bad_plugins

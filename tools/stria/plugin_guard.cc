@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin_guard.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <string_view>
+
+#include "failure.h"
+#include "stria/base/check_failed.h"
+#include "stria/hal/call_in_flight.h"
+
+// Sanitizers report crashes themselves, and have these functions of the C library already.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define STRIA_SANITIZED 1
+#else
+#define STRIA_SANITIZED 0
+#endif
+
+namespace stria::command {
+namespace {
+
+constexpr int kFatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+struct sigaction before[std::size(kFatal)];
+constexpr size_t kStackBytes = size_t{64} << 10;
+alignas(16) char handler_stack[kStackBytes];
+// 0 until guard_process() and after leave(): who ends the process then is us.
+std::atomic<pid_t> guarded = 0;
+std::atomic<const char*> suspect = nullptr;
+
+// Of a message, without allocating: everything here may run in a signal handler.
+class Line {
+ public:
+  Line& operator<<(std::string_view text) {
+    const size_t room = sizeof text_ - size_;
+    const size_t count = text.size() < room ? text.size() : room;
+    std::memcpy(text_ + size_, text.data(), count);
+    size_ += count;
+    return *this;
+  }
+  Line& operator<<(int number) {
+    char digits[12];
+    size_t at = sizeof digits;
+    unsigned left = number < 0 ? 0u - static_cast<unsigned>(number) : static_cast<unsigned>(number);
+    do digits[--at] = static_cast<char>('0' + left % 10);
+    while ((left /= 10) > 0);
+    if (number < 0) digits[--at] = '-';
+    return *this << std::string_view(digits + at, sizeof digits - at);
+  }
+  void write() const {
+    for (size_t done = 0; done < size_;) {
+      const ssize_t count = ::write(STDERR_FILENO, text_ + done, size_ - done);
+      if (count <= 0) return;
+      done += static_cast<size_t>(count);
+    }
+  }
+
+ private:
+  char text_[512];
+  size_t size_ = 0;
+};
+
+// "plugin llvm_cpu: executor.submit: it " or, where nothing is known, whose it can only be.
+Line& begin(Line& line, const hal::CallInFlight* call) {
+  line << "stria: ";
+  const char* const name = suspect.load();
+  if (call == nullptr && name != nullptr)
+    return line << "plugin " << name << ": it, its driver or a kernel ";
+  if (call == nullptr) return line << "a plugin or its driver ";
+  return line << "plugin " << call->plugin() << ": " << call->slot() << ": it ";
+}
+
+[[noreturn]] void end_for(const hal::CallInFlight* call, std::string_view what, int code) {
+  Line line;
+  begin(line, call) << what;
+  if (code >= 0) line << code;
+  line << (code >= 0 ? ")\n" : "\n");
+  line.write();
+  end_process(static_cast<int>(ExitCode::device));
+}
+
+bool is_guarded() { return guarded.load() == ::getpid(); }
+
+// exit() and quick_exit() get here; we never call them.
+void at_exit() {
+  if (is_guarded())
+    end_for(hal::CallInFlight::innermost(), "ended the process: it called exit", -1);
+}
+
+void at_end_of_thread(const hal::CallInFlight& call) {
+  if (is_guarded()) end_for(&call, "ended the thread that called it", -1);
+}
+
+// Where the thread was when the signal came.
+const void* place_of(const void* context) {
+#if defined(__x86_64__)
+  const auto* at = static_cast<const ucontext_t*>(context);
+  return reinterpret_cast<const void*>(at->uc_mcontext.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return reinterpret_cast<const void*>(static_cast<const ucontext_t*>(context)->uc_mcontext.pc);
+#else
+  (void)context;
+  return nullptr;
+#endif
+}
+
+// Threads of ours but the main one run plugins' work and nothing else that leaves this executable:
+// who is on another thread and elsewhere is a plugin, its driver, or code that they have made.
+bool is_foreign(const void* place) {
+  if (::gettid() == ::getpid()) return false;
+  Dl_info here{}, there{};
+  if (::dladdr(reinterpret_cast<const void*>(&guard_process), &here) == 0) return false;
+  return ::dladdr(place, &there) == 0 || there.dli_fbase != here.dli_fbase;
+}
+
+void on_fatal_signal(int number, siginfo_t* info, void* context) {
+  for (size_t i = 0; i < std::size(kFatal); ++i) ::sigaction(kFatal[i], &before[i], nullptr);
+  const hal::CallInFlight* const call = hal::CallInFlight::innermost();
+  if (is_guarded() && (call != nullptr || is_foreign(place_of(context)))) {
+    Line line;
+    begin(line, call) << "crashed (" << ::sigdescr_np(number) << ")\n";
+    line.write();
+    end_process(static_cast<int>(ExitCode::device));
+  }
+  // A fault happens again when the handler returns; what was sent does not.
+  if (info->si_code <= 0) ::raise(number);
+}
+
+}  // namespace
+
+void guard_process() {
+  guarded.store(::getpid());
+  std::atexit(at_exit);
+  std::at_quick_exit(at_exit);
+  hal::set_end_of_thread_handler(at_end_of_thread);
+#if !STRIA_SANITIZED
+  const stack_t stack = {.ss_sp = handler_stack, .ss_flags = 0, .ss_size = kStackBytes};
+  ::sigaltstack(&stack, nullptr);
+  struct sigaction action{};
+  action.sa_sigaction = on_fatal_signal;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  for (size_t i = 0; i < std::size(kFatal); ++i) ::sigaction(kFatal[i], &action, &before[i]);
+#endif
+}
+
+void name_suspect(const char* plugin) { suspect.store(plugin); }
+
+void leave(int code) {
+  guarded.store(0);
+  end_process(code);
+}
+
+}  // namespace stria::command
+
+#if !STRIA_SANITIZED
+// Exported, so that these take the place of the C library's for every shared object of the process:
+// nothing else is told when somebody ends it so. A child that a driver has forked ends as it likes.
+extern "C" __attribute__((visibility("default"))) void _exit(int code) {
+  using namespace stria;
+  if (command::is_guarded())
+    command::end_for(hal::CallInFlight::innermost(), "ended the process: it called _exit(", code);
+  end_process(code);
+}
+extern "C" __attribute__((visibility("default"))) void _Exit(int code) { ::_exit(code); }
+#endif

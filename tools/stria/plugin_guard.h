@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Code of plugins, and of the drivers they open, runs in this process and may end it. Then the
+// command still says whose code it was, and ends with the code for a device that failed.
+#pragma once
+
+namespace stria::command {
+
+// From here on:
+// - exit, quick_exit and _exit called by anybody else than leave() end the process with code 3 and
+//   a message that names the plugin and what was called, where that is known;
+// - so does a fatal signal on a thread that is in a plugin's call or in code of a plugin's shared
+//   object; others do what they did before;
+// - so does a plugin that ends the thread which called it.
+// Processes that a plugin forks are left alone. Once, at the beginning of main.
+void guard_process();
+
+// Whose code it is that crashes on a thread of its own, in a kernel for example. Not copied: lives as
+// long as the process. Null: nobody's.
+void name_suspect(const char* plugin);
+
+// Ends the process with this code at once: what plugins and vendors' drivers would do at exit may
+// crash or hang, is not ours to run, and must not change how we end.
+[[noreturn]] void leave(int code);
+
+}  // namespace stria::command
