@@ -2,7 +2,6 @@
 #include "stria/semtree/c_expression.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include "stria/base/status.h"
@@ -36,23 +35,9 @@ std::string without_parentheses(std::string text) {
 
 CExpressions::CExpressions(const Function& function, const Dialect& dialect, Speller& speller)
     : function_(function), dialect_(dialect), speller_(speller) {
-  for (const Parameter& param : function.params) {
-    memories_.push_back(unique(param.name));
-    taken_.insert(memories_.back() + "_base");
-    taken_.insert(memories_.back() + "_at");
-  }
-  for (const Array& array : function.arrays) memories_.push_back(unique(array.name));
-  for (const Variable& var : function.vars) variables_.push_back(unique(var.name));
-}
-
-std::string CExpressions::unique(std::string name) {
-  for (char& c : name)
-    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-  // Names that begin with an underscore or a digit are not ours to use.
-  if (name.empty() || !std::isalpha(static_cast<unsigned char>(name[0]))) name = "v" + name;
-  const std::string base = name;
-  for (int n = 1; dialect_.reserved.count(name) || !taken_.insert(name).second; ++n) name = fmt::format("{}_{}", base, n);
-  return name;
+  for (const Parameter& param : function.params) memories_.push_back(names_.of_program(param.name));
+  for (const Array& array : function.arrays) memories_.push_back(names_.of_program(array.name));
+  for (const Variable& var : function.vars) variables_.push_back(names_.of_program(var.name));
 }
 
 // ---- constants
@@ -327,7 +312,7 @@ std::vector<std::string> CExpressions::store(const Place& place, const Expr& val
   std::vector<std::string> out;
   std::string vector = lanes;
   if (value.kind != ExprKind::variable || truth) {
-    vector = unique("lanes");
+    vector = names_.of_temporary();
     out.push_back(fmt::format("{} {} = {};", type(stored), vector, lanes));
   }
   for (int i = 0; i < place.lanes; ++i) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "stria/semtree/source_names.h"
 #include "stria/semtree/speller.h"
 #include "stria/semtree/tree.h"
 
@@ -31,7 +32,6 @@ class CExpressions {
   std::string element(const Place& place);
 
  private:
-  std::string unique(std::string name);
   std::string literal(const Scalar& value, DataType type);
   std::string constant(const Expr& e);
   std::string operation(const Expr& e);
@@ -53,7 +53,7 @@ class CExpressions {
   const Function& function_;
   const Dialect& dialect_;
   Speller& speller_;
-  std::set<std::string> taken_;
+  SourceNames names_;
   std::vector<std::string> variables_;
   std::vector<std::string> memories_;
 };

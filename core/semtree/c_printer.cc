@@ -5,6 +5,7 @@
 #include <set>
 
 #include "stria/semtree/c_expression.h"
+#include "stria/semtree/source_names.h"
 
 namespace stria::semtree {
 namespace {
@@ -21,11 +22,11 @@ class KernelPrinter {
     const std::string offset = speller_.type_name({DataType::u64, 1});
     std::string params;
     for (size_t i = 0; i < function_.params.size(); ++i)
-      params += fmt::format("{}{}{}_base, const {} {}_at", i ? ", " : "", pointer(i), name(i), offset, name(i));
-    for (const std::string& note : function_.notes) out_ += fmt::format("// {}\n", note);
+      params += fmt::format("{}{}{}, const {} {}", i ? ", " : "", pointer(i), base(i), offset, at(i));
+    for (const std::string& note : function_.notes) out_ += fmt::format("// {}\n", comment_text(note));
     out_ += speller_.expand({dialect_.kernel, {}}, {}, {}, {std::to_string(group_points), symbol, params}) + "\n{\n";
     for (size_t i = 0; i < function_.params.size(); ++i)
-      line(1, fmt::format("{}{} = {}_base + {}_at;", pointer(i), name(i), name(i), name(i)));
+      line(1, fmt::format("{}{} = {} + {};", pointer(i), name(i), base(i), at(i)));
     for (size_t i = 0; i < function_.arrays.size(); ++i) declare(static_cast<int>(function_.params.size() + i));
     const Type index{function_.index_type, 1};
     const auto number = [&](const std::string& name, const std::string& value) {
@@ -52,6 +53,8 @@ class KernelPrinter {
 
  private:
   const std::string& name(size_t param) const { return expressions_.memory(static_cast<int>(param)); }
+  std::string base(size_t param) const { return own_name("base", name(param)); }
+  std::string at(size_t param) const { return own_name("at", name(param)); }
 
   std::string pointer(size_t i) {
     const Parameter& param = function_.params[i];
@@ -157,7 +160,10 @@ class KernelPrinter {
 
 }  // namespace
 
+CPrinter::CPrinter(const Dialect& dialect) : dialect_(dialect), names_(check_names(dialect)) {}
+
 Result<std::string> CPrinter::add(const Function& function, const std::string& symbol, int64_t group_points) {
+  STRIA_RETURN_IF_ERROR(names_);
   Speller speller(dialect_, known_helpers_, helpers_);
   std::string kernel = "\n" + KernelPrinter(function, dialect_, speller).print(symbol, group_points);
   STRIA_RETURN_IF_ERROR(speller.status());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel tree as source text of a C-family language, spelled by a Dialect. One work item runs one
-// parallel point. For each parameter `P` of the function a kernel has two: the memory object `P_base`, and
-// `P_at`, the element of it (unsigned, 64 bits) at which the tensor starts.
+// parallel point. For each parameter `P` of the function a kernel has two: the memory object `stria_base_P`, and
+// `stria_at_P`, the element of it (unsigned, 64 bits) at which the tensor starts. source_names.h says what is
+// called how.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace stria::semtree {
 // Collects the kernels of one source text.
 class CPrinter {
  public:
-  explicit CPrinter(const Dialect& dialect) : dialect_(dialect) {}
+  explicit CPrinter(const Dialect& dialect);
 
   // Adds `function` as a kernel called `symbol`. Points are run in groups of `group_points`; those of the
   // last group that the function does not have do nothing. The kernel's text, which needs that of
@@ -29,6 +30,7 @@ class CPrinter {
 
  private:
   const Dialect& dialect_;
+  Status names_;  // the dialect's own are none of the program's
   std::set<std::string> known_helpers_;
   std::string helpers_;
 };

@@ -10,12 +10,12 @@
 //   $I $J     signed integer type as wide as an element of $T, of $S, with the same lanes
 //   $U        unsigned integer type as wide as an element of $T, with the same lanes
 //   $n        lanes, nothing if 1
+// What a dialect itself defines begins with "stria_" or "STRIA_": source_names.h says whose names are which.
 #pragma once
 
 #include <array>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,8 +37,8 @@ struct Dialect {
   // element's with `vector_mark` and the number of lanes behind it; a vector of truth values is `lane_mask` with all bits of
   // a lane set or none. fp16 and bf16 are the bits of a number: conversions are spelled below.
   std::map<DataType, std::string> types;
-  // As elements of memory, where that differs.
-  std::map<DataType, std::string> memory_types;
+  // As elements of memory, where that differs, and as lanes of a vector, where that does.
+  std::map<DataType, std::string> memory_types, lane_types;
   std::string lane_mask;
   std::string vector_mark;
 
@@ -75,8 +75,6 @@ struct Dialect {
   std::string shared_space;   // before the type of an array that the lanes of a group share, and
   std::string shared_aligned;  // behind it: it begins at a multiple of kMemoryAlignment bytes
   std::string preamble;       // at the top of the source
-  // Names that variables may not have: keywords, functions and macros.
-  std::set<std::string> reserved;
 };
 
 // "float", "signed", "unsigned" or "bool".

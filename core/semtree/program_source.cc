@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/semtree/program_source.h"
 
-#include <cctype>
-
 #include "stria/semtree/c_printer.h"
 #include "stria/semtree/print.h"
+#include "stria/semtree/source_names.h"
 
 namespace stria::semtree {
 namespace {
-
-// "k3_conv": the number keeps names apart, the rest is for people who read profiles.
-std::string symbol_of(size_t number, std::string_view name) {
-  constexpr size_t kLongest = 64;
-  std::string out = fmt::format("k{}", number);
-  if (!name.empty()) out += "_";
-  for (char c : name.substr(0, kLongest))
-    out += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  return out;
-}
 
 Status check_limits(const Function& function, const SourceOptions& options) {
   if (function.group_lanes == 1) return {};
@@ -54,7 +43,7 @@ Result<ProgramSource> print_program(const stripe::Program& program, const Dialec
     STRIA_ASSIGN(const Function function, build_kernel(kernel, options));
     SourceKernel to;
     to.name = kernel.block->name;
-    to.symbol = symbol_of(out.kernels.size(), kernel.block->name);
+    to.symbol = kernel_symbol(out.kernels.size(), kernel.block->name);
     to.in_prologue = kernel.in_prologue;
     to.statement = kernel.statement;
     to.group_points = function.group_lanes > 1 ? function.group_lanes : options.group_points;

@@ -20,7 +20,9 @@ std::string Speller::type_name(Type type) {
     lacks(fmt::format("the device has no {}", stria::name_of(type.scalar)));
     return "?";
   }
-  return type.lanes == 1 ? name->second : fmt::format("{}{}{}", name->second, dialect_.vector_mark, type.lanes);
+  if (type.lanes == 1) return name->second;
+  auto lane = dialect_.lane_types.find(type.scalar);
+  return fmt::format("{}{}{}", lane == dialect_.lane_types.end() ? name->second : lane->second, dialect_.vector_mark, type.lanes);
 }
 
 std::string Speller::memory_name(DataType type) {

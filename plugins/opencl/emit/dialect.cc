@@ -8,26 +8,6 @@ namespace {
 
 using semtree::Dialect;
 
-// The least names that a program's tensors could meet: keywords, and what spellings below call.
-const char* const kReserved[] = {
-    "auto",      "break",     "case",      "char",       "const",      "continue",   "default",
-    "do",        "double",    "else",      "enum",       "extern",     "float",      "for",
-    "goto",      "if",        "inline",    "int",        "long",       "register",   "restrict",
-    "return",    "short",     "signed",    "sizeof",     "static",     "struct",     "switch",
-    "typedef",   "union",     "unsigned",  "void",       "volatile",   "while",      "bool",
-    "complex",   "imaginary", "half",      "quad",       "uchar",      "ushort",     "uint",
-    "ulong",     "size_t",    "ptrdiff_t", "intptr_t",   "uintptr_t",  "event_t",    "sampler_t",
-    "image1d_t", "image2d_t", "image3d_t", "global",     "local",      "constant",   "private",
-    "generic",   "kernel",    "read_only", "write_only", "read_write", "pipe",       "true",
-    "false",     "uniform",   "NULL",      "NAN",        "INFINITY",   "MAXFLOAT",   "HUGE_VAL",
-    "HUGE_VALF", "select",    "any",       "all",        "min",        "max",        "abs",
-    "fabs",      "fma",       "fmod",      "sqrt",       "floor",      "ceil",       "rint",
-    "round",     "trunc",     "isnan",     "exp",        "log",        "pow",        "sin",
-    "cos",       "tan",       "asin",      "acos",       "atan",       "sinh",       "cosh",
-    "tanh",      "asinh",     "acosh",     "atanh",      "barrier",    "sat",        "odd",
-    "vec_step",  "main",      "asm",       "typeof",     "this",       "class",      "template",
-    "linux",     "unix",      "mad",       "native_exp", "native_log", "native_sqrt"};
-
 void add_types(Dialect& out, const Features& features) {
   out.types = {{DataType::boolean, "bool"}, {DataType::i8, "char"},     {DataType::i16, "short"},
                {DataType::i32, "int"},      {DataType::i64, "long"},    {DataType::u8, "uchar"},
@@ -41,7 +21,7 @@ void add_types(Dialect& out, const Features& features) {
 void add_operations(Dialect& out, const Features& features) {
   auto& s = out.spellings;
   s["rem.float"] = {"fmod($0, $1)", {}};
-  s["floor_div.signed"] = {"floor_div_$t($0, $1)", {"floor_div"}};
+  s["floor_div.signed"] = {"stria_floor_div_$t($0, $1)", {"floor_div"}};
   for (const char* name : {"min", "max"}) s[name] = {std::string(name) + "($0, $1)", {}};
   s["abs.signed"] = {"as_$T(abs($0))", {}};
   s["abs.float"] = {"fabs($0)", {}};
@@ -64,17 +44,17 @@ void add_operations(Dialect& out, const Features& features) {
   }
   s["pair"] = {"as_uint($0)", {}};
   if (features.mma) ptx::add_instructions(out);
-  s["nan_max"] = {"nan_max_$t($0, $1)", {"nan_max"}};
-  s["nan_min"] = {"nan_min_$t($0, $1)", {"nan_min"}};
+  s["nan_max"] = {"stria_nan_max_$t($0, $1)", {"nan_max"}};
+  s["nan_min"] = {"stria_nan_min_$t($0, $1)", {"nan_min"}};
   s["literal.infinity.fp32"] = {"INFINITY", {}};
   s["literal.infinity.fp64"] = {"(double)INFINITY", {}};
   s["literal.nan.fp32"] = {"NAN", {}};
   s["literal.nan.fp64"] = {"(double)NAN", {}};
 
   auto& h = out.helpers;
-  h["floor_div"] = {"$T floor_div_$t($T a, $T b) { return a / b - (a % b < 0); }", {}};
-  h["nan_max"] = {"$T nan_max_$t($T a, $T b) { return a != a || b < a ? a : b; }", {}};
-  h["nan_min"] = {"$T nan_min_$t($T a, $T b) { return a != a || a < b ? a : b; }", {}};
+  h["floor_div"] = {"$T stria_floor_div_$t($T a, $T b) { return a / b - (a % b < 0); }", {}};
+  h["nan_max"] = {"$T stria_nan_max_$t($T a, $T b) { return a != a || b < a ? a : b; }", {}};
+  h["nan_min"] = {"$T stria_nan_min_$t($T a, $T b) { return a != a || a < b ? a : b; }", {}};
 }
 
 void add_lanes(Dialect& out) {
@@ -96,11 +76,12 @@ void add_lanes(Dialect& out) {
                             {"rem", "fmod", "fp64", "double", true}}) {
     const std::string name = f.function, helper = name + "_of_lanes." + f.type;
     s[std::string(f.name) + "." + f.type + ".lanes"] = {
-        name + "_of_lanes_$t$n($0" + (f.two ? ", $1)" : ")"), {helper}};
+        "stria_" + name + "_of_lanes_$t$n($0" + (f.two ? ", $1)" : ")"), {helper}};
     out.helpers[helper] = {
-        "$T " + name + "_of_lanes_$t$n($T x" + (f.two ? ", $T y" : "") + ") { union { $T lanes; " +
-            f.element + " one[$n]; } u" + (f.two ? ", v" : "") + "; u.lanes = x; " +
-            (f.two ? "v.lanes = y; " : "") + "for (int i = 0; i < $n; ++i) u.one[i] = " + name +
+        "$T stria_" + name + "_of_lanes_$t$n($T x" + (f.two ? ", $T y" : "") +
+            ") { union { $T lanes; " + f.element + " one[$n]; } u" + (f.two ? ", v" : "") +
+            "; u.lanes = x; " + (f.two ? "v.lanes = y; " : "") +
+            "for (int i = 0; i < $n; ++i) u.one[i] = " + name +
             (f.two ? "(u.one[i], v.one[i])" : "(u.one[i])") + "; return u.lanes; }",
         {}};
   }
@@ -108,15 +89,15 @@ void add_lanes(Dialect& out) {
   s["store"] = {"vstore$n($1, 0, $0)", {}};
   s["load.aligned"] = {"*(const __local $T*)($0)", {}};
   s["store.aligned"] = {"*(__local $T*)($0) = $1", {}};
-  s["load.parameter"] = {"LOAD_ROW($T, $n, $0)", {"rows"}};
-  s["store.parameter"] = {"STORE_ROW($T, $n, $0, $1)", {"rows"}};
+  s["load.parameter"] = {"STRIA_LOAD_ROW($T, $n, $0)", {"rows"}};
+  s["store.parameter"] = {"STRIA_STORE_ROW($T, $n, $0, $1)", {"rows"}};
   // Tensors begin at multiples of the widest vector, unless a caller says otherwise.
   out.helpers["rows"] = {
       "#ifdef " + std::string(kAnyOffset) +
-          "\n#define LOAD_ROW(type, n, at) vload##n(0, at)\n"
-          "#define STORE_ROW(type, n, at, value) vstore##n(value, 0, at)\n#else\n"
-          "#define LOAD_ROW(type, n, at) (*(const __global type*)(at))\n"
-          "#define STORE_ROW(type, n, at, value) (*(__global type*)(at) = value)\n#endif",
+          "\n#define STRIA_LOAD_ROW(type, n, at) vload##n(0, at)\n"
+          "#define STRIA_STORE_ROW(type, n, at, value) vstore##n(value, 0, at)\n#else\n"
+          "#define STRIA_LOAD_ROW(type, n, at) (*(const __global type*)(at))\n"
+          "#define STRIA_STORE_ROW(type, n, at, value) (*(__global type*)(at) = value)\n#endif",
       {}};
   s["component"] = {"$1.s$0", {}};
   s["convert"] = {"convert_$T($0)", {}};
@@ -135,47 +116,51 @@ void add_lanes(Dialect& out) {
 void add_conversions(Dialect& out, const Features& features) {
   auto& s = out.spellings;
   auto& h = out.helpers;
-  s["convert.float.signed"] = s["convert.float.unsigned"] = {"sat_$s_$t$n($0)", {"sat"}};
+  s["convert.float.signed"] = s["convert.float.unsigned"] = {"stria_sat_$s_$t$n($0)", {"sat"}};
   h["sat"] = {
-      "$T sat_$s_$t$n($S x) { return select(convert_$T_sat(x), ($T)0, convert_$I(isnan(x))); }",
+      "$T stria_sat_$s_$t$n($S x) { return select(convert_$T_sat(x), ($T)0, convert_$I(isnan(x))); "
+      "}",
       {}};
-  s["convert.fp16.fp32"] = {"from_fp16$n($0)", {"from_fp16"}};
+  s["convert.fp16.fp32"] = {"stria_from_fp16$n($0)", {"from_fp16"}};
   s["convert.bf16.fp32"] = {"as_float$n(convert_uint$n($0) << 16)", {}};
-  s["convert.fp32.fp16"] = {"to_fp16$n($0)", {"to_fp16"}};
-  s["convert.fp32.bf16"] = {"to_bf16$n($0)", {"to_bf16"}};
-  s["convert.fp64.fp16"] = {"to_fp16$n(odd_$s$n($0))", {"to_fp16", "odd"}};
-  s["convert.fp64.bf16"] = {"to_bf16$n(odd_$s$n($0))", {"to_bf16", "odd"}};
+  s["convert.fp32.fp16"] = {"stria_to_fp16$n($0)", {"to_fp16"}};
+  s["convert.fp32.bf16"] = {"stria_to_bf16$n($0)", {"to_bf16"}};
+  s["convert.fp64.fp16"] = {"stria_to_fp16$n(stria_odd_$s$n($0))", {"to_fp16", "odd"}};
+  s["convert.fp64.bf16"] = {"stria_to_bf16$n(stria_odd_$s$n($0))", {"to_bf16", "odd"}};
   for (const char* from : {"signed", "unsigned"}) {
     // What fp32 rounds is beyond the largest fp16.
-    s[std::string("convert.") + from + ".fp16"] = {"to_fp16$n(convert_float$n($0))", {"to_fp16"}};
-    s[std::string("convert.") + from + ".bf16"] = {"to_bf16$n(odd_$s$n($0))", {"to_bf16", "odd"}};
+    s[std::string("convert.") + from + ".fp16"] = {"stria_to_fp16$n(convert_float$n($0))",
+                                                   {"to_fp16"}};
+    s[std::string("convert.") + from + ".bf16"] = {"stria_to_bf16$n(stria_odd_$s$n($0))",
+                                                   {"to_bf16", "odd"}};
   }
   for (const char* to : {"fp16", "bf16"}) {
     const std::string key = std::string("convert.bool.") + to, helper = std::string("to_") + to;
-    s[key] = {helper + "((float)$0)", {helper}};
-    s[key + ".lanes"] = {helper + "$n(convert_float$n($0 & 1))", {helper}};
+    s[key] = {"stria_" + helper + "((float)$0)", {helper}};
+    s[key + ".lanes"] = {"stria_" + helper + "$n(convert_float$n($0 & 1))", {helper}};
   }
   if (features.fp16) {
-    h["from_fp16"] = {"float$n from_fp16$n(ushort$n x) { return convert_float$n(as_half$n(x)); }",
-                      {}};
-    h["to_fp16"] = {"ushort$n to_fp16$n(float$n x) { return as_ushort$n(convert_half$n_rte(x)); }",
-                    {}};
+    h["from_fp16"] = {
+        "float$n stria_from_fp16$n(ushort$n x) { return convert_float$n(as_half$n(x)); }", {}};
+    h["to_fp16"] = {
+        "ushort$n stria_to_fp16$n(float$n x) { return as_ushort$n(convert_half$n_rte(x)); }", {}};
   } else {
     h["from_fp16"] = {
-        "float$n from_fp16$n(ushort$n x) { return vload_half$n(0, (const half*)&x); }", {}};
+        "float$n stria_from_fp16$n(ushort$n x) { return vload_half$n(0, (const half*)&x); }", {}};
     h["to_fp16"] = {
-        "ushort$n to_fp16$n(float$n x) { ushort$n bits; vstore_half$n_rte(x, 0, (half*)&bits); "
+        "ushort$n stria_to_fp16$n(float$n x) { ushort$n bits; vstore_half$n_rte(x, 0, "
+        "(half*)&bits); "
         "return bits; }",
         {}};
   }
   h["to_bf16"] = {
-      "ushort$n to_bf16$n(float$n x)\n{\n"
+      "ushort$n stria_to_bf16$n(float$n x)\n{\n"
       "  const uint$n bits = as_uint$n(x);\n"
       "  const uint$n rounded = (bits + (((bits >> 16) & 1u) + 0x7fffu)) >> 16;\n"
       "  return convert_ushort$n(select(rounded, (bits >> 16) | 0x40u, isnan(x)));\n}",
       {}};
   h["odd"] = {
-      "float$n odd_$s$n($S x)\n{\n"
+      "float$n stria_odd_$s$n($S x)\n{\n"
       "  const float$n f = convert_float$n_rtz(x);\n"
       "  const int$n lost = convert_int$n(convert_$S(f) != x);\n"
       "  return as_float$n(as_uint$n(f) | select((uint$n)0, (uint$n)1, lost));\n}",
@@ -185,7 +170,7 @@ void add_conversions(Dialect& out, const Features& features) {
 }  // namespace
 
 const char* const kHalfProbe = R"(#pragma OPENCL EXTENSION cl_khr_fp16 : enable
-__kernel void half_probe(__global ushort* x)
+__kernel void stria_half_probe(__global ushort* x)
 {
   const half4 a = as_half4(vload4(0, x));
   vstore4(as_ushort4(convert_half4_rte(convert_float4(a * a + a))), 0, x);
@@ -208,7 +193,6 @@ Dialect dialect(const Features& features) {
   out.shared_aligned = fmt::format("__attribute__((aligned({})))", semtree::kMemoryAlignment);
   if (features.fp64) out.preamble = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
   if (features.fp16) out.preamble += "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n";
-  out.reserved.insert(std::begin(kReserved), std::end(kReserved));
   return out;
 }
 

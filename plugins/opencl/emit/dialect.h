@@ -22,7 +22,7 @@ struct Features {
 extern const char* const kHalfProbe;
 
 // Defined, it makes of aligned accesses to tensors some that may lie anywhere.
-inline constexpr const char* kAnyOffset = "ANY_OFFSET";
+inline constexpr const char* kAnyOffset = "STRIA_ANY_OFFSET";
 
 semtree::Dialect dialect(const Features& features);
 

@@ -101,10 +101,18 @@ int64_t elements_of(const stripe::Block& block, const std::string& allocation) {
   return out;
 }
 
-// The kernel's text alone.
+// The kernel's text alone, with names as the program has them: without their mark.
 std::string text_of(const semtree::ProgramSource& source, size_t kernel) {
   const size_t begin = source.text.find("void " + source.kernels[kernel].symbol + "(");
-  return source.text.substr(begin, source.text.find("\n}\n", begin) - begin);
+  std::string out;
+  for (size_t at = begin; at < source.text.find("\n}\n", begin); ++at) {
+    const bool inside = std::isalnum(static_cast<unsigned char>(source.text[at - 1])) != 0;
+    if (!inside && source.text.compare(at, 2, "v_") == 0)
+      ++at;
+    else
+      out += source.text[at];
+  }
+  return out;
 }
 
 TEST(Published, ConvolutionAndRelu) {

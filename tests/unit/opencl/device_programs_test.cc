@@ -412,7 +412,7 @@ TEST(DevicePrograms, TensorsBeginAnywhere) {
   hal::Executor executor = device.create_executor().value();
   hal::Build build = compiler.build(stripe::print(*program)).value();
   ASSERT_TRUE(build.done.wait().ok());
-  EXPECT_NE(build.library.source().value()[0].text.find("LOAD_ROW"), std::string::npos);
+  EXPECT_NE(build.library.source().value()[0].text.find("STRIA_LOAD_ROW"), std::string::npos);
   hal::Kernel kernel = executor.prepare(build.library, 0).value();
   // At the beginning, at multiples of vectors and elsewhere.
   constexpr std::pair<uint64_t, uint64_t> kPlaces[] = {{0, 0},  {0, 16}, {16, 0}, {0, 3},
