@@ -190,6 +190,11 @@ TEST_F(Sim, ValidatesAndReadsLayerTables) {
   EXPECT_THAT(table.out, AllOf(HasSubstr("10176"), HasSubstr("all")));
   EXPECT_EQ(folder_.stria(words("sim --scalesim-topology t.csv")).code, 2);
   EXPECT_EQ(folder_.stria(words("sim --scalesim-topology t.csv --array 3")).code, 2);
+  // Without the names of its columns a table has no layer that could be lost.
+  folder_.write("t.csv", "A, 256, 128, 256,\nB, 100, 70, 50,\n");
+  const Ended headless = folder_.stria(words("sim --scalesim-topology t.csv --array 32x32"));
+  EXPECT_EQ(headless.code, 1);
+  EXPECT_THAT(headless.err, HasSubstr("t.csv:1:1: error: this is a layer"));
 }
 
 // Each mistake says what it is about: the file, line and field where there is one, and the names.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layer tables of SCALE-Sim, and what a systolic array takes for them.
 //
-// A table is comma-separated values with a head; a comma may stand at the end of a line. Two forms:
-//   name, ifmap height, ifmap width, filter height, filter width, channels, filters, stride
-//   name, M, N, K
+// A table is comma-separated values (table_text.h) whose first line names the columns, in any order:
+//   Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter, Strides
+//   Layer, M, N, K
+// and a column Sparsity, whose layers are all dense (1:1).
 #pragma once
 
 #include <string>
@@ -21,8 +22,9 @@ struct TopologyLayer {
   cost::Product product;  // of a convolution: output points, filters, elements of a filter
 };
 
-// invalid_argument with file and line: a field that is no positive number, too few of them, a
-// filter larger than its input, no layer at all.
+// invalid_argument with file, line, column and the name of the table's column, 20 mistakes at most:
+// no names of columns, or an unknown, doubled or missing one; a cell that is no number from 1 to
+// 10^9, is missing or belongs to no column; a filter larger than its input; no layer at all.
 Result<std::vector<TopologyLayer>> read_topology(const SourceText& file);
 
 // "32x16" and "os", "ws" or "is".
