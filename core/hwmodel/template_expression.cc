@@ -7,7 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "stria/base/shown_text.h"
 #include "stria/base/text.h"
+#include "stria/hwmodel/template_parameters.h"
 
 namespace stria {
 namespace {
@@ -16,8 +18,9 @@ using nlohmann::json;
 using Expr = TemplateExpression;
 using Kind = Expr::Kind;
 
-// The longest list that range() makes: templates describe machines, not data.
-constexpr int64_t kMaxRange = 1 << 18;
+// The longest list that range() makes: templates describe machines, not data. TemplateWork has steps
+// for one such list that is made and gone through.
+constexpr int64_t kMaxRange = 1 << 17;
 
 // Null: not set, which `default` and `is defined` turn into a value. A value that a name means, or
 // a part of it, is not copied.
@@ -329,7 +332,23 @@ class Evaluator {
       STRIA_RETURN_IF_ERROR(spend_on(expr, *argument));
       arguments.push_back(*argument);
     }
+    if (is_declaring_filter(name)) return declare(expr, value, arguments);
     return lift(apply_filter(expr, *value, arguments));
+  }
+
+  // The value of a parameter, if it is a legal one.
+  Result<Value> declare(const Expr& expr, const Value& value, const std::vector<json>& arguments) {
+    const Result<bool> legal = is_legal(expr.text, arguments, *value);
+    if (!legal.ok()) return fail(expr, std::string(legal.status().message()));
+    if (*legal) return value;
+    const Expr* root = &expr;
+    while (root->kind == Kind::filter) root = &root->children[0];
+    std::vector<std::string> texts;
+    for (const json& argument : arguments) texts.push_back(json_print(argument));
+    return fail(*root, fmt::format("'{}' is {}, which is not {}",
+                                   source_.text.substr(root->span.begin,
+                                                       root->span.end - root->span.begin),
+                                   shown_name(json_print(*value)), legal_text(expr.text, texts)));
   }
 
   Result<json> apply_filter(const Expr& expr, const json& value,
@@ -338,9 +357,12 @@ class Evaluator {
     static const std::map<std::string, size_t> kMost = {
         {"int", 1},   {"float", 1}, {"string", 0}, {"tojson", 0}, {"length", 0}, {"abs", 0},
         {"round", 1}, {"min", 0},   {"max", 0},    {"sum", 0},    {"join", 1}};
-    static const std::vector<std::string> kNames = {"default", "int",    "float", "string",
-                                                    "tojson",  "length", "abs",   "round",
-                                                    "min",     "max",    "sum",   "join"};
+    static const std::vector<std::string> kNames = [] {
+      std::vector<std::string> names = {"default", "int", "float", "string", "tojson", "length",
+                                        "abs", "round", "min", "max", "sum", "join"};
+      names.insert(names.end(), declaring_filters().begin(), declaring_filters().end());
+      return names;
+    }();
     const std::string& name = expr.text;
     if (std::find(kNames.begin(), kNames.end(), name) == kNames.end())
       return fail(expr, fmt::format("unknown filter '{}'{}; there are {}", name,

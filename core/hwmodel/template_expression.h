@@ -44,6 +44,9 @@ struct TemplateExpression {
 Result<TemplateExpression> parse_template_expression(const SourceText& source, size_t begin,
                                                      size_t end);
 
+// Those of a whole template, in its order: of outputs, sets, loops and conditions.
+Result<std::vector<TemplateExpression>> template_expressions(const SourceText& source);
+
 // Looks names up from the innermost scope outwards.
 class TemplateScope {
  public:

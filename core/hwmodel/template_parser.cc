@@ -13,10 +13,10 @@ namespace {
 using Expr = TemplateExpression;
 using Kind = Expr::Kind;
 
-// Deeper expressions than this are refused: the parser and the evaluator recurse.
+// More brackets, signs and such within each other than this are refused: the parser and the evaluator recurse.
 constexpr int kMaxDepth = 40;
 // And operators, items and filters in a row.
-constexpr int kMaxHeight = 300;
+constexpr int kMaxInARow = 300;
 
 class Parser {
  public:
@@ -53,8 +53,10 @@ class Parser {
     return true;
   }
 
-  static Expr node(Kind kind, size_t begin, size_t end, std::string text,
-                   std::vector<Expr> children) {
+  Expr node(Kind kind, size_t begin, size_t end, std::string text,
+            std::vector<Expr> children) const {
+    // Who looked for what follows has gone over blanks.
+    while (end > begin && std::isspace(static_cast<unsigned char>(text_[end - 1]))) --end;
     Expr expr;
     expr.kind = kind;
     expr.span = {begin, end};
@@ -154,9 +156,9 @@ class Parser {
   }
 
   Status check_height(const Expr& expr) const {
-    if (expr.height <= kMaxHeight) return {};
+    if (expr.height - 1 <= kMaxInARow) return {};  // the last one is an operand
     return fail(expr.span.begin,
-                fmt::format("expression with more than {} operations in a row", kMaxHeight));
+                fmt::format("expression with more than {} operations in a row", kMaxInARow));
   }
 
   Status arguments(std::string_view close, std::vector<Expr>& into) {
@@ -252,7 +254,7 @@ class Parser {
   size_t at_;
   size_t begin_;
   size_t end_;
-  int depth_ = 0;
+  int depth_ = -1;  // the whole is within nothing
 };
 
 }  // namespace

@@ -28,7 +28,7 @@ struct Node {
   TemplateExpression expression;  // output, set, loop; branch: the condition
   bool always = false;            // branch: `else`
   std::vector<Node> body;         // loop, branch
-  std::vector<Node> otherwise;    // branch: the next elif or else, at most one
+  std::vector<Node> otherwise;    // branch: each elif, and then else, in order
 };
 
 class Reader {
@@ -184,17 +184,18 @@ class Reader {
   }
 
   Result<Node> branch(SourceSpan span, size_t begin, size_t end, int nesting) {
-    if (nesting > kMaxNesting)
-      return fail(span, fmt::format("blocks nested deeper than {}", kMaxNesting));
     Node node;
     node.kind = Node::Kind::branch;
     node.span = span;
     STRIA_ASSIGN(node.expression, parse_template_expression(source_, begin, end));
     STRIA_ASSIGN(Stop stop, sequence(node.body, nesting + 1));
-    if (stop.word == "elif") {
-      STRIA_ASSIGN(Node next, branch(stop.span, stop.rest, stop.close, nesting + 1));
+    while (stop.word == "elif") {
+      Node next;
+      next.kind = Node::Kind::branch;
+      next.span = stop.span;
+      STRIA_ASSIGN(next.expression, parse_template_expression(source_, stop.rest, stop.close));
+      STRIA_ASSIGN(stop, sequence(next.body, nesting + 1));
       node.otherwise.push_back(std::move(next));
-      return node;
     }
     if (stop.word == "else") {
       Node last;
@@ -280,18 +281,27 @@ class Renderer {
       }
       case Node::Kind::loop: return loop(node, scope);
       case Node::Kind::branch: {
-        bool taken = node.always;
-        if (!taken) {
-          TemplateReads reads;
-          STRIA_ASSIGN(auto condition, evaluate(node, scope, reads));
-          taken = template_truth(*condition);
+        STRIA_ASSIGN(bool taken, is_taken(node, scope));
+        const Node* of = &node;
+        for (size_t i = 0; !taken && i < node.otherwise.size(); ++i) {
+          of = &node.otherwise[i];
+          STRIA_RETURN_IF_ERROR(step(*of));
+          STRIA_ASSIGN(taken, is_taken(*of, scope));
         }
-        for (const Node& child : taken ? node.body : node.otherwise)
+        if (!taken) return {};
+        for (const Node& child : of->body)
           STRIA_RETURN_IF_ERROR(render_node(child, outer, scope, names));
         return {};
       }
     }
     return {};
+  }
+
+  Result<bool> is_taken(const Node& branch, const TemplateScope& scope) {
+    if (branch.always) return true;
+    TemplateReads reads;
+    STRIA_ASSIGN(auto condition, evaluate(branch, scope, reads));
+    return template_truth(*condition);
   }
 
   Status loop(const Node& node, const TemplateScope& scope) {
@@ -344,6 +354,14 @@ class Renderer {
   int64_t steps_ = 0;
 };
 
+void collect_expressions(const std::vector<Node>& nodes, std::vector<TemplateExpression>& to) {
+  for (const Node& node : nodes) {
+    if (node.kind != Node::Kind::text && !node.always) to.push_back(node.expression);
+    collect_expressions(node.body, to);
+    collect_expressions(node.otherwise, to);
+  }
+}
+
 void collect_reads(const TemplateExpression& expression, const std::set<std::string>& own,
                    std::set<std::string>& reads) {
   if (expression.kind == TemplateExpression::Kind::name && !own.count(expression.text))
@@ -371,7 +389,8 @@ void collect_reads(const std::vector<Node>& nodes, std::set<std::string> own,
 json settings_as_json(const TemplateSettings& settings) {
   json values = json::object();
   for (const auto& [name, text] : settings) {
-    json value = json::parse(text, nullptr, false);
+    // JSON would let blanks stand around a number.
+    json value = trim(text) == text ? json::parse(text, nullptr, false) : json(text);
     values[name] = value.is_discarded() ? json(text) : value;
   }
   return values;
@@ -424,6 +443,13 @@ TemplateReads RenderedText::reads_of(size_t begin, size_t end) const {
   return out;
 }
 
+Result<std::vector<TemplateExpression>> template_expressions(const SourceText& source) {
+  STRIA_ASSIGN(const std::vector<Node> nodes, Reader(source).read());
+  std::vector<TemplateExpression> out;
+  collect_expressions(nodes, out);
+  return out;
+}
+
 Result<std::set<std::string>> template_parameters(const SourceText& source) {
   STRIA_ASSIGN(std::vector<Node> nodes, Reader(source).read());
   std::set<std::string> reads;
@@ -433,7 +459,7 @@ Result<std::set<std::string>> template_parameters(const SourceText& source) {
 
 Result<std::set<std::string>> settable_parameters(const SourceText& source) {
   STRIA_ASSIGN(std::set<std::string> out, template_parameters(source));
-  for (const char* given : {"hw", "device"}) out.erase(given);
+  for (const char* given : {"hw", "device", "tune"}) out.erase(given);
   return out;
 }
 

@@ -6,7 +6,7 @@
 //                                            last, length
 //   {% if c %} … {% elif c %} … {% else %} … {% endif %}
 //   {# comment #}                            and {%- -%} trims white space on that side
-// Expressions: template_expression.h. Every error carries file, line and column of the template.
+// Expressions: template_expression.h, template_parameters.h. Every error carries file, line, column.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@
 namespace stria {
 
 // Parameters as a command line gives them: NUM_SRAM=8. The text is read as JSON where it is JSON
-// (8, 2.5, true, [1, 2], "x") and is a string otherwise.
+// (8, 2.5, true, [1, 2], "x"; no blanks around it) and is a string otherwise.
 using TemplateSettings = std::map<std::string, std::string>;
 nlohmann::json settings_as_json(const TemplateSettings& settings);
 // "NUM_SRAM=8"; invalid_argument without '=', with an ill-formed name or a value that is not UTF-8.
@@ -68,7 +68,7 @@ struct RenderedText {
 // The names that the template reads from its values, in any branch, and does not set itself first:
 // its parameters. Thread-safe.
 Result<std::set<std::string>> template_parameters(const SourceText& source);
-// Those of them that a caller sets: without `hw` and `device`, which a model and a device give.
+// Those of them that a caller sets (template_parameters.h): without `hw`, `device` and `tune`.
 Result<std::set<std::string>> settable_parameters(const SourceText& source);
 // not_found, with the nearest name, for a setting that is none of `parameters`; `place` says whose
 // they are, "'hw.json' or 'steps.json'". Thread-safe.

@@ -112,6 +112,8 @@ Result<Pipeline> parse_pipeline(const SourceText& file, const TemplateSettings& 
                                 const HardwareModel& model, const std::vector<PassInfo>& passes) {
   json values = settings_as_json(settings);
   values["hw"] = model.merged();
+  // How many candidates are timed where the pipeline chooses; the runtime's, no parameter.
+  if (!values.contains("tune")) values["tune"] = 0;
   STRIA_ASSIGN(json root, parse_json_template(file, values));
   auto fail = [&](const Status& status) { return status.with_context(file.name); };
   const json* list = &root;

@@ -77,7 +77,7 @@ struct Pipeline {
 };
 
 // Renders and reads a pipeline. An unknown pass or option, a wrong type or a number out of range is
-// an error that names the JSON path and the nearest right name.
+// an error that names the JSON path and the nearest right name. The file sees `hw` and `tune`.
 Result<Pipeline> parse_pipeline(const SourceText& file, const TemplateSettings& settings,
                                 const HardwareModel& model, const std::vector<PassInfo>& passes);
 

@@ -36,11 +36,12 @@ struct CompileOptions {
   std::optional<SourceText> pipeline;
   // So many of the best candidates by cost are timed on the device wherever the pipeline chooses
   // tiles, and the fastest is taken; 0: none. Takes seconds for each kernel the first time: times
-  // are kept in the user's cache folder. It is the pipeline's parameter MEASURE_TOP; unsupported
-  // for one that has none, invalid_argument if `parameters` give it too.
+  // are kept in the user's cache folder. The pipeline sees it as `tune`; unsupported for one that
+  // does not, invalid_argument if `parameters` give a parameter whose default it is.
   int tune = 0;
   // Values for parameters of the pipeline, by name (JSON where it is JSON, else text): {"WINOGRAD",
-  // "4"}. not_found for one that the pipeline does not have. What a device offers its README says.
+  // "4"}. not_found for one that the pipeline does not have, invalid_argument for a value that it does
+  // not take. `stria hw --device SEL` lists them, with what is legal.
   std::map<std::string, std::string> parameters;
   // Borrowed for the time of the call; null: nobody is told.
   FailureRecorder* recorder = nullptr;

@@ -70,31 +70,30 @@ Result<std::vector<size_t>> positions_of(const exec::Plan& plan, const std::vect
   return positions;
 }
 
-// The parameter of a pipeline that says how many candidates are timed.
-constexpr const char* kMeasureTop = "MEASURE_TOP";
-
-// What the options say of the pipeline's parameters, which are `known`.
-Status check_parameters(const SourceText& pipeline, const std::set<std::string>& known,
-                        const CompileOptions& options) {
+// Whether the options say what the pipeline's parameters may be told, and once only.
+Status check_parameters(const SourceText& pipeline, const CompileOptions& options) {
+  STRIA_ASSIGN(const std::set<std::string> known, settable_parameters(pipeline));
   STRIA_RETURN_IF_ERROR(
       check_settings(options.parameters, known, fmt::format("'{}'", pipeline.name)));
-  const auto top = options.parameters.find(kMeasureTop);
-  if (options.tune > 0 && top != options.parameters.end())
-    return invalid_argument("tune {} and {}={} both say how many candidates are timed: give one",
-                            options.tune, kMeasureTop, top->second);
+  if (options.tune <= 0) return Status();
+  STRIA_ASSIGN(const std::set<std::string> read, template_parameters(pipeline));
+  if (!read.count("tune"))
+    return unsupported("{}: tune {}: the pipeline times no candidates", pipeline.name,
+                       options.tune);
+  STRIA_ASSIGN(const std::vector<TemplateParameter> parameters, declared_parameters(pipeline));
+  for (const TemplateParameter& parameter : parameters)
+    if (const auto given = options.parameters.find(parameter.name);
+        given != options.parameters.end() && parameter.initial_reads.count("tune"))
+      return invalid_argument(
+          "tune {} and {}={} both say how many candidates are timed: give one", options.tune,
+          given->first, given->second);
   return Status();
 }
 
-Result<TemplateSettings> pipeline_settings(const SourceText& pipeline,
-                                           const CompileOptions& options) {
-  STRIA_ASSIGN(const std::set<std::string> known, settable_parameters(pipeline));
-  STRIA_RETURN_IF_ERROR(check_parameters(pipeline, known, options));
+// What a pipeline is rendered with.
+TemplateSettings settings_of(const CompileOptions& options) {
   TemplateSettings out = options.parameters;
-  if (options.tune <= 0) return out;
-  if (!known.count(kMeasureTop))
-    return unsupported("{}: tune {}: the pipeline times no candidates: it has no parameter {}",
-                       pipeline.name, options.tune, kMeasureTop);
-  out[kMeasureTop] = std::to_string(options.tune);
+  out["tune"] = std::to_string(options.tune);
   return out;
 }
 
@@ -175,9 +174,19 @@ Result<Event> Device::create_event() const {
 }
 
 Status Inside::check_parameters(const Device& device, const CompileOptions& options) {
-  const SourceText& text = options.pipeline ? *options.pipeline : device.state_->pipeline_text;
-  STRIA_ASSIGN(const std::set<std::string> known, settable_parameters(text));
-  return stria::check_parameters(text, known, options);
+  const Device::State& state = *device.state_;
+  const SourceText& text = options.pipeline ? *options.pipeline : state.pipeline_text;
+  STRIA_RETURN_IF_ERROR(stria::check_parameters(text, options));
+  // Their values are read where the pipeline is.
+  return parse_pipeline(text, settings_of(options), state.model, state.passes).status();
+}
+
+Result<std::vector<TemplateParameter>> Inside::parameters(const Device& device) {
+  return declared_parameters(device.state_->pipeline_text);
+}
+
+const std::string& Inside::pipeline_name(const Device& device) {
+  return device.state_->pipeline_text.name;
 }
 
 Result<Compilation> Inside::specialize(const Device& device, Compilation compilation,
@@ -186,8 +195,8 @@ Result<Compilation> Inside::specialize(const Device& device, Compilation compila
   std::optional<Pipeline> own;
   if (options.pipeline || options.tune > 0 || !options.parameters.empty()) {
     const SourceText& text = options.pipeline ? *options.pipeline : state.pipeline_text;
-    STRIA_ASSIGN(const TemplateSettings settings, pipeline_settings(text, options));
-    STRIA_ASSIGN(own, parse_pipeline(text, settings, state.model, state.passes));
+    STRIA_RETURN_IF_ERROR(stria::check_parameters(text, options));
+    STRIA_ASSIGN(own, parse_pipeline(text, settings_of(options), state.model, state.passes));
   }
   const Pipeline& pipeline = own ? *own : state.pipeline;
   CandidateTimer timer(device, pipeline, options);

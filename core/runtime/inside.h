@@ -14,6 +14,7 @@
 #include "stria/hal/event.h"
 #include "stria/hal/plugin_set.h"
 #include "stria/hwmodel/hardware_model.h"
+#include "stria/hwmodel/template_parameters.h"
 #include "stria/runtime/compilation.h"
 #include "stria/runtime/device.h"
 #include "stria/runtime/event.h"
@@ -39,9 +40,13 @@ struct Inside {
                              std::string selector = {});
   static const hal::Device& hal_device(const Device& device);
   static const HardwareModel& model(const Device& device);
-  // not_found: parameters that the pipeline does not have; invalid_argument: one that `tune` gives
-  // as well. `specialize` says the same, later.
+  // not_found: parameters that the pipeline does not have; invalid_argument: a value that it does
+  // not take, or a parameter that `tune` gives as well; unsupported: `tune` of a pipeline that times
+  // nothing. `specialize` says the same, later.
   static Status check_parameters(const Device& device, const CompileOptions& options);
+  // Those of the device's own pipeline, and that file's name.
+  static Result<std::vector<TemplateParameter>> parameters(const Device& device);
+  static const std::string& pipeline_name(const Device& device);
   // The two halves of Device::compile after lower_program: the device's pipeline (or that of
   // `options`), and building and loading what it made.
   static Result<Compilation> specialize(const Device& device, Compilation compilation,

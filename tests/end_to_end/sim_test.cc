@@ -222,25 +222,43 @@ TEST_F(Sim, SaysWhatIsWrongWithAModel) {
               HasSubstr("m.json:28: /exec_units/DSP/ops_per_cycle is 0"));
   EXPECT_THAT(message(model("\"size_KiB\": 1048576", "\"size_KiB\": 0")),
               HasSubstr("m.json:18: /mem_units/DRAM/size_KiB is 0"));
-  EXPECT_THAT(message("--set CLOCK_MHZ=0"),
-              HasSubstr("stripe_slides.json:14, --set CLOCK_MHZ: /clock_mhz is 0"));
-  EXPECT_THAT(message("--set SRAM_SIZE_KIB=0"),
-              AllOf(HasSubstr("stripe_slides.json:22:"), HasSubstr("/mem_units/SRAM/size_KiB"),
+  // Of a parameter that says what it may be, and of one that does not.
+  for (const char* slip : {"CLOCK_MHZ=0", "SRAM_SIZE_KIB=0", "SRAM_SIZE_KIB=0.5", "NUM_CONV=abc",
+                           "NUM_CONV=", "NUM_CONV=1.5", "NUM_SRAM=0", "DRAM_BYTES=0"}) {
+    const std::string name = std::string(slip).substr(0, std::string(slip).find('='));
+    EXPECT_THAT(message(std::string("--set ") + slip),
+                AllOf(HasSubstr("stripe_slides.json:"), HasSubstr("'" + name + "' is "),
+                      HasSubstr(", which is not a ")))
+        << slip;
+  }
+  const std::string slides = text_of(kModel);
+  const auto free = [&](const std::string& name, const std::string& set) {
+    const std::string at = "{% set " + name + " = " + name + " | default(";
+    const size_t begin = slides.find(at), end = slides.find(" %}", begin);
+    const size_t filter = slides.find(") |", begin);
+    return model(slides.substr(begin, end - begin), slides.substr(begin, filter + 1 - begin)) +
+           " --set " + set;
+  };
+  EXPECT_THAT(message(free("CLOCK_MHZ", "CLOCK_MHZ=0")),
+              HasSubstr("m.json:14, --set CLOCK_MHZ: /clock_mhz is 0"));
+  EXPECT_THAT(message(free("SRAM_SIZE_KIB", "SRAM_SIZE_KIB=0")),
+              AllOf(HasSubstr("m.json:22:"), HasSubstr("/mem_units/SRAM/size_KiB"),
                     HasSubstr("above 0")));
-  EXPECT_THAT(message("--set SRAM_SIZE_KIB=0.5"), HasSubstr("one 'SRAM' has 0.5 KiB"));
-  EXPECT_THAT(message("--set NUM_CONV=abc"),
-              AllOf(HasSubstr("stripe_slides.json:33:"), HasSubstr("NUM_CONV makes 'abc' here")));
-  EXPECT_THAT(message("--set NUM_CONV="), HasSubstr("NUM_CONV is empty here"));
-  EXPECT_THAT(message("--set NUM_CONV=1.5"),
+  EXPECT_THAT(message(free("SRAM_SIZE_KIB", "SRAM_SIZE_KIB=0.5")),
+              HasSubstr("one 'SRAM' has 0.5 KiB"));
+  EXPECT_THAT(message(free("NUM_CONV", "NUM_CONV=abc")),
+              AllOf(HasSubstr("m.json:33:"), HasSubstr("NUM_CONV makes 'abc' here")));
+  EXPECT_THAT(message(free("NUM_CONV", "NUM_CONV=")), HasSubstr("NUM_CONV is empty here"));
+  EXPECT_THAT(message(free("NUM_CONV", "NUM_CONV=1.5")),
               HasSubstr("/exec_units/CONV/count: must be an integer, this is 1.5"));
-  EXPECT_THAT(message("--set NUM_SRAM=0"), HasSubstr("/mem_units/SRAM/count: 0"));
-  EXPECT_THAT(message("--set DRAM_BYTES=0"),
-              HasSubstr("stripe_slides.json:45, --set DRAM_BYTES: /buses/0/bytes_per_cycle is 0"));
+  EXPECT_THAT(message(free("NUM_SRAM", "NUM_SRAM=0")), HasSubstr("/mem_units/SRAM/count: 0"));
+  EXPECT_THAT(message(free("DRAM_BYTES", "DRAM_BYTES=0")),
+              HasSubstr("m.json:45, --set DRAM_BYTES: /buses/0/bytes_per_cycle is 0"));
   EXPECT_THAT(message(model(R"("bytes_per_cycle": {{ DRAM_BYTES }}, )", "")),
               HasSubstr("m.json:45: /buses/0: a simulated machine needs its bytes_per_cycle"));
   EXPECT_THAT(message(model("\"size_KiB\": 1048576", "\"size_KiB\": 1e30")),
               AllOf(HasSubstr("m.json:18:"), HasSubstr("1e+30 is outside")));
-  EXPECT_THAT(message("--set NUM_CONV=1000000000"),
+  EXPECT_THAT(message(free("NUM_CONV", "NUM_CONV=1000000000")),
               AllOf(HasSubstr("1000000000 of 'CONV'"), HasSubstr("room for 1000000")));
   EXPECT_THAT(
       message(model("\"bytes_per_cycle\": {{ DRAM_BYTES }}", "\"bytes_per_cycle\": 1e-300")),

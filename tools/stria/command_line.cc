@@ -7,7 +7,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 
+#include "stria/base/number_text.h"
 #include "stria/base/text.h"
 #include "stria/runtime/runtime.h"
 
@@ -68,21 +70,43 @@ void add_run_repro(CLI::App* app, std::string& file) {
   });
 }
 
+// The number that `parse` makes of an option's text, or usage with the option's name.
+template <typename Number, typename Parse>
+CLI::Option* add_number(CLI::App* app, const char* name, Number& value, const std::string& help,
+                        const Parse& parse) {
+  return app->add_option_function<std::string>(
+      name,
+      [&value, name, parse](const std::string& text) {
+        const auto number = parse(text);
+        if (!number.ok()) throw CLI::ValidationError(name, number.status().message());
+        value = static_cast<Number>(*number);
+      },
+      help);
+}
+
+// Both limits are legal, and stand in the help.
+template <typename Number>
+CLI::Option* add_integer(CLI::App* app, const char* name, Number& value, int64_t least,
+                         int64_t most, const std::string& help) {
+  return add_number(app, name, value, fmt::format("{}; {} to {}", help, least, most),
+                    [=](const std::string& text) { return parse_integer(text, least, most); })
+      ->type_name("N");
+}
+
 // Up to a day, so that no clock overflows.
 void add_time_limit(CLI::App* app, double& seconds, double least, const std::string& help) {
-  app->add_option("--time-limit", seconds, help)
+  constexpr double kDay = 86400;
+  add_number(app, "--time-limit", seconds, fmt::format("{}; {:g} to {:g}", help, least, kDay),
+             [=](const std::string& text) { return parse_number(text, least, kDay); })
       ->type_name("SECONDS")
-      ->check(CLI::Range(least, 86400.0))
-      ->capture_default_str();
+      ->default_str(fmt::format("{:g}", seconds));
 }
 
 void add_tune(CLI::App* app, int& candidates) {
-  app->add_option("--tune", candidates,
-                  "time so many candidates for each kernel's tile on the device and take the "
-                  "fastest; what was timed is kept. For devices whose pipeline chooses tiles by "
-                  "cost: llvm_cpu, and GPUs of opencl")
-      ->type_name("N")
-      ->check(CLI::Range(0, 1000));
+  add_integer(app, "--tune", candidates, 0, 1000,
+              "time so many candidates for each kernel's tile on the device and take the "
+              "fastest; what was timed is kept. For devices whose pipeline chooses tiles by "
+              "cost: llvm_cpu, and GPUs of opencl");
 }
 
 void add_step_limit(CLI::App* app, double& seconds) {
@@ -134,7 +158,7 @@ void define(CLI::App* app, RunOptions& options) {
   add_constants(app, options.constants);
   add_tune(app, options.tune);
   add_repeated(app, "--set", options.settings,
-               "parameter of the device's pipeline; its README says which there are", "NAME=VALUE");
+               "parameter of the device's pipeline; `stria hw --device SEL` lists them", "NAME=VALUE");
   add_repro_dir(app, options.repro_dir);
   const std::chrono::duration<double> step = RuntimeOptions().plugin_time_limit;
   add_time_limit(
@@ -143,11 +167,9 @@ void define(CLI::App* app, RunOptions& options) {
           "give up if the device is not done after so long; 0: never. Loading the plugin and "
           "opening the device do not count: each step of that has {:g} s of its own",
           step.count()));
-  app->add_option("--threads", options.threads,
-                  "threads of this machine that the run may take (default: $STRIA_THREADS, or all "
-                  "usable cores)")
-      ->type_name("N")
-      ->check(CLI::Range(1U, 4096U));
+  add_integer(app, "--threads", options.threads, 1, 4096,
+              "threads of this machine that the run may take (default: $STRIA_THREADS, or all "
+              "usable cores)");
   add_run_repro(app, options.run_repro);
   app->footer(
       std::string(kTensors) + kSelectors +
@@ -178,7 +200,7 @@ void define(CLI::App* app, CompileOptionsText& options) {
   add_constants(app, options.constants);
   add_tune(app, options.tune);
   add_repeated(app, "--set", options.settings,
-               "parameter of the device's pipeline; its README says which there are", "NAME=VALUE");
+               "parameter of the device's pipeline; `stria hw --device SEL` lists them", "NAME=VALUE");
   add_repro_dir(app, options.repro_dir);
   app->footer(
       std::string(kSelectors) +
@@ -233,7 +255,9 @@ void define(CLI::App* app, HwOptions& options) {
   app->footer(
       std::string("\nFor each field of the merged model: where it is from (file and line; --set, "
                   "device or\ndefault if that decided it), and for numbers the source that the "
-                  "model names.\n") +
+                  "model names. Then\nthe parameters for --set, of the model's file, or else of "
+                  "the device's pipeline (run and\ncompile take them): name, default, what is "
+                  "legal.\n") +
       kSelectors +
       "\n\nExamples:\n"
       "  stria hw accelerator.json\n"
@@ -285,9 +309,9 @@ void define(CLI::App* app, ReduceOptions& options) {
   add_repeated(app, "--set", options.settings, "parameter of model and pipeline", "NAME=VALUE");
   app->add_flag("--exact", options.exact,
                 "floats differ if a bit does, not only beyond the bound of their rounding");
-  app->add_option("--seed", options.seed, "of the random inputs that values are computed from")
-      ->type_name("N")
-      ->capture_default_str();
+  add_integer(app, "--seed", options.seed, 0, INT64_MAX,
+              "of the random inputs that values are computed from")
+      ->default_str(std::to_string(options.seed));
   app->add_option("--test", options.test,
                   "a shell command that fails, other than by 0, for the file put in place of {}, "
                   "or at its end")

@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "named_values.h"
 
-#include <charconv>
-
+#include "stria/base/number_text.h"
 #include "stria/base/text.h"
 
 namespace stria::command {
-namespace {
-
-std::optional<int64_t> whole_number(std::string_view text) {
-  int64_t value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
-  return value;
-}
-
-}  // namespace
 
 Result<std::vector<NamedValue>> parse_named_values(std::string_view option,
                                                    const std::vector<std::string>& texts,
@@ -51,10 +40,10 @@ Result<std::vector<ShapeText>> parse_shapes(const std::vector<std::string>& text
     }
     if (!sizes.empty()) {
       for (const std::string& part : split(sizes, ',')) {
-        auto size = whole_number(part);
-        if (!size)
-          return invalid_argument("--shape {}={}: '{}' is not a size (a whole number, 0 or more)",
-                                  value.name, value.value, part);
+        const Result<int64_t> size = parse_integer(part, 0, INT64_MAX);
+        if (!size.ok())
+          return size.status().with_context(
+              fmt::format("--shape {}={}: a size", value.name, value.value));
         shape.sizes.push_back(*size);
       }
     }
@@ -67,8 +56,9 @@ Result<CheckRequest> parse_check(std::string_view text) {
   if (text.empty()) return CheckRequest{};
   if (text == "all") return CheckRequest{true, std::nullopt};
   if (text.starts_with("sample:")) {
-    auto count = whole_number(text.substr(7));
-    if (count && *count > 0) return CheckRequest{true, *count};
+    const Result<int64_t> count = parse_integer(text.substr(7), 1, INT64_MAX);
+    if (!count.ok()) return count.status().with_context(fmt::format("--check={}", text));
+    return CheckRequest{true, *count};
   }
   return invalid_argument("--check={} is neither --check nor --check=sample:N with N at least 1",
                           text);

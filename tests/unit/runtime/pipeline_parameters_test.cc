@@ -93,8 +93,11 @@ TEST_F(PipelineParametersTest, OthersAreRefused) {
   EXPECT_EQ(unknown.status().code(), StatusCode::not_found);
   EXPECT_THAT(unknown.status().message(), HasSubstr("no parameter 'WINOGRADE'"));
   EXPECT_THAT(unknown.status().message(), HasSubstr("WINOGRAD'?"));
-  auto other = compile({{"WINOGRAD", "3"}});
-  EXPECT_THAT(other.status().message(), HasSubstr("/tile: 3 is neither 2 nor 4"));
+  for (const char* value : {"3", "-1", "x", "0.5", "", "2.5"}) {
+    auto other = compile({{"WINOGRAD", value}});
+    EXPECT_EQ(other.status().code(), StatusCode::invalid_argument) << value;
+    EXPECT_THAT(other.status().message(), HasSubstr("which is not 0, 2 or 4")) << value;
+  }
 }
 
 }  // namespace

@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 
 #include "stria/base/file.h"
+#include "stria/base/number_text.h"
 #include "stria/base/text.h"
 #include "stria/tensor_io/npy.h"
 #include "stria/tensor_io/png.h"
@@ -24,9 +24,9 @@ Result<TensorSource> parse_random(std::string_view text) {
   if (parts.size() > 3)
     return invalid_argument("'{}' has too many parts; it is random:SEED or random:SEED:TYPE", text);
   const std::string& seed = parts[1];
-  auto [end, error] = std::from_chars(seed.data(), seed.data() + seed.size(), source.seed);
-  if (error != std::errc() || end != seed.data() + seed.size())
-    return invalid_argument("'{}': the seed '{}' is not a whole number in 0..2^64-1", text, seed);
+  const Result<uint64_t> number = parse_unsigned(seed, 0, UINT64_MAX);
+  if (!number.ok()) return number.status().with_context(fmt::format("'{}': the seed", text));
+  source.seed = *number;
   if (parts.size() == 3) {
     source.type = parse_data_type(parts[2]);
     if (!source.type)
