@@ -158,9 +158,9 @@ class ParentFuser {
     for (const Refinement& ref : trial.stmts[0].block()->refs)
       if (memory && ref.dir == RefDir::none && ref.location == shape.location &&
           __builtin_add_overflow(in_memory, ref.shape.span_bytes(), &in_memory))
-        return fmt::format("it would keep more than 2^63 bytes in '{}'", memory->name);
+        return fmt::format("it would keep 2^63 bytes or more in '{}'", memory->name);
     if (!add_local_bytes(*trial.stmts[0].block(), bytes))
-      return "it would keep more than 2^63 bytes";
+      return "it would keep 2^63 bytes or more";
     const int64_t room = memory ? cost::saturating_product(memory->size_bytes, options_.spread) : 0;
     if (memory && in_memory > room)
       return fmt::format("it would keep {} bytes in '{}', which has {}", in_memory, memory->name,

@@ -62,7 +62,7 @@ class Placer {
     for (size_t a = 0; a < refs_.size(); ++a) {
       const LiveAllocation& allocation = lives_.all()[a];
       if (allocation.bytes < 0)
-        return unsupported("{}: '{}' takes more than 2^63 bytes", paths_[a], refs_[a]->into);
+        return unsupported("{}: '{}' takes 2^63 bytes or more", paths_[a], refs_[a]->into);
       arenas[memory_of(refs_[a]->location)].push_back(a);
       const bool chosen = selected.count(allocation.owner) > 0 && in_locs(*refs_[a]);
       moves_.push_back((chosen || !was_placed_) && !is_skipped(*refs_[a]));

@@ -23,7 +23,7 @@ namespace stria::stripe {
 struct LiveAllocation {
   const Refinement* ref = nullptr;
   const Block* owner = nullptr;
-  int64_t bytes = 0;  // all places in a row; -1: more than 2^63
+  int64_t bytes = 0;  // all places in a row; -1: 2^63 or more
   // The statements of the whole program, counted as they stand, from the first to the last at which
   // it may be alive if they run in this order.
   size_t first = 0, last = 0;
@@ -41,7 +41,7 @@ class AllocationLives {
   // A step of a location without numbers may be any of the unit's.
   bool may_be_one_memory(size_t a, size_t b) const;
   // Points of this block and of the pipelined ones around it that may be under way together; 0:
-  // more than 2^63.
+  // 2^63 or more.
   int64_t copies(const Block& block) const;
 
  private:

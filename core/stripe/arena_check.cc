@@ -18,7 +18,7 @@ class ArenaCheck {
   void block(const Place& place) {
     const bool countable = lives_.copies(*place.block) != 0;
     if (!countable && (!place.parent || lives_.copies(*place.parent->block) != 0))
-      findings_.add(place, "more than 2^63 points may be under way together");
+      findings_.add(place, "2^63 points or more may be under way together");
     for (const Refinement& ref : place.block->refs) {
       if (ref.dir != RefDir::none) continue;
       ends_.emplace_back();
@@ -34,7 +34,7 @@ class ArenaCheck {
     int64_t end = 0;
     if (lives_.all()[number].bytes < 0 ||
         __builtin_add_overflow(begin, lives_.all()[number].bytes, &end))
-      return findings_.add(place, ref, "its arena ends beyond 2^63 bytes");
+      return findings_.add(place, ref, "its arena ends at 2^63 bytes or beyond");
     ends_[number] = end;
     fits(place, ref, end);
     for (size_t other = 0; other < number; ++other) {

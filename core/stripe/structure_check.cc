@@ -318,13 +318,13 @@ class StructureCheck {
       int64_t step = 0;
       if (__builtin_mul_overflow(dim.size - 1, dim.stride, &step) ||
           __builtin_add_overflow(span, step, &span)) {
-        report("the allocation spans more than 2^63 elements");
+        report("the allocation spans 2^63 elements or more");
         return;
       }
     }
     int64_t bytes = 0;
     if (__builtin_mul_overflow(span, byte_size(ref.shape.type), &bytes))
-      report("the allocation spans more than 2^63 bytes");
+      report("the allocation spans 2^63 bytes or more");
     if (ref.swizzle && ref.swizzle->bits > 0) {
       const int64_t unit = int64_t{1}
                            << (std::max(ref.swizzle->base, ref.swizzle->shift) + ref.swizzle->bits);

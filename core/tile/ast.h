@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Tile program as written: functions, statements and expressions with their places in the text.
 // Plain values without pointers: expressions of a function sit in one array and name each other by
-// position. The parser keeps every expression below kMaxExprDepth, so readers of it may recurse.
+// position. The parser keeps every expression within kMaxExprDepth, so readers of it may recurse.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Name {
 // Position in Function::exprs; an argument's position is below that of the call.
 using ExprId = int32_t;
 inline constexpr ExprId kNoExpr = -1;
-// Longest way from the root of an expression to a leaf.
+// Operations on the longest way from the root of an expression to a leaf, at most.
 inline constexpr int kMaxExprDepth = 1000;
 
 enum class ExprKind : uint8_t {

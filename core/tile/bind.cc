@@ -75,7 +75,7 @@ Status check_program(const Program& program) { return Binder(program, {}).check(
 // ---- messages ----
 
 bool Binder::stop() const {
-  return diagnostics_.error_count() >= kMaxErrors || out_.statements.size() >= kMaxStatements || over_limit_;
+  return diagnostics_.error_count() >= kMaxErrors || over_limit_;
 }
 
 bool Binder::count(size_t& total, size_t more, const Limit& limit, SourceSpan span) {
@@ -214,9 +214,9 @@ TensorId Binder::add_tensor(std::string name, DataType type, std::vector<int64_t
 
 bool Binder::add_statement(const Scope& scope, const Statement* source, BoundStatement statement) {
   if (stop()) return false;
-  if (out_.statements.size() + 1 >= kMaxStatements) {
-    out_.statements.push_back(std::move(statement));
-    return error(out_.statements.back().span,
+  if (out_.statements.size() >= kMaxStatements) {
+    over_limit_ = true;
+    return error(statement.span,
                  fmt::format("the program has more than {} statements once its calls are inlined", kMaxStatements));
   }
   size_t characters = statement.text.size();

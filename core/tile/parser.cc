@@ -223,7 +223,7 @@ class Parser {
   }
 
   bool statement(Statement& out) {
-    nesting_ = 0;  // a statement that failed left some open
+    nesting_ = kOutside;  // a statement that failed left some open
     in_form_ = false;
     out.comments = take_leading_comments();
     out.blank_before = peek().blank_before;
@@ -466,7 +466,7 @@ class Parser {
   }
 
   ExprId add(Expr expr) {
-    int depth = 1;
+    int depth = 0;  // operations on the longest way to a leaf
     for (ExprId arg : expr.args) depth = std::max(depth, depths_[static_cast<size_t>(arg)] + 1);
     if (depth > kMaxExprDepth) {
       error(expr.name_span, fmt::format("the expression is more than {} operations deep here; split it "
@@ -638,7 +638,9 @@ class Parser {
   size_t last_error_ = 0;
   bool missing_semicolon_ = false;
   bool in_form_ = false;
-  int nesting_ = 0;
+  // Of what is parsed; an expression itself is within nothing.
+  static constexpr int kOutside = -1;
+  int nesting_ = kOutside;
   Function* f_ = nullptr;
   std::vector<int> depths_;  // of f_->exprs
 };

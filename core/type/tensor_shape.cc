@@ -47,7 +47,7 @@ Status check_sizes(DataType type, const std::vector<int64_t>& sizes, std::string
   // too.
   for (int64_t size : sizes) {
     if (size != 0 && __builtin_mul_overflow(bytes, size, &bytes))
-      return invalid_argument("{} of {}[{}] needs more than 2^63 bytes", what, name_of(type),
+      return invalid_argument("{} of {}[{}] needs 2^63 bytes or more", what, name_of(type),
                               fmt::join(sizes, ", "));
   }
   return Status();
