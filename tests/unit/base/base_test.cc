@@ -154,7 +154,7 @@ TEST(File, AHugeFileWithHolesIsRefusedByItsSize) {
   std::ofstream(path) << "x";
   std::filesystem::resize_file(path, uintmax_t{15} << 40);
   EXPECT_EQ(read_file(path, 1000).status().message(),
-            "'" + path + "' is larger than the limit of 1000 bytes");
+            "'" + path + "' is larger than the limit of 1000 bytes: it has 16492674416640");
   EXPECT_EQ(read_file(path).status().code(), StatusCode::invalid_argument);
   std::filesystem::remove(path);
 }
