@@ -75,7 +75,8 @@ Result<InputFile> InputFile::open(const std::filesystem::path& path, StreamPatie
   InputFile file(shown, descriptor, patience);
   if (::fstat(descriptor, &info) != 0) return error_of(shown, errno);
   file.terminal_ = S_ISCHR(info.st_mode) && ::isatty(descriptor) == 1;
-  if (const char* kind = kind_of_no_file(info, file.terminal_); *kind != 0)
+  // What was given as a descriptor is a stream whatever it is: < /dev/null is an empty one.
+  if (const char* kind = kind_of_no_file(info, file.terminal_ || given >= 0); *kind != 0)
     return invalid_argument("cannot read {}: it is {}, not a file", shown, kind);
   file.stream_ = !S_ISREG(info.st_mode);
   if (!file.stream_ && info.st_size > 0) {

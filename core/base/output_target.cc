@@ -22,7 +22,7 @@ constexpr int kMaxLinks = 40;  // as many as the kernel follows
 // The folder's part of a path, and the name in it; a name of "" means the folder itself.
 std::pair<std::string, std::string> split_path(const std::string& path) {
   const size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return {".", path};
+  if (slash == std::string::npos) return {"", path};
   return {path.substr(0, slash + 1), path.substr(slash + 1)};
 }
 
@@ -47,7 +47,7 @@ int follow(std::string path, OutputTarget& target, std::string& final_path) {
       return 0;
     }
     auto [folder, name] = split_path(path);
-    target.folder = OutputFolder::open(folder);
+    target.folder = OutputFolder::open(folder.empty() ? "." : folder);
     if (!target.folder) return errno;
     if (names_folder(name)) return EISDIR;
     target.name = name;
@@ -71,7 +71,7 @@ int follow(std::string path, OutputTarget& target, std::string& final_path) {
         ::readlinkat(target.folder->descriptor(), name.c_str(), text, sizeof text);
     if (length < 0) return errno;
     const std::string to(text, static_cast<size_t>(length));
-    path = to.starts_with('/') ? to : folder + (folder.ends_with('/') ? "" : "/") + to;
+    path = to.starts_with('/') ? to : folder + to;
   }
   return ELOOP;
 }

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <nlohmann/json.hpp>
 
+#include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 #include "stria/hwmodel/json_text.h"
 #include "stria/hwmodel/template_expression.h"
@@ -401,9 +402,11 @@ Status add_setting(std::string_view assignment, TemplateSettings& settings) {
   std::string name(assignment.substr(0, equals));
   bool good = equals != std::string_view::npos && starts_with_letter(name);
   for (char c : name) good = good && (std::isalnum(static_cast<unsigned char>(c)) || c == '_');
-  if (!good) return invalid_argument("a setting is written NAME=VALUE, this is '{}'", assignment);
+  if (!good) return invalid_argument("a setting is written NAME=VALUE, this is '{}'",
+                            shown_name(assignment));
   std::string value(assignment.substr(equals + 1));
-  if (!fits_json(value)) return invalid_argument("the value of setting '{}' is not UTF-8", name);
+  if (!fits_json(value)) return invalid_argument("the value of setting '{}' is not UTF-8",
+                            shown_name(name));
   settings[name] = std::move(value);
   return {};
 }

@@ -29,7 +29,7 @@ namespace stria {
 namespace {
 
 Result<SourceText> read_source(const std::filesystem::path& path) {
-  STRIA_ASSIGN(std::string text, read_file(path));
+  STRIA_ASSIGN(std::string text, read_file(path, kMaxJsonBytes));
   return SourceText{path.string(), std::move(text)};
 }
 

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <optional>
 
+#include "stria/base/shown_text.h"
+
 namespace stria {
 namespace {
 
@@ -72,6 +74,7 @@ Result<DeviceSelector> parse_device_selector(std::string_view text) {
   if (text.empty())
     return invalid_argument(
         "the device selector is empty; it is PLUGIN, PLUGIN:N, PLUGIN:NAME or auto");
+  const std::string shown = shown_name(text);
   DeviceSelector selector;
   if (text == "auto") {
     selector.automatic = true;
@@ -87,21 +90,21 @@ Result<DeviceSelector> parse_device_selector(std::string_view text) {
     return invalid_argument(
         "the device selector '{}' does not begin with the name of a plugin; it is "
         "PLUGIN, PLUGIN:N, PLUGIN:NAME or auto",
-        text);
+        shown);
   if (colon == std::string_view::npos) return selector;
   if (selector.plugin == "auto")
     return invalid_argument("the device selector '{}' has something behind auto; auto stands alone",
-                            text);
+                            shown);
   selector.device = std::string(text.substr(colon + 1));
   if (selector.device.size() > 1 && selector.device[0] == '-' &&
       selector.device.find_first_not_of("0123456789", 1) == std::string::npos)
     return invalid_argument("the device selector '{}' has a negative number; devices count from 0",
-                            text);
+                            shown);
   if (selector.device.empty())
     return invalid_argument(
         "the device selector '{}' has nothing behind its colon; it is PLUGIN, "
         "PLUGIN:N, PLUGIN:NAME or auto",
-        text);
+        shown);
   return selector;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "stria/base/file.h"
+#include "stria/base/shown_text.h"
 #include "stria/base/status.h"
 #include "stria/base/text.h"
 #include "stria/runtime/inside.h"
@@ -68,10 +69,11 @@ Result<Program> Program::gradient(const GradientOptions& options) const {
 const std::vector<std::string>& Program::notes() const { return state_->notes; }
 
 Result<Program> Program::read(const std::filesystem::path& path, std::string_view function) {
-  if (path.extension() != ".tile")
+  // What has no name of its own is taken for what most programs are.
+  if (path.extension() != ".tile" && !is_stream(path))
     return unsupported("'{}' is no program that this build reads: the name must end in .tile",
-                       path.string());
-  STRIA_ASSIGN(std::string text, read_file(path));
+                       shown_name(path.string()));
+  STRIA_ASSIGN(std::string text, read_file(path, kMaxTileBytes));
   return from_tile({path.string(), std::move(text)}, function);
 }
 
@@ -88,14 +90,14 @@ Result<size_t> Program::find_input(std::string_view name) const {
     if (inputs()[i].name == name) return i;
     names.push_back(inputs()[i].name);
   }
-  return not_found("'{}' has no input '{}'{} (its inputs: {})", this->name(), name,
+  return not_found("'{}' has no input '{}'{} (its inputs: {})", this->name(), shown_name(name),
                    did_you_mean(name, names), names.empty() ? "none" : join(names, ", "));
 }
 
 Result<size_t> Program::find_output(std::string_view name) const {
   for (size_t i = 0; i < outputs().size(); ++i)
     if (outputs()[i] == name) return i;
-  return not_found("'{}' has no output '{}'{} (its outputs: {})", this->name(), name,
+  return not_found("'{}' has no output '{}'{} (its outputs: {})", this->name(), shown_name(name),
                    did_you_mean(name, outputs()), join(outputs(), ", "));
 }
 

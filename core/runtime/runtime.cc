@@ -7,6 +7,7 @@
 
 #include "stria/base/cache_folder.h"
 #include "stria/base/file.h"
+#include "stria/base/shown_text.h"
 #include "stria/base/status.h"
 #include "stria/base/text.h"
 #include "stria/hal/disk_cache.h"
@@ -43,7 +44,7 @@ std::string list_of(const std::vector<hal::PluginRecord>& records) {
 double promised_speed(const hal::Plugin& plugin, const hal::DeviceInfo& info) {
   auto path = plugin.hw_model(info.kind);
   if (!path.ok()) return 0;
-  auto text = read_file(*path);
+  auto text = read_file(*path, kMaxJsonBytes);
   if (!text.ok()) return 0;
   auto model = load_hardware_model({path->string(), *text}, {}, info.properties);
   if (!model.ok() || model->simulated) return 0;
@@ -155,7 +156,7 @@ Result<Device> Runtime::open(std::string_view text) const {
     std::string hint = std::count(ids.begin(), ids.end(), selector.plugin) > 0
                            ? ""
                            : did_you_mean(selector.plugin, ids);
-    return not_found("no device matches '{}'{}; there is:{}", text, hint, list_of(records));
+    return not_found("no device matches '{}'{}; there is:{}", shown_name(text), hint, list_of(records));
   }
   const Candidate* best = nullptr;
   double best_speed = -1;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 #include "stria/builtins/composite.h"
 #include "stria/poly/solver_budget.h"
@@ -59,7 +60,7 @@ Result<const Function*> entry_function(const Program& program, std::string_view 
     quoted.push_back(fmt::format("'{}'", function.name.text));
   }
   if (name.empty() && !program.functions.empty()) return &program.functions.back();
-  return not_found("{}: there is no function '{}'{} {}", program.source.name, name, did_you_mean(name, names),
+  return not_found("{}: there is no function '{}'{} {}", shown_name(program.source.name), shown_name(name), did_you_mean(name, names),
                    quoted.empty() ? "(the file's only function has no name)"
                                   : fmt::format("(the file has {})", join(quoted, ", ")));
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 #include "stria/builtins/builtin.h"
 #include "stria/builtins/composite.h"
@@ -79,7 +80,7 @@ Status check_function_name(const Program& program, const std::string& name) {
     return invalid_argument(
         "'{}' cannot name the derivative: a function's name is a letter, then letters, digits and "
         "'_', and no word of Tile",
-        name);
+        shown_name(name));
   if (find_builtin(name) != nullptr || find_special(name) != nullptr ||
       find_composite(name) != nullptr)
     return invalid_argument("'{}' cannot name the derivative: it is a builtin function", name);
@@ -123,12 +124,12 @@ Status Differentiator::check_names(const Function& entry) {
   for (const std::string& name : options_.wrt)
     if (std::find(parameters.begin(), parameters.end(), name) == parameters.end())
       return not_found("{}: {} has no parameter '{}' to differentiate by{} (its parameters: {})",
-                       program_.source.name, function, name, did_you_mean(name, parameters),
+                       program_.source.name, function, shown_name(name), did_you_mean(name, parameters),
                        join(parameters, ", "));
   if (!options_.of.empty() &&
       std::find(results.begin(), results.end(), options_.of) == results.end())
     return not_found("{}: {} has no result '{}' to differentiate{} (its results: {})",
-                     program_.source.name, function, options_.of,
+                     program_.source.name, function, shown_name(options_.of),
                      did_you_mean(options_.of, results), join(results, ", "));
   for (const std::string& name : options_.wrt.empty() ? parameters : options_.wrt)
     if (std::find(wrt_.begin(), wrt_.end(), name) == wrt_.end()) wrt_.push_back(name);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/type/host_tensor.h"
 
+#include <sys/sysinfo.h>
+
+#include <cstdint>
 #include <cstring>
 
 #include "stria/base/status.h"
@@ -9,7 +12,15 @@
 namespace stria {
 namespace {
 constexpr size_t kAlignment = 64;
+
+// Memory and swap space of the machine.
+uint64_t machine_bytes() {
+  struct sysinfo info{};
+  if (::sysinfo(&info) != 0) return UINT64_MAX;
+  return (uint64_t{info.totalram} + info.totalswap) * info.mem_unit;
 }
+
+}  // namespace
 
 Result<HostTensor> HostTensor::create(DataType type, std::vector<int64_t> sizes,
                                       std::string_view what) {
@@ -20,7 +31,9 @@ Result<HostTensor> HostTensor::create(DataType type, std::vector<int64_t> sizes,
   tensor.sizes_ = std::move(sizes);
   const size_t bytes = tensor.byte_count();
   const size_t rounded = (bytes / kAlignment + 1) * kAlignment;
-  tensor.data_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded)));
+  // The system may promise more memory than the machine has; who writes to it would be ended.
+  if (rounded <= machine_bytes())
+    tensor.data_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded)));
   if (!tensor.data_)
     return make_error(StatusCode::out_of_memory, "{}: no host memory for {} bytes ({})", what,
                       bytes, to_string(type, tensor.sizes_));

@@ -7,22 +7,23 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "emit/compiled_kernels.h"
 #include "host_rates.h"
+#include "stria/base/file.h"
+#include "stria/base/text.h"
 
 namespace stria::llvm_cpu {
 namespace {
 
+constexpr size_t kMaxKernelFile = size_t{16} << 20;
+
 // The first line of a file of the kernel's; "" if there is none.
 std::string first_line(const std::string& path) {
-  std::ifstream in(path);
-  std::string line;
-  std::getline(in, line);
-  return line;
+  const Result<std::string> text = read_file(path, kMaxKernelFile);
+  return text.ok() ? text->substr(0, text->find('\n')) : std::string();
 }
 
 std::string after_colon(const std::string& line) {
@@ -87,8 +88,8 @@ uint64_t memory_bytes() {
 Processor read_processor(unsigned cores) {
   Processor out;
   out.cores = std::max(1u, cores);
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
+  const Result<std::string> info = read_file("/proc/cpuinfo", kMaxKernelFile);
+  for (const std::string& line : split(info.ok() ? *info : std::string(), '\n')) {
     if (line.empty()) break;  // one processor tells enough
     if (line.rfind("model name", 0) == 0) out.name = after_colon(line);
     if (line.rfind("vendor_id", 0) == 0) out.vendor = after_colon(line);

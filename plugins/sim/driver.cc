@@ -48,7 +48,7 @@ sdk::Ref<sdk::Device> SimDriver::open(const sdk::DeviceInfo& info, std::string_v
   const auto* machine = std::find_if(std::begin(kMachines), std::end(kMachines),
                                      [&](const Machine& known) { return info.kind == known.kind; });
   const std::string path = options().directory + "/" + machine->model;
-  const std::string text = code_generator::require(read_file(path));
+  const std::string text = code_generator::require(read_file(path, kMaxJsonBytes));
   HardwareModel model =
       code_generator::require(load_hardware_model({path, text}, {}, info.properties));
   code_generator::require(check_model(model));

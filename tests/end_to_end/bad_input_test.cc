@@ -125,7 +125,7 @@ TEST_F(BadInput, Outputs) {
   std::filesystem::create_directories(folder_.path("stages/01_lower.stripe"));
   expect(1, dump + "--dump-dir stages -o x.stripe", "01_lower.stripe");
   expect(2, run + "--output C=c.txt", "c.txt");
-  expect(2, run + "--output C=c.npy --output C=c.npy", "given twice");
+  expect(2, run + "--output C=c.npy --output C=c.npy", "are the same file, '/");
   expect(2, run + "--output X=c.npy", "'X'");
   expect(2, run + "--output CC=c.npy", "'CC'");
   expect(2, run + "--output c.npy", "NAME=VALUE");
@@ -202,6 +202,28 @@ TEST_F(BadInput, Options) {
   expect(2, "opt x.stripe --set NUM", "NUM");
   expect(2, "opt x.stripe --stop-after tile", "--pipeline");
   expect(2, "opt x.stripe --explain autotil", "did you mean 'autotile'");
+}
+
+// An empty name is no option left out: scripts with a variable that is not set write such.
+TEST_F(BadInput, EmptyNames) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"sim matmul.tile --shape A=2,3 --shape B=3,2", "--hw"},
+      {"sim matmul.tile --shape A=2,3 --shape B=3,2", "--pipeline"},
+      {"sim matmul.tile --shape A=2,3 --shape B=3,2", "--report"},
+      {"sim --array 2x2", "--scalesim-topology"},
+      {"opt x.stripe", "--hw"},
+      {"opt x.stripe", "--pipeline"},
+      {"opt x.stripe", "--repro-dir"},
+      {"opt", "--run-repro"},
+      {"reduce x.stripe --pipeline p.json", "--output"},
+      {"compile matmul.tile --device reference -o x.stripe", "--dump-dir"},
+      {"compile matmul.tile --device reference", "--output"}};
+  for (const auto& [command, option] : cases) {
+    std::vector<std::string> all = words(command);
+    all.push_back(option);
+    all.push_back("");
+    expect_words(2, all, std::string(option) + ": the name of a file is empty");
+  }
 }
 
 TEST_F(BadInput, StripeFiles) {

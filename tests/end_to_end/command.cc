@@ -69,7 +69,7 @@ Folder::~Folder() {
   fs::remove_all(path_, error);
 }
 
-Ended Folder::stria(const std::vector<std::string>& arguments) const {
+pid_t Folder::start(const std::vector<std::string>& arguments) const {
   // Beside the folder, so that files() sees only what the command made.
   const std::string out = path_.string() + ".out", err = path_.string() + ".err";
   const std::string program = STRIA_BINARY_DIR "/bin/stria";
@@ -88,6 +88,11 @@ Ended Folder::stria(const std::vector<std::string>& arguments) const {
     if (::chdir(path_.c_str()) == 0) ::execv(program.c_str(), const_cast<char**>(argv.data()));
     ::_exit(126);
   }
+  return child;
+}
+
+Ended Folder::end(pid_t child) const {
+  const std::string out = path_.string() + ".out", err = path_.string() + ".err";
   int status = 0;
   ::waitpid(child, &status, 0);
   Ended ended;
@@ -106,8 +111,20 @@ void Folder::write(const std::string& name, const std::string& bytes) const {
 std::string Folder::read(const std::string& name) const { return slurp(path_ / name); }
 std::vector<std::string> Folder::files() const {
   std::vector<std::string> names;
-  for (const auto& entry : fs::recursive_directory_iterator(path_))
-    if (!entry.is_directory()) names.push_back(fs::relative(entry.path(), path_));
+  // By hand: a recursive iterator stumbles over links that lead in a circle.
+  std::vector<fs::path> folders = {path_};
+  while (!folders.empty()) {
+    const fs::path folder = folders.back();
+    folders.pop_back();
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      if (entry.symlink_status().type() == fs::file_type::directory)
+        folders.push_back(entry.path());
+      else
+        names.push_back(fs::relative(folder, path_) / entry.path().filename());
+    }
+  }
+  for (std::string& name : names)
+    if (name.starts_with("./")) name.erase(0, 2);
   std::sort(names.begin(), names.end());
   return names;
 }

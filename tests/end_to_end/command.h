@@ -3,6 +3,8 @@
 // without the code under test.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -27,7 +29,10 @@ class Folder {
   // Where `stria` looks for more plugins; "" is nowhere.
   void set_plugin_path(const std::string& path) { plugin_path_ = path; }
   // Runs bin/stria with these arguments.
-  Ended stria(const std::vector<std::string>& arguments) const;
+  Ended stria(const std::vector<std::string>& arguments) const { return end(start(arguments)); }
+  // The same in two steps, one command at a time: what it does meanwhile can be looked at.
+  pid_t start(const std::vector<std::string>& arguments) const;
+  Ended end(pid_t child) const;
   std::filesystem::path path(const std::string& name) const { return path_ / name; }
   void write(const std::string& name, const std::string& bytes) const;
   std::string read(const std::string& name) const;  // "" if it is not there

@@ -1,12 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// .npy files: what is read is written and read again to the same tensor.
+// .npy files: what is read is written and read again to the same tensor; a file and a pipe give the
+// same as the bytes.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "fuzzer.h"
 #include "stria/tensor_io/npy.h"
 
+namespace {
+
+using namespace stria;
+
+// Read as `descriptor` gives them, the bytes make the same tensor, or none.
+void check_read(int descriptor, const std::string& bytes, bool as_bf16) {
+  const std::string path = fmt::format("/proc/self/fd/{}", descriptor);
+  const Result<HostTensor> read = read_npy(path, as_bf16);
+  const Result<HostTensor> parsed = parse_npy(bytes, path, as_bf16);
+  STRIA_CHECK(read.ok() == parsed.ok(), "read: {}, parsed: {}", read.status().message(),
+              parsed.status().message());
+  if (read.ok())
+    STRIA_CHECK(read->type() == parsed->type() && read->sizes() == parsed->sizes() &&
+                    read->bytes() == parsed->bytes(),
+                "what was read is another tensor");
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace stria;
   const std::string bytes = fuzz::text_of(data, size);
+  constexpr size_t kPipeBytes = 4096;  // that a pipe takes at once
   for (bool as_bf16 : {false, true}) {
+    const int file = ::memfd_create("fuzz.npy", MFD_CLOEXEC);
+    STRIA_CHECK(file >= 0 && ::pwrite(file, bytes.data(), size, 0) == static_cast<ssize_t>(size),
+                "no file");
+    check_read(file, bytes, as_bf16);
+    ::close(file);
+    int ends[2];
+    if (size <= kPipeBytes && ::pipe(ends) == 0) {
+      STRIA_CHECK(::write(ends[1], bytes.data(), size) == static_cast<ssize_t>(size), "no pipe");
+      ::close(ends[1]);
+      check_read(ends[0], bytes, as_bf16);
+      ::close(ends[0]);
+    }
     Result<HostTensor> tensor = parse_npy(bytes, "fuzz.npy", as_bf16);
     if (!tensor.ok()) {
       STRIA_CHECK(!tensor.status().message().empty(), "a failure without a message");

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "stria/base/number_text.h"
+#include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 #include "stria/runtime/runtime.h"
 
@@ -23,8 +24,9 @@ constexpr const char* kSelectors =
 
 constexpr const char* kTensors =
     "\nTensors: a.npy, a.npy:bf16 (bf16 carried as u16), photo.png (fp32 [H, W, C] in 0..1), "
-    "photo.png:u8, "
-    "photo.png:u16, random:SEED[:TYPE] (needs --shape; floats N(0,1), integers -8..7, unsigned "
+    "photo.png:u8 "
+    "and photo.png:u16 (the picture's integers as they are: ':u16' of an 8-bit picture gives "
+    "0..255),\nrandom:SEED[:TYPE] (needs --shape; floats N(0,1), integers -8..7, unsigned "
     "0..15).\n"
     "Types: bool i8 i16 i32 i64 u8 u16 u32 u64 fp16 bf16 fp32 fp64.";
 
@@ -141,7 +143,7 @@ void define(CLI::App* app, DoctorOptions& options) {
 }
 
 void define(CLI::App* app, RunOptions& options) {
-  app->add_option("PROG", options.program, "program, a .tile file")->required();
+  app->add_option("PROG", options.program, "program, a .tile file; - is stdin")->required();
   add_device(app, options.device);
   add_repeated(app, "--input", options.inputs, "an input tensor; see Tensors below", "NAME=TENSOR");
   add_repeated(app, "--shape", options.shapes, "sizes (and type) of an input; NAME= is a scalar",
@@ -183,7 +185,7 @@ void define(CLI::App* app, RunOptions& options) {
 }
 
 void define(CLI::App* app, CompileOptionsText& options) {
-  app->add_option("PROG", options.program, "program, a .tile file")->required();
+  app->add_option("PROG", options.program, "program, a .tile file; - is stdin")->required();
   add_device(app, options.device);
   add_repeated(app, "--shape", options.shapes, "sizes and type (default fp32) of an input",
                "NAME=2,3[:TYPE]");
@@ -212,7 +214,8 @@ void define(CLI::App* app, CompileOptionsText& options) {
 }
 
 void define(CLI::App* app, OptOptions& options) {
-  CLI::Option* file = app->add_option("FILE", options.file, "a .stripe file")->required();
+  CLI::Option* file =
+      app->add_option("FILE", options.file, "a .stripe file; - is stdin")->required();
   app->add_option("--pipeline", options.pipeline, "passes to run, a JSON file")
       ->type_name("P.json");
   app->add_option("--hw", options.hw, "hardware model, a JSON file")->type_name("H.json");
@@ -266,7 +269,8 @@ void define(CLI::App* app, HwOptions& options) {
 }
 
 void define(CLI::App* app, FmtOptions& options) {
-  app->add_option("FILE", options.files, "a .tile file; several with -i or --check")->required();
+  app->add_option("FILE", options.files, "a .tile file, - is stdin; several with -i or --check")
+      ->required();
   app->add_flag("-i,--in-place", options.in_place, "rewrite the files");
   app->add_flag("--check", options.check,
                 "only say which files are not formatted; exit 1 if one is not");
@@ -278,7 +282,7 @@ void define(CLI::App* app, FmtOptions& options) {
 }
 
 void define(CLI::App* app, GradOptions& options) {
-  app->add_option("FILE", options.file, "a Tile program (.tile)")->required();
+  app->add_option("FILE", options.file, "a Tile program (.tile); - is stdin")->required();
   app->add_option("--wrt", options.wrt, "inputs to differentiate by (default: every one)")
       ->delimiter(',')
       ->type_name("A,B");
@@ -338,7 +342,7 @@ void define(CLI::App* app, ReduceOptions& options) {
 
 void define(CLI::App* app, SimOptions& options) {
   CLI::Option* program =
-      app->add_option("PROG", options.program, "program, a .tile file")->required();
+      app->add_option("PROG", options.program, "program, a .tile file; - is stdin")->required();
   add_repeated(app, "--shape", options.shapes, "sizes and type (default fp32) of an input",
                "NAME=2,3[:TYPE]");
   add_repeated(app, "--input", options.inputs,
@@ -413,7 +417,20 @@ std::string unknown_option(const CLI::App& app, int count, const char* const* ar
     if (word.rfind("--", 0) != 0) continue;
     word = word.substr(0, word.find('='));
     if (std::find(names.begin(), names.end(), word) == names.end())
-      return fmt::format("there is no option '{}'{}", word, did_you_mean(word, names));
+      return fmt::format("there is no option '{}'{}", shown_name(word), did_you_mean(word, names));
+  }
+  return "";
+}
+
+// The first option that takes a file or a folder and was given none; "" if there is none. To a verb
+// an empty name is an option that was not given.
+std::string option_without_file(const CLI::App& app) {
+  for (const char* name : {"--hw", "--pipeline", "--report", "--dump-dir", "--repro-dir",
+                           "--scalesim-topology", "--run-repro", "--output"}) {
+    const CLI::Option* option = app.get_option_no_throw(name);
+    if (option == nullptr) continue;
+    const std::vector<std::string> given = option->results();
+    if (std::find(given.begin(), given.end(), "") != given.end()) return name;
   }
   return "";
 }
@@ -473,19 +490,35 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
     if (app.get_subcommands().empty() && count > 1 && arguments[1][0] != '-') {
       const std::vector<std::string> verbs = {"devices", "doctor", "run",  "compile", "opt",
                                               "hw",      "fmt",    "grad", "reduce",  "sim"};
-      out.text = fmt::format("stria: there is no verb '{}'{} (the verbs: {})\n", arguments[1],
-                             did_you_mean(arguments[1], verbs), join(verbs, ", "));
+      out.text =
+          fmt::format("stria: there is no verb '{}'{} (the verbs: {})\n", shown_name(arguments[1]),
+                      did_you_mean(arguments[1], verbs), join(verbs, ", "));
       out.code = ExitCode::usage;
       return out;
     }
     const CLI::App* used = app.get_subcommands().empty() ? &app : app.get_subcommands()[0];
     std::string what = unknown_option(*used, count, arguments);
-    if (what.empty()) what = error.what();
+    if (what.empty()) what = shown_message(error.what());
     out.text = "stria: " + what + "\nTry: stria " + (used == &app ? "" : used->get_name() + " ") +
                "--help\n";
     out.code = ExitCode::usage;
     return out;
   }
+  for (const CLI::App* used : app.get_subcommands()) {
+    const std::string option = option_without_file(*used);
+    if (option.empty()) continue;
+    out.text = fmt::format("stria: {}: the name of a file is empty\nTry: stria {} --help\n", option,
+                           used->get_name());
+    out.code = ExitCode::usage;
+    return out;
+  }
+  // As elsewhere, a file called - is what comes in.
+  for (std::string* file :
+       {&run_options.program, &compile_options.program, &sim_options.program, &opt_options.file,
+        &grad_options.file, &reduce_options.file, &hw_options.model})
+    if (*file == "-") *file = "/dev/stdin";
+  for (std::string& file : fmt_options.files)
+    if (file == "-") file = "/dev/stdin";
   if (devices_app->parsed()) out.verb = devices_options;
   if (doctor_app->parsed()) out.verb = doctor_options;
   if (run_app->parsed()) out.verb = run_options;

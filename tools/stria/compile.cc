@@ -3,15 +3,17 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <set>
 
 #include "open_device.h"
+#include "output_files.h"
 #include "program_inputs.h"
 #include "report.h"
 #include "reproducer_file.h"
-#include "template_settings.h"
 #include "stria/base/file.h"
 #include "stria/runtime/device_selector.h"
 #include "stria/runtime/inside.h"
+#include "template_settings.h"
 
 namespace stria::command {
 namespace {
@@ -23,22 +25,20 @@ std::string file_name(const std::string& name) {
   return file.empty() || file == "." || file == ".." ? "source.txt" : file;
 }
 
-// Writes `files`, some of them into `folder` (may be empty), which is made if it is not there. All
-// or nothing: a folder that was made for files that could not be written goes again.
-Status write_all(const std::vector<FileText>& files, const std::filesystem::path& folder) {
-  std::error_code error;
-  std::vector<std::filesystem::path> made;  // innermost first
-  for (std::filesystem::path missing = std::filesystem::absolute(folder / ".").parent_path();
-       !folder.empty() && !std::filesystem::exists(missing, error); missing = missing.parent_path())
-    made.push_back(missing);
-  if (!folder.empty()) std::filesystem::create_directories(folder, error);
-  Status status =
-      error ? invalid_argument("cannot make the folder '{}': {}", folder.string(), error.message())
-            : write_files(files);
-  if (!status.ok())
-    for (const std::filesystem::path& path : made) std::filesystem::remove(path, error);
-  return status;
-}
+// The names of a folder's files: one that is taken already gets a number before its ending.
+class FileNames {
+ public:
+  std::string add(const std::string& name) {
+    const std::filesystem::path wanted = name;
+    std::string out = name;
+    for (int n = 2; !taken_.insert(out).second; ++n)
+      out = fmt::format("{}-{}{}", wanted.stem().string(), n, wanted.extension().string());
+    return out;
+  }
+
+ private:
+  std::set<std::string> taken_;
+};
 
 Outcome compile_program(const CompileOptionsText& options, ReproducerFile& reproducer) {
   STRIA_OR_FAIL(std::vector<ShapeText> shapes, ExitCode::usage, parse_shapes(options.shapes));
@@ -63,6 +63,10 @@ Outcome compile_program(const CompileOptionsText& options, ReproducerFile& repro
                            .tune = options.tune,
                            .parameters = parameters,
                            .recorder = &reproducer};
+  const NamedFile read{"PROG", options.program};
+  std::vector<NamedFile> written;
+  if (options.output != "-") written.push_back({"--output", options.output});
+  STRIA_FAIL_IF(check_files_differ(written, {read}));
   Device device;
   // Only the device knows its parameters; it can be slow to open.
   if (!how.parameters.empty()) {
@@ -74,6 +78,11 @@ Outcome compile_program(const CompileOptionsText& options, ReproducerFile& repro
   STRIA_FAIL_IF(lower(program, types, how, generic));
   std::fputs(generic.warnings.c_str(), stderr);
   STRIA_FAIL_IF(check_input_names(program, "--shape", names));
+  // Before the time is spent.
+  if (!options.dump_dir.empty())
+    STRIA_FAIL_IF_ERROR(ExitCode::program, check_folder_writable(options.dump_dir));
+  else if (options.output != "-")
+    STRIA_FAIL_IF_ERROR(ExitCode::program, check_writable(options.output));
   if (how.parameters.empty()) STRIA_FAIL_IF(open_device(options.device, device));
   STRIA_OR_FAIL(Compilation compilation, ExitCode::device,
                 Inside::specialize(device, std::move(generic), how));
@@ -88,12 +97,17 @@ Outcome compile_program(const CompileOptionsText& options, ReproducerFile& repro
   if (options.output != "-") files.push_back({options.output, compilation.device_text});
   if (!options.dump_dir.empty()) {
     const std::filesystem::path folder = options.dump_dir;
+    FileNames taken;
     for (const SourceText& stage : compilation.stages)
-      files.push_back({folder / stage.name, stage.text});
+      files.push_back({folder / taken.add(stage.name), stage.text});
     for (const SourceText& source : sources)
-      files.push_back({folder / file_name(source.name), source.text});
+      files.push_back({folder / taken.add(file_name(source.name)), source.text});
+    // Only now their names are known.
+    for (size_t i = written.size(); i < files.size(); ++i)
+      written.push_back({"--dump-dir", files[i].path.string()});
+    STRIA_FAIL_IF(check_files_differ(written, {read}));
   }
-  STRIA_FAIL_IF_ERROR(ExitCode::program, write_all(files, options.dump_dir));
+  STRIA_FAIL_IF_ERROR(ExitCode::program, write_files(files, options.dump_dir));
   if (options.output == "-")
     std::fwrite(compilation.device_text.data(), 1, compilation.device_text.size(), stdout);
   return Outcome();

@@ -13,7 +13,8 @@
 #include <memory>
 
 #include "child_process.h"
-#include "stria/base/file.h"
+#include "stria/base/output_target.h"
+#include "stria/base/temporary_file.h"
 #include "stria/base/text.h"
 #include "stria/interp/program_values.h"
 #include "stria/runtime/intrinsics.h"
@@ -114,10 +115,17 @@ FailureTest fails_in_pipeline(PipelineTest test) {
 FailureTest fails_in_command(const std::string& command, const std::string& says,
                              std::function<std::string(const stripe::Program&)> as_text) {
   return [=](const stripe::Program& program) -> std::string {
-    const std::string path =
-        (std::filesystem::temp_directory_path() / fmt::format("stria-reduce-{}.stripe", ::getpid()))
-            .string();
-    if (!write_file(path, as_text(program)).ok()) return "";
+    // Under a name that nobody can foresee, and that a signal removes.
+    const std::filesystem::path folder = std::filesystem::temp_directory_path();
+    TemporaryBatch batch;
+    int descriptor = -1;
+    const std::shared_ptr<OutputFolder> open = OutputFolder::open(folder);
+    const auto file = open ? batch.create(open, "stria-reduce", &descriptor, ".stripe") : nullptr;
+    if (!file) return "";
+    const std::string path = (folder / file->name()).string();
+    const Status written = write_all(descriptor, as_text(program), path);
+    ::close(descriptor);
+    if (!written.ok()) return "";
     std::string line = command;
     const size_t place = line.find("{}");
     if (place == std::string::npos)
@@ -131,7 +139,6 @@ FailureTest fails_in_command(const std::string& command, const std::string& says
     for (size_t count; (count = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;)
       printed.append(buffer, count);
     const int status = ::pclose(pipe);
-    std::filesystem::remove(path);
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     if (!says.empty())
       return printed.find(says) == std::string::npos ? "" : fmt::format("prints '{}'", says);

@@ -5,6 +5,8 @@
 #include <filesystem>
 
 #include "stria/base/file.h"
+#include "stria/base/output_target.h"
+#include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 #include "stria/tile/parser.h"
 #include "stria/tile/print.h"
@@ -17,9 +19,9 @@ struct Formatted {
 };
 
 Result<Formatted> format(const std::string& path) {
-  if (std::filesystem::path(path).extension() != ".tile")
-    return invalid_argument("'{}': only .tile files can be formatted", path);
-  STRIA_ASSIGN(std::string text, read_file(path));
+  if (std::filesystem::path(path).extension() != ".tile" && !is_stream(path))
+    return invalid_argument("'{}': only .tile files can be formatted", shown_name(path));
+  STRIA_ASSIGN(std::string text, read_file(path, kMaxTileBytes));
   STRIA_ASSIGN(tile::Program program, tile::parse({path, text}));
   return Formatted{std::move(text), tile::print(program)};
 }
@@ -42,12 +44,22 @@ Outcome fmt_files(const FmtOptions& options) {
     return Outcome();
   }
   std::vector<std::string> different;
+  std::vector<FileText> changed;
+  OutputSet written;
   for (size_t i = 0; i < all.size(); ++i) {
+    const std::string& path = options.files[i];
+    if (options.in_place && is_stream(path))
+      return Outcome(
+          ExitCode::usage,
+          invalid_argument("-i: '{}' is no file that could be rewritten", shown_name(path)));
     if (all[i].before == all[i].after) continue;
-    if (options.in_place)
-      STRIA_FAIL_IF_ERROR(ExitCode::program, write_file(options.files[i], all[i].after));
-    different.push_back(options.files[i]);
+    different.push_back(shown_name(path));
+    if (!options.in_place) continue;
+    // Of one file by two names one is enough: the text is the same.
+    STRIA_OR_FAIL(const OutputTarget target, ExitCode::program, resolve_output(path));
+    if (!written.add(target)) changed.push_back({path, all[i].after});
   }
+  STRIA_FAIL_IF_ERROR(ExitCode::program, write_files(changed));
   if (different.empty() || options.in_place) return Outcome();
   return Outcome(ExitCode::program, make_error(StatusCode::failed_precondition, "not formatted: {}",
                                                join(different, ", ")));

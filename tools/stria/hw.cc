@@ -28,7 +28,7 @@ Outcome read_model(const HwOptions& options, HardwareModel& model, std::string& 
   };
   SourceText file;
   if (!options.model.empty()) {
-    STRIA_OR_FAIL(file, ExitCode::program, read_source(options.model));
+    STRIA_OR_FAIL(file, ExitCode::program, read_source(options.model, kMaxJsonBytes));
     STRIA_OR_FAIL(const std::vector<TemplateParameter> all, ExitCode::program,
                   declared_parameters(file));
     describe(file.name, all);

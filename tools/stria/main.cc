@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `stria`: one file per verb; results go to stdout, everything else to stderr.
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -7,6 +8,7 @@
 #include "command_line.h"
 #include "plugin_guard.h"
 #include "standard_output.h"
+#include "stria/base/temporary_file.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/lsan_interface.h>
@@ -79,6 +81,9 @@ int guarded_command(int count, char** arguments) {
 
 int main(int count, char** arguments) {
   stria::command::guard_process();
+  stria::remove_temporaries_on_signals();
+  // A limit of file sizes is an error of the write that meets it.
+  ::signal(SIGXFSZ, SIG_IGN);
   const int code = guarded_command(count, arguments);
   std::fflush(nullptr);
 #if defined(__SANITIZE_ADDRESS__)

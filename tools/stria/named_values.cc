@@ -2,6 +2,7 @@
 #include "named_values.h"
 
 #include "stria/base/number_text.h"
+#include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 
 namespace stria::command {
@@ -13,11 +14,11 @@ Result<std::vector<NamedValue>> parse_named_values(std::string_view option,
   for (const std::string& text : texts) {
     const size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0)
-      return invalid_argument("{} '{}' is not of the form NAME=VALUE", option, text);
+      return invalid_argument("{} '{}' is not of the form NAME=VALUE", option, shown_name(text));
     NamedValue value{text.substr(0, equals), text.substr(equals + 1)};
     for (const NamedValue& other : out)
       if (unique && other.name == value.name)
-        return invalid_argument("{} is given twice for '{}'", option, value.name);
+        return invalid_argument("{} is given twice for '{}'", option, shown_name(value.name));
     out.push_back(std::move(value));
   }
   return out;
@@ -30,11 +31,12 @@ Result<std::vector<ShapeText>> parse_shapes(const std::vector<std::string>& text
     ShapeText shape;
     shape.name = value.name;
     std::string sizes = value.value;
+    const std::string shown = "--shape " + shown_name(value.name + "=" + value.value);
     if (const size_t colon = sizes.find(':'); colon != std::string::npos) {
       const std::string type = sizes.substr(colon + 1);
       shape.type = parse_data_type(type);
       if (!shape.type)
-        return invalid_argument("--shape {}={}: unknown type '{}'{}", value.name, value.value, type,
+        return invalid_argument("{}: unknown type '{}'{}", shown, shown_name(type),
                                 did_you_mean(type, data_type_names()));
       sizes.resize(colon);
     }
@@ -42,8 +44,7 @@ Result<std::vector<ShapeText>> parse_shapes(const std::vector<std::string>& text
       for (const std::string& part : split(sizes, ',')) {
         const Result<int64_t> size = parse_integer(part, 0, INT64_MAX);
         if (!size.ok())
-          return size.status().with_context(
-              fmt::format("--shape {}={}: a size", value.name, value.value));
+          return size.status().with_context(fmt::format("{}: a size", shown));
         shape.sizes.push_back(*size);
       }
     }
@@ -61,7 +62,7 @@ Result<CheckRequest> parse_check(std::string_view text) {
     return CheckRequest{true, *count};
   }
   return invalid_argument("--check={} is neither --check nor --check=sample:N with N at least 1",
-                          text);
+                          shown_name(text));
 }
 
 }  // namespace stria::command

@@ -117,13 +117,13 @@ Outcome opt_file(const OptOptions& options, ReproducerFile& file) {
   }
   SourceText hw, steps;
   if (!options.hw.empty()) {
-    STRIA_OR_FAIL(hw, ExitCode::program, read_source(options.hw));
+    STRIA_OR_FAIL(hw, ExitCode::program, read_source(options.hw, kMaxJsonBytes));
   }
   if (!options.pipeline.empty()) {
-    STRIA_OR_FAIL(steps, ExitCode::program, read_source(options.pipeline));
+    STRIA_OR_FAIL(steps, ExitCode::program, read_source(options.pipeline, kMaxJsonBytes));
   }
   STRIA_FAIL_IF(check_settings(settings, {hw, steps}, "--hw or --pipeline"));
-  STRIA_OR_FAIL(SourceText source, ExitCode::program, read_source(options.file));
+  STRIA_OR_FAIL(SourceText source, ExitCode::program, read_source(options.file, kMaxStripeBytes));
   STRIA_OR_FAIL(stripe::Program program, ExitCode::program, stripe::parse(source));
   std::optional<HardwareModel> model;
   if (!options.hw.empty()) {

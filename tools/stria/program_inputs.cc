@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program_inputs.h"
 
+#include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 #include "stria/type/tensor_shape.h"
 
@@ -31,13 +32,16 @@ Result<HostTensor> read_input(const ProgramInput& input, const TensorSource& sou
     const DataType type = source.type ? *source.type : shape->type.value_or(DataType::fp32);
     return read_tensor(source, shape->sizes, type, what);
   }
-  auto tensor = read_tensor(source, {}, DataType::fp32, what);
+  const auto check = [&](DataType type, const std::vector<int64_t>& sizes) {
+    if (shape == nullptr || (shape->sizes == sizes && shape->type.value_or(type) == type))
+      return Status();
+    return invalid_argument("'{}' is {}, but --shape says {}", shown_name(source.path),
+                            to_string(type, sizes),
+                            to_string(shape->type.value_or(type), shape->sizes));
+  };
+  auto tensor = read_tensor(source, {}, DataType::fp32, what, check);
   if (!tensor.ok()) return tensor.status().with_context(what);
-  if (shape != nullptr &&
-      (shape->sizes != tensor->sizes() || shape->type.value_or(tensor->type()) != tensor->type()))
-    return invalid_argument("{}: '{}' is {}, but --shape says {}", what, source.path,
-                            to_string(tensor->type(), tensor->sizes()),
-                            to_string(shape->type.value_or(tensor->type()), shape->sizes));
+  STRIA_RETURN_IF_ERROR(check(tensor->type(), tensor->sizes()).with_context(what));
   return tensor;
 }
 

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 
 #include "failure_test.h"
+#include "output_files.h"
 #include "stria/base/file.h"
 #include "stria/pass/reproducer.h"
 #include "stria/pass/shrink.h"
@@ -48,7 +50,7 @@ struct Task {
 Outcome read_task(const ReduceOptions& options, Task& task, std::optional<Pipeline>& pipeline) {
   TemplateSettings settings;
   STRIA_FAIL_IF(parse_settings(options.settings, settings));
-  STRIA_OR_FAIL(SourceText source, ExitCode::program, read_source(options.file));
+  STRIA_OR_FAIL(SourceText source, ExitCode::program, read_source(options.file, kMaxStripeBytes));
   if (is_reproducer(source.text)) {
     STRIA_OR_FAIL(task.reproducer, ExitCode::program, parse_reproducer(source));
     if (task.reproducer->needs_device() && options.test.empty())
@@ -60,12 +62,12 @@ Outcome read_task(const ReduceOptions& options, Task& task, std::optional<Pipeli
   STRIA_OR_FAIL(task.program, ExitCode::program, stripe::parse(source));
   SourceText hw, steps;
   if (!options.hw.empty()) {
-    STRIA_OR_FAIL(hw, ExitCode::program, read_source(options.hw));
+    STRIA_OR_FAIL(hw, ExitCode::program, read_source(options.hw, kMaxJsonBytes));
   } else if (task.reproducer) {
     hw = {options.file + ": /hw", task.reproducer->hw};
   }
   if (!options.pipeline.empty()) {
-    STRIA_OR_FAIL(steps, ExitCode::program, read_source(options.pipeline));
+    STRIA_OR_FAIL(steps, ExitCode::program, read_source(options.pipeline, kMaxJsonBytes));
   } else if (task.reproducer) {
     steps = {options.file + ": /pipeline", task.reproducer->pipeline};
   }
@@ -99,9 +101,22 @@ Outcome reduce(const ReduceOptions& options) {
   Task task;
   std::optional<Pipeline> pipeline;
   STRIA_FAIL_IF(read_task(options, task, pipeline));
+  const bool to_file = !options.output.empty() && options.output != "-";
+  if (to_file) {
+    std::vector<NamedFile> read = {{"FILE", options.file}};
+    if (!options.hw.empty()) read.push_back({"--hw", options.hw});
+    if (!options.pipeline.empty()) read.push_back({"--pipeline", options.pipeline});
+    STRIA_FAIL_IF(check_files_differ({{"--output", options.output}}, read));
+    // Before the time is spent.
+    STRIA_FAIL_IF_ERROR(ExitCode::program, check_writable(options.output));
+  }
   if (!options.invalid && !task.is_legal(task.program))
     return Outcome(ExitCode::program,
                    invalid_argument("'{}' is not legal itself; --invalid takes it", options.file));
+  // Where the programs lie that the command is given.
+  if (!options.test.empty())
+    STRIA_FAIL_IF_ERROR(ExitCode::program,
+                        check_writable(std::filesystem::temp_directory_path() / "program.stripe"));
   const FailureTest failure =
       pipeline ? fails_in_pipeline({*pipeline, task.model, options.exact,
                                     static_cast<uint64_t>(options.seed), !options.invalid})
@@ -134,7 +149,7 @@ Outcome reduce(const ReduceOptions& options) {
                static_cast<long long>(report.tried), static_cast<long long>(report.kept),
                report.complete ? "" : "; the time was up");
   const std::string text = task.text_of(small);
-  if (options.output.empty() || options.output == "-") {
+  if (!to_file) {
     std::fputs(text.c_str(), stdout);
     return Outcome();
   }

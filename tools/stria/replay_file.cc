@@ -10,7 +10,7 @@
 namespace stria::command {
 
 Outcome replay_file(const std::string& path, bool may_open_device) {
-  STRIA_OR_FAIL(std::string text, ExitCode::program, read_file(path));
+  STRIA_OR_FAIL(std::string text, ExitCode::program, read_file(path, kMaxStripeBytes));
   const SourceText file{path, std::move(text)};
   STRIA_OR_FAIL(Reproducer reproducer, ExitCode::program, parse_reproducer(file));
   if (reproducer.written_by != stria_version())

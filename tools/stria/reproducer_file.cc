@@ -14,6 +14,8 @@
 
 #include "stria/base/check_failed.h"
 #include "stria/base/file.h"
+#include "stria/base/shown_text.h"
+#include "stria/base/temporary_file.h"
 #include "stria/hal/sha256.h"
 
 namespace stria::command {
@@ -61,6 +63,7 @@ void write_reproducer_of_crash() {
 
 void on_fatal_signal(int number, siginfo_t* info, void*) {
   write_reproducer_of_crash();
+  unlink_temporaries();
   for (size_t i = 0; i < std::size(kFatal); ++i)
     ::sigaction(kFatal[i], &before[i], nullptr);  // whoever listened before hears it now
   // A fault happens again when the handler returns; what was sent does not.
@@ -102,19 +105,6 @@ std::string command_for(const std::string& text, const std::string& path) {
   return text.substr(verb, text.find(" FILE", verb) - verb) + " " + path;
 }
 
-// Complete or not at all, and never over another file.
-Status write_new(const std::string& path, const std::string& text) {
-  std::error_code error;
-  if (std::filesystem::exists(path, error)) return Status();  // it holds `text`: see path_for
-  const std::string temporary = path + ".part";
-  STRIA_RETURN_IF_ERROR(write_file(temporary, text));
-  Status status;
-  if (::link(temporary.c_str(), path.c_str()) != 0 && errno != EEXIST)
-    status = invalid_argument("cannot write '{}': {}", path, std::strerror(errno));
-  ::unlink(temporary.c_str());
-  return status;
-}
-
 }  // namespace
 
 ReproducerFile::ReproducerFile(std::string folder) : folder_(std::move(folder)) { listen(); }
@@ -140,7 +130,7 @@ Outcome ReproducerFile::around(const std::function<Outcome()>& verb) {
   std::error_code error;
   if (!folder_.empty() && !std::filesystem::is_directory(folder_, error))
     return Outcome(ExitCode::program,
-                   not_found("--repro-dir '{}': there is no such folder", folder_));
+                   not_found("--repro-dir '{}': there is no such folder", shown_name(folder_)));
   Outcome outcome;
   try {
     outcome = verb();
@@ -152,7 +142,8 @@ Outcome ReproducerFile::around(const std::function<Outcome()>& verb) {
   }
   if (outcome.ok() || failed_.empty()) return outcome;
   const std::string path = path_for(folder_, failed_);
-  const Status written = write_new(path, failed_);
+  // If it is there it holds the same: see path_for.
+  const Status written = write_new_file(path, failed_).status();
   std::string message = outcome.status().message();
   if (!message.ends_with('\n')) message += '\n';
   message += written.ok() ? "to see it again: " + command_for(failed_, path)

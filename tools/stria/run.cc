@@ -6,16 +6,17 @@
 #include <cstdio>
 
 #include "open_device.h"
+#include "output_files.h"
 #include "program_inputs.h"
 #include "progress.h"
 #include "replay_file.h"
 #include "report.h"
 #include "reproducer_file.h"
 #include "result_memory.h"
-#include "template_settings.h"
 #include "stria/runtime/check.h"
 #include "stria/runtime/device_selector.h"
 #include "stria/runtime/inside.h"
+#include "template_settings.h"
 
 namespace stria::command {
 namespace {
@@ -52,22 +53,22 @@ Outcome parse_request(const RunOptions& options, Request& request) {
   STRIA_FAIL_IF_ERROR(ExitCode::usage, parse_device_selector(options.device).status());
   STRIA_OR_FAIL(std::vector<NamedValue> inputs, ExitCode::usage,
                 parse_named_values("--input", options.inputs, true));
+  std::vector<NamedFile> read = {{"PROG", options.program}}, written;
   for (const NamedValue& input : inputs) {
     auto source = parse_tensor_source(input.value);
     if (!source.ok())
       return Outcome(ExitCode::usage, source.status().with_context("--input " + input.name));
+    if (!source->path.empty()) read.push_back({"--input " + input.name, source->path});
     request.sources.push_back({input.name, std::move(*source)});
   }
   STRIA_OR_FAIL(request.shapes, ExitCode::usage, parse_shapes(options.shapes));
   STRIA_OR_FAIL(request.outputs, ExitCode::usage,
                 parse_named_values("--output", options.outputs, false));
-  for (size_t i = 0; i < request.outputs.size(); ++i) {
-    const std::string& path = request.outputs[i].value;
-    STRIA_FAIL_IF_ERROR(ExitCode::usage, check_tensor_path(path).with_context("--output"));
-    for (size_t j = 0; j < i; ++j)
-      if (request.outputs[j].value == path)
-        return Outcome(ExitCode::usage, invalid_argument("--output '{}' is given twice", path));
+  for (const NamedValue& output : request.outputs) {
+    STRIA_FAIL_IF_ERROR(ExitCode::usage, check_tensor_path(output.value).with_context("--output"));
+    written.push_back({"--output " + output.name, output.value});
   }
+  STRIA_FAIL_IF(check_files_differ(written, read));
   STRIA_OR_FAIL(request.check, ExitCode::usage, parse_check(options.check));
   return Outcome();
 }

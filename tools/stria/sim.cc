@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "open_device.h"
+#include "output_files.h"
 #include "program/part_checks.h"
 #include "program_inputs.h"
 #include "report.h"
@@ -51,7 +52,7 @@ Outcome find_files(const SimOptions& options, Target& target) {
     // A model that ships has a pipeline of its own, whatever its file.
     std::string kind = records[0].devices[0].kind;
     if (!hw.empty()) {
-      STRIA_OR_FAIL(target.hw, ExitCode::program, read_source(hw));
+      STRIA_OR_FAIL(target.hw, ExitCode::program, read_source(hw, kMaxJsonBytes));
       STRIA_OR_FAIL(target.model, ExitCode::program,
                     load_hardware_model(target.hw, target.settings));
       for (const hal::DeviceInfo& device : records[0].devices)
@@ -64,8 +65,8 @@ Outcome find_files(const SimOptions& options, Target& target) {
       STRIA_OR_FAIL(pipeline, ExitCode::device, records[0].plugin.pipeline(kind));
     }
   }
-  STRIA_OR_FAIL(target.hw, ExitCode::program, read_source(hw));
-  STRIA_OR_FAIL(target.pipeline, ExitCode::program, read_source(pipeline));
+  STRIA_OR_FAIL(target.hw, ExitCode::program, read_source(hw, kMaxJsonBytes));
+  STRIA_OR_FAIL(target.pipeline, ExitCode::program, read_source(pipeline, kMaxJsonBytes));
   return Outcome();
 }
 
@@ -174,18 +175,39 @@ Outcome run_values(const Compilation& compilation, const sim::PartOrder& order,
   return Outcome(ExitCode::device, make_error(StatusCode::data_loss, "wrong results: {}", wrong));
 }
 
+// What is written into the folder of --report.
+std::vector<std::string> report_names(const SimOptions& options) {
+  std::vector<std::string> names = {"report.json", "kernels.csv"};
+  if (options.fidelity != "roofline") names.push_back("trace.json");
+  return names;
+}
+
+Outcome check_report_files(const SimOptions& options) {
+  if (options.report.empty()) return Outcome();
+  std::vector<NamedFile> read = {{"PROG", options.program}}, written;
+  if (!options.hw.empty()) read.push_back({"--hw", options.hw});
+  if (!options.pipeline.empty()) read.push_back({"--pipeline", options.pipeline});
+  STRIA_OR_FAIL(std::vector<NamedValue> inputs, ExitCode::usage,
+                parse_named_values("--input", options.inputs, true));
+  // What is no source is said where the inputs are read.
+  for (const NamedValue& input : inputs)
+    if (auto source = parse_tensor_source(input.value); source.ok() && !source->path.empty())
+      read.push_back({"--input " + input.name, source->path});
+  for (const std::string& name : report_names(options))
+    written.push_back({"--report", (std::filesystem::path(options.report) / name).string()});
+  STRIA_FAIL_IF(check_files_differ(written, read));
+  STRIA_FAIL_IF_ERROR(ExitCode::program, check_folder_writable(options.report));
+  return Outcome();
+}
+
 Outcome write_report(const SimOptions& options, const sim::SimulationReport& report) {
   const std::filesystem::path folder = options.report;
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error)
-    return Outcome(ExitCode::program, invalid_argument("cannot make the folder '{}': {}",
-                                                       folder.string(), error.message()));
-  std::vector<FileText> files = {{folder / "report.json", sim::report_json(report)},
-                                 {folder / "kernels.csv", sim::kernels_csv(report)}};
-  if (options.fidelity != "roofline")
-    files.push_back({folder / "trace.json", sim::trace_json(report)});
-  STRIA_FAIL_IF_ERROR(ExitCode::program, write_files(files));
+  std::vector<FileText> files;
+  for (const std::string& name : report_names(options))
+    files.push_back({folder / name, name == "report.json"   ? sim::report_json(report)
+                                    : name == "kernels.csv" ? sim::kernels_csv(report)
+                                                            : sim::trace_json(report)});
+  STRIA_FAIL_IF_ERROR(ExitCode::program, write_files(files, folder));
   return Outcome();
 }
 
@@ -205,7 +227,8 @@ Outcome print_validation(const SimOptions& options) {
 Outcome print_topology(const SimOptions& options) {
   STRIA_OR_FAIL(const SystolicArray array, ExitCode::usage,
                 sim::parse_array(options.array, options.dataflow));
-  STRIA_OR_FAIL(const SourceText file, ExitCode::program, read_source(options.topology));
+  STRIA_OR_FAIL(const SourceText file, ExitCode::program,
+                read_source(options.topology, kMaxJsonBytes));
   STRIA_OR_FAIL(const std::vector<sim::TopologyLayer> layers, ExitCode::program,
                 sim::read_topology(file));
   std::fputs(sim::topology_table(layers, array).c_str(), stdout);
@@ -222,6 +245,7 @@ Outcome sim(const SimOptions& options) {
                    invalid_argument("--buses burst: --fidelity {} knows fair rates alone; bursts "
                                     "are of --fidelity event",
                                     options.fidelity));
+  STRIA_FAIL_IF(check_report_files(options));
   Target target;
   STRIA_FAIL_IF(read_target(options, target));
   STRIA_OR_FAIL(Program program, ExitCode::program,

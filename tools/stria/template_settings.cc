@@ -3,13 +3,12 @@
 
 #include <set>
 
-#include "stria/base/file.h"
 #include "stria/base/text.h"
 
 namespace stria::command {
 
-Result<SourceText> read_source(const std::string& path) {
-  STRIA_ASSIGN(std::string text, read_file(path));
+Result<SourceText> read_source(const std::string& path, size_t max_bytes) {
+  STRIA_ASSIGN(std::string text, read_file(path, max_bytes));
   return SourceText{path, std::move(text)};
 }
 

@@ -7,12 +7,13 @@
 
 #include "failure.h"
 #include "stria/base/diagnostic.h"
+#include "stria/base/file.h"
 #include "stria/hwmodel/template_text.h"
 
 namespace stria::command {
 
-// A file's text under its path.
-Result<SourceText> read_source(const std::string& path);
+// A file's text under its path; refused beyond `max_bytes`.
+Result<SourceText> read_source(const std::string& path, size_t max_bytes);
 
 // Reads the settings; usage for one that is malformed.
 Outcome parse_settings(const std::vector<std::string>& texts, TemplateSettings& settings);

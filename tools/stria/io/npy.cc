@@ -7,7 +7,8 @@
 #include <bit>
 #include <cstring>
 
-#include "stria/base/file.h"
+#include "stria/base/input_file.h"
+#include "stria/base/shown_text.h"
 #include "stria/type/tensor_shape.h"
 
 namespace stria {
@@ -32,7 +33,7 @@ class HeaderReader {
       STRIA_ASSIGN(std::string key, string("a key"));
       STRIA_RETURN_IF_ERROR(expect(':'));
       int which = key == "descr" ? 0 : key == "fortran_order" ? 1 : key == "shape" ? 2 : -1;
-      if (which < 0) return malformed("unknown key '" + key + "'");
+      if (which < 0) return malformed("unknown key '" + shown_name(key) + "'");
       if (seen[which]) return malformed("key '" + key + "' stands twice");
       seen[which] = true;
       if (which == 0) STRIA_RETURN_IF_ERROR(descr(header));
@@ -142,20 +143,13 @@ class HeaderReader {
       return Status();
     }
     return unsupported("'{}' has elements of type '{}', which stria does not have (it has {})",
-                       name_, text, fmt::join(data_type_names(), " "));
+                       name_, shown_name(text), fmt::join(data_type_names(), " "));
   }
 
   std::string_view text_;
   std::string_view name_;
   size_t at_ = 0;
 };
-
-// Copies `count` elements of `size` bytes, reversing the bytes of each.
-void copy_swapped(const char* from, std::byte* to, int64_t count, int64_t size) {
-  const auto* source = reinterpret_cast<const std::byte*>(from);
-  for (int64_t i = 0; i < count; ++i)
-    std::reverse_copy(source + i * size, source + (i + 1) * size, to + i * size);
-}
 
 // Copies a dense column-major array to a dense row-major one. Runs along the last dimension of the
 // target, the other dimensions as an odometer.
@@ -232,57 +226,114 @@ Result<NpyHeader> parse_npy_header(std::string_view bytes, std::string_view name
   return header;
 }
 
-Result<HostTensor> parse_npy(std::string_view bytes, std::string_view name, bool as_bf16) {
-  STRIA_ASSIGN(NpyHeader header, parse_npy_header(bytes, name));
+namespace {
+
+// The tensor that the header asks for. Before memory is asked for: a header can claim what it
+// likes, so the file must have `have` bytes of data, where that is known.
+Result<HostTensor> create_tensor(const NpyHeader& header, std::string_view name, bool as_bf16,
+                                 std::optional<uint64_t> have) {
   if (as_bf16 && header.type != DataType::u16)
     return invalid_argument("'{}' holds {}, ':bf16' needs bf16 carried as u16", name,
                             to_string(header.type, header.sizes));
   if (header.opaque && !as_bf16)
     return unsupported("'{}' holds opaque two-byte elements; if they are bf16, say '{}:bf16'", name,
                        name);
-  std::string what = fmt::format("'{}'", name);
+  const std::string what = fmt::format("'{}'", name);
   STRIA_RETURN_IF_ERROR(check_sizes(header.type, header.sizes, what));
-  // Before memory is asked for: a header can claim what it likes.
-  const int64_t size = byte_size(header.type);
-  const int64_t count = dense_shape(header.type, header.sizes).element_count();
-  const size_t want = static_cast<size_t>(count * size);
-  const size_t have = bytes.size() - header.data_offset;
-  if (have < want)
+  const auto want = static_cast<uint64_t>(dense_shape(header.type, header.sizes).element_count() *
+                                          byte_size(header.type));
+  if (have && *have < want)
     return make_error(StatusCode::data_loss,
                       "'{}' is truncated: {} needs {} bytes of data, the file has {}", name,
-                      to_string(header.type, header.sizes), want, have);
-  if (have > want)
+                      to_string(header.type, header.sizes), want, *have);
+  if (have && *have > want)
     return invalid_argument("'{}' has {} bytes after its data: {} needs {} bytes, the file has {}",
-                            name, have - want, to_string(header.type, header.sizes), want, have);
+                            name, *have - want, to_string(header.type, header.sizes), want, *have);
+  return HostTensor::create(header.type, header.sizes, what);
+}
 
-  STRIA_ASSIGN(HostTensor tensor, HostTensor::create(header.type, header.sizes, what));
-  if (count == 0) {
-    if (as_bf16) tensor.reinterpret_as(DataType::bf16);
-    return tensor;
-  }
-  const char* data = bytes.data() + header.data_offset;
-  const bool transposed = header.fortran_order && header.sizes.size() > 1;
-  const bool swapped = header.big_endian && size > 1;
-  if (transposed) {
-    transpose(data, tensor);
-    if (swapped)
-      for (int64_t i = 0; i < count; ++i)
-        std::reverse(tensor.data() + i * size, tensor.data() + (i + 1) * size);
-  } else if (swapped) {
-    copy_swapped(data, tensor.data(), count, size);
-  } else {
-    std::memcpy(tensor.data(), data, want);
-  }
+bool is_transposed(const NpyHeader& header) {
+  return header.fortran_order && header.sizes.size() > 1;
+}
+
+// `tensor` holds the data of the file, or `columns` does if that is in another order.
+void finish_tensor(const NpyHeader& header, bool as_bf16, const char* columns, HostTensor& tensor) {
+  const int64_t size = byte_size(header.type), count = tensor.element_count();
+  if (count > 0 && is_transposed(header)) transpose(columns, tensor);
+  if (header.big_endian && size > 1)
+    for (int64_t i = 0; i < count; ++i)
+      std::reverse(tensor.data() + i * size, tensor.data() + (i + 1) * size);
   if (header.type == DataType::boolean)  // any byte but 0 is true in numpy; here exactly 1
     for (int64_t i = 0; i < count; ++i)
       tensor.data()[i] = std::byte{tensor.data()[i] != std::byte{0}};
   if (as_bf16) tensor.reinterpret_as(DataType::bf16);
+}
+
+// The first bytes of a file, as many as its header takes, or as there are.
+Result<std::string> read_header(InputFile& file) {
+  std::string bytes(kMagic.size() + 6, '\0');
+  STRIA_ASSIGN(size_t got, file.read(bytes.data(), bytes.size()));
+  bytes.resize(got);
+  const size_t length_bytes = got > 6 && bytes[6] == 1 ? 2 : 4;
+  if (got < kMagic.size() + 6 || bytes.substr(0, kMagic.size()) != kMagic) return bytes;
+  const size_t length = little_endian(std::string_view(bytes).substr(8, length_bytes));
+  const size_t end = 8 + length_bytes + length;
+  if (length > kMaxHeader || end <= got) return bytes;
+  bytes.resize(end);
+  STRIA_ASSIGN(const size_t more, file.read(bytes.data() + got, end - got));
+  bytes.resize(got + more);
+  return bytes;
+}
+
+}  // namespace
+
+Result<HostTensor> parse_npy(std::string_view bytes, std::string_view name, bool as_bf16) {
+  STRIA_ASSIGN(NpyHeader header, parse_npy_header(bytes, name));
+  STRIA_ASSIGN(HostTensor tensor,
+               create_tensor(header, name, as_bf16, bytes.size() - header.data_offset));
+  const char* data = bytes.data() + header.data_offset;
+  if (!is_transposed(header) && tensor.byte_count() > 0)
+    std::memcpy(tensor.data(), data, tensor.byte_count());
+  finish_tensor(header, as_bf16, data, tensor);
   return tensor;
 }
 
-Result<HostTensor> read_npy(const std::filesystem::path& path, bool as_bf16) {
-  STRIA_ASSIGN(std::string bytes, read_file(path));
-  return parse_npy(bytes, path.string(), as_bf16);
+Result<HostTensor> read_npy(const std::filesystem::path& path, bool as_bf16,
+                            const NpyCheck& check) {
+  const std::string name = shown_name(path.string());
+  STRIA_ASSIGN(InputFile file, InputFile::open(path));
+  STRIA_ASSIGN(const std::string head, read_header(file));
+  STRIA_ASSIGN(const NpyHeader header, parse_npy_header(head, name));
+  if (check) STRIA_RETURN_IF_ERROR(check(as_bf16 ? DataType::bf16 : header.type, header.sizes));
+  std::optional<uint64_t> have;
+  if (file.size()) have = *file.size() - std::min<uint64_t>(*file.size(), header.data_offset);
+  STRIA_ASSIGN(HostTensor tensor, create_tensor(header, name, as_bf16, have));
+  // A short header can lie in the first bytes together with data.
+  const std::string_view early = std::string_view(head).substr(header.data_offset);
+  const size_t want = tensor.byte_count();
+  std::string columns;
+  if (is_transposed(header)) columns.resize(want);
+  char* const to = is_transposed(header) ? columns.data() : reinterpret_cast<char*>(tensor.data());
+  const size_t at = std::min(early.size(), want);
+  if (at > 0) std::memcpy(to, early.data(), at);
+  STRIA_ASSIGN(size_t got, file.read(to + at, want - at));
+  got += at;
+  // Only the end of a stream tells how much there is.
+  char more = 0;
+  size_t beyond = early.size() - at;
+  if (got == want && beyond == 0) {
+    STRIA_ASSIGN(beyond, file.read(&more, 1));
+  }
+  STRIA_RETURN_IF_ERROR(file.check_unchanged());
+  if (got < want)
+    return make_error(StatusCode::data_loss,
+                      "'{}' is truncated: {} needs {} bytes of data, the file has {}", name,
+                      to_string(header.type, header.sizes), want, got);
+  if (beyond > 0)
+    return invalid_argument("'{}' has more bytes after its data: {} needs {} bytes", name,
+                            to_string(header.type, header.sizes), want);
+  finish_tensor(header, as_bf16, columns.data(), tensor);
+  return tensor;
 }
 
 std::string format_npy(const HostTensor& tensor) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,7 +32,11 @@ Result<NpyHeader> parse_npy_header(std::string_view bytes, std::string_view name
 // The tensor in C order and native byte order. Files of another length than the header asks for are
 // refused. With `as_bf16` the two-byte elements (u2 or V2) are taken as bf16.
 Result<HostTensor> parse_npy(std::string_view bytes, std::string_view name, bool as_bf16);
-Result<HostTensor> read_npy(const std::filesystem::path& path, bool as_bf16);
+// What else a file's type and sizes must be: asked before its data are read.
+using NpyCheck = std::function<Status(DataType type, const std::vector<int64_t>& sizes)>;
+// Takes memory for what the file has, and not for what its header claims.
+Result<HostTensor> read_npy(const std::filesystem::path& path, bool as_bf16,
+                            const NpyCheck& check = nullptr);
 
 // Version 1.0, C order, little endian; bf16 as u2. A header that does not fit 65535 bytes becomes
 // version 2.0.

@@ -10,7 +10,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "stria/base/file.h"
+#include "stria/base/input_file.h"
+#include "stria/base/shown_text.h"
 #include "stria/type/scalar.h"
 #include "stria/type/tensor_shape.h"
 
@@ -20,6 +21,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "png.cc swaps 16-bit samples");
 
 constexpr size_t kMessageBytes = 200;
+constexpr size_t kMaxBytes = size_t{4} << 30;  // of a file
 constexpr int64_t kMaxDeflateRatio = 1040;  // deflate cannot shrink by more than 1032
 
 void copy_message(char* to, const char* from) {
@@ -121,6 +123,13 @@ void copy_samples(const ReadState& state, HostTensor& tensor) {
   }
 }
 
+Status check_signature(std::string_view bytes, std::string_view name) {
+  const size_t length = std::min<size_t>(bytes.size(), 8);
+  if (length > 0 && png_sig_cmp(reinterpret_cast<png_const_bytep>(bytes.data()), 0, length) == 0)
+    return Status();
+  return invalid_argument("'{}' is not a PNG file", name);
+}
+
 // ---- writing ----
 
 struct WriteState {
@@ -177,10 +186,7 @@ Result<HostTensor> parse_png(std::string_view bytes, std::string_view name, Data
   if (type != DataType::fp32 && type != DataType::u8 && type != DataType::u16)
     return invalid_argument("'{}': a PNG is read as fp32, u8 or u16, not as {}", name,
                             name_of(type));
-  const size_t signature = std::min<size_t>(bytes.size(), 8);
-  if (bytes.empty() ||
-      png_sig_cmp(reinterpret_cast<png_const_bytep>(bytes.data()), 0, signature) != 0)
-    return invalid_argument("'{}' is not a PNG file", name);
+  STRIA_RETURN_IF_ERROR(check_signature(bytes, name));
   ReadState state;
   state.bytes = bytes;
   state.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &state, on_read_error, on_warning);
@@ -219,8 +225,16 @@ Result<HostTensor> parse_png(std::string_view bytes, std::string_view name, Data
 }
 
 Result<HostTensor> read_png(const std::filesystem::path& path, DataType type) {
-  STRIA_ASSIGN(std::string bytes, read_file(path));
-  return parse_png(bytes, path.string(), type);
+  const std::string name = shown_name(path.string());
+  STRIA_ASSIGN(InputFile file, InputFile::open(path));
+  // What is no picture is not read to its end.
+  std::string bytes(8, '\0');
+  STRIA_ASSIGN(const size_t got, file.read(bytes.data(), bytes.size()));
+  bytes.resize(got);
+  STRIA_RETURN_IF_ERROR(check_signature(bytes, name));
+  STRIA_ASSIGN(const std::string rest, file.read_rest(kMaxBytes));
+  STRIA_RETURN_IF_ERROR(file.check_unchanged());
+  return parse_png(bytes + rest, name, type);
 }
 
 Status check_png_shape(DataType type, const std::vector<int64_t>& sizes, std::string_view name) {

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/tensor_io/tensor_source.h"
 
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-
 #include "stria/base/file.h"
 #include "stria/base/number_text.h"
+#include "stria/base/shown_text.h"
 #include "stria/base/text.h"
-#include "stria/tensor_io/npy.h"
 #include "stria/tensor_io/png.h"
 #include "stria/tensor_io/random.h"
 
@@ -22,15 +16,17 @@ Result<TensorSource> parse_random(std::string_view text) {
   TensorSource source;
   source.kind = TensorSource::Kind::random;
   if (parts.size() > 3)
-    return invalid_argument("'{}' has too many parts; it is random:SEED or random:SEED:TYPE", text);
+    return invalid_argument("'{}' has too many parts; it is random:SEED or random:SEED:TYPE",
+                            shown_name(text));
   const std::string& seed = parts[1];
+  const std::string shown = shown_name(text);
   const Result<uint64_t> number = parse_unsigned(seed, 0, UINT64_MAX);
-  if (!number.ok()) return number.status().with_context(fmt::format("'{}': the seed", text));
+  if (!number.ok()) return number.status().with_context(fmt::format("'{}': the seed", shown));
   source.seed = *number;
   if (parts.size() == 3) {
     source.type = parse_data_type(parts[2]);
     if (!source.type)
-      return invalid_argument("'{}': unknown type '{}'{}", text, parts[2],
+      return invalid_argument("'{}': unknown type '{}'{}", shown, shown_name(parts[2]),
                               did_you_mean(parts[2], data_type_names()));
   }
   return source;
@@ -40,6 +36,7 @@ Result<TensorSource> parse_random(std::string_view text) {
 
 Result<TensorSource> parse_tensor_source(std::string_view text) {
   if (text.starts_with("random:")) return parse_random(text);
+  const std::string shown = shown_name(text);
   TensorSource source;
   source.path = std::string(text);
   if (size_t colon = text.rfind(':'); colon != std::string_view::npos) {
@@ -47,7 +44,8 @@ Result<TensorSource> parse_tensor_source(std::string_view text) {
     std::string_view before = text.substr(0, colon);
     bool suffix = source.type || before.ends_with(".npy") || before.ends_with(".png");
     if (suffix && !source.type)
-      return invalid_argument("'{}': unknown type '{}'{}", text, text.substr(colon + 1),
+      return invalid_argument("'{}': unknown type '{}'{}", shown,
+                              shown_name(text.substr(colon + 1)),
                               did_you_mean(text.substr(colon + 1), data_type_names()));
     if (suffix) source.path = std::string(before);
   }
@@ -57,7 +55,7 @@ Result<TensorSource> parse_tensor_source(std::string_view text) {
       return invalid_argument(
           "'{}': a .npy file says its own type; ':bf16' (bf16 carried as u16) is "
           "the only suffix, not ':{}'",
-          text, name_of(*source.type));
+          shown, name_of(*source.type));
     return source;
   }
   if (source.path.ends_with(".png")) {
@@ -67,17 +65,17 @@ Result<TensorSource> parse_tensor_source(std::string_view text) {
       return invalid_argument(
           "'{}': a .png file is read as fp32 (no suffix), ':u8' or ':u16', not "
           "':{}'",
-          text, name_of(*source.type));
+          shown, name_of(*source.type));
     return source;
   }
   return invalid_argument(
-      "'{}' is no tensor: it must end in .npy or .png, or be random:SEED[:TYPE]", text);
+      "'{}' is no tensor: it must end in .npy or .png, or be random:SEED[:TYPE]", shown);
 }
 
 Result<HostTensor> read_tensor(const TensorSource& source, const std::vector<int64_t>& sizes,
-                               DataType type, std::string_view what) {
+                               DataType type, std::string_view what, const NpyCheck& check) {
   switch (source.kind) {
-    case TensorSource::Kind::npy: return read_npy(source.path, source.type.has_value());
+    case TensorSource::Kind::npy: return read_npy(source.path, source.type.has_value(), check);
     case TensorSource::Kind::png:
       return read_png(source.path, source.type.value_or(DataType::fp32));
     case TensorSource::Kind::random: return random_tensor(type, sizes, source.seed, what);
@@ -87,32 +85,20 @@ Result<HostTensor> read_tensor(const TensorSource& source, const std::vector<int
 
 Status check_tensor_path(std::string_view path) {
   if (path.ends_with(".npy") || path.ends_with(".png")) return Status();
-  return invalid_argument("'{}' cannot be written: the name must end in .npy or .png", path);
+  return invalid_argument("'{}' cannot be written: the name must end in .npy or .png",
+                          shown_name(path));
 }
 
 Status check_writable(const std::string& path, DataType type, const std::vector<int64_t>& sizes) {
   STRIA_RETURN_IF_ERROR(check_tensor_path(path));
-  if (path.ends_with(".png")) STRIA_RETURN_IF_ERROR(check_png_shape(type, sizes, path));
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error))
-    return invalid_argument("cannot write '{}': it is a folder", path);
-  const bool exists = std::filesystem::exists(path, error);
-  std::string folder = std::filesystem::path(path).parent_path();
-  if (folder.empty()) folder = ".";
-  // A regular file is replaced by one made beside it, so its folder must let us; anything else
-  // (/dev/null) is written in place.
-  const bool replaced = !exists || std::filesystem::is_regular_file(path, error);
-  if ((exists && ::access(path.c_str(), W_OK) != 0) ||
-      (replaced && ::access(folder.c_str(), W_OK | X_OK) != 0))
-    return make_error(StatusCode::permission_denied, "cannot write '{}': {}", path,
-                      std::strerror(errno));
-  return Status();
+  if (path.ends_with(".png")) STRIA_RETURN_IF_ERROR(check_png_shape(type, sizes, shown_name(path)));
+  return stria::check_writable(path);
 }
 
 Result<FileText> format_tensor(const std::string& path, const HostTensor& tensor) {
   STRIA_RETURN_IF_ERROR(check_tensor_path(path));
   if (path.ends_with(".npy")) return FileText{path, format_npy(tensor)};
-  STRIA_ASSIGN(std::string bytes, format_png(tensor, path));
+  STRIA_ASSIGN(std::string bytes, format_png(tensor, shown_name(path)));
   return FileText{path, std::move(bytes)};
 }
 

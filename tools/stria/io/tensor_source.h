@@ -11,6 +11,7 @@
 
 #include "stria/base/file.h"
 #include "stria/base/status.h"
+#include "stria/tensor_io/npy.h"
 #include "stria/type/host_tensor.h"
 
 namespace stria {
@@ -29,14 +30,16 @@ struct TensorSource {
 Result<TensorSource> parse_tensor_source(std::string_view text);
 
 // A file's sizes and type are its own; `sizes` and `type` serve random ones (type: fp32 if nothing
-// says another). `what` names the tensor in messages.
+// says another). `what` names the tensor in messages. `check` is asked of a .npy file before its
+// data are read.
 Result<HostTensor> read_tensor(const TensorSource& source, const std::vector<int64_t>& sizes,
-                               DataType type, std::string_view what);
+                               DataType type, std::string_view what,
+                               const NpyCheck& check = nullptr);
 
 // Ok if the ending of `path` is one that format_tensor knows.
 Status check_tensor_path(std::string_view path);
 // Ok if a tensor of that type and shape can be written there, as far as that can be told before:
-// the folder and an old file let us, and a .png can hold it. Touches nothing.
+// the folder and an old file let us (file.h), and a .png can hold it. Touches nothing.
 Status check_writable(const std::string& path, DataType type, const std::vector<int64_t>& sizes);
 // What the file of a tensor holds, to be written with that of others by write_files.
 Result<FileText> format_tensor(const std::string& path, const HostTensor& tensor);
