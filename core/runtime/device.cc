@@ -255,7 +255,9 @@ Result<exec::LoadedProgram> Inside::build(const Device& device, const stripe::Pr
   if (options.recorder != nullptr) {
     options.recorder->end();
     reproducer.failure = loaded.status().to_string();
-    if (!loaded.ok()) options.recorder->failed(reproducer.to_string());
+    // What the machine lacks no file shows again.
+    if (!loaded.ok() && loaded.status().code() != StatusCode::unavailable)
+      options.recorder->failed(reproducer.to_string());
   }
   if (!loaded.ok())
     return loaded.status().with_context(

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device_query.h"
 
-#include <unistd.h>
+#include <sys/resource.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <optional>
+
+#include "pocl_needs.h"
 
 namespace stria::opencl {
 namespace {
@@ -77,19 +79,16 @@ std::string properties_of(const Query& query, bool is_cpu) {
   return out.dump();
 }
 
-// Why a platform must not even be asked for its devices; "" if it may be. PoCL looks for the
-// processor through hwloc, and aborts the whole process if that finds none.
-std::string why_not_asked(const std::string& platform, const std::string& sysfs) {
-  if (platform != "Portable Computing Language") return "";
-  // hwloc reads this file instead, if it is told to.
-  if (std::getenv("HWLOC_XMLFILE") != nullptr) return "";
-  const std::string topology = sysfs + "/devices/system/cpu/cpu0/topology";
-  // Any of them will do.
-  for (const char* file : {"core_cpus", "thread_siblings", "package_cpus", "core_siblings"})
-    if (::access((topology + "/" + file).c_str(), R_OK) == 0) return "";
-  return "PoCL would abort this process, as the processor is not described in " + topology +
-         ": mount sysfs at " + sysfs;
+// The loader leaves out what it cannot load, and does not say so.
+std::string why_no_driver_loads() {
+  rlimit memory{};
+  if (::getrlimit(RLIMIT_AS, &memory) == 0 && memory.rlim_cur != RLIM_INFINITY)
+    return "drivers may not fit into the limit of " + std::to_string(memory.rlim_cur >> 20) +
+           " MiB of address space (ulimit -v)";
+  return "install that of the device (pocl-opencl-icd runs on the CPU)";
 }
+
+constexpr const char* kPocl = "Portable Computing Language";
 
 // An extension of the driver for devices with compute capabilities.
 bool has_compute_capability(const Query& query) {
@@ -168,8 +167,8 @@ std::vector<FoundDevice> find_devices(const OpenCl& cl, const std::string& sysfs
   cl_uint count = 0;
   const cl_int code = cl.clGetPlatformIDs(0, nullptr, &count);
   if (code != CL_SUCCESS || count == 0)
-    return {no_device("the OpenCL loader knows no driver (" + name_of_code(code) +
-                      "); install that of the device (pocl-opencl-icd runs on the CPU)")};
+    return {no_device("the OpenCL loader knows no driver (" + name_of_code(code) + "); " +
+                      why_no_driver_loads())};
   std::vector<cl_platform_id> platforms(count);
   if (const cl_int again = cl.clGetPlatformIDs(count, platforms.data(), nullptr);
       again != CL_SUCCESS)
@@ -183,13 +182,21 @@ std::vector<FoundDevice> find_devices(const OpenCl& cl, const std::string& sysfs
       out.back().info.id = std::to_string(p) + ".none";
       out.back().info.name = platform;
     };
-    if (const std::string reason = why_not_asked(platform, sysfs); !reason.empty()) {
-      without_devices(reason);
-      continue;
+    const bool is_pocl = platform == kPocl;
+    std::optional<PoclStart> start;
+    if (is_pocl) {
+      start.emplace(sysfs, platform_text(cl, platforms[p], CL_PLATFORM_VERSION));
+      if (!start->status().ok()) {
+        without_devices(start->status().message());
+        continue;
+      }
     }
     cl_int asked = cl.clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 0, nullptr, &count);
-    // A platform without devices is not an error: its hardware may be absent.
-    if (asked == CL_DEVICE_NOT_FOUND || (asked == CL_SUCCESS && count == 0)) continue;
+    // A platform without devices is not an error: its hardware may be absent. PoCL's never is.
+    if (asked == CL_DEVICE_NOT_FOUND || (asked == CL_SUCCESS && count == 0)) {
+      if (is_pocl) without_devices(why_pocl_has_no_device());
+      continue;
+    }
     std::vector<cl_device_id> devices(asked == CL_SUCCESS ? count : 0);
     if (asked == CL_SUCCESS)
       asked = cl.clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr);
@@ -201,6 +208,7 @@ std::vector<FoundDevice> find_devices(const OpenCl& cl, const std::string& sysfs
     for (size_t d = 0; d < devices.size(); ++d) {
       out.push_back(describe(cl, platforms[p], devices[d]));
       out.back().info.id = std::to_string(p) + "." + std::to_string(d);
+      out.back().is_pocl = is_pocl;
     }
   }
   if (out.empty())

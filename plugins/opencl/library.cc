@@ -6,6 +6,7 @@
 #include "buffer.h"
 #include "code_generator.h"
 #include "emit/dialect.h"
+#include "pocl_needs.h"
 #include "program.h"
 #include "stria/sdk/error.h"
 
@@ -27,6 +28,11 @@ ClLibrary::ClLibrary(Context& context, semtree::ProgramSource source, bool fast_
     for (uint64_t part = begin; part < end; ++part)
       programs_[part] = build_program(context, texts[part], options_);
   });
+}
+
+ClLibrary::~ClLibrary() {
+  // With what PoCL has made of its kernels when they were first run.
+  if (!programs_.empty() && context_.device().is_pocl) record_pocl_folder();
 }
 
 size_t ClLibrary::part_of(size_t kernel) const {

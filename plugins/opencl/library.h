@@ -26,6 +26,7 @@ struct ProgramCode {
 class ClLibrary final : public sdk::Library {
  public:
   ClLibrary(Context& context, semtree::ProgramSource source, bool fast_math);
+  ~ClLibrary() override;
   const std::vector<sdk::KernelInfo>& kernels() const override { return kernels_; }
   sdk::Ref<sdk::Kernel> prepare(uint64_t index) override;
   std::vector<sdk::NamedText> source() const override;

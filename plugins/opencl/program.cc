@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "code_generator.h"
+#include "pocl_needs.h"
 #include "stria/base/cache_folder.h"
 #include "stria/base/file.h"
 #include "stria/base/text.h"
@@ -14,6 +15,9 @@ namespace stria::opencl {
 namespace {
 
 cl_int build(const Context& context, cl_program program, const std::string& options) {
+  if (context.device().is_pocl)
+    if (const Status status = check_pocl_can_build(); !status.ok())
+      throw sdk::Error(static_cast<stria_code>(status.code()), status.message());
   const cl_device_id device = context.device().handle;
   return context.cl().clBuildProgram(program, 1, &device, options.c_str(), nullptr, nullptr);
 }

@@ -171,7 +171,7 @@ TEST(Devices, OfAPlatformThatWouldEndTheProcessAreNotAskedFor) {
   ASSERT_EQ(devices.size(), 1u);
   EXPECT_FALSE(devices[0].info.available);
   EXPECT_EQ(devices[0].info.name, kPocl);
-  EXPECT_THAT(devices[0].info.reason, HasSubstr("PoCL would abort this process"));
+  EXPECT_THAT(devices[0].info.reason, HasSubstr("PoCL cannot run here: the processor is not described"));
   EXPECT_THAT(devices[0].info.reason, HasSubstr("mount sysfs at " + sysfs.path().string()));
   EXPECT_THAT(calls.take(), ElementsAre());
   // Others do not mind.
@@ -183,8 +183,16 @@ TEST(Devices, OfAPlatformThatWouldEndTheProcessAreNotAskedFor) {
   (void)find_devices(pocl, sysfs.path().string());
   EXPECT_THAT(calls.take(), ElementsAre());
   std::ofstream(topology / "core_cpus") << "1\n";
-  (void)find_devices(pocl, sysfs.path().string());
+  devices = find_devices(pocl, sysfs.path().string());
   EXPECT_THAT(calls.take(), ElementsAre("devices"));
+  // Its hardware is never absent: that it has no device has another reason.
+  ASSERT_EQ(devices.size(), 1u);
+  EXPECT_EQ(devices[0].info.name, kPocl);
+  EXPECT_THAT(devices[0].info.reason, HasSubstr("PoCL says that it has no device"));
+  ::setenv("POCL_DEVICES", "nonsense", 1);
+  devices = find_devices(pocl, sysfs.path().string());
+  ::unsetenv("POCL_DEVICES");
+  EXPECT_THAT(devices[0].info.reason, HasSubstr("POCL_DEVICES is 'nonsense'"));
 }
 
 }  // namespace
