@@ -63,9 +63,10 @@ Result<FoundWay> find_way(const HardwareModel& model, const TransferUnit& unit,
   std::map<size_t, double> widths;
   double latencies = 0, rates = 0;
   Status why;
+  const BusMap map(model);
+  const BusReach reach(map, UnitInstance{from.name});
   for (const int64_t i : instances_on_buses(model, unit.name)) {
-    Result<TransferWay> way =
-        transfer_way(model, UnitInstance{from.name}, {unit.name, i}, UnitInstance{to.name});
+    Result<TransferWay> way = transfer_way(map, reach, {unit.name, i}, UnitInstance{to.name});
     if (!way.ok()) {
       // Without a way at all an instance is of no use; any other mistake is the model's.
       if (way.status().code() != StatusCode::not_found) return way.status();

@@ -22,8 +22,16 @@ std::vector<int64_t> instances_on_buses(const HardwareModel& model, std::string_
   return {out.begin(), out.end()};
 }
 
-BusReach::BusReach(const HardwareModel& model, const UnitInstance& from,
-                   const UnitInstance* until) {
+BusMap::BusMap(const HardwareModel& model) {
+  for (const Bus& bus : model.buses) {
+    for (const UnitInstance& source : bus.sources)
+      from_[{source.name, source.instance}].push_back(buses_.size());
+    buses_.push_back({bus.sinks, bus.bytes_per_cycle > 0});
+  }
+  for (const TransferUnit& unit : model.transfers) transfers_.insert(unit.name);
+}
+
+BusReach::BusReach(const BusMap& map, const UnitInstance& from, const UnitInstance* until) {
   reached_.push_back({from});
   position_[{from.name, from.instance}] = 0;
   for (size_t at = 0; at < reached_.size(); ++at) {
@@ -32,15 +40,16 @@ BusReach::BusReach(const HardwareModel& model, const UnitInstance& from,
     const uint64_t ways = reached_[at].ways;
     // All ways of as many steps have been seen.
     if (until && unit == *until) return;
-    if (at > 0 && !model.find_transfer(unit.name)) continue;
-    for (size_t b = 0; b < model.buses.size(); ++b) {
-      const Bus& bus = model.buses[b];
-      if (std::find(bus.sources.begin(), bus.sources.end(), unit) == bus.sources.end()) continue;
+    if (at > 0 && map.transfers_.count(unit.name) == 0) continue;
+    const auto out = map.from_.find({unit.name, unit.instance});
+    if (out == map.from_.end()) continue;
+    for (const size_t b : out->second) {
+      const BusMap::Branch& bus = map.buses_[b];
       for (const UnitInstance& next : bus.sinks) {
         const auto [known, added] =
             position_.try_emplace({next.name, next.instance}, reached_.size());
         if (added)
-          reached_.push_back({next, steps, ways, at, b, bus.bytes_per_cycle > 0});
+          reached_.push_back({next, steps, ways, at, b, bus.carries});
         else if (reached_[known->second].steps == steps)
           reached_[known->second].ways += ways;
       }
@@ -67,20 +76,27 @@ Result<std::vector<size_t>> BusReach::way_to(const UnitInstance& to) const {
       return make_error(StatusCode::out_of_range,
                         "the bus from '{}' to '{}' carries 0 bytes per cycle",
                         to_string(reached_[step.before].unit), to_string(step.unit));
-    buses.insert(buses.begin(), step.bus);
+    buses.push_back(step.bus);
   }
+  std::reverse(buses.begin(), buses.end());
   return buses;
 }
 
 Result<TransferWay> transfer_way(const HardwareModel& model, const UnitInstance& from,
                                  const UnitInstance& through, const UnitInstance& to) {
+  const BusMap map(model);
+  return transfer_way(map, BusReach(map, from, &through), through, to);
+}
+
+Result<TransferWay> transfer_way(const BusMap& map, const BusReach& from,
+                                 const UnitInstance& through, const UnitInstance& to) {
   const auto what = [&] {
-    return fmt::format("from '{}' to '{}' over '{}'", to_string(from), to_string(to),
+    return fmt::format("from '{}' to '{}' over '{}'", to_string(from.start()), to_string(to),
                        to_string(through));
   };
-  Result<std::vector<size_t>> in = BusReach(model, from, &through).way_to(through);
+  Result<std::vector<size_t>> in = from.way_to(through);
   if (!in.ok()) return in.status().with_context(what());
-  Result<std::vector<size_t>> out = BusReach(model, through, &to).way_to(to);
+  Result<std::vector<size_t>> out = BusReach(map, through, &to).way_to(to);
   if (!out.ok()) return out.status().with_context(what());
   return TransferWay{std::move(*in), std::move(*out)};
 }

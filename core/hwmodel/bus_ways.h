@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,21 +22,41 @@ namespace stria {
 // "DRAM[0]".
 std::string to_string(const UnitInstance& unit);
 
-// The instances of the unit that buses lead to or from, in ascending order; the first alone if there
-// are none. A model may have more instances than can be looked at one by one.
+// The instances of the unit that buses lead to or from, in ascending order; the first alone if
+// there are none. A model may have more instances than can be looked at one by one.
 std::vector<int64_t> instances_on_buses(const HardwareModel& model, std::string_view unit);
 
-// All that is reached from one unit. Keeps nothing of the model.
+// Which buses lead from where: looked up once for all that asks about a model. Keeps nothing of it.
+class BusMap {
+ public:
+  explicit BusMap(const HardwareModel& model);
+
+ private:
+  friend class BusReach;
+  struct Branch {
+    std::vector<UnitInstance> sinks;
+    bool carries = true;
+  };
+  std::vector<Branch> buses_;  // as in the model
+  // Positions in buses_, in their order.
+  std::map<std::pair<std::string, int64_t>, std::vector<size_t>> from_;
+  std::set<std::string> transfers_;  // units that ways lead through
+};
+
+// All that is reached from one unit. Keeps nothing of the map.
 class BusReach {
  public:
   // `until`, if it is not null: what is not nearer than it need not be reached.
+  BusReach(const BusMap& map, const UnitInstance& from, const UnitInstance* until = nullptr);
   BusReach(const HardwareModel& model, const UnitInstance& from,
-           const UnitInstance* until = nullptr);
+           const UnitInstance* until = nullptr)
+      : BusReach(BusMap(model), from, until) {}
 
   // Positions in HardwareModel::buses, in the order in which they are passed. not_found: there is
   // no way, or `to` is where it starts; invalid_argument: several shortest ones; out_of_range: a
   // bus on it carries 0 bytes per cycle.
   Result<std::vector<size_t>> way_to(const UnitInstance& to) const;
+  const UnitInstance& start() const { return reached_[0].unit; }
 
  private:
   struct Reached {
@@ -56,6 +77,10 @@ struct TransferWay {
 // From one memory over the transfer unit to the other. Errors as those of BusReach::way_to; they
 // begin with the two memories and the unit.
 Result<TransferWay> transfer_way(const HardwareModel& model, const UnitInstance& from,
+                                 const UnitInstance& through, const UnitInstance& to);
+// The same with what is reached from the first memory: for many units, each in the time of its own
+// way.
+Result<TransferWay> transfer_way(const BusMap& map, const BusReach& from,
                                  const UnitInstance& through, const UnitInstance& to);
 
 }  // namespace stria

@@ -117,11 +117,13 @@ void write_sources(const std::map<std::string, FieldOrigin>& origins, json& merg
   }
 }
 
+// `units` are in the order of their names.
 template <typename Unit>
 const Unit* find_unit(const std::vector<Unit>& units, std::string_view name) {
-  for (const Unit& unit : units)
-    if (unit.name == name) return &unit;
-  return nullptr;
+  const auto at = std::lower_bound(
+      units.begin(), units.end(), name,
+      [](const Unit& unit, std::string_view wanted) { return unit.name < wanted; });
+  return at != units.end() && at->name == name ? &*at : nullptr;
 }
 
 }  // namespace

@@ -100,19 +100,35 @@ Status clean(std::string& text, const Place& place) {
   return {};
 }
 
-// Keys of the objects that are open, to find one that is given twice.
+// Keys of the objects that are open, to find one that is given twice: what json::sax_parse tells of
+// a text. (The parser's callbacks would tell the same, in quadratic time.)
 class DuplicateKeys {
  public:
-  bool operator()(int, json::parse_event_t event, json& parsed) {
-    if (event == json::parse_event_t::object_start) open_.emplace_back();
-    if (event == json::parse_event_t::object_end) open_.pop_back();
-    if (event == json::parse_event_t::key && !duplicate_ &&
-        !open_.back().insert(parsed.get<std::string>()).second) {
-      duplicate_ = parsed.get<std::string>();
-      end_ = read_;
-    }
+  bool start_object(size_t) {
+    open_.emplace_back();
     return true;
   }
+  bool end_object() {
+    open_.pop_back();
+    return true;
+  }
+  // False at the first that is given twice.
+  bool key(std::string& name) {
+    if (open_.back().insert(name).second) return true;
+    duplicate_ = name;
+    end_ = read_;
+    return false;
+  }
+  bool start_array(size_t) { return true; }
+  bool end_array() { return true; }
+  bool null() { return true; }
+  bool boolean(bool) { return true; }
+  bool number_integer(int64_t) { return true; }
+  bool number_unsigned(uint64_t) { return true; }
+  bool number_float(double, const std::string&) { return true; }
+  bool string(std::string&) { return true; }
+  bool binary(std::vector<uint8_t>&) { return true; }
+  bool parse_error(size_t, const std::string&, const json::exception&) { return false; }
   const std::optional<std::string>& duplicate() const { return duplicate_; }
   // Where the duplicate's opening quote is in the text.
   size_t begin(const std::string& text) const {
@@ -274,8 +290,8 @@ Result<json> parse(std::string text, const Place& place, JsonPlaces* places) {
   STRIA_RETURN_IF_ERROR(clean(text, place));
   DuplicateKeys keys;
   try {
-    json value = json::parse(keys.first(text), keys.last(text), std::ref(keys));
-    if (keys.duplicate())
+    json value = json::parse(keys.first(text), keys.last(text));
+    if (!json::sax_parse(keys.first(text), keys.last(text), &keys) && keys.duplicate())
       return place.fail(keys.begin(text), fmt::format("key {} is given twice in one object",
                                                       json(*keys.duplicate()).dump()));
     if (places) {

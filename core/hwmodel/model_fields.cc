@@ -64,7 +64,7 @@ Status read_memory(ObjectReader& reader, MemoryUnit& unit) {
   return reader.real("area_mm2", unit.area_mm2);
 }
 
-// The names of the memories, which execution units refer to; read before them.
+// The names of the memories, in order, which execution units refer to; read before them.
 std::vector<std::string> names_of(const std::vector<MemoryUnit>& memories) {
   std::vector<std::string> names;
   for (const MemoryUnit& memory : memories) names.push_back(memory.name);
@@ -73,7 +73,7 @@ std::vector<std::string> names_of(const std::vector<MemoryUnit>& memories) {
 
 Status check_memory(const ObjectReader& reader, const std::string& key, const std::string& name,
                     const std::vector<std::string>& memories, PlacedTexts::At at) {
-  if (std::find(memories.begin(), memories.end(), name) != memories.end()) return {};
+  if (std::binary_search(memories.begin(), memories.end(), name)) return {};
   return reader.fail(
       key, fmt::format("the model has no memory unit '{}'{}", name, did_you_mean(name, memories)),
       at);
@@ -129,11 +129,12 @@ Status read_operand(ObjectReader& reader, const std::vector<Instruction::Index>&
     return reader.fail("dims", "must be a list of the instruction's indices");
   std::vector<std::string> names;
   for (const Instruction::Index& index : indices) names.push_back(index.name);
+  const std::set<std::string> known(names.begin(), names.end());
   for (size_t i = 0; i < dims->size(); ++i) {
     const json& entry = (*dims)[i];
     const std::string at = pointer_child(reader.pointer_of("dims"), std::to_string(i));
     const std::string name = entry.is_string() ? entry.get<std::string>() : entry.dump();
-    if (std::find(names.begin(), names.end(), name) == names.end())
+    if (known.count(name) == 0)
       return reader.texts().fail(
           at, fmt::format("the instruction has no index '{}'{}", name, did_you_mean(name, names)));
     operand.dims.push_back(name);

@@ -15,6 +15,13 @@ using nlohmann::json;
 
 constexpr const char* kSource = "source";
 
+std::vector<size_t> line_begins(std::string_view text) {
+  std::vector<size_t> out = {0};
+  for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
+    out.push_back(at + 1);
+  return out;
+}
+
 }  // namespace
 
 Status PlacedTexts::fail(const std::string& pointer, const std::string& message, At at) const {
@@ -34,11 +41,16 @@ Status PlacedTexts::fail(const std::string& pointer, const std::string& message,
 }
 
 std::string PlacedTexts::line_of(const std::string& pointer) const {
-  for (const PlacedText* placed : texts_) {
-    auto place = placed->places.find(pointer);
-    if (place != placed->places.end())
-      return fmt::format("{}:{}", std::filesystem::path(placed->source->name).filename().string(),
-                         line_column(placed->source->text, place->second.value).line);
+  lines_.resize(texts_.size());
+  for (size_t n = 0; n < texts_.size(); ++n) {
+    const PlacedText& placed = *texts_[n];
+    const auto place = placed.places.find(pointer);
+    if (place == placed.places.end()) continue;
+    std::vector<size_t>& lines = lines_[n];
+    if (lines.empty()) lines = line_begins(placed.source->text);
+    const auto line = std::upper_bound(lines.begin(), lines.end(), place->second.value);
+    return fmt::format("{}:{}", std::filesystem::path(placed.source->name).filename().string(),
+                       std::max<std::ptrdiff_t>(1, line - lines.begin()));
   }
   return "";
 }

@@ -32,7 +32,7 @@ struct PlacedText {
   JsonPlaces places;
 };
 
-// The texts that a model was merged from, the one that wins first.
+// The texts that a model was merged from, the one that wins first. For one thread.
 class PlacedTexts {
  public:
   explicit PlacedTexts(std::vector<const PlacedText*> texts) : texts_(std::move(texts)) {}
@@ -44,6 +44,8 @@ class PlacedTexts {
 
  private:
   std::vector<const PlacedText*> texts_;
+  // Where the lines of each text begin; made when a line is first asked for.
+  mutable std::vector<std::vector<size_t>> lines_;
 };
 
 class ObjectReader {

@@ -23,25 +23,23 @@ Instances instances_of(const stripe::LocationUnit& unit, int64_t count) {
 
 // Does an instance of the transfer unit lead from the far memory, where it is known, to all banks
 // of the near one, and back?
-Status check_ways(const HardwareModel& model, const std::optional<UnitInstance>& home,
-                  const UnitInstance& unit, const Instances& banks, bool in, bool out) {
+Status check_ways(const BusMap& map, const std::optional<BusReach>& home, const UnitInstance& unit,
+                  const Instances& banks, bool in, bool out) {
   const auto over = [&](const UnitInstance& from, const UnitInstance& to) {
     return fmt::format("from '{}' to '{}' over '{}'", to_string(from), to_string(to),
                        to_string(unit));
   };
   const UnitInstance first{banks.name, banks.first};
-  const UnitInstance far = home.value_or(unit);
-  if (home && in)
-    STRIA_RETURN_IF_ERROR(
-        BusReach(model, far, &unit).way_to(unit).status().with_context(over(far, first)));
-  const BusReach reach(model, unit);
+  const UnitInstance far = home ? home->start() : unit;
+  if (home && in) STRIA_RETURN_IF_ERROR(home->way_to(unit).status().with_context(over(far, first)));
+  const BusReach reach(map, unit);
   if (home && out) STRIA_RETURN_IF_ERROR(reach.way_to(far).status().with_context(over(first, far)));
   for (int64_t i = banks.first; i < banks.end; ++i) {
     const UnitInstance bank{banks.name, i};
     if (in) STRIA_RETURN_IF_ERROR(reach.way_to(bank).status().with_context(over(far, bank)));
     if (out)
       STRIA_RETURN_IF_ERROR(
-          BusReach(model, bank, &unit).way_to(unit).status().with_context(over(bank, far)));
+          BusReach(map, bank, &unit).way_to(unit).status().with_context(over(bank, far)));
   }
   return {};
 }
@@ -122,13 +120,15 @@ Status check_routes(const HardwareModel& model, const ScheduleOptions& options,
   if (options.xfer_loc.empty() || model.buses.empty()) return {};
   const stripe::LocationUnit& unit = options.xfer_loc.path.back();
   const bool is_one = unit.units.size() == 1 && unit.units[0].is_constant();
-  std::optional<UnitInstance> home;
-  if (!far.empty()) home = {far.path.back().name, instances_of(far.path.back(), 1).first};
+  const BusMap map(model);
+  std::optional<BusReach> home;
+  if (!far.empty())
+    home.emplace(map, UnitInstance{far.path.back().name, instances_of(far.path.back(), 1).first});
   const Instances banks = instances_of(options.mem_loc.path.back(), options.num_banks);
   Status why;
   for (const int64_t i : is_one ? std::vector<int64_t>{unit.units[0].constant()}
                                 : instances_on_buses(model, unit.name)) {
-    const Status here = check_ways(model, home, {unit.name, i}, banks, in, out);
+    const Status here = check_ways(map, home, {unit.name, i}, banks, in, out);
     if (here.ok()) return {};
     if (why.ok()) why = here;
   }

@@ -26,6 +26,7 @@ std::string name_of(const std::vector<UnitInstance>& ends) {
 Result<Machine> Machine::make(const HardwareModel& model) {
   Machine out;
   out.model_ = model;
+  out.map_.emplace(model);
   int64_t instances = 0;
   const auto room_for = [&](const auto& units) -> Status {
     for (const auto& unit : units) {
@@ -150,7 +151,7 @@ bool Machine::on_buses(std::string_view unit) const {
 }
 
 Result<std::vector<uint32_t>> Machine::path(const UnitInstance& from, const UnitInstance& to) {
-  const auto [reach, added] = reach_.try_emplace({from.name, from.instance}, model_, from);
+  const auto [reach, added] = reach_.try_emplace({from.name, from.instance}, *map_, from);
   STRIA_ASSIGN(const std::vector<size_t> buses, reach->second.way_to(to));
   return std::vector<uint32_t>(buses.begin(), buses.end());
 }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -93,6 +94,7 @@ class Machine {
   uint32_t transfer_group(const TransferUnit& unit, const std::string& memory);
 
   HardwareModel model_;
+  std::optional<BusMap> map_;  // of its buses
   std::vector<Lane> lanes_;
   std::vector<Group> groups_;
   std::map<std::string, uint32_t> execution_;
