@@ -2,6 +2,7 @@
 #include "driver.h"
 
 #include "compiler.h"
+#include "emit/compiled_kernels.h"
 #include "host_rates.h"
 #include "processor.h"
 #include "stria/base/cache_folder.h"
@@ -17,10 +18,15 @@ std::vector<sdk::DeviceInfo> CpuDriver::enumerate() {
   info.vendor = processor.vendor;
   info.memory_bytes = processor.memory_bytes;
   info.properties = properties_json(processor, nullptr);
+  const Status status = check_processor();
+  info.available = status.ok();
+  info.reason = status.message();
   return {info};
 }
 
 sdk::Ref<sdk::Device> CpuDriver::open(const sdk::DeviceInfo& info, std::string_view) {
+  if (const Status status = check_processor(); !status.ok())
+    throw sdk::Error(STRIA_UNAVAILABLE, status.message());
   const Processor processor = read_processor(host().concurrency());
   std::optional<HostRates> rates;  // without them the model's defaults hold
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

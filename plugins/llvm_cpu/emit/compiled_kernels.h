@@ -85,9 +85,12 @@ std::string code_key(const CompileOptions& options);
 // The processor that code is made for, as the code generator calls it: "sapphirerapids", and how
 // many fp32 lanes its widest usable vector has (16, 8 or 4). The host's, or that of the environment
 // variable STRIA_LLVM_CPU_PROCESSOR (ignored in elevated processes), which the host must be able to
-// run: compilation fails with invalid_argument for a name that is not known, and with unavailable,
-// naming what is missing, for one of more features than the host has.
+// run.
 std::string host_cpu_name();
 int host_vector_lanes();
+// Whether code can be made for it: unavailable for a name that is not known (with the nearest one),
+// and for a processor without 64-bit mode or of more features than the host has, naming what is
+// missing. Compilation fails in the same way.
+Status check_processor();
 
 }  // namespace stria::llvm_cpu

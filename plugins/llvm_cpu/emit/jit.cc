@@ -43,6 +43,8 @@
 #include "emit/compiled_kernels.h"
 #include "emit/emit_llvm.h"
 #include "emit/group_reductions.h"
+#include "stria/base/shown_text.h"
+#include "stria/base/text.h"
 
 namespace stria::llvm_cpu {
 namespace {
@@ -79,12 +81,22 @@ Result<JITTargetMachineBuilder> detect_target() {
   asked.setCPU(name).setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
   auto machine = host->createTargetMachine();
   if (!machine) return failure(machine.takeError(), "target machine");
-  if (!(*machine)->getMCSubtargetInfo()->isCPUStringValid(name))
-    return invalid_argument(
-        "STRIA_LLVM_CPU_PROCESSOR is '{}': the code generator knows no such processor", name);
+  const llvm::MCSubtargetInfo& all = *(*machine)->getMCSubtargetInfo();
+  if (!all.isCPUStringValid(name)) {
+    std::vector<std::string> names;
+    for (const llvm::SubtargetSubTypeKV& known : all.getAllProcessorDescriptions())
+      names.emplace_back(known.Key);
+    return make_error(StatusCode::unavailable,
+                      "STRIA_LLVM_CPU_PROCESSOR is '{}': the code generator knows no such processor{}",
+                      shown_name(name), did_you_mean(name, names));
+  }
   machine = asked.createTargetMachine();
   if (!machine) return failure(machine.takeError(), "target machine");
   const llvm::MCSubtargetInfo& wanted = *(*machine)->getMCSubtargetInfo();
+  // For such a one the code generator ends the process.
+  if (host->getTargetTriple().getArch() == llvm::Triple::x86_64 && !wanted.checkFeatures("+64bit"))
+    return make_error(StatusCode::unavailable,
+                      "STRIA_LLVM_CPU_PROCESSOR is '{}', which has no 64-bit mode", name);
   for (const auto& feature : llvm::sys::getHostCPUFeatures())
     if (!feature.second && wanted.checkFeatures("+" + feature.first().str()))
       return make_error(StatusCode::unavailable,
@@ -392,6 +404,8 @@ Result<void*> Jit::address(const std::string& symbol) {
   if (!found) return failure(found.takeError(), symbol);
   return found->toPtr<void*>();
 }
+
+Status check_processor() { return detect_target().status(); }
 
 std::string host_cpu_name() {
   const Result<JITTargetMachineBuilder> target = detect_target();

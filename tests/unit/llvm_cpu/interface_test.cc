@@ -365,6 +365,14 @@ TEST(Interface, RefusesAProcessorThatIsNotThisOne) {
     return compile_kernels(parsed(doubling())).status().message();
   };
   EXPECT_EQ(message("no_such"), "STRIA_LLVM_CPU_PROCESSOR is 'no_such': the code generator knows no such processor");
+  EXPECT_EQ(message("haswel"),
+            "STRIA_LLVM_CPU_PROCESSOR is 'haswel': the code generator knows no such processor, did you mean 'haswell'?");
+  // For these the code generator would end the process.
+  for (const char* name : {"i386", "pentium4m", "geode"})
+    EXPECT_EQ(message(name), std::string("STRIA_LLVM_CPU_PROCESSOR is '") + name + "', which has no 64-bit mode");
+  const std::string raw = message("\x1b[31m"), whole = message(std::string(100000, 'x').c_str());
+  EXPECT_NE(raw.find("\\x1b[31m"), std::string::npos) << raw;
+  EXPECT_LT(whole.size(), 2048u);
   // No machine has all of both makers'.
   const std::string one = message("bdver4"), other = message("sapphirerapids");
   EXPECT_TRUE(one.find("this machine has not") != std::string::npos || other.find("this machine has not") != std::string::npos)
