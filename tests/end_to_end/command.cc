@@ -69,7 +69,8 @@ Folder::~Folder() {
   fs::remove_all(path_, error);
 }
 
-pid_t Folder::start(const std::vector<std::string>& arguments) const {
+pid_t Folder::start(const std::vector<std::string>& arguments,
+                    const std::function<void()>& before) const {
   // Beside the folder, so that files() sees only what the command made.
   const std::string out = path_.string() + ".out", err = path_.string() + ".err";
   const std::string program = STRIA_BINARY_DIR "/bin/stria";
@@ -85,7 +86,9 @@ pid_t Folder::start(const std::vector<std::string>& arguments) const {
     const int err_file = ::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     ::dup2(out_file, STDOUT_FILENO);
     ::dup2(err_file, STDERR_FILENO);
-    if (::chdir(path_.c_str()) == 0) ::execv(program.c_str(), const_cast<char**>(argv.data()));
+    const bool there = ::chdir(path_.c_str()) == 0;
+    if (before) before();
+    if (there) ::execv(program.c_str(), const_cast<char**>(argv.data()));
     ::_exit(126);
   }
   return child;

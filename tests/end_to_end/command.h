@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,10 +29,15 @@ class Folder {
 
   // Where `stria` looks for more plugins; "" is nowhere.
   void set_plugin_path(const std::string& path) { plugin_path_ = path; }
-  // Runs bin/stria with these arguments.
-  Ended stria(const std::vector<std::string>& arguments) const { return end(start(arguments)); }
+  // Runs bin/stria with these arguments. `before` is called in the new process first: it sets
+  // limits and variables.
+  Ended stria(const std::vector<std::string>& arguments,
+              const std::function<void()>& before = {}) const {
+    return end(start(arguments, before));
+  }
   // The same in two steps, one command at a time: what it does meanwhile can be looked at.
-  pid_t start(const std::vector<std::string>& arguments) const;
+  pid_t start(const std::vector<std::string>& arguments,
+              const std::function<void()>& before = {}) const;
   Ended end(pid_t child) const;
   std::filesystem::path path(const std::string& name) const { return path_ / name; }
   void write(const std::string& name, const std::string& bytes) const;

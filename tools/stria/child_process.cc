@@ -21,10 +21,14 @@ std::string failure_of(int wait_status) {
   return fmt::format("ended the process with exit code {}", WEXITSTATUS(wait_status));
 }
 
+std::string no_child(int error) {
+  return fmt::format("no process can be started ({}): see ulimit -u", std::strerror(error));
+}
+
 ChildEnd run_in_child(const std::function<WorkEnd()>& work, Prints prints) {
   std::fflush(nullptr);
   const pid_t child = ::fork();
-  STRIA_CHECK(child >= 0, "no process: {}", std::strerror(errno));
+  if (child < 0) return {WorkEnd::well, no_child(errno), false};
   if (child == 0) {
     if (prints == Prints::no) {
       const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);

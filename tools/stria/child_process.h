@@ -17,15 +17,20 @@ enum class Prints { yes, no };
 // use: who ends with 0 has not come to the end of its work.
 enum class WorkEnd { well = 96, hangs = 97, unwritable = 98 };
 
+// Why there is no child, by errno: "no process can be started (Resource temporarily unavailable):
+// see ulimit -u".
+std::string no_child(int error);
+
 struct ChildEnd {
   WorkEnd work = WorkEnd::well;
   std::string failure;  // failure_of a child that did not come to the end of its work; or empty
+  bool started = true;  // else `failure` is why not
 };
 
 // Runs `work` in a child process and waits for it. With Prints::no nothing that it writes to stdout
 // and stderr is seen; else it ends as `unwritable` if stdout does not take what it printed.
-// Destructors of what `work` has made on the heap do not run. No thread may be running in this
-// process.
+// Destructors of what `work` has made on the heap do not run. No other thread may be at work in
+// this process.
 ChildEnd run_in_child(const std::function<WorkEnd()>& work, Prints prints);
 
 }  // namespace stria::command

@@ -192,10 +192,20 @@ Examination examine(const hal::FoundPlugin& found, std::chrono::milliseconds ste
     examination.needs.push_back({need, ""});
 
   int pipe[2];
-  STRIA_CHECK(::pipe2(pipe, O_CLOEXEC) == 0, "no pipe: {}", std::strerror(errno));
+  const auto failed = [&](std::string failure) {
+    examination.steps.push_back({step_in_progress(examination), std::move(failure)});
+    return examination;
+  };
+  if (::pipe2(pipe, O_CLOEXEC) != 0)
+    return failed(fmt::format("no pipe to its process: {}", std::strerror(errno)));
   std::fflush(nullptr);
   const pid_t child = ::fork();
-  STRIA_CHECK(child >= 0, "no process: {}", std::strerror(errno));
+  if (child < 0) {
+    const int error = errno;
+    ::close(pipe[0]);
+    ::close(pipe[1]);
+    return failed(no_child(error));
+  }
   if (child == 0) {
     ::close(pipe[0]);
     ::dup2(STDERR_FILENO, STDOUT_FILENO);  // what a plugin prints is no part of our results

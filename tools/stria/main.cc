@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `stria`: one file per verb; results go to stdout, everything else to stderr.
-#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
 
 #include "command_line.h"
 #include "plugin_guard.h"
+#include "process_setup.h"
 #include "standard_output.h"
 #include "stria/base/temporary_file.h"
 
@@ -80,11 +80,13 @@ int guarded_command(int count, char** arguments) {
 }  // namespace
 
 int main(int count, char** arguments) {
+  stria::command::take_standard_descriptors();
   stria::command::guard_process();
   stria::remove_temporaries_on_signals();
-  // A limit of file sizes is an error of the write that meets it.
-  ::signal(SIGXFSZ, SIG_IGN);
-  const int code = guarded_command(count, arguments);
+  const int code = stria::command::run_on_own_stack([&] {
+    stria::command::mark_own_thread();
+    return guarded_command(count, arguments);
+  });
   std::fflush(nullptr);
 #if defined(__SANITIZE_ADDRESS__)
   __lsan_do_leak_check();

@@ -33,6 +33,7 @@ alignas(16) char handler_stack[kStackBytes];
 // 0 until guard_process() and after leave(): who ends the process then is us.
 std::atomic<pid_t> guarded = 0;
 std::atomic<const char*> suspect = nullptr;
+thread_local constinit bool own_thread = false;
 
 // Of a message, without allocating: everything here may run in a signal handler.
 class Line {
@@ -110,10 +111,10 @@ const void* place_of(const void* context) {
 #endif
 }
 
-// Threads of ours but the main one run plugins' work and nothing else that leaves this executable:
+// Threads of ours but the marked one run plugins' work and nothing else that leaves this executable:
 // who is on another thread and elsewhere is a plugin, its driver, or code that they have made.
 bool is_foreign(const void* place) {
-  if (::gettid() == ::getpid()) return false;
+  if (own_thread) return false;
   Dl_info here{}, there{};
   if (::dladdr(reinterpret_cast<const void*>(&guard_process), &here) == 0) return false;
   return ::dladdr(place, &there) == 0 || there.dli_fbase != here.dli_fbase;
@@ -140,12 +141,18 @@ void guard_process() {
   std::at_quick_exit(at_exit);
   hal::set_end_of_thread_handler(at_end_of_thread);
 #if !STRIA_SANITIZED
-  const stack_t stack = {.ss_sp = handler_stack, .ss_flags = 0, .ss_size = kStackBytes};
-  ::sigaltstack(&stack, nullptr);
   struct sigaction action{};
   action.sa_sigaction = on_fatal_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   for (size_t i = 0; i < std::size(kFatal); ++i) ::sigaction(kFatal[i], &action, &before[i]);
+#endif
+}
+
+void mark_own_thread() {
+  own_thread = true;
+#if !STRIA_SANITIZED
+  const stack_t stack = {.ss_sp = handler_stack, .ss_flags = 0, .ss_size = kStackBytes};
+  ::sigaltstack(&stack, nullptr);
 #endif
 }
 

@@ -14,6 +14,10 @@ namespace stria::command {
 // Processes that a plugin forks are left alone. Once, at the beginning of main.
 void guard_process();
 
+// The calling thread runs the command's own code: a crash on it outside of plugins' calls is ours.
+// It gets room for the handler, of which there is one.
+void mark_own_thread();
+
 // Whose code it is that crashes on a thread of its own, in a kernel for example. Not copied: lives as
 // long as the process. Null: nobody's.
 void name_suspect(const char* plugin);

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the command makes sure of before it does anything else, whatever the shell has left it: a
+// stack, descriptors 0 to 2, and failures instead of signals.
+#pragma once
+
+#include <functional>
+
+namespace stria::command {
+
+// The stack that a verb runs on. What recurses has limits (nesting of expressions, blocks, JSON)
+// that hold on much less; the rest is for the passes and for drivers' compilers.
+inline constexpr size_t kStackBytes = size_t{64} << 20;
+// Of every other thread, unless the system's default is more.
+inline constexpr size_t kThreadStackBytes = size_t{8} << 20;
+
+// Descriptors 0 to 2 that are closed are taken, so that no file of ours gets their numbers: reading
+// and writing them fails as before. A file that would grow beyond the limit of its size is an error
+// of the write and no signal.
+void take_standard_descriptors();
+
+// Calls `work` on a thread with a stack of its own, where `ulimit -s` has no say, and sets the
+// stacks of threads that are started later. Where the system starts no thread, `work` runs here
+// if the stack is large enough; else a message on stderr and exit code 1. Gives what `work` gives.
+int run_on_own_stack(const std::function<int()>& work);
+
+}  // namespace stria::command
