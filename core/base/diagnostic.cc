@@ -2,8 +2,10 @@
 #include "stria/base/diagnostic.h"
 
 #include <algorithm>
+#include <map>
 
 #include "stria/base/shown_text.h"
+#include "stria/base/text.h"
 
 namespace stria {
 namespace {
@@ -16,6 +18,11 @@ std::string_view name_of(Severity severity) {
   }
   return "error";
 }
+
+// Of a message: the line that says how many more there are.
+constexpr size_t kRoomForMore = kMaxNameBytes + 64;
+// Beside the source line and the caret, of one that is rendered.
+constexpr size_t kMaxTextBytes = kMaxMessageBytes / 2;
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
@@ -52,8 +59,21 @@ std::string render_all(const SourceText& source, std::vector<Diagnostic> list) {
   std::vector<size_t> order(list.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return key[a] < key[b]; });
+  // As many as one message has room for, but one at least.
   std::string out;
-  for (size_t i : order) out += render(source, list[i]);
+  size_t shown = 0;
+  for (; shown < order.size(); ++shown) {
+    const std::string next = render(source, list[order[shown]]);
+    if (shown > 0 && out.size() + next.size() + kRoomForMore > kMaxMessageBytes) break;
+    out += next;
+  }
+  std::map<Severity, size_t> more;
+  for (size_t i = shown; i < order.size(); ++i) ++more[list[order[i]].severity];
+  std::vector<std::string> counts;
+  for (const auto& [severity, count] : more)
+    counts.push_back(fmt::format("{} {}{}", count, name_of(severity), count == 1 ? "" : "s"));
+  if (!counts.empty())
+    out += fmt::format("{}: and {} more\n", shown_name(source.name), join(counts, ", "));
   return out;
 }
 
@@ -100,8 +120,9 @@ std::string render(const SourceText& source, const Diagnostic& diagnostic) {
   ShownLine line = show(text.substr(line_begin, line_end - line_begin));
   size_t column = line.column[begin - line_begin];
   size_t width = std::max<size_t>(line.column[std::max(begin, end) - line_begin] - column, 1);
-  return fmt::format("{}:{}:{}: {}: {}\n  {}\n  {}^{}\n", escaped_lines(source.name), at.line, at.column,
-                     name_of(diagnostic.severity), escaped_lines(diagnostic.message), line.text,
+  return fmt::format("{}:{}:{}: {}: {}\n  {}\n  {}^{}\n", shown_name(source.name), at.line,
+                     at.column, name_of(diagnostic.severity),
+                     shown_message(diagnostic.message, kMaxTextBytes), line.text,
                      std::string(column, ' '), std::string(width - 1, '~'));
 }
 

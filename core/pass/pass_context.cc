@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/pass/pass_context.h"
 
+#include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 
 namespace stria {
@@ -14,8 +15,9 @@ std::string StepReport::to_string(bool verbose) const {
     out += fmt::format("{} matched, {} changed", matched, changed);
   }
   for (const auto& [counter, value] : counters) out += fmt::format("; {} {}", counter, value);
+  out = cut_text(out, kMaxMessageBytes);
   if (verbose && !(matched == 0 && counters.empty()))
-    for (const std::string& note : notes) out += "\n    " + note;
+    for (const std::string& note : notes) out += "\n    " + cut_text(note, kMaxMessageBytes);
   return out;
 }
 

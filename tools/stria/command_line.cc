@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "message.h"
 #include "stria/base/number_text.h"
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
@@ -490,25 +491,25 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
     if (app.get_subcommands().empty() && count > 1 && arguments[1][0] != '-') {
       const std::vector<std::string> verbs = {"devices", "doctor", "run",  "compile", "opt",
                                               "hw",      "fmt",    "grad", "reduce",  "sim"};
-      out.text =
-          fmt::format("stria: there is no verb '{}'{} (the verbs: {})\n", shown_name(arguments[1]),
-                      did_you_mean(arguments[1], verbs), join(verbs, ", "));
+      out.text = message_line(fmt::format("there is no verb '{}'{} (the verbs: {})",
+                                          shown_name(arguments[1]),
+                                          did_you_mean(arguments[1], verbs), join(verbs, ", ")));
       out.code = ExitCode::usage;
       return out;
     }
     const CLI::App* used = app.get_subcommands().empty() ? &app : app.get_subcommands()[0];
     std::string what = unknown_option(*used, count, arguments);
-    if (what.empty()) what = shown_message(error.what());
-    out.text = "stria: " + what + "\nTry: stria " + (used == &app ? "" : used->get_name() + " ") +
-               "--help\n";
+    if (what.empty()) what = error.what();
+    out.text = message_line(what + "\nTry: stria " + (used == &app ? "" : used->get_name() + " ") +
+                            "--help");
     out.code = ExitCode::usage;
     return out;
   }
   for (const CLI::App* used : app.get_subcommands()) {
     const std::string option = option_without_file(*used);
     if (option.empty()) continue;
-    out.text = fmt::format("stria: {}: the name of a file is empty\nTry: stria {} --help\n", option,
-                           used->get_name());
+    out.text = message_line(fmt::format(
+        "{}: the name of a file is empty\nTry: stria {} --help", option, used->get_name()));
     out.code = ExitCode::usage;
     return out;
   }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include "message.h"
 #include "open_device.h"
 #include "output_files.h"
 #include "program_inputs.h"
@@ -76,7 +77,7 @@ Outcome compile_program(const CompileOptionsText& options, ReproducerFile& repro
   }
   Compilation generic;
   STRIA_FAIL_IF(lower(program, types, how, generic));
-  std::fputs(generic.warnings.c_str(), stderr);
+  print_diagnostics(generic.warnings);
   STRIA_FAIL_IF(check_input_names(program, "--shape", names));
   // Before the time is spent.
   if (!options.dump_dir.empty())

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "message.h"
 #include "stria/runtime/program.h"
 
 namespace stria::command {
@@ -15,7 +16,7 @@ Outcome grad(const GradOptions& options) {
     return Outcome(
         made.status().code() == StatusCode::not_found ? ExitCode::usage : ExitCode::program,
         made.status());
-  for (const std::string& note : made->notes()) std::fputs(note.c_str(), stderr);
+  for (const std::string& note : made->notes()) print_diagnostics(note);
   std::fputs(made->text().c_str(), stdout);
   return Outcome();
 }

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "command_line.h"
+#include "message.h"
 #include "plugin_guard.h"
 #include "process_setup.h"
 #include "standard_output.h"
@@ -33,19 +34,10 @@ Outcome dispatch(const Verb& verb) {
   return std::visit(Dispatch{}, verb);
 }
 
-// One message: as it is if it already says where ("file:line:column: error: …"), else behind our
-// name.
-void print_failure(const Status& status) {
-  const std::string& text = status.message();
-  const bool placed = text.find(": error: ") != std::string::npos;
-  std::fprintf(stderr, "%s%s%s", placed ? "" : "stria: ", text.c_str(),
-               text.empty() || text.back() != '\n' ? "\n" : "");
-}
-
 // The exit code of a verb that ends with `code` and may have printed in vain.
 ExitCode with_stdout(ExitCode code) {
   if (code != ExitCode::success || is_written(stdout)) return code;
-  std::fprintf(stderr, "stria: %s\n", kUnwritable);
+  print_message(kUnwritable);
   return ExitCode::program;
 }
 
@@ -56,7 +48,7 @@ int run_command(int count, const char* const* arguments) {
     return static_cast<int>(with_stdout(line.code));
   }
   Outcome outcome = dispatch(*line.verb);
-  if (!outcome.ok()) print_failure(outcome.status());
+  if (!outcome.ok()) print_message(outcome.status().message());
   return static_cast<int>(with_stdout(outcome.code()));
 }
 
@@ -72,7 +64,7 @@ int guarded_command(int count, char** arguments) {
     std::fputs("stria: out of memory\n", stderr);
     return static_cast<int>(stria::command::ExitCode::program);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "stria: bug: %s\n", error.what());
+    stria::command::print_message(std::string("bug: ") + error.what());
     return static_cast<int>(stria::command::ExitCode::bug);
   }
 }

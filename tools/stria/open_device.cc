@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "open_device.h"
 
-#include <cstdio>
-
+#include "message.h"
 #include "plugin_guard.h"
 #include "stria/runtime/device_selector.h"
 
@@ -13,8 +12,7 @@ RuntimeOptions runtime_options(double time_limit_s, unsigned threads) {
   options.threads = threads;
   if (time_limit_s > 0) options.wait_limit_ns = static_cast<uint64_t>(time_limit_s * 1e9);
   options.log = [](LogLevel level, std::string_view line) {
-    if (level >= LogLevel::warning)
-      std::fprintf(stderr, "stria: %.*s\n", static_cast<int>(line.size()), line.data());
+    if (level >= LogLevel::warning) print_message(line);
   };
   return options;
 }

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "message.h"
 #include "pass_pages.h"
 #include "replay_file.h"
 #include "report.h"
@@ -34,8 +35,7 @@ Status verify_program(const stripe::Program& program, const std::optional<Hardwa
   stripe::VerifyReport report;
   STRIA_RETURN_IF_ERROR(stripe::verify(program, options, &report).with_context(name));
   if (!report.warnings.empty())
-    std::fprintf(stderr, "%s: warning: %s\n", name.c_str(),
-                 describe_undecided(report.warnings).c_str());
+    print_diagnostics(fmt::format("{}: warning: {}", name, describe_undecided(report.warnings)));
   return Status();
 }
 
@@ -87,8 +87,8 @@ Outcome run_passes(const OptOptions& options, const Pipeline& pipeline, const Ha
   STRIA_FAIL_IF_ERROR(ExitCode::program, reports.status());
   for (const StepReport& step : *reports)
     if (step.matched == 0)
-      std::fprintf(stderr, "stria: step '%s' matched nothing%s%s\n", step.step.c_str(),
-                   step.notes.empty() ? "" : ": ", join(step.notes, "; ").c_str());
+      print_message(fmt::format("step '{}' matched nothing{}{}", step.step,
+                                step.notes.empty() ? "" : ": ", join(step.notes, "; ")));
   print_undecided(*reports);
   return Outcome();
 }

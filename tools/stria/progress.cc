@@ -5,6 +5,8 @@
 
 #include <cstdio>
 
+#include "stria/base/shown_text.h"
+
 namespace stria::command {
 
 Progress::Progress(std::string what, std::chrono::milliseconds interval)
@@ -28,7 +30,7 @@ void Progress::show() {
   bool shown = false;
   while (!ended_.wait_for(lock, interval_, [this] { return end_; })) {
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
-    std::fprintf(stderr, "\r%s … %.0f s", what_.c_str(), time.count());
+    std::fprintf(stderr, "\r%s … %.0f s", shown_name(what_).c_str(), time.count());
     shown = true;
   }
   if (shown) std::fputs("\r\x1b[K", stderr);

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "failure_test.h"
+#include "message.h"
 #include "output_files.h"
 #include "stria/base/file.h"
 #include "stria/pass/reproducer.h"
@@ -128,7 +129,7 @@ Outcome reduce(const ReduceOptions& options) {
                                                  "'{}' does not fail: there is "
                                                  "nothing to keep",
                                                  options.file));
-  std::fprintf(stderr, "stria: %s: %s\n", options.file.c_str(), wanted.c_str());
+  print_message(fmt::format("{}: {}", options.file, wanted));
 
   const auto begin = std::chrono::steady_clock::now();
   ShrinkOptions how;

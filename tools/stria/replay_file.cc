@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay_file.h"
 
-#include <cstdio>
-
+#include "message.h"
 #include "open_device.h"
 #include "stria/base/file.h"
 #include "stria/runtime/replay.h"
@@ -14,8 +13,8 @@ Outcome replay_file(const std::string& path, bool may_open_device) {
   const SourceText file{path, std::move(text)};
   STRIA_OR_FAIL(Reproducer reproducer, ExitCode::program, parse_reproducer(file));
   if (reproducer.written_by != stria_version())
-    std::fprintf(stderr, "stria: %s was written by stria %s, this is %s\n", path.c_str(),
-                 reproducer.written_by.c_str(), stria_version());
+    print_message(fmt::format("{} was written by stria {}, this is {}", path,
+                              reproducer.written_by, stria_version()));
   // Whose mistake it was to whoever wrote the file.
   const ExitCode fault = reproducer.device.empty() ? ExitCode::program : ExitCode::device;
   std::optional<Device> device;
@@ -29,10 +28,9 @@ Outcome replay_file(const std::string& path, bool may_open_device) {
   STRIA_OR_FAIL(Replay replay, ExitCode::program,
                 Replay::prepare(file, std::move(reproducer), std::move(device)));
   if (Status legal = replay.verify(); !legal.ok())
-    std::fprintf(stderr, "stria: the program in %s is not legal: %s\n", path.c_str(),
-                 legal.message().c_str());
+    print_message(fmt::format("the program in {} is not legal: {}", path, legal.message()));
   STRIA_FAIL_IF_ERROR(fault, replay.run());
-  std::fprintf(stderr, "stria: %s does not fail\n", path.c_str());
+  print_message(fmt::format("{} does not fail", path));
   return Outcome();
 }
 

@@ -2,8 +2,8 @@
 #include "report.h"
 
 #include <algorithm>
-#include <cstdio>
 
+#include "message.h"
 #include "stria/base/text.h"
 #include "stria/type/scalar.h"
 #include "stria/type/tensor_shape.h"
@@ -100,8 +100,8 @@ std::string describe_undecided(const std::vector<std::string>& undecided) {
 void print_undecided(const std::vector<StepReport>& steps) {
   for (const StepReport& step : steps)
     if (!step.undecided.empty())
-      std::fprintf(stderr, "stria: warning: after step '%s': %s\n", step.step.c_str(),
-                   describe_undecided(step.undecided).c_str());
+      print_message(fmt::format("warning: after step '{}': {}", step.step,
+                                describe_undecided(step.undecided)));
 }
 
 }  // namespace stria::command

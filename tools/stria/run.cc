@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "message.h"
 #include "open_device.h"
 #include "output_files.h"
 #include "program_inputs.h"
@@ -88,7 +89,7 @@ Outcome bind_program(const Program& program, const Request& request, const Compi
   const Clock::time_point begin = Clock::now();
   STRIA_FAIL_IF(lower(program, in.types, how, generic));
   lower_seconds = seconds_since(begin);
-  std::fputs(generic.warnings.c_str(), stderr);
+  print_diagnostics(generic.warnings);
   STRIA_FAIL_IF(check_names());
   STRIA_FAIL_IF(check_output_names(program, request.outputs));
   for (const NamedValue& output : request.outputs) {
@@ -149,8 +150,8 @@ Outcome check_results(const Compilation& compilation, const std::vector<HostTens
     std::printf("%s\n", describe_check(check).c_str());
     if (!check.report.passed() && wrong.empty()) wrong = check.report.worst_text;
     if (check.report.skipped * 100 >= check.report.compared && check.report.skipped > 0)
-      std::fprintf(stderr, "stria: check %s: 1%% or more of the elements could not be decided\n",
-                   check.name.c_str());
+      print_message(fmt::format("check {}: 1% or more of the elements could not be decided",
+                                check.name));
   }
   if (events.division_by_zero > 0)
     std::fprintf(stderr, "stria: %lld integer divisions by zero gave 0\n",

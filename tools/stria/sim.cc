@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "message.h"
 #include "open_device.h"
 #include "output_files.h"
 #include "program/part_checks.h"
@@ -131,7 +132,7 @@ Outcome read_program(const SimOptions& options, const Program& program, ReadInpu
                                     program.name(), input.text(), input.name));
   }
   STRIA_FAIL_IF(lower(program, types, how, generic));
-  std::fputs(generic.warnings.c_str(), stderr);
+  print_diagnostics(generic.warnings);
   return check_names();
 }
 
