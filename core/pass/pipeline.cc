@@ -10,6 +10,8 @@
 #include "stria/base/text.h"
 #include "stria/hwmodel/json_text.h"
 #include "stria/pass/model_rules.h"
+#include "stria/stripe/nesting.h"
+#include "stria/stripe/parser.h"
 #include "stria/stripe/verifier.h"
 #include "stria/stripe/walk.h"
 
@@ -97,6 +99,9 @@ Status run_step(const PipelineStep& step, const std::string& source, stripe::Pro
   context.report().milliseconds = std::chrono::duration<double, std::milli>(end - begin).count();
   if (!status.ok())
     return status.with_context(fmt::format("{}: step '{}' ({})", source, step.name, step.pass));
+  if (stripe::depth_of(program.entry) > stripe::kMaxDepth)
+    return unsupported("{}: step '{}' ({}) nests blocks deeper than the limit of {}", source,
+                       step.name, step.pass, stripe::kMaxDepth);
   if (context.report().matched == 0) note_unknown_tags(step, program, context.report());
   if (!options.verify_each) return Status();
   if (Status legal = verify_program(program, model, options, context.report().undecided);

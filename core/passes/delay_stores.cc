@@ -7,6 +7,7 @@
 
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/index_role.h"
+#include "stria/passes/joined_name.h"
 #include "stria/passes/plain_blocks.h"
 #include "stria/passes/split_block.h"
 #include "stria/stripe/footprint.h"
@@ -353,8 +354,9 @@ class Delay {
     if (!store.stmts[0].block()->idxs.empty() && store.stmts[0].block()->constraints.empty())
       store.stmts[0].block()->tags.set("unroll");
     host.tags = {};
-    host.name += host.name.empty() || store.name.empty() ? store.name : "+" + store.name;
-    host.comments.insert(host.comments.end(), store.comments.begin(), store.comments.end());
+    host.name = host.name.empty() ? store.name
+                : store.name.empty() ? host.name : joined_name(host.name, store.name);
+    host.comments = joined_comments(std::move(host.comments), std::move(store.comments));
 
     // The store's loop becomes the host's.
     Block& piece_of_store = *store.stmts[0].block();

@@ -6,9 +6,13 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "stria/passes/buffer_views.h"
 #include "stria/passes/index_role.h"
+#include "stria/passes/joined_name.h"
+#include "stria/passes/outer_part.h"
 #include "stria/passes/split_block.h"
 #include "stria/passes/statement_list.h"
 #include "stria/passes/written_nest.h"
@@ -23,24 +27,11 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-// -----------------------------------------------------------------------------------
-
-// Gives the block's indices other names.
-void rename_indices(Block& block, const std::map<std::string, Affine>& names) {
-  if (names.empty()) return;
-  substitute_indices(block, names);
-  for (Index& index : block.idxs)
-    if (auto name = names.find(index.name); name != names.end())
-      index.name = name->second.terms()[0].first;
-}
-
 // Nothing but the fused indices, one point each, around blocks: it is a fused block itself.
 bool is_grid(const Block& block, const FusionPlan& plan, bool first) {
   for (const Statement& stmt : block.stmts)
     if (!stmt.block()) return false;
   if (block.stmts.empty() || !block.constraints.empty()) return false;
-  for (const Refinement& ref : block.refs)
-    if (ref.dir == RefDir::none && first) return false;
   size_t own = 0;
   for (const Index& index : block.idxs) {
     if (index.affine) return false;
@@ -82,19 +73,6 @@ void cut_first(Block& a, const FusionPlan& plan) {
   rename_indices(a, names);
 }
 
-// What is left of a block around its part inside.
-void keep_inside(Block& outer) {
-  Block& inner = *outer.stmts[0].block();
-  for (const stripe::Tag& tag : outer.tags.all())
-    if (tag.name != "kernel") inner.tags.set(tag.name, tag.value);
-  inner.name = outer.name;
-  // What holds for one of the blocks does not for the other.
-  for (const Affine& constraint : outer.constraints)
-    inner.constraints.push_back(
-        constraint.rename([&](const std::string& name) { return bring_in(inner, name); }));
-  outer.constraints.clear();
-}
-
 // The views that the statements have of the refinement `from` of the block around become views of
 // `into`, whose first element is at `delta` of the former's.
 void move_views(std::vector<Statement>& stmts, const std::string& from, const std::string& into,
@@ -109,16 +87,13 @@ void move_views(std::vector<Statement>& stmts, const std::string& from, const st
 
 class Fuser {
  public:
-  Fuser(Block& parent, size_t first, const FusionPlan& plan, const FusionShape& shape)
-      : parent_(parent), first_(first), plan_(plan), shape_(shape) {}
+  Fuser(const FusionParent& parent, const FusionPlan& plan, const FusionShape& shape)
+      : parent_(parent), plan_(plan), shape_(shape) {}
 
-  void run() {
-    Block a = std::move(*parent_.stmts[first_].block());
-    Block b = std::move(*parent_.stmts[first_ + 1].block());
+  FusedBlock run(Block a, Block b) {
     const std::vector<Index> first_indices = a.idxs;
-    fused_.name = a.name + "+" + b.name;
-    fused_.comments = a.comments;
-    fused_.comments.insert(fused_.comments.end(), b.comments.begin(), b.comments.end());
+    fused_.name = joined_name(a.name, b.name);
+    fused_.comments = joined_comments(a.comments, b.comments);
     if (a.tags.has("kernel") || b.tags.has("kernel")) fused_.tags.set("kernel");
     // The lanes that a group was tiled for.
     if (const auto threads = a.tags.integer("threads")) fused_.tags.set("threads", *threads);
@@ -138,8 +113,7 @@ class Fuser {
         stmt.deps.clear();
         fused_.stmts.push_back(std::move(stmt));
       }
-    parent_.stmts.erase(parent_.stmts.begin() + static_cast<std::ptrdiff_t>(first_));
-    parent_.stmts[first_] = Statement(std::move(fused_));
+    return {std::move(fused_), std::move(inside_)};
   }
 
  private:
@@ -226,7 +200,7 @@ class Fuser {
       }
       views.emplace_back(ref.into, std::move(delta));
     }
-    Refinement& outside = *parent_.find_ref(tensor);
+    const Refinement& outside = *parent_.find(tensor);
     Refinement place = local ? outside : made;
     place.agg.reset();
     place.into = tensor;
@@ -265,24 +239,29 @@ class Fuser {
       std::erase_if(block->refs, [&](const Refinement& ref) {
         return ref.dir != RefDir::none && ref.from == tensor;
       });
-    if (local)
-      std::erase_if(parent_.refs, [&](const Refinement& ref) { return ref.into == tensor; });
+    if (local) inside_.push_back(tensor);
     fused_.refs.push_back(std::move(place));
   }
 
   // The first block's refinements beside the second one's: equal views are one.
   void take_refs(Block& a) {
     std::map<std::string, std::string> names;
+    std::unordered_map<std::string, size_t> known;  // of the fused block: where the name stands
+    for (size_t r = 0; r < fused_.refs.size(); ++r) known.emplace(fused_.refs[r].into, r);
+    std::unordered_set<std::string> own;
+    for (const Refinement& ref : a.refs) own.insert(ref.into);
     for (Refinement& ref : a.refs) {
-      const Refinement* same = fused_.find_ref(ref.into);
-      if (same && *same == ref && ref.dir == RefDir::in) continue;
+      const auto same = known.find(ref.into);
+      if (same != known.end() && fused_.refs[same->second] == ref && ref.dir == RefDir::in)
+        continue;
       const std::string old = ref.into;
       std::string free = old;
-      for (int i = 0; fused_.find_ref(free) || (free != old && a.find_ref(free)); ++i)
+      for (int i = 0; known.count(free) || (free != old && own.count(free)); ++i)
         free = fmt::format("{}_{}", old, i);
       if (free != old) names[old] = free;
       ref.into = free;
-      fused_.refs.push_back(ref);
+      known.emplace(free, fused_.refs.size());
+      fused_.refs.push_back(std::move(ref));
     }
     for (Statement& stmt : a.stmts)
       for (Refinement& ref : stmt.block()->refs)
@@ -290,17 +269,18 @@ class Fuser {
           ref.from = renamed->second;
   }
 
-  Block& parent_;
-  const size_t first_;
+  const FusionParent& parent_;
   const FusionPlan& plan_;
   const FusionShape& shape_;
   Block fused_;
+  std::vector<std::string> inside_;
 };
 
 }  // namespace
 
-void fuse_blocks(Block& parent, size_t first, const FusionPlan& plan, const FusionShape& shape) {
-  Fuser(parent, first, plan, shape).run();
+FusedBlock fuse_blocks(Block a, Block b, const FusionParent& parent, const FusionPlan& plan,
+                       const FusionShape& shape) {
+  return Fuser(parent, plan, shape).run(std::move(a), std::move(b));
 }
 
 }  // namespace stria::passes

@@ -19,8 +19,14 @@ struct FusionShape {
   bool first_order = false;  // the fused block's loops run in the first block's order
 };
 
-// Puts the fused block in the place of both. Without tags but #kernel, if they are kernels.
-void fuse_blocks(stripe::Block& parent, size_t first, const FusionPlan& plan,
-                 const FusionShape& shape);
+struct FusedBlock {
+  // For the place of both. Without tags but #kernel, if they are kernels.
+  stripe::Block block;
+  std::vector<std::string> inside;  // the parent's tensors that live inside now
+};
+
+// `a` and `b` are neighbours in `parent`.
+FusedBlock fuse_blocks(stripe::Block a, stripe::Block b, const FusionParent& parent,
+                       const FusionPlan& plan, const FusionShape& shape);
 
 }  // namespace stria::passes

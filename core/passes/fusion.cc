@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <unordered_set>
 
 #include "stria/base/text.h"
 #include "stria/cost/group_plan.h"
@@ -12,6 +13,8 @@
 #include "stria/passes/fuse_blocks.h"
 #include "stria/passes/located_unit.h"
 #include "stria/passes/written_nest.h"
+#include "stria/stripe/nesting.h"
+#include "stria/stripe/parser.h"
 
 namespace stria::passes {
 namespace {
@@ -27,6 +30,11 @@ bool has_blocks(const Block& block) {
                      [](const Statement& stmt) { return stmt.block(); });
 }
 
+int64_t views_of(const Block& block) {
+  return std::count_if(block.refs.begin(), block.refs.end(),
+                       [](const Refinement& ref) { return ref.dir != RefDir::none; });
+}
+
 size_t own_indices(const Block& block) {
   return static_cast<size_t>(
       std::count_if(block.idxs.begin(), block.idxs.end(),
@@ -35,41 +43,68 @@ size_t own_indices(const Block& block) {
 
 class ParentFuser {
  public:
-  ParentFuser(Block& parent, const TensorNames& around, const FusionOptions& options,
+  // `depth`: blocks around the statements of the parent, itself included.
+  ParentFuser(Block& parent, int depth, const TensorNames& around, const FusionOptions& options,
               PassContext& context)
-      : parent_(parent), of_(parent, around), options_(options), context_(context) {}
+      : parent_(parent), depth_(depth), of_(parent, around), options_(options), context_(context) {}
 
   void run() {
     for (const Statement& stmt : parent_.stmts)
       if (!stmt.deps.empty() || parent_.tags.has("deps"))
         return context_.skipped(parent_.name, "its statements are ordered by dependencies");
     // A fused block may be the second one of the pair before.
-    for (size_t i = 0; i + 1 < parent_.stmts.size();) {
-      if (!try_pair(i)) {
-        ++i;
-        continue;
+    std::vector<Entry> done;
+    for (Statement& stmt : parent_.stmts) {
+      Entry next(std::move(stmt));
+      while (!done.empty() && try_pair(done.back(), next)) {
+        done.pop_back();
+        context_.changed();
       }
-      context_.changed();
-      i -= i > 0;
+      done.push_back(std::move(next));
     }
+    parent_.stmts.clear();
+    for (Entry& entry : done) parent_.stmts.push_back(std::move(entry.stmt));
+    std::erase_if(parent_.refs, [&](const Refinement& ref) { return inside_.count(ref.into) > 0; });
   }
 
  private:
+  // A statement of the parent, and what its block is like.
+  struct Entry {
+    explicit Entry(Statement statement) : stmt(std::move(statement)) { measure(); }
+    void measure() {
+      const Block* block = stmt.block();
+      statements = block ? statements_in(*block) : 1;
+      depth = block ? stripe::depth_of(*block) : 0;
+    }
+    Statement stmt;
+    int64_t statements = 0;  // that are no blocks
+    int depth = 0;           // blocks inside each other, itself included
+  };
+
+  static int64_t statements_in(const Block& block) {
+    int64_t count = 0;
+    for (const Statement& stmt : block.stmts)
+      count += stmt.block() ? statements_in(*stmt.block()) : 1;
+    return count;
+  }
+
   bool may(const Block& block, const std::vector<std::string>& reqs) const {
     return block.tags.has_all(reqs) &&
            std::none_of(options_.exclude.begin(), options_.exclude.end(),
                         [&](const std::string& tag) { return block.tags.has(tag); });
   }
 
-  bool try_pair(size_t first) {
-    const Block* a = parent_.stmts[first].block();
-    const Block* b = parent_.stmts[first + 1].block();
+  // Makes one block of both, in the place of the second one.
+  bool try_pair(Entry& first, Entry& second) {
+    Block* a = first.stmt.block();
+    Block* b = second.stmt.block();
     if (!a || !b || !may(*a, options_.a_reqs) || !may(*b, options_.b_reqs)) return false;
-    FusionPlan plan = plan_fusion(parent_, first, of_, {options_.reductions});
+    FusionPlan plan = plan_fusion(*a, *b, of_, {options_.reductions});
     if (plan.tensor.empty() && plan.reason.empty()) return false;  // they have nothing in common
     context_.matched();
     const std::string pair = fmt::format("{} and {}", a->name, b->name);
     if (plan.reason.empty()) plan.reason = against(*a, *b, plan);
+    if (plan.reason.empty()) plan.reason = too_long(first, second);
     if (!plan.reason.empty()) {
       context_.skipped(pair, plan.reason);
       return false;
@@ -82,7 +117,7 @@ class ParentFuser {
     shape.b_inner_set = options_.b_inner_set;
     shape.inner_remove_set = options_.inner_remove_set;
     shape.first_order = options_.order == "first";
-    if (const std::string reason = beyond_limits(first, plan, shape); !reason.empty()) {
+    if (const std::string reason = beyond_limits(*a, *b, plan, shape); !reason.empty()) {
       context_.skipped(pair, reason);
       return false;
     }
@@ -96,12 +131,23 @@ class ParentFuser {
         plan.bytes, shape.local ? "lives inside" : "stays",
         plan.recompute > 1 ? fmt::format(", {:.3g} times the work of {}", plan.recompute, a->name)
                            : ""));
-    of_.fusing(parent_, first);
-    fuse_blocks(parent_, first, plan, shape);
-    Block& fused = *parent_.stmts[first].block();
-    for (const std::string& tag : options_.fused_set) fused.tags.set(tag);
+    of_.fusing(*a, *b);
+    FusedBlock fused = fuse_blocks(std::move(*a), std::move(*b), of_, plan, shape);
+    for (const std::string& tag : options_.fused_set) fused.block.tags.set(tag);
+    inside_.insert(fused.inside.begin(), fused.inside.end());
+    second = Entry(Statement(std::move(fused.block)));
     context_.count("pairs_fused");
     return true;
+  }
+
+  // "" or why the fused block would be longer or deeper than blocks may be.
+  std::string too_long(const Entry& first, const Entry& second) const {
+    if (first.statements + second.statements > options_.max_statements)
+      return fmt::format("it would have more than {} statements", options_.max_statements);
+    // Both may be cut into a block around what is left of them.
+    if (depth_ + std::max(first.depth, second.depth) + 1 > stripe::kMaxDepth)
+      return fmt::format("blocks would be nested deeper than the limit of {}", stripe::kMaxDepth);
+    return "";
   }
 
   // "" or why the options or the costs are against it.
@@ -111,9 +157,8 @@ class ParentFuser {
       if (options_.no_constraints && !block->constraints.empty())
         return "one of them has constraints";
     }
-    if (static_cast<int64_t>(a.refs.size() + b.refs.size()) > options_.max_refs)
-      return fmt::format("it would have {} refinements, {} are allowed",
-                         a.refs.size() + b.refs.size(), options_.max_refs);
+    if (const int64_t views = views_of(a) + views_of(b); views > options_.max_refs)
+      return fmt::format("it would have {} refinements, {} are allowed", views, options_.max_refs);
     if (options_.perfect && (own_indices(a) != plan.indices.size() ||
                              own_indices(b) != plan.indices.size() || plan.recompute > 1))
       return "not every index of both would be one of the fused block";
@@ -141,26 +186,20 @@ class ParentFuser {
   }
 
   // "" or why what the fused block would keep inside does not fit in `loc` or is over the limit.
-  std::string beyond_limits(size_t first, const FusionPlan& plan, const FusionShape& shape) const {
-    const MemoryUnit* memory =
-        shape.location.empty() ? nullptr
-                               : context_.model().find_memory(shape.location.path.back().name);
+  std::string beyond_limits(const Block& a, const Block& b, const FusionPlan& plan,
+                            const FusionShape& shape) const {
+    const MemoryUnit* memory = shape.location.empty()
+                                   ? nullptr
+                                   : context_.model().find_memory(shape.location.path.back().name);
     if (memory && memory->size_bytes <= 0) memory = nullptr;
     if (!memory && options_.max_local_bytes == 0) return "";
-    Block trial;
-    trial.stmts = {parent_.stmts[first], parent_.stmts[first + 1]};
-    for (const Refinement& ref : parent_.refs)
-      if (find_view(*trial.stmts[0].block(), ref.into) ||
-          find_view(*trial.stmts[1].block(), ref.into))
-        trial.refs.push_back(ref);
-    fuse_blocks(trial, 0, plan, shape);
+    const Block trial = fuse_blocks(a, b, of_, plan, shape).block;
     int64_t bytes = 0, in_memory = 0;
-    for (const Refinement& ref : trial.stmts[0].block()->refs)
+    for (const Refinement& ref : trial.refs)
       if (memory && ref.dir == RefDir::none && ref.location == shape.location &&
           __builtin_add_overflow(in_memory, ref.shape.span_bytes(), &in_memory))
         return fmt::format("it would keep 2^63 bytes or more in '{}'", memory->name);
-    if (!add_local_bytes(*trial.stmts[0].block(), bytes))
-      return "it would keep 2^63 bytes or more";
+    if (!add_local_bytes(trial, bytes)) return "it would keep 2^63 bytes or more";
     const int64_t room = memory ? cost::saturating_product(memory->size_bytes, options_.spread) : 0;
     if (memory && in_memory > room)
       return fmt::format("it would keep {} bytes in '{}', which has {}", in_memory, memory->name,
@@ -174,8 +213,7 @@ class ParentFuser {
   // What the block and those inside allocate; false if that is no number.
   static bool add_local_bytes(const Block& block, int64_t& bytes) {
     for (const Refinement& ref : block.refs)
-      if (ref.dir == RefDir::none &&
-          __builtin_add_overflow(bytes, ref.shape.span_bytes(), &bytes))
+      if (ref.dir == RefDir::none && __builtin_add_overflow(bytes, ref.shape.span_bytes(), &bytes))
         return false;
     return std::all_of(block.stmts.begin(), block.stmts.end(), [&](const Statement& stmt) {
       return !stmt.block() || add_local_bytes(*stmt.block(), bytes);
@@ -198,8 +236,8 @@ class ParentFuser {
         }
         if (elements < largest) continue;
         const Affine flat = ref.flat_access();
-        const bool here = std::any_of(
-            plan.indices.begin(), plan.indices.end(), [&](const FusedIndex& index) {
+        const bool here =
+            std::any_of(plan.indices.begin(), plan.indices.end(), [&](const FusedIndex& index) {
               const std::string& name = block == &a ? index.a_index : index.name;
               return std::abs(flat.coefficient(name)) == 1;
             });
@@ -218,7 +256,9 @@ class ParentFuser {
   }
 
   Block& parent_;
+  const int depth_;
   FusionParent of_;
+  std::unordered_set<std::string> inside_;  // the parent's tensors that live in fused blocks now
   const FusionOptions& options_;
   PassContext& context_;
 };
@@ -241,10 +281,17 @@ void describe(FusionOptions& options, OptionFields& fields) {
   fields.add("output_match", options.output_match,
              "only if the second one writes with the accesses that it reads with");
   fields.add("keep_rows", options.keep_rows,
-             "only if neighbours of the largest tensor that both touch stay in one point of the fused block");
+             "only if neighbours of the largest tensor that both touch stay in one point of the "
+             "fused block");
   fields.add("no_inner", options.no_inner, "only blocks without blocks inside");
   fields.add("no_constraints", options.no_constraints, "only blocks without constraints");
-  fields.add("max_refs", options.max_refs, "refinements of the fused block, at most", {1});
+  fields.add("max_refs", options.max_refs, "views of tensors that the fused block has, at most",
+             {1});
+  fields.add("max_statements", options.max_statements,
+             "statements of the fused block, at most: compilers of kernels take more than twice as "
+             "long for "
+             "twice as many",
+             {1});
   fields.add("max_local_bytes", options.max_local_bytes,
              "bytes that it keeps inside for one of its points, at most; 0 = no limit");
   fields.add("reductions", options.reductions,
@@ -260,7 +307,8 @@ void describe(FusionOptions& options, OptionFields& fields) {
              "the tensor lives inside wherever it can, not only where it must");
   fields.add("loc", options.loc, "memory unit of a tensor that lives inside; none = where it was");
   fields.add("spread", options.spread,
-             "instances of that memory which share it: lanes of a group, of registers", {1, 1 << 20});
+             "instances of that memory which share it: lanes of a group, of registers",
+             {1, 1 << 20});
 }
 
 Status fusion(stripe::Program& program, const FusionOptions& options, PassContext& context) {
@@ -271,11 +319,12 @@ Status fusion(stripe::Program& program, const FusionOptions& options, PassContex
     context.note("the program is placed: what blocks share has its place");
     return Status();
   }
-  return for_each_selected(program, options.parent_reqs,
-                           [&](Block& parent, const TensorNames& around) {
-                             ParentFuser(parent, around, options, context).run();
-                             return Status();
-                           });
+  PlaceNames names;
+  for_each_selected_place(
+      program, options.parent_reqs, [&](Block& parent, const stripe::Place& at) {
+        ParentFuser(parent, at.depth + 1, names.around(at), options, context).run();
+      });
+  return Status();
 }
 
 }  // namespace stria::passes

@@ -47,7 +47,8 @@ struct FusionOptions {
   bool keep_rows = false;       // only if whole rows of the largest tensor stay in its points
   bool no_inner = false;        // only blocks without blocks inside
   bool no_constraints = false;  // only blocks without constraints
-  int64_t max_refs = 1024;      // refinements of the fused block, at most
+  int64_t max_refs = 1024;      // views of tensors that the fused block has, at most
+  int64_t max_statements = 256;  // that are no blocks, of the fused block, at most
   int64_t max_local_bytes = 0;  // that it keeps inside for one of its points, at most; 0: no limit
   bool reductions = false;      // also over indices that the second one reduces
   std::string recompute = "cost";  // "cost", "never" or "always": making borders again

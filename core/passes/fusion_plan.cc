@@ -41,12 +41,16 @@ std::vector<std::string> shared_tensors(const Block& a, const Block& b) {
 // Do the blocks touch a tensor in another way than by those that are handed over?
 std::string why_they_conflict(const Block& a, const Block& b,
                               const std::vector<std::string>& shared, const TensorNames& names) {
+  std::vector<const std::string*> theirs_of;
+  for (const Refinement& theirs : b.refs) theirs_of.push_back(&names.of(theirs.from));
   for (const Refinement& mine : a.refs) {
     if (mine.dir == RefDir::none) continue;
-    for (const Refinement& theirs : b.refs) {
+    const std::string& mine_of = names.of(mine.from);
+    for (size_t n = 0; n < b.refs.size(); ++n) {
+      const Refinement& theirs = b.refs[n];
       if (theirs.dir == RefDir::none || (mine.dir == RefDir::in && theirs.dir == RefDir::in))
         continue;
-      if (names.of(mine.from) != names.of(theirs.from)) continue;
+      if (mine_of != *theirs_of[n]) continue;
       if (mine.from == theirs.from && writes(mine) && theirs.dir == RefDir::in &&
           std::count(shared.begin(), shared.end(), mine.from))
         continue;
@@ -117,12 +121,8 @@ Walk walk_of(const Block& block, const Affine& form, const Interval& touched,
 
 class Planner {
  public:
-  Planner(const Block& parent, size_t first, const FusionParent& of, const FusionRules& rules)
-      : parent_(parent),
-        of_(of),
-        rules_(rules),
-        a_(*parent.stmts[first].block()),
-        b_(*parent.stmts[first + 1].block()) {}
+  Planner(const Block& a, const Block& b, const FusionParent& of, const FusionRules& rules)
+      : of_(of), rules_(rules), a_(a), b_(b) {}
 
   FusionPlan plan() {
     shared_ = shared_tensors(a_, b_);
@@ -227,7 +227,7 @@ class Planner {
                      [&](const FusedIndex& x, const FusedIndex& y) {
                        return b_.find_index(x.name) < b_.find_index(y.name);
                      });
-    const Refinement* tensor = parent_.find_ref(plan_.tensor);
+    const Refinement* tensor = of_.find(plan_.tensor);
     if (!tensor) return "the tensor is not the parent's";
     plan_.recompute = together;
     plan_.needs_local = !whole;
@@ -256,7 +256,7 @@ class Planner {
     if (plan_.needs_local || plan_.recompute > 1)
       return "the first one writes several tensors, and its parts would overlap";
     for (size_t n = 1; n < shared_.size(); ++n) {
-      const Refinement* tensor = parent_.find_ref(shared_[n]);
+      const Refinement* tensor = of_.find(shared_[n]);
       if (!tensor) return "a tensor is not the parent's";
       for (const FusedIndex& index : plan_.indices)
         if (!same_parts(shared_[n], index))
@@ -331,7 +331,6 @@ class Planner {
     return !first;
   }
 
-  const Block& parent_;
   const FusionParent& of_;
   const FusionRules& rules_;
   const Block& a_;
@@ -343,10 +342,17 @@ class Planner {
 }  // namespace
 
 FusionParent::FusionParent(const Block& block, const TensorNames& around)
-    : names_(around.inside(block)) {
+    : block_(block), names_(around.inside(block)) {
   const StatementUsers users(block);
-  for (const Refinement& ref : block.refs)
-    users_[ref.into] = static_cast<int64_t>(users.of(ref.into).size());
+  for (size_t i = 0; i < block.refs.size(); ++i) {
+    position_.emplace(block.refs[i].into, i);
+    users_[block.refs[i].into] = static_cast<int64_t>(users.of(block.refs[i].into).size());
+  }
+}
+
+const Refinement* FusionParent::find(const std::string& tensor) const {
+  auto at = position_.find(tensor);
+  return at == position_.end() ? nullptr : &block_.refs[at->second];
 }
 
 int64_t FusionParent::users(const std::string& tensor) const {
@@ -354,18 +360,17 @@ int64_t FusionParent::users(const std::string& tensor) const {
   return users == users_.end() ? 0 : users->second;
 }
 
-void FusionParent::fusing(const Block& block, size_t position) {
-  std::set<std::string> seen[2];
-  for (size_t n : {size_t{0}, size_t{1}})
-    for (const Refinement& ref : block.stmts[position + n].block()->refs)
-      if (ref.dir != RefDir::none) seen[n].insert(ref.from);
-  for (const std::string& name : seen[0])
-    if (seen[1].count(name)) --users_[name];
+void FusionParent::fusing(const Block& a, const Block& b) {
+  std::set<std::string> seen;
+  for (const Refinement& ref : a.refs)
+    if (ref.dir != RefDir::none) seen.insert(ref.from);
+  for (const Refinement& ref : b.refs)
+    if (ref.dir != RefDir::none && seen.erase(ref.from)) --users_[ref.from];
 }
 
-FusionPlan plan_fusion(const Block& parent, size_t first, const FusionParent& of,
+FusionPlan plan_fusion(const Block& a, const Block& b, const FusionParent& of,
                        const FusionRules& rules) {
-  return Planner(parent, first, of, rules).plan();
+  return Planner(a, b, of, rules).plan();
 }
 
 }  // namespace stria::passes

@@ -4,8 +4,8 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "stria/pass/tensor_names.h"
@@ -56,21 +56,25 @@ struct FusionRules {
 // right while pairs are fused, if told so.
 class FusionParent {
  public:
-  // `around` are the tensors around the block.
+  // `around` are the tensors around the block, which keeps its refinements.
   FusionParent(const stripe::Block& block, const TensorNames& around);
 
   const TensorNames& names() const { return names_; }
+  // The block's refinement, or null.
+  const stripe::Refinement* find(const std::string& tensor) const;
   int64_t users(const std::string& tensor) const;
-  // Statement `position` and the next one are about to become one.
-  void fusing(const stripe::Block& block, size_t position);
+  // These neighbours are about to become one.
+  void fusing(const stripe::Block& a, const stripe::Block& b);
 
  private:
+  const stripe::Block& block_;
   TensorNames names_;
-  std::map<std::string, int64_t> users_;
+  std::unordered_map<std::string, size_t> position_;  // of a refinement
+  std::unordered_map<std::string, int64_t> users_;
 };
 
-// `first` is the position in the block of the one of two neighbouring statements, both blocks.
-FusionPlan plan_fusion(const stripe::Block& parent, size_t first, const FusionParent& of,
+// `a` and `b` are neighbours in the parent's list of statements.
+FusionPlan plan_fusion(const stripe::Block& a, const stripe::Block& b, const FusionParent& of,
                        const FusionRules& rules);
 
 }  // namespace stria::passes
