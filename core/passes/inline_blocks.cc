@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/passes/inline_blocks.h"
 
-#include <algorithm>
 #include <map>
-#include <set>
+#include <string_view>
+#include <unordered_map>
 
 #include "stria/pass/select_blocks.h"
+#include "stria/passes/fresh_names.h"
 #include "stria/passes/index_role.h"
 #include "stria/passes/split_block.h"
 #include "stria/passes/statement_list.h"
@@ -40,7 +41,9 @@ std::string why_view_differs(const Refinement& view, const Refinement& around,
   return "";
 }
 
-std::string why_not(const Block& inner, const Block& around) {
+using RefByName = std::unordered_map<std::string_view, const Refinement*>;
+
+std::string why_not(const Block& inner, const RefByName& around) {
   for (const char* tag : {"parallel", "vector", "unroll", "pipeline", "stencil", "deps"})
     if (inner.tags.has(tag)) return fmt::format("it is #{}", tag);
   if (!inner.constraints.empty()) return "it has constraints";
@@ -51,9 +54,10 @@ std::string why_not(const Block& inner, const Block& around) {
   const std::map<std::string, Affine> values = values_of(inner);
   for (const Refinement& view : inner.refs) {
     if (view.dir == RefDir::none) continue;  // lives as long outside
-    const Refinement* outer = around.find_ref(view.from);
-    if (!outer) return "a view of it is of nothing";
-    if (std::string reason = why_view_differs(view, *outer, values); !reason.empty()) return reason;
+    const auto outer = around.find(view.from);
+    if (outer == around.end()) return "a view of it is of nothing";
+    if (std::string reason = why_view_differs(view, *outer->second, values); !reason.empty())
+      return reason;
   }
   return "";
 }
@@ -84,22 +88,24 @@ class Inliner {
  private:
   static std::string why_block_stays(const Block& block) {
     if (block.tags.has("deps")) return "its statements are ordered by dependencies";
+    RefByName refs;
+    for (const Refinement& ref : block.refs) refs.emplace(ref.into, &ref);
     for (const Statement& stmt : block.stmts) {
       if (!stmt.deps.empty()) return "its statements are ordered by dependencies";
       if (stmt.special()) return "it holds a special";
       if (const Block* inner = stmt.block())
-        if (std::string reason = why_not(*inner, block); !reason.empty())
+        if (std::string reason = why_not(*inner, refs); !reason.empty())
           return inner->name.empty() ? reason : fmt::format("{}: {}", inner->name, reason);
     }
     return "";
   }
 
   void write_in(Block& block) {
-    std::set<std::string> refs, scalars;  // names that are taken
-    for (const Refinement& ref : block.refs) refs.insert(ref.into);
-    for (const Index& index : block.idxs) refs.insert(index.name);
+    FreshNames refs, scalars;
+    for (const Refinement& ref : block.refs) refs.take(ref.into);
+    for (const Index& index : block.idxs) refs.take(index.name);
     for (const Statement& stmt : block.stmts)
-      for (const std::string& name : scalar_outputs(stmt)) scalars.insert(name);
+      for (const std::string& name : scalar_outputs(stmt)) scalars.take(name);
     std::vector<Statement> all;
     for (Statement& stmt : block.stmts) {
       if (Block* inner = stmt.block()) {
@@ -125,12 +131,12 @@ class Inliner {
 
   // What the inner block's refinements are in the block around; its allocations move there.
   static std::map<std::string, std::string> outer_views(Block& inner, Block& block,
-                                                        std::set<std::string>& taken) {
+                                                        FreshNames& taken) {
     std::map<std::string, std::string> views;
     for (Refinement& ref : inner.refs) {
       views[ref.into] = ref.from;
       if (ref.dir != RefDir::none) continue;
-      ref.into = views[ref.into] = fresh_name(ref.into, taken);
+      ref.into = views[ref.into] = taken.fresh(ref.into);
       block.refs.push_back(std::move(ref));
     }
     return views;
@@ -143,9 +149,9 @@ class Inliner {
 
   // Gives what the statement defines names that nothing in the block has.
   static void rename_outputs(Statement& stmt, std::map<std::string, std::string>& names,
-                             std::set<std::string>& taken) {
+                             FreshNames& taken) {
     auto define = [&](std::string& name) {
-      const std::string free = fresh_name(name, taken);
+      const std::string free = taken.fresh(name);
       names[name] = free;
       name = free;
     };

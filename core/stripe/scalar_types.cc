@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/stripe/scalar_types.h"
 
+#include <unordered_map>
+
 namespace stria::stripe {
 
 DataType intrinsic_result_type(std::string_view name, DataType type) {
@@ -9,9 +11,12 @@ DataType intrinsic_result_type(std::string_view name, DataType type) {
 
 std::map<std::string, DataType> scalar_types(const Block& block) {
   std::map<std::string, DataType> types;
+  std::unordered_map<std::string_view, DataType> ref_types;
+  for (const Refinement& ref : block.refs) ref_types.emplace(ref.into, ref.shape.type);
   for (const Statement& stmt : block.stmts) {
     if (auto* s = std::get_if<Load>(&stmt.op)) {
-      if (const Refinement* ref = block.find_ref(s->from)) types[s->into] = ref->shape.type;
+      if (auto type = ref_types.find(s->from); type != ref_types.end())
+        types[s->into] = type->second;
     } else if (auto* s = std::get_if<LoadIndex>(&stmt.op)) {
       types[s->into] = s->type;
     } else if (auto* s = std::get_if<Constant>(&stmt.op)) {
