@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "stria/lower/iteration.h"
 #include "stria/lower/lowering.h"
@@ -38,30 +39,49 @@ const char* combination_tag(tile::Combination combination) {
   return "";
 }
 
-// Writes 0 or the default's elements where the contraction writes nothing.
-void add_fill(Lowering& lowering, const BoundContraction& contraction, const SetPiece& piece) {
-  const tile::BoundTensor& out = lowering.tensor(contraction.out);
+// Writes the default's elements where the contraction writes nothing.
+stripe::Block default_kernel(const Lowering& lowering, const BoundContraction& contraction,
+                             const SetPiece& piece) {
+  const tile::BoundTensor& out = lowering.written(contraction.out);
+  const std::string& from = lowering.tensor(*contraction.default_tensor).name;
   stripe::Block block;
   for (const SetPiece::Index& index : piece.indices)
     block.idxs.push_back({index.name, index.range, {}, {}});
   block.constraints = piece.constraints;
-  if (contraction.default_tensor) {
-    const std::string& from = lowering.tensor(*contraction.default_tensor).name;
-    block.tags = sorted_tags({"copy", "kernel"});
-    block.comments.push_back(fmt::format("{} = {} where nothing else is written", out.name, from));
-    block.refs.push_back(
-        lowering.element(RefDir::in, *contraction.default_tensor, from, piece.point));
-    block.stmts.emplace_back(stripe::Load{from, from});
-    block.stmts.emplace_back(stripe::Store{from, out.name});
-  } else {
-    Scalar zero = is_float(out.type) ? Scalar::of_float(out.type, 0) : Scalar::of_int(out.type, 0);
-    block.tags = sorted_tags({"kernel", "zero"});
-    block.comments.push_back(fmt::format("{} = 0 where nothing else is written", out.name));
-    block.stmts.emplace_back(stripe::Constant{"zero", zero});
-    block.stmts.emplace_back(stripe::Store{"zero", out.name});
+  block.tags = sorted_tags({"copy", "kernel"});
+  block.comments.push_back(fmt::format("{} = {} where nothing else is written", out.name, from));
+  block.refs.push_back(
+      lowering.element(RefDir::in, *contraction.default_tensor, from, piece.point));
+  block.stmts.emplace_back(stripe::Load{from, from});
+  block.stmts.emplace_back(stripe::Store{from, out.name});
+  block.refs.push_back(lowering.element(RefDir::out, lowering.joined().place(contraction.out),
+                                        out.name, piece.point));
+  return block;
+}
+
+// The elements of the piece, if they are a box and that is plain to see.
+std::optional<Box> box_of(const SetPiece& piece) {
+  if (!piece.constraints.empty()) return std::nullopt;
+  Box box;
+  std::set<std::string> used;
+  for (const Affine& form : piece.point) {
+    if (form.terms().size() > 1) return std::nullopt;
+    box.push_back({form.constant(), form.constant()});
+    if (form.terms().empty()) continue;
+    const auto& [name, coefficient] = form.terms()[0];
+    if (coefficient != 1 || !used.insert(name).second) return std::nullopt;
+    for (const SetPiece::Index& index : piece.indices)
+      if (index.name == name) box.back().upper += index.range - 1;
   }
-  block.refs.push_back(lowering.element(RefDir::out, contraction.out, out.name, piece.point));
-  lowering.add_kernel(std::move(block));
+  return box;
+}
+
+// Writes 0 or the default's elements where the contraction writes nothing.
+void add_fill(Lowering& lowering, const BoundContraction& contraction, const SetPiece& piece) {
+  const std::optional<Box> box = box_of(piece);
+  if (box && lowering.joined().is_written_again(contraction.out, *box)) return;
+  lowering.add_kernel(contraction.default_tensor ? default_kernel(lowering, contraction, piece)
+                                                 : zero_kernel(lowering, contraction.out, piece));
 }
 
 // Without `default`, an output that is not wholly written may be a slip.
@@ -118,17 +138,21 @@ std::string text_of_sets(const BoundContraction& contraction, const std::vector<
   return out;
 }
 
-Result<ContractionSets> find_sets(Lowering& lowering, const BoundContraction& contraction) {
+// Without the rest, if nobody asks for it.
+Result<ContractionSets> find_sets(Lowering& lowering, const BoundContraction& contraction,
+                                  bool with_rest) {
   const std::vector<int64_t>& sizes = lowering.tensor(contraction.out).sizes;
   const std::vector<std::string> names = lowering.index_names(contraction.out);
   std::map<std::string, ContractionSets>& known = lowering.known_sets().contractions;
-  std::string key = text_of_sets(contraction, sizes, names);
+  std::string key = text_of_sets(contraction, sizes, names) + (with_rest ? "" : " alone");
   if (auto at = known.find(key); at != known.end()) return at->second;
   ContractionSets sets;
   SetWork& work = lowering.set_work();
   STRIA_ASSIGN(sets.iterations, make_iterations(contraction, work));
-  STRIA_ASSIGN(sets.rest,
-               work.needed([&] { return unwritten(sets.iterations.whole, sizes, names); }));
+  if (with_rest) {
+    STRIA_ASSIGN(sets.rest,
+                 work.needed([&] { return unwritten(sets.iterations.whole, sizes, names); }));
+  }
   known.emplace(std::move(key), sets);
   return sets;
 }
@@ -169,12 +193,15 @@ std::string add_combination(const BoundContraction& contraction,
 // One kernel over the points of `iteration`.
 void add_contraction(Lowering& lowering, const tile::BoundStatement& statement,
                      const BoundContraction& contraction, Iteration iteration) {
-  const tile::BoundTensor& out = lowering.tensor(contraction.out);
+  const tile::BoundTensor& out = lowering.written(contraction.out);
   stripe::Block block;
   block.comments.push_back(statement.text);
   std::optional<AggOp> op = agg_op(contraction.aggregation);
-  block.tags = sorted_tags({fmt::format("agg_op_{}", op ? name_of(*op) : "assign"),
-                            combination_tag(contraction.combination), "contraction", "kernel"});
+  std::vector<std::string> tags = {fmt::format("agg_op_{}", op ? name_of(*op) : "assign"),
+                                   combination_tag(contraction.combination), "contraction",
+                                   "kernel"};
+  if (lowering.joined().is_piece(contraction.out)) tags.emplace_back("piece");
+  block.tags = sorted_tags(std::move(tags));
   for (const Iteration::Index& index : iteration.indices)
     block.idxs.push_back({index.name, index.range, {}, {}});
   block.constraints = std::move(iteration.constraints);
@@ -193,10 +220,16 @@ void add_contraction(Lowering& lowering, const tile::BoundStatement& statement,
     block.stmts.emplace_back(stripe::Load{ref, scalar});
     loaded.push_back(std::move(scalar));
   }
-  block.refs.push_back(
-      lowering.element(RefDir::out, contraction.out, out.name, std::move(iteration.out_access)));
+  block.refs.push_back(lowering.element(RefDir::out, lowering.joined().place(contraction.out),
+                                        out.name, std::move(iteration.out_access)));
   if (op) block.refs.back().agg = stripe::Aggregation{*op, contraction.aggregation_type};
   std::string result = add_combination(contraction, loaded, out.name, scalars, block);
+  if (lowering.joined().adds_zero(contraction.out)) {
+    const std::string zero = scalars.fresh("zero"), sum = scalars.fresh("add");
+    block.stmts.emplace_back(stripe::Constant{zero, Scalar::of_float(out.type, 0)});
+    block.stmts.emplace_back(stripe::Intrinsic{"add", out.type, {sum}, {result, zero}});
+    result = sum;
+  }
   block.stmts.emplace_back(stripe::Store{result, out.name});
   lowering.add_kernel(std::move(block));
 }
@@ -213,11 +246,16 @@ Status lower_contraction(Lowering& lowering, const tile::BoundStatement& stateme
     if (access.numerator.terms().size() == 1) names[d] = access.numerator.terms()[0].first;
   }
   lowering.set_index_names(contraction.out, std::move(names));
-  STRIA_ASSIGN(ContractionSets sets, find_sets(lowering, contraction));
+  const bool warns = !contraction.default_tensor && !contraction.in_derivative;
+  const bool fills = !lowering.joined().is_filled(contraction.out);
+  STRIA_ASSIGN(ContractionSets sets, find_sets(lowering, contraction, warns || fills));
   auto& [iterations, rest] = sets;
-  if (!rest.empty() && !contraction.default_tensor && !contraction.in_derivative)
+  if (!rest.empty() && warns)
     warn_of_unwritten(lowering, contraction, rest, iterations.whole.empty);
-  for (const SetPiece& piece : rest) add_fill(lowering, contraction, piece);
+  if (fills)
+    for (const SetPiece& piece : rest) add_fill(lowering, contraction, piece);
+  const std::optional<Box> box = written_box(contraction);
+  if (box && lowering.joined().is_written_again(contraction.out, *box)) return {};
   for (Iteration& iteration : iterations.kernels)
     add_contraction(lowering, statement, contraction, std::move(iteration));
   return {};

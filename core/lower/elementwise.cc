@@ -36,6 +36,21 @@ std::vector<std::string> inherited_names(const Lowering& lowering,
   return names;
 }
 
+// The elements of a box, with an index for each dimension that needs one.
+SetPiece piece_of(const Box& box, const std::vector<std::string>& names) {
+  SetPiece piece;
+  for (size_t d = 0; d < box.size(); ++d) {
+    Affine form(box[d].lower);
+    const int64_t range = box[d].upper - box[d].lower + 1;
+    if (range > 1) {
+      piece.indices.push_back({names[d], range});
+      form += Affine::of(names[d]);
+    }
+    piece.point.push_back(std::move(form));
+  }
+  return piece;
+}
+
 std::string constant_name(const Scalar& value) {
   bool is_zero = is_float(value.type) ? value.f == 0 : value.i == 0;
   bool is_one = is_float(value.type) ? value.f == 1 : value.i == 1;
@@ -47,9 +62,18 @@ std::string constant_name(const Scalar& value) {
 Status lower_elementwise(Lowering& lowering, const tile::BoundStatement& statement,
                          const BoundElementwise& elementwise) {
   if (!lowering.has_elements(elementwise.out)) return {};
-  const tile::BoundTensor& out = lowering.tensor(elementwise.out);
+  const tile::BoundTensor& out = lowering.written(elementwise.out);
   lowering.set_index_names(elementwise.out, inherited_names(lowering, elementwise));
   std::vector<std::string> names = lowering.index_names(elementwise.out);
+  if (const std::vector<Box>* zeros = lowering.joined().zeros(elementwise.out)) {
+    for (const Box& box : *zeros)
+      if (!lowering.joined().is_written_again(elementwise.out, box))
+        lowering.add_kernel(zero_kernel(lowering, elementwise.out, piece_of(box, names)));
+    return {};
+  }
+  Box all;
+  for (const int64_t size : lowering.tensor(elementwise.out).sizes) all.push_back({0, size - 1});
+  if (lowering.joined().is_written_again(elementwise.out, all)) return {};
 
   stripe::Block block;
   block.comments.push_back(statement.text);
@@ -62,9 +86,9 @@ Status lower_elementwise(Lowering& lowering, const tile::BoundStatement& stateme
   }
 
   // Exactly what it needs: this is most of the memory of a program of many statements.
-  const auto loaded = std::count_if(
-      elementwise.nodes.begin(), elementwise.nodes.end(),
-      [](const BoundNode& node) { return node.kind == BoundNode::Kind::load; });
+  const auto loaded =
+      std::count_if(elementwise.nodes.begin(), elementwise.nodes.end(),
+                    [](const BoundNode& node) { return node.kind == BoundNode::Kind::load; });
   block.refs.reserve(static_cast<size_t>(loaded) + 1);
   block.stmts.reserve(elementwise.nodes.size() + 1);
 
@@ -132,8 +156,8 @@ Status lower_elementwise(Lowering& lowering, const tile::BoundStatement& stateme
       }
     }
   }
-  block.refs.push_back(
-      lowering.element(RefDir::out, elementwise.out, out.name, std::move(coordinate)));
+  block.refs.push_back(lowering.element(RefDir::out, lowering.joined().place(elementwise.out),
+                                        out.name, std::move(coordinate)));
   block.stmts.emplace_back(stripe::Store{values.back(), out.name});
   block.tags = sorted_tags(std::move(tags));
   lowering.add_kernel(std::move(block));

@@ -76,8 +76,10 @@ Result<stripe::Program> lower(const tile::BoundProgram& program,
   for (size_t i = 0; i < program.tensors.size(); ++i) {
     tile::TensorId id = static_cast<tile::TensorId>(i);
     const tile::BoundTensor& tensor = program.tensors[i];
-    // A tensor without elements that nobody outside sees has no kernel and no place.
-    if (!tensor.is_input && !tensor.is_output && lowering.has_elements(id))
+    // A tensor without elements that nobody outside sees has no kernel and no place; one that is
+    // written as a part of another has no place of its own.
+    if (!tensor.is_input && !tensor.is_output && lowering.has_elements(id) &&
+        lowering.joined().place(id) == id)
       main.refs.push_back(lowering.whole(stripe::RefDir::none, id));
   }
   main.stmts = lowering.take_kernels();

@@ -8,7 +8,7 @@
 namespace stria::lower_detail {
 
 Lowering::Lowering(const tile::BoundProgram& program, std::vector<Diagnostic>* warnings)
-    : program_(program), warnings_(warnings) {
+    : program_(program), warnings_(warnings), joined_(program) {
   shapes_.reserve(program.tensors.size());
   index_names_.reserve(program.tensors.size());
   kernels_.reserve(program.statements.size());
@@ -64,7 +64,8 @@ void Lowering::set_index_names(tile::TensorId id, std::vector<std::string> names
 void Lowering::begin_statement(const tile::BoundStatement& statement) {
   kernel_name_.clear();
   for (const tile::Attribute& attribute : statement.attributes)
-    if (attribute.name.text == "pid" && kernel_name_.empty()) kernel_name_ = attribute.arguments[0].text;
+    if (attribute.name.text == "pid" && kernel_name_.empty())
+      kernel_name_ = attribute.arguments[0].text;
   if (!kernel_name_.empty() && kernel_name_.back() == '\'') kernel_name_.pop_back();
 }
 
@@ -76,7 +77,8 @@ void Lowering::warn(SourceSpan span, std::string message) {
 }
 
 void Lowering::add_kernel(stripe::Block block) {
-  block.name = kernel_names_.fresh(kernel_name_.empty() ? fmt::format("kernel_{}", kernels_.size()) : kernel_name_);
+  block.name = kernel_names_.fresh(kernel_name_.empty() ? fmt::format("kernel_{}", kernels_.size())
+                                                        : kernel_name_);
   std::sort(block.idxs.begin(), block.idxs.end(),
             [](const stripe::Index& a, const stripe::Index& b) { return a.name < b.name; });
   kernels_.emplace_back(std::move(block));
@@ -98,6 +100,23 @@ stripe::Tags sorted_tags(std::vector<std::string> names) {
   tags.reserve(names.size());
   for (const std::string& name : names) tags.set(name);
   return tags;
+}
+
+stripe::Block zero_kernel(const Lowering& lowering, tile::TensorId id, const SetPiece& piece) {
+  const tile::BoundTensor& out = lowering.written(id);
+  stripe::Block block;
+  for (const SetPiece::Index& index : piece.indices)
+    block.idxs.push_back({index.name, index.range, {}, {}});
+  block.constraints = piece.constraints;
+  const Scalar zero =
+      is_float(out.type) ? Scalar::of_float(out.type, 0) : Scalar::of_int(out.type, 0);
+  block.tags = sorted_tags({"kernel", "zero"});
+  block.comments.push_back(fmt::format("{} = 0 where nothing else is written", out.name));
+  block.stmts.emplace_back(stripe::Constant{"zero", zero});
+  block.stmts.emplace_back(stripe::Store{"zero", out.name});
+  block.refs.push_back(
+      lowering.element(stripe::RefDir::out, lowering.joined().place(id), out.name, piece.point));
+  return block;
 }
 
 }  // namespace stria::lower_detail

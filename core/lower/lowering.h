@@ -14,6 +14,7 @@
 #include "stria/base/scratch.h"
 #include "stria/base/status.h"
 #include "stria/lower/iteration.h"
+#include "stria/lower/joined_pieces.h"
 #include "stria/lower/set_work.h"
 #include "stria/poly/integer_set.h"
 #include "stria/stripe/block.h"
@@ -68,6 +69,11 @@ class Lowering {
   const TensorShape& shape(tile::TensorId id) const { return shapes_[static_cast<size_t>(id)]; }
   bool has_elements(tile::TensorId id) const { return shape(id).element_count() > 0; }
 
+  // Which tensors are written as parts of others.
+  const JoinedPieces& joined() const { return joined_; }
+  // The tensor that a statement writes into that makes tensor `id`.
+  const tile::BoundTensor& written(tile::TensorId id) const { return tensor(joined_.place(id)); }
+
   // A view of one element of a tensor; `into` is its name in the kernel.
   stripe::Refinement element(stripe::RefDir dir, tile::TensorId id, std::string into,
                              std::vector<Affine> access) const;
@@ -102,6 +108,7 @@ class Lowering {
  private:
   const tile::BoundProgram& program_;
   std::vector<Diagnostic>* warnings_;  // borrowed
+  const JoinedPieces joined_;
   std::vector<TensorShape> shapes_;
   std::vector<std::vector<std::string>> index_names_;
   std::vector<stripe::Statement> kernels_;
@@ -113,6 +120,9 @@ class Lowering {
 
 // Sorted by name, as they are printed.
 stripe::Tags sorted_tags(std::vector<std::string> names);
+
+// The kernel that writes 0 into these elements of the tensor.
+stripe::Block zero_kernel(const Lowering& lowering, tile::TensorId id, const SetPiece& piece);
 
 Status lower_contraction(Lowering& lowering, const tile::BoundStatement& statement,
                          const tile::BoundContraction& contraction);
