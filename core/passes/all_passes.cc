@@ -19,6 +19,7 @@
 #include "stria/passes/fusion.h"
 #include "stria/passes/inline_blocks.h"
 #include "stria/passes/inline_producers.h"
+#include "stria/passes/join_pieces.h"
 #include "stria/passes/localize.h"
 #include "stria/passes/locate_block.h"
 #include "stria/passes/locate_inner_block.h"
