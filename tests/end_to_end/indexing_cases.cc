@@ -43,6 +43,64 @@ std::vector<ProgramCase> indexing_cases() {
          each({4}, [&](int i) { O(i) = A(i); });
          each({5}, [&](int i) { O(4 + i) = B(i); });
        }},
+      {"concatenate_sum", &kNumbers,
+       [](Case& c) {
+         Grid &A = c.in("A", {4}), &B = c.in("B", {5}), &C = c.in("C", {1}),
+              &O = c.out("O", {12}), &S = c.out("S", {12});
+         each({4}, [&](int i) { O(i) = A(i); });
+         each({5}, [&](int i) { O(5 + i) = B(i); });
+         each({1}, [&](int i) { O(10 + i) = C(i); });
+         each({12}, [&](int i) { S(i) = 2 * O(i); });
+       }},
+      {"concatenate_overlap", &kNumbers,
+       [](Case& c) {
+         Grid &A = c.in("A", {4}), &B = c.in("B", {5}), &C = c.in("C", {2}), &D = c.in("D", {11}),
+              &O = c.out("O", {11});
+         O.values = D.values;
+         each({4}, [&](int i) { O(1 + i) = A(i); });
+         each({5}, [&](int i) { O(3 + i) = B(i); });
+         each({2}, [&](int i) { O(i) = C(i); });
+       }},
+      {"concatenate_columns", &kNumbers,
+       [](Case& c) {
+         Grid &A = c.in("A", {3, 4, 5}), &D = c.in("D", {3, 1, 5}), &E = c.in("E", {3, 6, 5}),
+              &O = c.out("O", {3, 11, 5});
+         each({3, 4, 5}, [&](int b, int i, int k) { O(b, i, k) = A(b, i, k); });
+         each({3, 1, 5}, [&](int b, int i, int k) { O(b, 4 + i, k) = 2 * D(b, i, k); });
+         each({3, 6, 5}, [&](int b, int i, int k) { O(b, 5 + i, k) = E(b, i, k); });
+       }},
+      {"concatenate_nested", &kNumbers,
+       [](Case& c) {
+         Grid &A = c.in("A", {3, 4}), &B = c.in("B", {3, 4}), &C = c.in("C", {3, 4}),
+              &D = c.in("D", {3, 4}), &O = c.out("O", {6, 8});
+         each({3, 4}, [&](int i, int j) {
+           O(i, j) = A(i, j), O(3 + i, j) = B(i, j);
+           O(i, 4 + j) = C(i, j), O(3 + i, 4 + j) = D(i, j);
+         });
+       }},
+      {"concatenate_used", &kNumbers,
+       [](Case& c) {
+         Grid &A = c.in("A", {4}), &B = c.in("B", {5}), &C = c.in("C", {6}),
+              &O = c.out("O", {15}), &Y = c.out("Y", {15}), &R = c.out("R", {15});
+         each({4}, [&](int i) { O(i) = Y(i) = A(i), R(i) = 2 * A(i); });
+         each({5}, [&](int i) { O(4 + i) = Y(4 + i) = R(4 + i) = B(i); });
+         each({6}, [&](int i) { O(9 + i) = R(9 + i) = C(i); });
+       }},
+      {"concatenate_reads_itself", &kNumbers,
+       [](Case& c) {
+         Grid &A = c.in("A", {7}), &O = c.out("O", {7});
+         each({7}, [&](int i) { O(i) = 2 * A(std::max(i - 1, 0)); });
+       }},
+      {"concatenate_many", &kNumbers,
+       [](Case& c) {
+         Grid &A = c.in("A", {2, 3, 2, 4}), &B = c.in("B", {2, 3, 2, 1}),
+              &C = c.in("C", {2, 3, 2, 7}), &D = c.in("D", {2, 3, 2, 5}),
+              &O = c.out("O", {2, 3, 2, 17});
+         each({2, 3, 2, 4}, [&](int w, int x, int y, int i) { O(w, x, y, i) = A(w, x, y, i); });
+         each({2, 3, 2, 1}, [&](int w, int x, int y, int i) { O(w, x, y, 4 + i) = B(w, x, y, i); });
+         each({2, 3, 2, 7}, [&](int w, int x, int y, int i) { O(w, x, y, 5 + i) = C(w, x, y, i); });
+         each({2, 3, 2, 5}, [&](int w, int x, int y, int i) { O(w, x, y, 12 + i) = D(w, x, y, i); });
+       }},
       {"repeat", &kNumbers,
        [](Case& c) {
          Grid &I = c.in("I", {5}), &O = c.out("O", {15});
