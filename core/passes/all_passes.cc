@@ -25,6 +25,7 @@
 #include "stria/passes/locate_inner_block.h"
 #include "stria/passes/locate_memory.h"
 #include "stria/passes/memory_placement.h"
+#include "stria/passes/merge_views.h"
 #include "stria/passes/near_units.h"
 #include "stria/passes/order_indices.h"
 #include "stria/passes/own_rows.h"

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "stria/passes/index_role.h"
 #include "stria/passes/statement_list.h"
@@ -20,9 +22,9 @@ using stripe::Statement;
 
 // Operations of a cycle or less; a function of mathematics is worth a tensor.
 bool is_cheap(const std::string& name) {
-  static const std::set<std::string> cheap = {"add", "sub",  "mul", "neg",   "max", "min",
-                                              "abs", "cond", "mad", "ident", "cmp_eq", "cmp_ne",
-                                              "cmp_lt", "cmp_le", "cmp_gt", "cmp_ge", "relu"};
+  static const std::set<std::string> cheap = {
+      "add",   "sub",    "mul",    "neg",    "max",    "min",    "abs",    "cond", "mad",
+      "ident", "cmp_eq", "cmp_ne", "cmp_lt", "cmp_le", "cmp_gt", "cmp_ge", "relu"};
   return cheap.count(name) > 0;
 }
 
@@ -61,7 +63,8 @@ std::string why_not_plain(const Block& kernel) {
   return "";
 }
 
-// Where a load reads what the block itself has stored before: the scalar that it stored; "" elsewhere.
+// Where a load reads what the block itself has stored before: the scalar that it stored; ""
+// elsewhere.
 std::string stored_scalar(const Block& block, size_t position) {
   const auto* load = std::get_if<stripe::Load>(&block.stmts[position].op);
   if (!load || !is_written(*block.find_ref(load->from))) return "";
@@ -85,10 +88,21 @@ class SectionInliner {
  public:
   SectionInliner(Block& section, const TensorNames& around, const InlineProducersOptions& options,
                  PassContext& context)
-      : section_(section),
-        names_(around.inside(section)),
-        options_(options),
-        context_(context) {}
+      : section_(section), names_(around.inside(section)), options_(options), context_(context) {
+    for (size_t i = 0; i < section.refs.size(); ++i) refs_.emplace(section.refs[i].into, i);
+    for (size_t i = 0; i < section.stmts.size(); ++i) {
+      const Block* kernel = section.stmts[i].block();
+      if (!kernel) {
+        has_specials_ = true;
+        continue;
+      }
+      for (const Refinement& ref : kernel->refs) {
+        if (ref.dir == RefDir::none) continue;
+        users_[ref.from].insert(i);
+        if (is_written(ref)) writers_[names_.of(ref.from)].insert(i);
+      }
+    }
+  }
 
   void run() {
     if (section_.tags.has("deps")) return;
@@ -111,19 +125,23 @@ class SectionInliner {
         continue;
       }
       for (const auto& [position, of] : readers)
-        for (const Recipe* recipe : of)
-          insert(*producer, *recipe, *section_.stmts[position].block());
-      for (const Recipe& recipe : recipes)
-        std::erase_if(section_.refs,
-                      [&](const Refinement& ref) { return ref.into == recipe.tensor; });
+        for (const Recipe* recipe : of) insert(*producer, *recipe, position);
+      for (const Recipe& recipe : recipes) gone_.insert(recipe.tensor);
       stays[p] = false;
       context_.count("producers_inlined");
       context_.changed();
     }
     erase_statements(section_, stays);
+    std::erase_if(section_.refs, [&](const Refinement& ref) { return gone_.count(ref.into) > 0; });
   }
 
  private:
+  // The section's refinement, or null.
+  const Refinement* find_tensor(const std::string& name) const {
+    auto at = refs_.find(name);
+    return at == refs_.end() ? nullptr : &section_.refs[at->second];
+  }
+
   const Block* kernel_at(size_t position) const {
     const Block* kernel = section_.stmts[position].block();
     return kernel && kernel->tags.has_all(options_.reqs) ? kernel : nullptr;
@@ -133,7 +151,7 @@ class SectionInliner {
   std::string find_recipes(const Block& producer, std::vector<Recipe>& recipes) const {
     for (const Refinement& ref : producer.refs) {
       if (!is_written(ref)) continue;
-      const Refinement* tensor = section_.find_ref(ref.from);
+      const Refinement* tensor = find_tensor(ref.from);
       if (!tensor || tensor->dir != RefDir::none || tensor->swizzle || tensor->is_const) return "-";
     }
     if (std::string reason = why_not_plain(producer); !reason.empty()) return reason;
@@ -169,7 +187,7 @@ class SectionInliner {
 
   // Each point writes one element of the tensor, and all are written.
   std::string cover(const Block& producer, const Refinement& ref, Recipe& recipe) const {
-    const Refinement& tensor = *section_.find_ref(ref.from);
+    const Refinement& tensor = *find_tensor(ref.from);
     std::set<std::string> taken;
     for (size_t d = 0; d < ref.access.size(); ++d) {
       std::string index;
@@ -191,8 +209,8 @@ class SectionInliner {
 
   // Is a tensor so much smaller that what is read of it stays near: rows' sums, weights of columns?
   bool is_small(const std::string& tensor, const std::string& beside) const {
-    const Refinement* ref = section_.find_ref(tensor);
-    return ref && 10 * bytes_of(*ref) <= bytes_of(*section_.find_ref(beside));
+    const Refinement* ref = find_tensor(tensor);
+    return ref && 10 * bytes_of(*ref) <= bytes_of(*find_tensor(beside));
   }
 
   // The statements that the result needs.
@@ -242,12 +260,12 @@ class SectionInliner {
   std::string find_readers(size_t producer, const std::vector<bool>& stays, const Recipe& recipe,
                            std::map<size_t, std::vector<const Recipe*>>& readers) const {
     const Block& made_by = *section_.stmts[producer].block();
-    const Refinement& tensor = *section_.find_ref(recipe.tensor);
+    const Refinement& tensor = *find_tensor(recipe.tensor);
     bool read = false;
-    for (size_t i = 0; i < section_.stmts.size(); ++i) {
+    if (has_specials_) return "a special may use its tensor";
+    for (const size_t i : users_.at(recipe.tensor)) {
       if (i == producer || !stays[i]) continue;
       const Block* kernel = section_.stmts[i].block();
-      if (!kernel) return "a special may use its tensor";
       bool uses = false;
       for (const Refinement& ref : kernel->refs) {
         if (ref.dir == RefDir::none || ref.from != recipe.tensor) continue;
@@ -263,8 +281,7 @@ class SectionInliner {
         return "elements are read more than once";
       if (loaded_instead(made_by, recipe, *kernel) > bytes_of(tensor))
         return "it reads more than it writes";
-      if (std::string reason = changed_between(producer, i, recipe); !reason.empty())
-        return reason;
+      if (std::string reason = changed_between(producer, i, recipe); !reason.empty()) return reason;
       readers[i].push_back(&recipe);
       read = true;
     }
@@ -276,33 +293,31 @@ class SectionInliner {
     double bytes = 0;
     for (const std::string& name : recipe.views) {
       const Refinement& view = *producer.find_ref(name);
-      const bool known =
-          std::any_of(reader.refs.begin(), reader.refs.end(), [&](const Refinement& ref) {
-            return ref.dir == RefDir::in && ref.from == view.from;
-          });
-      if (!known && !is_small(view.from, recipe.tensor))
-        bytes += bytes_of(*section_.find_ref(view.from));
+      const bool known = std::any_of(
+          reader.refs.begin(), reader.refs.end(),
+          [&](const Refinement& ref) { return ref.dir == RefDir::in && ref.from == view.from; });
+      if (!known && !is_small(view.from, recipe.tensor)) bytes += bytes_of(*find_tensor(view.from));
     }
     return bytes;
   }
 
   std::string changed_between(size_t producer, size_t reader, const Recipe& recipe) const {
     const Block& made_by = *section_.stmts[producer].block();
-    for (size_t i = producer + 1; i <= reader; ++i) {
-      const Block* kernel = section_.stmts[i].block();
-      if (!kernel) return "a special stands between";
-      for (const Refinement& ref : kernel->refs) {
-        if (!is_written(ref)) continue;
-        for (const std::string& name : recipe.views)
-          if (names_.of(made_by.find_ref(name)->from) == names_.of(ref.from))
-            return "what it reads is written before it is read";
-      }
+    for (const std::string& name : recipe.views) {
+      auto writers = writers_.find(names_.of(made_by.find_ref(name)->from));
+      if (writers == writers_.end()) continue;
+      auto next = writers->second.upper_bound(producer);
+      if (next != writers->second.end() && *next <= reader)
+        return "what it reads is written before it is read";
     }
     return "";
   }
 
   // Puts the recipe in the place of the reader's loads of the tensor.
-  void insert(const Block& producer, const Recipe& recipe, Block& reader) const {
+  void insert(const Block& producer, const Recipe& recipe, size_t position) {
+    Block& reader = *section_.stmts[position].block();
+    for (const std::string& name : recipe.views)
+      users_[producer.find_ref(name)->from].insert(position);
     std::set<std::string> scalars;
     for (const Statement& stmt : reader.stmts)
       for (const std::string& name : scalar_outputs(stmt)) scalars.insert(name);
@@ -374,6 +389,11 @@ class SectionInliner {
 
   Block& section_;
   const TensorNames names_;
+  std::unordered_map<std::string, size_t> refs_;               // of the section: where it stands
+  std::unordered_map<std::string, std::set<size_t>> users_;    // of a refinement of the section
+  std::unordered_map<std::string, std::set<size_t>> writers_;  // of an allocation
+  bool has_specials_ = false;
+  std::unordered_set<std::string> gone_;  // refinements that nothing uses any more
   const InlineProducersOptions& options_;
   PassContext& context_;
 };
