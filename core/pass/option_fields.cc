@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 #include "stria/hwmodel/json_text.h"
+#include "stria/stripe/known_tags.h"
+#include "stria/stripe/lexer.h"
 
 namespace stria {
 namespace {
@@ -14,6 +17,13 @@ using nlohmann::json;
 
 Status wrong(const std::string& pointer, const char* what, const json& value) {
   return invalid_argument("{}: must be {}, this is {}", pointer, what, value.dump());
+}
+
+// What the text of a program cannot hold.
+Status no_name(const std::string& pointer, const char* what, const std::string& text) {
+  return invalid_argument("{}: '{}' is not {}, which is a letter or '_' and then letters, digits, "
+                          "'_' and \"'\"",
+                          pointer, shown_name(text), what);
 }
 
 Status read(const json& value, const std::string& pointer, OptionRange, bool& out) {
@@ -90,6 +100,8 @@ Status read_unit(const json& value, const std::string& pointer, stripe::Location
   fields.add("units", units, "which instance, one number per dimension");
   STRIA_RETURN_IF_ERROR(fields.bind(value, pointer));
   if (out.name.empty()) return invalid_argument("{}: a location needs a \"name\"", pointer);
+  if (out.name != "*" && !stripe::is_identifier(out.name))
+    return no_name(pointer_child(pointer, "name"), "the name of a unit", out.name);
   for (int64_t unit : units) out.units.emplace_back(unit);
   return {};
 }
@@ -154,46 +166,139 @@ std::string limits_of(OptionRange range) {
 }  // namespace
 
 void OptionFields::add(const char* name, bool& value, const char* help) {
-  fields_.push_back({name, help, {}, &value, {}});
+  fields_.push_back({name, help, {}, &value});
 }
 void OptionFields::add(const char* name, int64_t& value, const char* help, OptionRange range) {
-  fields_.push_back({name, help, range, &value, {}});
+  fields_.push_back({name, help, range, &value});
 }
 void OptionFields::add(const char* name, double& value, const char* help) {
-  fields_.push_back({name, help, {}, &value, {}});
+  fields_.push_back({name, help, {}, &value});
 }
 void OptionFields::add(const char* name, std::string& value, const char* help) {
-  fields_.push_back({name, help, {}, &value, {}});
+  fields_.push_back({name, help, {}, &value});
 }
 void OptionFields::add(const char* name, std::vector<std::string>& value, const char* help) {
-  fields_.push_back({name, help, {}, &value, {}});
+  fields_.push_back({name, help, {}, &value});
 }
 void OptionFields::add(const char* name, std::vector<int64_t>& value, const char* help,
                        OptionRange range) {
-  fields_.push_back({name, help, range, &value, {}});
+  fields_.push_back({name, help, range, &value});
 }
 void OptionFields::add(const char* name, std::map<std::string, int64_t>& value, const char* help,
                        OptionRange range) {
-  fields_.push_back({name, help, range, &value, {}});
+  fields_.push_back({.name = name,
+                     .help = help,
+                     .range = range,
+                     .target = &value,
+                     .rule = TextRule::index,
+                     .empty = WhenEmpty::refused});
 }
 void OptionFields::add(const char* name, JsonText& value, const char* help) {
-  fields_.push_back({name, help, {}, &value, {}});
+  fields_.push_back({name, help, {}, &value});
 }
 void OptionFields::add(const char* name, stripe::Location& value, const char* help) {
-  fields_.push_back({name, help, {}, &value, {}});
+  fields_.push_back({name, help, {}, &value});
 }
 void OptionFields::add(const char* name, std::string& value, const char* help,
                        std::vector<std::string> choices) {
   fields_.push_back({name, help, {}, &value, std::move(choices)});
 }
+void OptionFields::tag(const char* name, std::string& value, const char* help, WhenEmpty empty) {
+  fields_.push_back({.name = name,
+                     .help = help,
+                     .target = &value,
+                     .rule = TextRule::tag,
+                     .empty = empty,
+                     .kind = "tag"});
+}
+void OptionFields::tags(const char* name, std::vector<std::string>& value, const char* help) {
+  fields_.push_back({.name = name,
+                     .help = help,
+                     .target = &value,
+                     .rule = TextRule::tag,
+                     .empty = WhenEmpty::refused,
+                     .kind = "list of tags"});
+}
+void OptionFields::set_tag(const char* name, std::string& value, const char* help,
+                           WhenEmpty empty) {
+  fields_.push_back({.name = name,
+                     .help = help,
+                     .target = &value,
+                     .rule = TextRule::set_tag,
+                     .empty = empty,
+                     .kind = "tag to set"});
+}
+void OptionFields::set_tags(const char* name, std::vector<std::string>& value, const char* help,
+                            std::vector<std::string> also) {
+  fields_.push_back({.name = name,
+                     .help = help,
+                     .target = &value,
+                     .rule = TextRule::set_tag,
+                     .empty = WhenEmpty::refused,
+                     .also = std::move(also),
+                     .kind = "list of tags to set"});
+}
+void OptionFields::index(const char* name, std::string& value, const char* help) {
+  fields_.push_back(
+      {.name = name, .help = help, .target = &value, .rule = TextRule::index, .kind = "index"});
+}
+void OptionFields::indices(const char* name, std::vector<std::string>& value, const char* help) {
+  fields_.push_back({.name = name,
+                     .help = help,
+                     .target = &value,
+                     .rule = TextRule::index,
+                     .empty = WhenEmpty::refused,
+                     .kind = "list of indices"});
+}
+void OptionFields::unit(const char* name, std::string& value, const char* help, WhenEmpty empty) {
+  fields_.push_back({.name = name,
+                     .help = help,
+                     .target = &value,
+                     .rule = TextRule::name,
+                     .empty = empty,
+                     .kind = "unit"});
+}
+void OptionFields::word(const char* name, std::string& value, const char* help, WhenEmpty empty) {
+  fields_.push_back({.name = name,
+                     .help = help,
+                     .target = &value,
+                     .rule = TextRule::name,
+                     .empty = empty,
+                     .kind = "name"});
+}
 void OptionFields::add_list(const char* name, const char* help, ObjectList list) {
   lists_.push_back(std::make_unique<ObjectList>(std::move(list)));
-  fields_.push_back({name, help, {}, lists_.back().get(), {}});
+  fields_.push_back({name, help, {}, lists_.back().get()});
 }
 OptionFields& OptionFields::group(const char* name, const char* help) {
   OptionFields& table = *groups_.emplace_back(std::make_unique<OptionFields>());
-  fields_.push_back({name, help, {}, &table, {}});
+  fields_.push_back({name, help, {}, &table});
   return table;
+}
+
+Status OptionFields::check_text(const Field& field, const std::string& text,
+                                const std::string& pointer) {
+  if (field.rule == TextRule::free) return {};
+  if (text.empty() && field.empty == WhenEmpty::none) return {};
+  const bool by_tag = field.rule == TextRule::index && text.starts_with('#');
+  const std::string name = by_tag ? text.substr(1) : text;
+  if (!stripe::is_identifier(name))
+    return no_name(pointer,
+                   field.rule == TextRule::tag || field.rule == TextRule::set_tag ? "a tag"
+                   : field.rule == TextRule::index ? "an index, or '#' and a tag that it has"
+                                                   : "a name",
+                   text);
+  if (field.rule != TextRule::set_tag) return {};
+  const stripe::KnownTag* known = stripe::known_tag(text);
+  if (!known || std::find(field.also.begin(), field.also.end(), text) != field.also.end()) return {};
+  return invalid_argument("{}: '{}' says of {} that {}; allowed are tags that mean nothing by "
+                          "themselves{}",
+                          pointer, text,
+                          known->holder == stripe::TagHolder::block        ? "a block"
+                          : known->holder == stripe::TagHolder::refinement ? "a refinement"
+                                                                           : "an index",
+                          known->meaning,
+                          field.also.empty() ? "" : ", and " + join(field.also, ", "));
 }
 
 Status OptionFields::bind_field(const Field& field, const json& value, const std::string& pointer) {
@@ -218,7 +323,15 @@ Status OptionFields::bind_field(const Field& field, const json& value, const std
                 std::find(choices.begin(), choices.end(), *target) == choices.end())
               return invalid_argument("{}: '{}' is none of {}{}", pointer, *target,
                                       join(choices, ", "), did_you_mean(*target, choices));
+            STRIA_RETURN_IF_ERROR(check_text(field, *target, pointer));
           }
+          if constexpr (std::is_same_v<decltype(target), std::vector<std::string>*>)
+            for (size_t i = 0; i < target->size(); ++i)
+              STRIA_RETURN_IF_ERROR(
+                  check_text(field, (*target)[i], pointer_child(pointer, std::to_string(i))));
+          if constexpr (std::is_same_v<decltype(target), std::map<std::string, int64_t>*>)
+            for (const auto& [key, number] : *target)
+              STRIA_RETURN_IF_ERROR(check_text(field, key, pointer_child(pointer, key)));
           return {};
         }
       },
@@ -247,11 +360,15 @@ std::vector<OptionRow> OptionFields::rows(int depth) const {
   for (const Field& field : fields_) {
     OptionRow row{.depth = depth,
                   .name = field.name,
-                  .kind = std::visit(Kind(), field.target),
+                  .kind = field.kind ? field.kind : std::visit(Kind(), field.target),
                   .initial = std::visit(Initial(), field.target),
                   .limits = "",
                   .help = field.help};
-    if (!field.choices.empty())
+    if (!field.also.empty())
+      row.limits = "also " + join(field.also, ", ");
+    else if (field.kind && field.rule != TextRule::free && field.empty == WhenEmpty::none)
+      row.limits = "\"\" = none";
+    else if (!field.choices.empty())
       row.limits = "one of " + join(field.choices, ", ");
     else if (row.kind.find("integer") != std::string::npos)
       row.limits = limits_of(field.range);

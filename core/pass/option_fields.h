@@ -3,7 +3,7 @@
 // and makes the reference page. A pass writes it once:
 //
 //   void describe(LocalizeOptions& o, OptionFields& fields) {
-//     fields.add("reqs", o.reqs, "tags that a block must have");
+//     fields.tags("reqs", o.reqs, "tags that a block must have");
 //     fields.add("max_bytes", o.max_bytes, "largest buffer moved, in bytes; 0 = no limit", {0,
 //     kNoLimit});
 //   }
@@ -49,6 +49,17 @@ struct OptionRow {
 // One line per row: "max_bytes: integer, default 0; 0 to 9. largest buffer moved, in bytes".
 std::string rows_as_text(const std::vector<OptionRow>& rows, int indent);
 
+// What a text has to be. Whatever it becomes a part of must print and read back.
+enum class TextRule {
+  free,     // any text
+  tag,      // a tag that is looked for
+  set_tag,  // a tag that the pass sets or takes away: none that means something by itself
+  index,    // "x", or "#tag" for those that have the tag
+  name,     // a name: of a unit, or of something that the pass makes
+};
+// Whether "" stands for none.
+enum class WhenEmpty { refused, none };
+
 class OptionFields;
 
 // An option that is a list of objects, whatever struct holds one.
@@ -71,8 +82,28 @@ class OptionFields {
            std::vector<std::string> choices);
   void add(const char* name, std::vector<std::string>& value, const char* help);
   void add(const char* name, std::vector<int64_t>& value, const char* help, OptionRange range = {});
+  // By index: "x", or "#tag".
   void add(const char* name, std::map<std::string, int64_t>& value, const char* help,
            OptionRange range = {});
+  // Tags that are looked for; any that can be written.
+  void tag(const char* name, std::string& value, const char* help,
+           WhenEmpty empty = WhenEmpty::refused);
+  void tags(const char* name, std::vector<std::string>& value, const char* help);
+  // Tags that the pass sets or takes away. One that means something (stripe/known_tags.h) is
+  // refused, but for those in `also`: the option is made for them.
+  void set_tag(const char* name, std::string& value, const char* help,
+               WhenEmpty empty = WhenEmpty::none);
+  void set_tags(const char* name, std::vector<std::string>& value, const char* help,
+                std::vector<std::string> also = {});
+  // "x", or "#tag" for those that have the tag.
+  void index(const char* name, std::string& value, const char* help);  // "" = none
+  void indices(const char* name, std::vector<std::string>& value, const char* help);
+  // The name of a unit of the hardware model, which the pass looks up (located_unit.h).
+  void unit(const char* name, std::string& value, const char* help,
+            WhenEmpty empty = WhenEmpty::refused);
+  // A name that becomes a part of the program.
+  void word(const char* name, std::string& value, const char* help,
+            WhenEmpty empty = WhenEmpty::refused);
   void add(const char* name, JsonText& value, const char* help);
   // {"name": "CONV"}, {"name": "CONV", "units": [1]} or a list of such.
   void add(const char* name, stripe::Location& value, const char* help);
@@ -113,8 +144,13 @@ class OptionFields {
                  std::vector<int64_t>*, std::map<std::string, int64_t>*, JsonText*,
                  stripe::Location*, OptionFields*, const ObjectList*>
         target;
-    std::vector<std::string> choices;  // of a text; none = any
+    std::vector<std::string> choices = {};  // of a text; none = any
+    TextRule rule = TextRule::free;
+    WhenEmpty empty = WhenEmpty::none;
+    std::vector<std::string> also = {};  // tags that mean something and may be set
+    const char* kind = nullptr;          // null: what the target's type is called
   };
+  static Status check_text(const Field& field, const std::string& text, const std::string& pointer);
   Status bind_field(const Field& field, const nlohmann::json& value, const std::string& pointer);
 
   std::vector<Field> fields_;

@@ -411,7 +411,7 @@ class Initializer {
 }  // namespace
 
 void describe(AggInitOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a kernel must have; none = every kernel");
+  fields.tags("reqs", options.reqs, "tags that a kernel must have; none = every kernel");
   fields.add("cut", options.cut,
              "cut blocks that loop over outputs and reductions, and start between them");
 }

@@ -81,7 +81,7 @@ Barriers judge(Block kernel, KernelProbe& probe) {
 }  // namespace
 
 void describe(BarrierOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a kernel must have");
+  fields.tags("reqs", options.reqs, "tags that a kernel must have");
 }
 
 Status barrier(stripe::Program& program, const BarrierOptions& options, PassContext& context) {

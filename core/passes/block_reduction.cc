@@ -294,12 +294,12 @@ class Cutter {
 }  // namespace
 
 void describe(BlockReductionOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a block must have");
-  fields.add("inner_set", options.inner_set,
+  fields.tags("reqs", options.reqs, "tags that a block must have");
+  fields.set_tags("inner_set", options.inner_set,
              "tags of the inner block, or of the block itself if it is not cut");
-  fields.add("memory", options.memory, "memory unit of the model that is to hold what is read");
+  fields.unit("memory", options.memory, "memory unit of the model that is to hold what is read");
   fields.add("percent", options.percent, "of one instance of it, for what is read", {1, 100});
-  fields.add("unit", options.unit, "execution unit of the model; its count is the number of cores");
+  fields.unit("unit", options.unit, "execution unit of the model; its count is the number of cores");
   fields.add("parts_per_core", options.parts_per_core,
              "parts of the outputs for each core, at most", {1, 1 << 20});
   fields.add("min_steps", options.min_steps, "of the reduction in a part, at least", {1});
@@ -314,7 +314,7 @@ Status block_reduction(stripe::Program& program, const BlockReductionOptions& op
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::hold, "/memory", options.memory));
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/unit", options.unit));
   Memo memo;
-  return for_each_selected(program, options.reqs, [&](Block& block, const TensorNames& around) {
+  return for_each_selected_below_sections(program, options.reqs, context, [&](Block& block, const TensorNames& around) {
     context.matched();
     std::string reason = why_points_do_not_commute(block, around);
     if (block.tags.has("parallel") || block.tags.has("pipeline") || has_index_locations(block))

@@ -252,7 +252,7 @@ constexpr int kRounds = 4;
 }  // namespace
 
 void describe(ConstantFoldOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs,
+  fields.tags("reqs", options.reqs,
              "tags of the blocks that are folded; their insides too; none = the whole program");
   fields.add("intrinsics", options.intrinsics, "compute intrinsics whose operands are constants");
   fields.add("identities", options.identities,

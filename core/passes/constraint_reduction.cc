@@ -185,9 +185,9 @@ class ConstraintReducer {
 }  // namespace
 
 void describe(ConstraintReductionOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs,
+  fields.tags("reqs", options.reqs,
              "tags of the blocks that are reduced; their insides too; none = the whole program");
-  fields.add("skip_idxs", options.skip_idxs,
+  fields.indices("skip_idxs", options.skip_idxs,
              "indices whose ranges stay as they are: names, or `#tag` for those that have it");
   fields.add("exact", options.exact, "decide by integer sets what intervals leave open");
   fields.add("solver_steps", options.solver_steps,

@@ -61,7 +61,7 @@ std::vector<Statement> parts_of(const Block& block, const Index& lanes, int64_t 
 }  // namespace
 
 void describe(CutLanesOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags of a block of lanes");
+  fields.tags("reqs", options.reqs, "tags of a block of lanes");
   fields.add("widest", options.widest, "lanes of a part at most, a power of two", {1, 1 << 10});
 }
 

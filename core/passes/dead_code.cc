@@ -195,7 +195,7 @@ class DeadCode {
 }  // namespace
 
 void describe(DeadCodeOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs,
+  fields.tags("reqs", options.reqs,
              "tags of the blocks that are searched; their insides too; none = the whole program");
   fields.add("refinements", options.refinements, "remove refinements that nothing uses");
 }

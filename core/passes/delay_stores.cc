@@ -408,7 +408,7 @@ Block* around_rows(Block& kernel) {
 }  // namespace
 
 void describe(DelayStoresOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a kernel must have");
+  fields.tags("reqs", options.reqs, "tags that a kernel must have");
   fields.add("stream", options.stream, "only stores past the caches");
   fields.add("functions", options.functions,
              "of which the next row's statement that the store goes with computes one");

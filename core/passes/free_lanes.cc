@@ -260,7 +260,7 @@ void visit(Path& path, const FreeLanesOptions& options, PassContext& context) {
 }  // namespace
 
 void describe(FreeLanesOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags of a block of lanes");
+  fields.tags("reqs", options.reqs, "tags of a block of lanes");
 }
 
 Status free_lanes(stripe::Program& program, const FreeLanesOptions& options, PassContext& context) {

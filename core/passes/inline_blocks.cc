@@ -168,7 +168,7 @@ class Inliner {
 }  // namespace
 
 void describe(InlineBlocksOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags of the blocks that are searched; insides too");
+  fields.tags("reqs", options.reqs, "tags of the blocks that are searched; insides too");
 }
 
 Status inline_blocks(stripe::Program& program, const InlineBlocksOptions& options,

@@ -401,7 +401,7 @@ class SectionInliner {
 }  // namespace
 
 void describe(InlineProducersOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags of producers and of the kernels that read them");
+  fields.tags("reqs", options.reqs, "tags of producers and of the kernels that read them");
   fields.add("max_operations", options.max_operations,
              "operations that a producer takes for one of its tensors, at most", {0, 1000});
 }

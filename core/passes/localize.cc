@@ -123,8 +123,8 @@ class Localizer {
 }  // namespace
 
 void describe(LocalizeOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags of the blocks whose buffers move; their insides too");
-  fields.add("ref_reqs", options.ref_reqs, "tags that a buffer must have");
+  fields.tags("reqs", options.reqs, "tags of the blocks whose buffers move; their insides too");
+  fields.tags("ref_reqs", options.ref_reqs, "tags that a buffer must have");
 }
 
 Status localize(stripe::Program& program, const LocalizeOptions& options, PassContext& context) {

@@ -19,7 +19,7 @@ void locate(stripe::Block& block, const LocateBlockOptions& options, PassContext
 }
 
 void describe(LocateBlockOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a block must have");
+  fields.tags("reqs", options.reqs, "tags that a block must have");
   fields.add("loc", options.loc, "units of the hardware model, outermost first");
   fields.add("append", options.append, "add them to the location that the block has");
   fields.add("where", options.where,
@@ -31,7 +31,7 @@ Status locate_block(stripe::Program& program, const LocateBlockOptions& options,
                     PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_location(context.model(), UnitUse::run, "/loc", options.loc));
   STRIA_RETURN_IF_ERROR(check_pattern(context.model(), "/where", options.where));
-  return for_each_selected(program, options.reqs, [&](stripe::Block& block, const TensorNames&) {
+  return for_each_selected_below_sections(program, options.reqs, context, [&](stripe::Block& block, const TensorNames&) {
     locate(block, options, context);
     return Status();
   });

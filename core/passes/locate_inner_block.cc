@@ -21,7 +21,7 @@ void locate_inside(stripe::Block& block, const LocateInnerBlockOptions& options,
 
 void describe(LocateInnerBlockOptions& options, OptionFields& fields) {
   describe(options.outer, fields);
-  fields.add("inner_reqs", options.inner_reqs,
+  fields.tags("inner_reqs", options.inner_reqs,
              "tags that a block inside must have; none = every one");
 }
 

@@ -82,8 +82,8 @@ class MemoryLocator {
 }  // namespace
 
 void describe(LocateMemoryOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a block must have");
-  fields.add("ref_reqs", options.ref_reqs, "tags that a refinement must have");
+  fields.tags("reqs", options.reqs, "tags that a block must have");
+  fields.tags("ref_reqs", options.ref_reqs, "tags that a refinement must have");
   fields.add("loc", options.loc, "memory units of the hardware model, outermost first");
   fields.add("append", options.append,
              "add them to the location that a refinement has, instead of leaving that as it is");

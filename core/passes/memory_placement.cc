@@ -183,20 +183,20 @@ class Placer {
 };
 
 void describe(PlacedMemory& memory, OptionFields& fields) {
-  fields.add("name", memory.name, "memory unit of the hardware model");
+  fields.unit("name", memory.name, "memory unit of the hardware model");
   fields.add("units", memory.units, "instances of it; none = all");
 }
 
 }  // namespace
 
 void describe(MemoryPlacementOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs,
+  fields.tags("reqs", options.reqs,
              "tags of the blocks whose allocations get a place, with those inside");
   fields.add("locs", options.locs, "memories that are placed; none = all", describe);
   fields.add("alignment", options.alignment,
              "bytes that every place is a multiple of, as it is of its elements' size",
              {1, int64_t{1} << 30});
-  fields.add("skip_tags", options.skip_tags,
+  fields.tags("skip_tags", options.skip_tags,
              "allocations with one of these tags stay where they are");
 }
 

@@ -32,12 +32,12 @@ Rank rank_of(const std::vector<IndexRole>& roles, const Index& index, bool rows_
 }  // namespace
 
 void describe(OrderIndicesOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a block must have");
+  fields.tags("reqs", options.reqs, "tags that a block must have");
 }
 
 Status order_indices(stripe::Program& program, const OrderIndicesOptions& options,
                      PassContext& context) {
-  return for_each_selected(program, options.reqs, [&](Block& block, const TensorNames& around) {
+  return for_each_selected_below_sections(program, options.reqs, context, [&](Block& block, const TensorNames& around) {
     context.matched();
     if (std::string reason = why_points_do_not_commute(block, around); !reason.empty()) {
       context.skipped(block.name, reason);

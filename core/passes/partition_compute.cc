@@ -63,12 +63,14 @@ void cut(Block& block, const TensorNames& around, int64_t wanted,
 }  // namespace
 
 void describe(PartitionComputeOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a block must have");
+  fields.tags("reqs", options.reqs, "tags that a block must have");
   fields.add("num_parts", options.num_parts,
              "parts that are wanted; 0 = as many as the model has of `unit`", {0, 4096});
-  fields.add("unit", options.unit, "execution unit of the model whose count that is");
-  fields.add("set_tags", options.set_tags, "tags added to the outer block");
-  fields.add("idx_tag", options.idx_tag, "tag added to the indices that count parts; \"\" = none");
+  fields.unit("unit", options.unit, "execution unit of the model whose count that is",
+              WhenEmpty::none);
+  fields.set_tags("set_tags", options.set_tags, "tags added to the outer block",
+                  {"parallel", "parts"});
+  fields.set_tag("idx_tag", options.idx_tag, "tag added to the indices that count parts; \"\" = none");
   fields.add("only_multiple_of", options.only_multiple_of,
              "tiles are multiples of this, or the whole range", {1, 1 << 20});
   fields.add("only_even", options.only_even,
@@ -84,7 +86,7 @@ Status partition_compute(stripe::Program& program, const PartitionComputeOptions
     if (!count) return invalid_argument("/num_parts: 0, and no unit of the model to count instead");
     wanted = std::min<int64_t>(*count, 4096);
   }
-  return for_each_selected(program, options.reqs, [&](Block& block, const TensorNames& around) {
+  return for_each_selected_below_sections(program, options.reqs, context, [&](Block& block, const TensorNames& around) {
     cut(block, around, wanted, options, context);
     return Status();
   });

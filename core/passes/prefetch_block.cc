@@ -120,9 +120,9 @@ int64_t mark(Block& block, const Block* parent, const std::set<std::string>& lar
 }  // namespace
 
 void describe(PrefetchBlockOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a kernel must have");
-  fields.add("loop", options.loop, "tag of the loop over a block's tiles");
-  fields.add("memory", options.memory, "memory unit of the model");
+  fields.tags("reqs", options.reqs, "tags that a kernel must have");
+  fields.tag("loop", options.loop, "tag of the loop over a block's tiles");
+  fields.unit("memory", options.memory, "memory unit of the model");
   fields.add("percent", options.percent,
              "of one instance of it: what is read of a smaller tensor stays near", {0, 1 << 20});
 }

@@ -97,11 +97,11 @@ class KernelMarker {
 }  // namespace
 
 void describe(PrefetchNextOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a kernel must have");
-  fields.add("exclude", options.exclude, "tags of blocks inside that are left alone");
+  fields.tags("reqs", options.reqs, "tags that a kernel must have");
+  fields.tags("exclude", options.exclude, "tags of blocks inside that are left alone");
   fields.add("min_bytes", options.min_bytes,
              "from one point to the next; what is nearer comes without being asked", {0});
-  fields.add("memory", options.memory, "memory unit of the model");
+  fields.unit("memory", options.memory, "memory unit of the model");
   fields.add("percent", options.percent,
              "of one instance of it: what is read of a smaller tensor stays near", {0, 1 << 20});
 }

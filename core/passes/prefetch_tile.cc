@@ -146,9 +146,9 @@ class TileMarker {
 }  // namespace
 
 void describe(PrefetchTileOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a kernel must have");
-  fields.add("loop", options.loop, "tag of the reduction's loop");
-  fields.add("memory", options.memory, "memory unit of the model");
+  fields.tags("reqs", options.reqs, "tags that a kernel must have");
+  fields.tag("loop", options.loop, "tag of the reduction's loop");
+  fields.unit("memory", options.memory, "memory unit of the model");
   fields.add("percent", options.percent,
              "of one instance of it: what is used of a smaller tensor stays near", {0, 1 << 20});
 }

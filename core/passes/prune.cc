@@ -132,7 +132,7 @@ class Pruner {
 }  // namespace
 
 void describe(PruneOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs,
+  fields.tags("reqs", options.reqs,
              "tags of the blocks that are pruned; their insides too; none = the whole program");
   fields.add("indices", options.indices, "remove indices of one value");
   fields.add("constraints", options.constraints,

@@ -106,7 +106,7 @@ class Ordering {
 }  // namespace
 
 void describe(ReorderBlocksOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags of the blocks whose statements move");
+  fields.tags("reqs", options.reqs, "tags of the blocks whose statements move");
 }
 
 Status reorder_blocks(stripe::Program& program, const ReorderBlocksOptions& options,

@@ -62,7 +62,7 @@ void describe_rewrite(LocationRewrite& rewrite, OptionFields& fields) {
 }  // namespace
 
 void describe(RewriteLocationsOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags of the blocks that are rewritten; their insides too");
+  fields.tags("reqs", options.reqs, "tags of the blocks that are rewritten; their insides too");
   fields.add("rewrites", options.rewrites, "the first whose prefix fits is taken",
              describe_rewrite);
 }

@@ -145,7 +145,7 @@ class Scalarizer {
 }  // namespace
 
 void describe(ScalarizeOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags of the blocks that are searched; their insides too");
+  fields.tags("reqs", options.reqs, "tags of the blocks that are searched; their insides too");
 }
 
 Status scalarize(stripe::Program& program, const ScalarizeOptions& options, PassContext& context) {

@@ -267,15 +267,15 @@ class InteriorSplitter {
 }  // namespace
 
 void describe(SplitInteriorOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags of the kernels whose loops are split");
-  fields.add("loop_reqs", options.loop_reqs, "tags that a loop must have to be split");
+  fields.tags("reqs", options.reqs, "tags of the kernels whose loops are split");
+  fields.tags("loop_reqs", options.loop_reqs, "tags that a loop must have to be split");
   fields.add("max_parts", options.max_parts, "a loop that would fall into more parts is left whole",
              {2, 1000});
-  fields.add("dear", options.dear,
+  fields.tags("dear", options.dear,
              "tags of the blocks in which a test of each point is dear; theirs and those of blocks "
              "inside them decide; none = of every block");
-  fields.add("interior_set", options.interior_set, "tags that the part without tests gets");
-  fields.add("border_set", options.border_set, "tags that the other parts get");
+  fields.set_tags("interior_set", options.interior_set, "tags that the part without tests gets");
+  fields.set_tags("border_set", options.border_set, "tags that the other parts get");
 }
 
 Status split_interior(stripe::Program& program, const SplitInteriorOptions& options,

@@ -64,7 +64,7 @@ double largest_cache_bytes(const HardwareModel& model) {
 }  // namespace
 
 void describe(StreamStoresOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a kernel must have");
+  fields.tags("reqs", options.reqs, "tags that a kernel must have");
   fields.add("percent", options.percent, "of the model's largest cache, a tensor's size at least",
              {0, 1 << 20});
   fields.add("min_bytes", options.min_bytes, "a tensor's size at least; 0 = percent decides", {0});

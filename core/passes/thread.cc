@@ -92,8 +92,8 @@ Status thread_groups(stripe::Program& program, const ThreadOptions& options, Pas
 }  // namespace
 
 void describe(ThreadOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a kernel must have");
-  fields.add("unit", options.unit, "execution unit of the model; its count is the number of cores");
+  fields.tags("reqs", options.reqs, "tags that a kernel must have");
+  fields.unit("unit", options.unit, "execution unit of the model; its count is the number of cores");
   fields.add("points_per_core", options.points_per_core,
              "parts made for each core at most; 0 = every point of the output indices is a part",
              {0, 1 << 20});
@@ -103,8 +103,8 @@ void describe(ThreadOptions& options, OptionFields& fields) {
              "spread over them, `unit` being that of a lane; a block's tag #threads goes before it; "
              "0 = spread kernels over the cores",
              {0, 1 << 20});
-  fields.add("group", options.group, "execution unit of a group, for blocks without a location");
-  fields.add("registers", options.registers, "memory unit that each lane has of its own");
+  fields.unit("group", options.group, "execution unit of a group, for blocks without a location");
+  fields.unit("registers", options.registers, "memory unit that each lane has of its own");
   fields.add("access_bytes", options.access_bytes, "that neighbouring lanes should touch together",
              {1, 1 << 20});
   fields.add("run_bytes", options.run_bytes,
@@ -116,7 +116,7 @@ void describe(ThreadOptions& options, OptionFields& fields) {
              "hold, where they fetch vectors along both: a local memory may read what a lane and "
              "the next want once; 1 = those of the first index first",
              {1, 32});
-  fields.add("inner_set", options.inner_set, "tags of what one lane does of a block");
+  fields.set_tags("inner_set", options.inner_set, "tags of what one lane does of a block");
 }
 
 Status thread(stripe::Program& program, const ThreadOptions& options, PassContext& context) {

@@ -10,8 +10,8 @@ namespace {
 
 // Of the cost `group_time` alone.
 void describe_lanes(TileChoiceOptions& options, OptionFields& fields) {
-  fields.add("local", options.local, "group_time: memory unit that lanes of a group share");
-  fields.add("registers", options.registers, "group_time: memory unit that each lane has");
+  fields.unit("local", options.local, "group_time: memory unit that lanes of a group share");
+  fields.unit("registers", options.registers, "group_time: memory unit that each lane has");
   fields.add("parts", options.parts,
              "group_time: lanes may share out a step's reduction, tag #parts");
   fields.add("direct", options.direct,
@@ -57,24 +57,25 @@ void describe_group_choice(TileChoiceOptions& options, OptionFields& fields) {
              std::vector<std::string>{"group_time"});
   fields.add("pipeline_depth", options.limits.pipeline_depth, "group_time: steps staged at once",
              {1, 1 << 20});
-  fields.add("unit", options.unit, "group_time: execution unit of the model that runs groups");
+  fields.unit("unit", options.unit, "group_time: execution unit of the model that runs groups");
   describe_lanes(options, fields);
 }
 
 void describe_choice(TileChoiceOptions& options, OptionFields& fields) {
-  fields.add("memory", options.memory,
-             "memory unit of the model; one instance is to hold the tile; \"\" = no limit");
+  fields.unit("memory", options.memory,
+             "memory unit of the model; one instance is to hold the tile; \"\" = no limit",
+              WhenEmpty::none);
   fields.add("pipeline_depth", options.limits.pipeline_depth, "tiles at once in that memory",
              {1, 1 << 20});
   fields.add("cost", options.cost, "what is the lowest for the best tile",
              std::vector<std::string>{"traffic", "roofline_occupancy", "registers", "group_time",
                                       "staged_time"});
-  fields.add("unit", options.unit,
+  fields.unit("unit", options.unit,
              "registers, staged_time: execution unit of the model; group_time: the one that runs "
              "groups");
   describe_lanes(options, fields);
-  fields.add("far", options.far, "staged_time: memory unit that tensors come from");
-  fields.add("transfer", options.transfer, "staged_time: transfer unit that brings tiles");
+  fields.unit("far", options.far, "staged_time: memory unit that tensors come from");
+  fields.unit("transfer", options.transfer, "staged_time: transfer unit that brings tiles");
   fields.add("spread", options.spread,
              "staged_time: a tile is cut into even parts for all instances of the unit");
   fields.add("banks", options.banks,

@@ -97,8 +97,8 @@ std::string try_transpose(Block& block, Refinement& buffer, const StatementUsers
 }  // namespace
 
 void describe(TransposeOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags of the blocks whose buffers change");
-  fields.add("alloc_reqs", options.alloc_reqs, "tags that a buffer must have");
+  fields.tags("reqs", options.reqs, "tags of the blocks whose buffers change");
+  fields.tags("alloc_reqs", options.alloc_reqs, "tags that a buffer must have");
 }
 
 Status transpose(stripe::Program& program, const TransposeOptions& options, PassContext& context) {

@@ -223,16 +223,17 @@ void turn_kernel(Block& kernel, const Turn& turn, int64_t lanes, const HardwareM
 }  // namespace
 
 void describe(TurnLanesOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a kernel must have");
-  fields.add("registers", options.registers,
-             "memory unit that holds the tile; \"\" = no location");
+  fields.tags("reqs", options.reqs, "tags that a kernel must have");
+  fields.unit("registers", options.registers,
+             "memory unit that holds the tile; \"\" = no location", WhenEmpty::none);
   fields.add("min_range", options.min_range, "indices of fewer points have no lanes", {2});
   fields.add("tiles", options.tiles, "tiles in a row along the outputs at an outer point",
              {1, 1 << 10});
-  fields.add(
+  fields.unit(
       "memory", options.memory,
       "cache of the model whose sets keep the inputs of an outer point: where they would not, "
-      "there are fewer `tiles`; \"\" = any number");
+      "there are fewer `tiles`; \"\" = any number",
+      WhenEmpty::none);
   fields.add("percent", options.percent, "of the places in its sets, for them", {1, 100});
   fields.add("min_tiles", options.min_tiles, "where it keeps not even so many, there are `tiles`",
              {1, 1 << 10});
@@ -241,13 +242,13 @@ void describe(TurnLanesOptions& options, OptionFields& fields) {
   fields.add("blocks", options.blocks,
              "outer points along the inputs across them that run one after the other, at most",
              {1, 1 << 10});
-  fields.add("unit", options.unit, "execution unit of the model that runs them");
+  fields.unit("unit", options.unit, "execution unit of the model that runs them");
   fields.add("points_per_core", options.points_per_core,
              "outer points that are left for each instance of the unit, where there are as many; "
              "one instance needs none",
              {1, 1 << 10});
-  fields.add("tile_set", options.tile_set, "tags for the blocks around lanes");
-  fields.add("block_set", options.block_set, "tags for the loop over the tiles of an outer point");
+  fields.set_tags("tile_set", options.tile_set, "tags for the blocks around lanes");
+  fields.set_tags("block_set", options.block_set, "tags for the loop over the tiles of an outer point");
 }
 
 Status turn_lanes(stripe::Program& program, const TurnLanesOptions& options, PassContext& context) {

@@ -32,7 +32,7 @@ int64_t points_of(const Block& block, bool with_inner, int64_t most) {
 
 Status mark(stripe::Program& program, const UnrollOptions& options, PassContext& context) {
   const char* tag = options.hint ? "unroll_hint" : "unroll";
-  return for_each_selected(program, options.reqs, [&](Block& block, const TensorNames&) {
+  return for_each_selected_below_sections(program, options.reqs, context, [&](Block& block, const TensorNames&) {
     context.matched();
     if (block.tags.has("unroll") || block.tags.has(tag)) return Status();
     if (points_of(block, options.hint, options.max_points) > options.max_points) {
@@ -267,19 +267,19 @@ class Expander {
 }  // namespace
 
 void describe(UnrollOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a block must have");
+  fields.tags("reqs", options.reqs, "tags that a block must have");
   fields.add("max_points", options.max_points,
              "blocks of more points are left as loops; with expand_idx: indices of more values, with "
              "hint: blocks of more points together with those of the blocks inside",
              {1, 1 << 16});
   fields.add("hint", options.hint,
              "mark loops with #unroll_hint: whoever compiles them is asked to write them out");
-  fields.add("expand_idx", options.expand_idx,
+  fields.index("expand_idx", options.expand_idx,
              "the index that is written out, a copy of the block for each value: its name, or "
              "`#tag` for the first that has it; none = mark the block only");
   fields.add("make_views", options.make_views,
              "keep the copies inside a block of their own that has views for each");
-  fields.add("part_name", options.part_name,
+  fields.set_tag("part_name", options.part_name,
              "tag that each copy gets, with the index's value; none = no tag");
 }
 

@@ -263,7 +263,7 @@ class Vectorizer {
 }  // namespace
 
 void describe(VectorizeOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a kernel must have");
+  fields.tags("reqs", options.reqs, "tags that a kernel must have");
   fields.add("min_range", options.min_range, "indices of fewer points are left scalar", {2});
   fields.add("reduction_lanes", options.reduction_lanes,
              "lanes of partial results, in whole vectors of the hardware, at most; 0 = one vector",
@@ -272,11 +272,13 @@ void describe(VectorizeOptions& options, OptionFields& fields) {
              "kernels that compute one and reduce nothing get lanes of `function_vectors`");
   fields.add("function_vectors", options.function_vectors,
              "vectors of the hardware that are the lanes of such kernels, at most", {1, 64});
-  fields.add("accumulator", options.accumulator, "location of running values; \"\" = none");
-  fields.add("reduction_inside", options.reduction_inside,
+  fields.unit("accumulator", options.accumulator, "memory unit of running values; \"\" = none",
+              WhenEmpty::none);
+  fields.tag("reduction_inside", options.reduction_inside,
              "tag of the block inside which running values live; what is reduced around it adds to "
-             "memory; \"\" = around the whole reduction");
-  fields.add("tile_set", options.tile_set,
+             "memory; \"\" = around the whole reduction",
+             WhenEmpty::none);
+  fields.set_tags("tile_set", options.tile_set,
              "tags for the blocks around lanes that loop over no reduction");
 }
 
