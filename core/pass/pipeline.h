@@ -16,6 +16,7 @@
 #include "stria/hwmodel/hardware_model.h"
 #include "stria/pass/option_fields.h"
 #include "stria/pass/pass_context.h"
+#include "stria/pass/pass_needs.h"
 #include "stria/stripe/block.h"
 #include "stria/stripe/verifier.h"
 
@@ -27,6 +28,8 @@ using PassFunction = std::function<Status(stripe::Program&, PassContext&)>;
 struct PassInfo {
   std::string name;
   std::string summary;  // one sentence
+  // Checked by what `bind` gives: a program in another state is left alone, and a note says why.
+  PassNeeds needs = PassNeeds::nothing;
   // Binds the pass's options, found at `pointer` of the pipeline.
   std::function<Result<PassFunction>(const nlohmann::json& options, const std::string& pointer)>
       bind;
@@ -38,17 +41,23 @@ struct PassInfo {
 template <typename Options>
 PassInfo make_pass_info(std::string name, std::string summary,
                         void (*describe)(Options&, OptionFields&),
-                        Status (*run)(stripe::Program&, const Options&, PassContext&)) {
+                        Status (*run)(stripe::Program&, const Options&, PassContext&),
+                        PassNeeds needs = PassNeeds::nothing) {
   PassInfo info;
   info.name = std::move(name);
   info.summary = std::move(summary);
-  info.bind = [describe, run](const nlohmann::json& json,
+  info.needs = needs;
+  info.bind = [describe, run, needs](const nlohmann::json& json,
                               const std::string& pointer) -> Result<PassFunction> {
     Options options;
     OptionFields fields;
     describe(options, fields);
     STRIA_RETURN_IF_ERROR(fields.bind(json, pointer));
-    return PassFunction([options, run](stripe::Program& program, PassContext& context) {
+    return PassFunction([options, run, needs](stripe::Program& program, PassContext& context) {
+      if (std::string missing = missing_need(needs, program); !missing.empty()) {
+        context.note(std::move(missing));
+        return Status();
+      }
       return run(program, options, context);
     });
   };

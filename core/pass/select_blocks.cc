@@ -19,6 +19,23 @@ Status select(Block& block, const TensorNames& around, const std::vector<std::st
   return {};
 }
 
+bool is_section(const Block& block) {
+  return block.tags.has("program") || block.tags.has("main") || block.tags.has("prologue");
+}
+
+Status select_below(Block& block, const TensorNames& around, const std::vector<std::string>& reqs,
+                    PassContext& context, const Visit& visit) {
+  if (block.tags.has_all(reqs)) {
+    if (!is_section(block)) return visit(block, around);
+    if (!reqs.empty()) context.skipped(block.name, "it is a section of the program");
+  }
+  const TensorNames names = around.inside(block);
+  for (stripe::Statement& stmt : block.stmts)
+    if (Block* inner = stmt.block())
+      STRIA_RETURN_IF_ERROR(select_below(*inner, names, reqs, context, visit));
+  return {};
+}
+
 Status select_in(const Block& entry, Block* parent, const std::vector<std::string>& reqs,
                  const Visit& visit) {
   if (!parent) return {};
@@ -43,6 +60,12 @@ Status check_not_excluded(std::string_view path, const std::vector<std::string>&
 Status for_each_selected(stripe::Program& program, const std::vector<std::string>& reqs,
                          const Visit& visit) {
   return select(program.entry, {}, reqs, visit);
+}
+
+Status for_each_selected_below_sections(stripe::Program& program,
+                                        const std::vector<std::string>& reqs, PassContext& context,
+                                        const Visit& visit) {
+  return select_below(program.entry, {}, reqs, context, visit);
 }
 
 void for_each_selected_place(stripe::Program& program, const std::vector<std::string>& reqs,

@@ -27,6 +27,13 @@ Status for_each_selected(
     stripe::Program& program, const std::vector<std::string>& reqs,
     const std::function<Status(stripe::Block& block, const TensorNames& around)>& visit);
 
+// As the first, for passes that cut, copy, locate or wrap what they select: the sections #program,
+// #main and #prologue stay as they are. They are searched, and one that `reqs` names is counted as
+// skipped.
+Status for_each_selected_below_sections(
+    stripe::Program& program, const std::vector<std::string>& reqs, PassContext& context,
+    const std::function<Status(stripe::Block& block, const TensorNames& around)>& visit);
+
 // As the first, with where the block stands: the blocks around it and the ranges of the indices.
 void for_each_selected_place(
     stripe::Program& program, const std::vector<std::string>& reqs,

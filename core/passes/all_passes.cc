@@ -61,7 +61,8 @@ namespace stria::passes {
 
 std::vector<PassInfo> all_passes() {
   return {
-#define STRIA_PASS(name, Options, summary) make_pass_info<Options>(#name, summary, describe, name),
+#define STRIA_PASS(name, Options, needs, summary) \
+  make_pass_info<Options>(#name, summary, describe, name, PassNeeds::needs),
 #include "stria/passes/all_passes.def"
 #undef STRIA_PASS
   };

@@ -130,18 +130,6 @@ bool has_any(const Block& block, const std::vector<std::string>& tags) {
                      [&](const std::string& tag) { return block.tags.has(tag); });
 }
 
-// Those that say how the block's points and statements run, or what part of the program it is, are
-// true of the outer block alone.
-void copy_tags(const Block& outer, Block& inner) {
-  constexpr std::string_view kOfTheBlock[] = {"deps",   "main",    "parallel", "pipeline",
-                                              "placed", "program", "prologue", "stencil",
-                                              "unroll", "vector"};
-  for (const stripe::Tag& tag : outer.tags.all())
-    if (std::find(std::begin(kOfTheBlock), std::end(kOfTheBlock), tag.name) ==
-        std::end(kOfTheBlock))
-      inner.tags.set(tag.name, tag.value);
-}
-
 void set_tags(Block& block, const std::vector<std::string>& tags) {
   for (const std::string& tag : tags) block.tags.set(tag);
 }
@@ -212,7 +200,7 @@ class Tiler {
     }
     Block& inner = cuts ? *block.stmts[0].block() : block;
     for (const auto& [name, dim] : panels) inner.find_ref(name)->tags.set("panels", dim);
-    if (cuts && options_.copy_tags) copy_tags(block, inner);
+    if (cuts && options_.copy_tags) copy_tags(block.tags, inner);
     if (cuts && options_.clear_location) inner.location = std::exchange(block.location, {});
     set_tags(inner, options_.inner_set);
     set_tags(block, options_.outer_set);
@@ -349,13 +337,13 @@ void describe_roles(RoleSizes& sizes, OptionFields& fields) {
 }  // namespace
 
 void describe(AutotileOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a block must have");
-  fields.add("exclude", options.exclude, "tags, of which a block must not have any");
-  fields.add("outer_set", options.outer_set, "tags added to the outer block");
-  fields.add("inner_set", options.inner_set, "tags of the inner block");
-  fields.add("fail_outer_set", options.fail_outer_set,
+  fields.tags("reqs", options.reqs, "tags that a block must have");
+  fields.tags("exclude", options.exclude, "tags, of which a block must not have any");
+  fields.set_tags("outer_set", options.outer_set, "tags added to the outer block");
+  fields.set_tags("inner_set", options.inner_set, "tags of the inner block");
+  fields.set_tags("fail_outer_set", options.fail_outer_set,
              "tags of a block of which no tile fits; without such tags that is an error");
-  fields.add("fail_inner_set", options.fail_inner_set, "more tags of such a block");
+  fields.set_tags("fail_inner_set", options.fail_inner_set, "more tags of such a block");
   fields.add("copy_tags", options.copy_tags,
              "the inner block gets the tags of the block too, but for those that say how it runs");
   fields.add("clear_location", options.clear_location,
@@ -393,7 +381,7 @@ void describe(AutotileOptions& options, OptionFields& fields) {
 Status autotile(stripe::Program& program, const AutotileOptions& options, PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_options(options, context));
   TileMemo memo;
-  return for_each_selected(program, options.reqs, [&](Block& block, const TensorNames& around) {
+  return for_each_selected_below_sections(program, options.reqs, context, [&](Block& block, const TensorNames& around) {
     return Tiler(program, options, context, memo).tile(block, around);
   });
 }

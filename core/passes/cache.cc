@@ -430,8 +430,8 @@ bool is_located(const Place& place) {
 }  // namespace
 
 void describe(CacheOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a block must have");
-  fields.add("ref_reqs", options.ref_reqs, "tags that a refinement must have");
+  fields.tags("reqs", options.reqs, "tags that a block must have");
+  fields.tags("ref_reqs", options.ref_reqs, "tags that a refinement must have");
   fields.add("across", options.across,
              "only tensors whose neighbours are no neighbours in what is written");
   fields.add("dir", options.dir, "`in`: tensors read are fetched; `out`: sums grow near",
@@ -453,17 +453,13 @@ void describe(CacheOptions& options, OptionFields& fields) {
       "what the copy holds of elements beyond the tensor: `clamp`, nothing that may be used; "
       "`zero_fill`, zeros",
       std::vector<std::string>{"clamp", "zero_fill"});
-  fields.add("copy_set", options.copy_set, "tags of the blocks that copy");
+  fields.set_tags("copy_set", options.copy_set, "tags of the blocks that copy", {"copy"});
 }
 
 Status cache(stripe::Program& program, const CacheOptions& options, PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_location(context.model(), UnitUse::hold, "/loc", options.loc));
   STRIA_RETURN_IF_ERROR(
       check_location(context.model(), UnitUse::run, "/xfer_loc", options.xfer_loc));
-  if (program.entry.tags.has("placed")) {
-    context.note("the program is placed: a copy would have no place");
-    return Status();
-  }
   PlaceNames names;
   for_each_selected_place(program, options.reqs, [&](Block& block, const Place& place) {
     if (place.depth < 2)

@@ -82,8 +82,8 @@ Changes apply(Block& section, const LayoutPlan& plan) {
 }  // namespace
 
 void describe(ChooseLayoutsOptions& options, OptionFields& fields) {
-  fields.add("memory", options.memory,
-             "memory unit of the model whose lines move; \"\": lines of 64 bytes");
+  fields.unit("memory", options.memory,
+             "memory unit of the model whose lines move; \"\": lines of 64 bytes", WhenEmpty::none);
 }
 
 Status choose_layouts(stripe::Program& program, const ChooseLayoutsOptions& options,
@@ -93,10 +93,6 @@ Status choose_layouts(stripe::Program& program, const ChooseLayoutsOptions& opti
     STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::hold, "/memory", options.memory));
     const MemoryUnit* memory = context.model().find_memory(options.memory);
     if (memory && memory->line_bytes > 0) line_bytes = memory->line_bytes;
-  }
-  if (program.entry.tags.has("placed")) {
-    context.note("the program is placed: its tensors have their layout");
-    return Status();
   }
   for (Block* section : {program.prologue(), program.main()}) {
     if (!section) continue;

@@ -7,7 +7,8 @@
 //
 // A statement waits for an earlier one if at one point of the block both touch an element that one
 // of them writes, or it uses a scalar that the other defines; for a barrier everything waits. Two
-// that only add to one running aggregation do not wait for each other. Which elements meet is
+// that only add to one running aggregation do not wait for each other. In a #placed program it also
+// waits for one that uses bytes which it uses as another allocation. Which elements meet is
 // decided exactly, by intervals and then by integer sets; what is undecided waits. Requires:
 // nothing; dependencies that are there are made anew. Ensures: the block is tagged #deps and its
 // dependencies are the fewest that keep the order of every such pair: without any one of them some

@@ -14,6 +14,7 @@
 #include "stria/passes/located_unit.h"
 #include "stria/passes/split_block.h"
 #include "stria/passes/statement_list.h"
+#include "stria/stripe/known_tags.h"
 
 namespace stria::passes {
 namespace {
@@ -27,8 +28,8 @@ using stripe::Statement;
 bool runs_in_its_own_way(const Block& block) {
   return !block.location.empty() || has_index_locations(block) ||
          std::any_of(block.tags.all().begin(), block.tags.all().end(), [](const stripe::Tag& tag) {
-           return tag.name == "parallel" || tag.name == "vector" || tag.name == "pipeline" ||
-                  tag.name == "stencil" || tag.name == "deps" || tag.name == "unroll";
+           const stripe::KnownTag* known = stripe::known_tag(tag.name);
+           return known && known->of_the_block;
          });
 }
 
@@ -323,9 +324,9 @@ class Distributor {
 }  // namespace
 
 void describe(DistributeOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a block must have");
+  fields.tags("reqs", options.reqs, "tags that a block must have");
   fields.add("points", options.points, "points of the largest statement, about", {1});
-  fields.add("unit", options.unit, "execution unit of the model that runs one group");
+  fields.unit("unit", options.unit, "execution unit of the model that runs one group");
   fields.add("groups_per_unit", options.groups_per_unit, "groups left for each, at least",
              {1, 1 << 20});
   fields.add("max_local_bytes", options.max_local_bytes,
@@ -347,11 +348,7 @@ Status distribute(stripe::Program& program, const DistributeOptions& options,
     return invalid_argument("/min_threads: {} is no power of two", options.min_threads);
   if (!std::has_single_bit(static_cast<uint64_t>(options.threads)))
     return invalid_argument("/threads: {} is no power of two", options.threads);
-  if (program.entry.tags.has("placed")) {
-    context.note("the program is placed: what blocks keep inside has its size");
-    return Status();
-  }
-  return for_each_selected(program, options.reqs, [&](Block& block, const TensorNames& around) {
+  return for_each_selected_below_sections(program, options.reqs, context, [&](Block& block, const TensorNames& around) {
     context.matched();
     Block changed = block;
     write_in_wrappers(changed);

@@ -266,14 +266,14 @@ class ParentFuser {
 }  // namespace
 
 void describe(FusionOptions& options, OptionFields& fields) {
-  fields.add("parent_reqs", options.parent_reqs, "tags of the block around both");
-  fields.add("a_reqs", options.a_reqs, "tags of the first block");
-  fields.add("b_reqs", options.b_reqs, "tags of the second block");
-  fields.add("exclude", options.exclude, "tags that neither may have");
-  fields.add("fused_set", options.fused_set, "tags of the fused block");
-  fields.add("a_inner_set", options.a_inner_set, "tags of what is left of the first one inside");
-  fields.add("b_inner_set", options.b_inner_set, "tags of what is left of the second one inside");
-  fields.add("inner_remove_set", options.inner_remove_set, "tags that both of these lose");
+  fields.tags("parent_reqs", options.parent_reqs, "tags of the block around both");
+  fields.tags("a_reqs", options.a_reqs, "tags of the first block");
+  fields.tags("b_reqs", options.b_reqs, "tags of the second block");
+  fields.tags("exclude", options.exclude, "tags that neither may have");
+  fields.set_tags("fused_set", options.fused_set, "tags of the fused block");
+  fields.set_tags("a_inner_set", options.a_inner_set, "tags of what is left of the first one inside");
+  fields.set_tags("b_inner_set", options.b_inner_set, "tags of what is left of the second one inside");
+  fields.set_tags("inner_remove_set", options.inner_remove_set, "tags that both of these lose");
   fields.add("perfect", options.perfect,
              "only if every index of both becomes one of the fused block");
   fields.add("perfect_first", options.perfect_first,
@@ -315,10 +315,6 @@ Status fusion(stripe::Program& program, const FusionOptions& options, PassContex
   STRIA_RETURN_IF_ERROR(check_location(context.model(), UnitUse::hold, "/loc", options.loc));
   STRIA_RETURN_IF_ERROR(check_not_excluded("/a_reqs", options.a_reqs, options.exclude));
   STRIA_RETURN_IF_ERROR(check_not_excluded("/b_reqs", options.b_reqs, options.exclude));
-  if (program.entry.tags.has("placed")) {
-    context.note("the program is placed: what blocks share has its place");
-    return Status();
-  }
   PlaceNames names;
   for_each_selected_place(
       program, options.parent_reqs, [&](Block& parent, const stripe::Place& at) {

@@ -343,10 +343,10 @@ class PartsNear {
 }  // namespace
 
 void describe(NearUnitsOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a block must have");
-  fields.add("part_name", options.part_name, "tag of its parts, the value their number");
-  fields.add("unit", options.unit, "execution unit of the hardware model that runs the parts");
-  fields.add("memory", options.memory, "memory unit beside it: unit n works on instance n");
+  fields.tags("reqs", options.reqs, "tags that a block must have");
+  fields.tag("part_name", options.part_name, "tag of its parts, the value their number");
+  fields.unit("unit", options.unit, "execution unit of the hardware model that runs the parts");
+  fields.unit("memory", options.memory, "memory unit beside it: unit n works on instance n");
   fields.add("mem_KiB", options.mem_KiB, "of one instance; 0 = what the hardware model gives it",
              {0, int64_t{1} << 40});
   fields.add("xfer_loc", options.xfer_loc,
@@ -357,16 +357,12 @@ void describe(NearUnitsOptions& options, OptionFields& fields) {
       "share_loc", options.share_loc,
       "unit that takes it on from the first memory to the others; none = `xfer_loc` brings it "
       "to all");
-  fields.add("swap_in_tags", options.swap_in_tags, "tags of the blocks that bring");
-  fields.add("swap_out_tags", options.swap_out_tags, "tags of those that take away");
+  fields.set_tags("swap_in_tags", options.swap_in_tags, "tags of the blocks that bring");
+  fields.set_tags("swap_out_tags", options.swap_out_tags, "tags of those that take away");
 }
 
 Status near_units(stripe::Program& program, const NearUnitsOptions& options, PassContext& context) {
   STRIA_ASSIGN(const Target target, target_of(options, context.model()));
-  if (program.entry.tags.has("placed")) {
-    context.note("the program is placed: what is near would have no place");
-    return Status();
-  }
   PlaceNames names;
   std::map<const Block*, KernelProbe> probes;  // by section
   Status status;

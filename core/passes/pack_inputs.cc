@@ -173,14 +173,14 @@ class Packer {
 }  // namespace
 
 void describe(PackInputsOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a kernel must have");
+  fields.tags("reqs", options.reqs, "tags that a kernel must have");
   fields.add("reads", options.reads,
              "points of the kernel for each element that is copied, at least, or as `per_output`",
              {1});
   fields.add("per_output", options.per_output,
              "elements that are copied for each that the kernel writes, at most; 0 = none",
              {0});
-  fields.add("memory", options.memory, "memory unit of the model that is to hold the copy");
+  fields.unit("memory", options.memory, "memory unit of the model that is to hold the copy");
   fields.add("far_reads", options.far_reads,
              "points for each element of a copy that it does not hold, at least; 0: no such copy",
              {0});
@@ -191,10 +191,6 @@ void describe(PackInputsOptions& options, OptionFields& fields) {
 Status pack_inputs(stripe::Program& program, const PackInputsOptions& options,
                    PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::hold, "/memory", options.memory));
-  if (program.entry.tags.has("placed")) {
-    context.note("the program is placed: a copy would have no place");
-    return Status();
-  }
   const TensorNames outside = TensorNames().inside(program.entry);
   for (Block* section : {program.prologue(), program.main()})
     if (section) Packer(*section, outside.inside(*section), options, context).run();

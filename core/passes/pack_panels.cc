@@ -166,7 +166,7 @@ class PanelPacker {
 }  // namespace
 
 void describe(PackPanelsOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a kernel must have");
+  fields.tags("reqs", options.reqs, "tags that a kernel must have");
   fields.add("multiple_bytes", options.multiple_bytes,
              "a part that is the whole dimension is made longer, to a multiple of it",
              {1, 1 << 20});
@@ -174,10 +174,6 @@ void describe(PackPanelsOptions& options, OptionFields& fields) {
 
 Status pack_panels(stripe::Program& program, const PackPanelsOptions& options,
                    PassContext& context) {
-  if (program.entry.tags.has("placed")) {
-    context.note("the program is placed: a copy would have no place");
-    return {};
-  }
   for (Block* section : {program.prologue(), program.main()})
     if (section) PanelPacker(program.entry, *section, options, context).run();
   return {};

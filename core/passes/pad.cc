@@ -586,14 +586,14 @@ class Padder {
 }  // namespace
 
 void describe(PadOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a kernel must have");
+  fields.tags("reqs", options.reqs, "tags that a kernel must have");
   fields.add("prime_threshold", options.prime_threshold,
              "ranges with a prime factor of this or more become multiples of 8; 0 = none");
   fields.add("multiples", options.multiples,
              "by index: its range becomes a multiple of this; what is written beside a tensor for "
              "that is never read",
              {1, 1 << 20});
-  fields.add("finite_refs", options.finite_refs,
+  fields.tags("finite_refs", options.finite_refs,
              "tags of tensors that hold no infinity and no NaN");
   fields.add("max_growth", options.max_growth, "percent by which a tensor may grow",
              {0, 1'000'000});
@@ -604,10 +604,6 @@ void describe(PadOptions& options, OptionFields& fields) {
 }
 
 Status pad(stripe::Program& program, const PadOptions& options, PassContext& context) {
-  if (program.entry.tags.has("placed")) {
-    context.note("the program is placed: nothing may grow");
-    return Status();
-  }
   for (Block* section : {program.prologue(), program.main()})
     if (section) STRIA_RETURN_IF_ERROR(Padder(*section, options, context).run());
   return Status();

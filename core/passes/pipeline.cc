@@ -141,21 +141,17 @@ void apply(const LoopFate& fate, Block& kernel, PassContext& context) {
 }  // namespace
 
 void describe(PipelineLoopOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a loop inside a kernel must have");
+  fields.tags("reqs", options.reqs, "tags that a loop inside a kernel must have");
   fields.add("depth", options.depth,
              "points under way at once; 0 = the pipeline_depth of the unit around it, or 2",
              {0, 1024});
-  fields.add("memory", options.memory,
-             "memory unit that has to hold all copies; \"\" = not checked");
+  fields.unit("memory", options.memory,
+             "memory unit that has to hold all copies; \"\" = not checked", WhenEmpty::none);
 }
 
 Status pipeline(stripe::Program& program, const PipelineLoopOptions& options,
                 PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::hold, "/memory", options.memory));
-  if (program.entry.tags.has("placed")) {
-    context.note("the program is placed: copies would have no place");
-    return Status();
-  }
   KernelMemo<std::vector<LoopFate>> memo;
   for (Block* section : {program.prologue(), program.main()}) {
     if (!section) continue;

@@ -373,7 +373,7 @@ class Roller {
 }  // namespace
 
 void describe(RollupOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a block must have");
+  fields.tags("reqs", options.reqs, "tags that a block must have");
   fields.add("threads", options.threads,
              "lanes of a group, a power of two; a block's tag #threads goes before it", {2, 1 << 20});
   fields.add("radix", options.radix, "sums that a lane adds up at once, a power of two", {2, 64});
@@ -401,10 +401,6 @@ Status rollup(stripe::Program& program, const RollupOptions& options, PassContex
     return invalid_argument("/parts: {} is no power of two", options.parts);
   if (!std::has_single_bit(static_cast<uint64_t>(options.radix)))
     return invalid_argument("/radix: {} is no power of two", options.radix);
-  if (program.entry.tags.has("placed")) {
-    context.note("the program is placed: sums would have no place");
-    return Status();
-  }
   return for_each_selected_inside(program, options.reqs, context, [&](Block& block) {
     RollupOptions own = options;
     own.threads = block.tags.integer("threads").value_or(options.threads);

@@ -522,7 +522,7 @@ Result<int64_t> bank_bytes(const ScheduleOptions& options, const HardwareModel& 
 }  // namespace
 
 void describe(ScheduleOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a block must have");
+  fields.tags("reqs", options.reqs, "tags that a block must have");
   fields.add("mem_loc", options.mem_loc, "memory unit that tensors are brought into");
   fields.add("mem_KiB", options.mem_KiB,
              "of one bank; 0 = what the hardware model gives one instance", {0, int64_t{1} << 40});
@@ -537,16 +537,12 @@ void describe(ScheduleOptions& options, OptionFields& fields) {
   fields.add("leave_far", options.leave_far,
              "where a kernel's tensors cannot be near together, the largest stays far, in place of "
              "an error");
-  fields.add("swap_in_tags", options.swap_in_tags, "tags of the blocks that bring");
-  fields.add("swap_out_tags", options.swap_out_tags, "tags of the blocks that take away");
+  fields.set_tags("swap_in_tags", options.swap_in_tags, "tags of the blocks that bring");
+  fields.set_tags("swap_out_tags", options.swap_out_tags, "tags of the blocks that take away");
 }
 
 Status schedule(stripe::Program& program, const ScheduleOptions& options, PassContext& context) {
   STRIA_ASSIGN(const int64_t bytes, bank_bytes(options, context.model()));
-  if (program.entry.tags.has("placed")) {
-    context.note("the program is placed: what is brought near would have no place");
-    return {};
-  }
   Status status;
   bool scheduled = false;
   for_each_selected_place(program, options.reqs, [&](Block& block, const stripe::Place& place) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "stria/stripe/known_tags.h"
+
 namespace stria::passes {
 namespace {
 
@@ -74,6 +76,12 @@ void split_ref(const Refinement& ref, const std::map<std::string, Cut>& cuts,
 }
 
 }  // namespace
+
+void copy_tags(const stripe::Tags& from, Block& inner) {
+  for (const stripe::Tag& tag : from.all())
+    if (const stripe::KnownTag* known = stripe::known_tag(tag.name); !known || !known->of_the_block)
+      inner.tags.set(tag.name, tag.value);
+}
 
 void drop_single_values(Block& block, const std::string& keep) {
   std::map<std::string, Affine> one;

@@ -31,6 +31,11 @@ namespace stria::passes {
 void split_block(stripe::Block& block, const std::map<std::string, int64_t>& tile,
                  bool interleave = false);
 
+// Gives the block that was cut off one with these tags the same, but for those that say how a block's
+// points and statements run, or what part of the program it is: they are true of the outer block
+// alone.
+void copy_tags(const stripe::Tags& from, stripe::Block& inner);
+
 // Takes away the block's own indices of one value, but for `keep`: split_block leaves them inside.
 void drop_single_values(stripe::Block& block, const std::string& keep);
 

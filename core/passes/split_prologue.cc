@@ -284,10 +284,6 @@ Status split_prologue(stripe::Program& program, const SplitPrologueOptions& opti
                       PassContext& context) {
   const Block* main = program.main();
   if (!main) return Status();
-  if (program.entry.tags.has("placed")) {
-    context.note("the program is placed: what a run keeps would have no place");
-    return Status();
-  }
   const Block* prologue = program.prologue();
   if (main->tags.has("deps") || (prologue && prologue->tags.has("deps"))) {
     context.note("the statements are ordered by dependencies");

@@ -282,10 +282,10 @@ class ReductionSplitter {
 }  // namespace
 
 void describe(SplitReductionOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a kernel must have");
+  fields.tags("reqs", options.reqs, "tags that a kernel must have");
   fields.add("parts", options.parts, "of the reduction; 0 = as many as give every unit its groups",
              {0, 1 << 20});
-  fields.add("unit", options.unit, "execution unit of the model that runs one group");
+  fields.unit("unit", options.unit, "execution unit of the model that runs one group");
   fields.add("groups_per_unit", options.groups_per_unit, "groups at once on each", {1, 1 << 20});
   fields.add("outputs", options.outputs, "outputs of one group", {1});
   fields.add("min_steps", options.min_steps, "of the reduction in a part, at least", {1});
@@ -312,10 +312,6 @@ Status split_reduction(stripe::Program& program, const SplitReductionOptions& op
           options.parts);
     const Status choice = check_choice(options.tile, context);
     if (!choice.ok()) return choice.with_context("/tile");
-  }
-  if (program.entry.tags.has("placed")) {
-    context.note("the program is placed: parts of sums would have no place");
-    return Status();
   }
   const TensorNames outside = TensorNames().inside(program.entry);
   for (Block* section : {program.prologue(), program.main()})

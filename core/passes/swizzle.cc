@@ -234,8 +234,8 @@ class Swizzler {
 }  // namespace
 
 void describe(SwizzleOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a kernel must have");
-  fields.add("memory", options.memory, "memory unit whose allocations are laid out");
+  fields.tags("reqs", options.reqs, "tags that a kernel must have");
+  fields.unit("memory", options.memory, "memory unit whose allocations are laid out");
   fields.add("banks", options.banks, "of that memory, a power of two", {2, 1 << 10});
   fields.add("bank_bytes", options.bank_bytes, "of a word of a bank", {1, 1 << 10});
   fields.add("lanes", options.lanes, "that run together", {2, 1 << 10});
@@ -245,10 +245,6 @@ Status swizzle(stripe::Program& program, const SwizzleOptions& options, PassCont
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::hold, "/memory", options.memory));
   if (!std::has_single_bit(static_cast<uint64_t>(options.banks)))
     return invalid_argument("/banks: {} is no power of two", options.banks);
-  if (program.entry.tags.has("placed")) {
-    context.note("the program is placed: its layouts stay");
-    return Status();
-  }
   return for_each_kernel(program, options.reqs, [&](Block& kernel, const TensorNames&) {
     Swizzler(kernel, options, context).run();
     return Status();

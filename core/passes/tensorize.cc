@@ -255,8 +255,7 @@ class Tensorizer {
     if (cuts) split_block(block, tiles);
     Block& inner = cuts ? *block.stmts[0].block() : block;
     for (const std::string& tag : options_.outer_set) block.tags.set(tag);
-    if (options_.copy_tags)
-      for (const stripe::Tag& tag : own.all()) inner.tags.set(tag.name, tag.value);
+    if (options_.copy_tags) copy_tags(own, inner);
     for (const std::string& tag : options_.inner_set) inner.tags.set(tag);
     if (!rules.instruction) return;
     rename(inner, names);
@@ -285,7 +284,7 @@ class Tensorizer {
 };
 
 void describe_index(StencilIndexOptions& index, OptionFields& fields) {
-  fields.add("name", index.name, "the block's index gets the tag stencil_NAME");
+  fields.word("name", index.name, "the block's index gets the tag stencil_NAME");
   fields.add("size", index.size, "points of a tile; -1 = the whole range", {-1});
   fields.add("outs", index.outs, "its stride in each tensor written, in elements; -1 = any", {-1});
   fields.add("ins", index.ins, "its stride in each tensor read, in elements; -1 = any", {-1});
@@ -294,25 +293,26 @@ void describe_index(StencilIndexOptions& index, OptionFields& fields) {
 void describe_stencil(StencilOptions& stencil, OptionFields& fields) {
   fields.add("name", stencil.name,
              "for reports; with a unit: the one instruction that is meant, \"\" = all");
-  fields.add("unit", stencil.unit,
-             "execution unit of the model, whose instructions are stencils; without idxs");
+  fields.unit("unit", stencil.unit,
+             "execution unit of the model, whose instructions are stencils; without idxs",
+              WhenEmpty::none);
   fields.add("startup_cost", stencil.startup_cost, "of a tile, in points");
   fields.add("idxs", stencil.idxs, "the stencil's indices", describe_index);
 }
 
 void describe_tags(OperandTags& operand, OptionFields& fields) {
-  fields.add("tags", operand.tags, "tags of this operand's refinements");
+  fields.set_tags("tags", operand.tags, "tags of this operand's refinements");
 }
 
 }  // namespace
 
 void describe(TensorizeOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a block must have");
-  fields.add("exclude", options.exclude, "a block that has one of these tags stays");
+  fields.tags("reqs", options.reqs, "tags that a block must have");
+  fields.tags("exclude", options.exclude, "a block that has one of these tags stays");
   fields.add("stencils", options.stencils, "what the hardware does at once, at least one",
              describe_stencil);
-  fields.add("outer_set", options.outer_set, "tags added to the outer block");
-  fields.add("inner_set", options.inner_set, "tags of the inner block");
+  fields.set_tags("outer_set", options.outer_set, "tags added to the outer block");
+  fields.set_tags("inner_set", options.inner_set, "tags of the inner block");
   fields.add("inputs_set", options.inputs_set, "for each tensor read, in the stencil's order",
              describe_tags);
   fields.add("outputs_set", options.outputs_set, "for each tensor written", describe_tags);
@@ -328,7 +328,7 @@ void describe(TensorizeOptions& options, OptionFields& fields) {
 Status tensorize(stripe::Program& program, const TensorizeOptions& options, PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_not_excluded("/reqs", options.reqs, options.exclude));
   STRIA_ASSIGN(const std::vector<StencilRules> stencils, rules_from(options, context.model()));
-  return for_each_selected(program, options.reqs, [&](Block& block, const TensorNames& around) {
+  return for_each_selected_below_sections(program, options.reqs, context, [&](Block& block, const TensorNames& around) {
     Tensorizer(stencils, options, context).run(block, around);
     return Status();
   });

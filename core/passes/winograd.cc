@@ -396,7 +396,7 @@ class Rewriter {
 }  // namespace
 
 void describe(WinogradOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a kernel must have");
+  fields.tags("reqs", options.reqs, "tags that a kernel must have");
   fields.add("tile", options.tile, "results of a tile along each of the two dimensions: 2 or 4", {2, 4});
   fields.add("min_channels", options.min_channels,
              "values summed over, and results that share a value, at least", {1});
@@ -407,10 +407,6 @@ void describe(WinogradOptions& options, OptionFields& fields) {
 Status winograd(stripe::Program& program, const WinogradOptions& options, PassContext& context) {
   if (options.tile != 2 && options.tile != 4)
     return invalid_argument("/tile: {} is neither 2 nor 4", options.tile);
-  if (program.entry.tags.has("placed")) {
-    context.note("the program is placed: transformed tensors would have no place");
-    return Status();
-  }
   for (Block* section : {program.prologue(), program.main()})
     if (section) Rewriter(*section, options, context).run();
   return Status();

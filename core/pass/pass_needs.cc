@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/pass/pass_needs.h"
+
+namespace stria {
+
+std::string missing_need(PassNeeds needs, const stripe::Program& program) {
+  if (needs == PassNeeds::before_placement && program.entry.tags.has("placed"))
+    return "runs before memory_placement: the program is #placed, and its buffers have their bytes";
+  return "";
+}
+
+std::string needs_as_text(PassNeeds needs) {
+  if (needs == PassNeeds::before_placement)
+    return "It runs before `memory_placement`, and before `schedule`, which places as well: a "
+           "#placed program is left alone.";
+  return "";
+}
+
+}  // namespace stria
