@@ -23,14 +23,6 @@
 namespace stria::trust {
 namespace {
 
-// Passes that may change the order in which sums are taken (M10), or that work on what such a pass
-// has made (option_sets.cc): floats are compared within the interpreter's bound. All others keep
-// every bit.
-const std::set<std::string> kRegroups = {
-    "autotile",       "cache",         "delay_stores",  "distribute", "fusion",
-    "order_indices",  "prefetch_next", "prefetch_tile", "rollup",     "split_interior",
-    "split_reduction", "stream_stores", "tensorize",     "vectorize",  "winograd"};
-
 const EvaluateIntrinsic kEvaluate = evaluate;
 
 // What these look for is in few generated programs, or in none.
@@ -151,7 +143,7 @@ class EveryPass {
         "{} with {}\n{}\nagain: STRIA_TRUST_SEED={} STRIA_TRUST_PROGRAMS=1 STRIA_TRUST_PASS={} "
         "every_pass_test\nsmaller: stria reduce {} --seed {}{}\n",
         pass.name, options, wrong, seed, pass.name, path, seed,
-        kRegroups.count(pass.name) ? "" : " --exact");
+        regroups(pass.name) ? "" : " --exact");
   }
 
   std::string what_is_wrong(const stripe::Program& after, interp::ProgramValues& values,
@@ -163,7 +155,7 @@ class EveryPass {
     if (Status legal = stripe::verify(after, options); !legal.ok())
       return "is not legal: " + legal.message();
     return interp::difference(
-        after, values, kRegroups.count(pass) ? interp::Same::within_bounds : interp::Same::exact);
+        after, values, regroups(pass) ? interp::Same::within_bounds : interp::Same::exact);
   }
 
   HardwareModel machine_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "dice.h"
 #include "stria/base/text.h"
@@ -189,7 +190,7 @@ std::optional<json> value(const OptionRow& row, Dice& dice) {
   if (row.kind == "true or false") return dice.once_in(2);
   if (row.kind == "integer") return number(row, dice);
   if (row.kind == "location") return dice.one_of(kLocations);
-  if (row.kind == "text") {
+  if (row.kind == "text" || row.kind == "unit") {
     if (row.limits.starts_with("one of ")) {
       std::vector<std::string> choices;
       for (const std::string& one : split(row.limits.substr(7), ','))
@@ -198,7 +199,7 @@ std::optional<json> value(const OptionRow& row, Dice& dice) {
     }
     return std::nullopt;
   }
-  if (row.kind == "list of texts") {
+  if (row.kind.starts_with("list of t")) {  // texts, tags, tags to set
     if (row.name.ends_with("_set")) return dice.once_in(2) ? json({"made"}) : json({"made", "a"});
     if (row.name.find("req") == std::string::npos)
       return dice.once_in(2) ? std::optional(json::array()) : std::nullopt;
@@ -264,6 +265,19 @@ bool is_valid(const PassInfo& pass, const HardwareModel& machine, const json& op
 }
 
 }  // namespace
+
+std::vector<std::string> given_options(const std::string& pass) {
+  const auto given = given_sets().find(pass);
+  return given == given_sets().end() ? std::vector<std::string>() : given->second;
+}
+
+bool regroups(const std::string& pass) {
+  static const std::set<std::string> all = {
+      "autotile",        "cache",         "delay_stores",  "distribute", "fusion",
+      "order_indices",   "prefetch_next", "prefetch_tile", "rollup",     "split_interior",
+      "split_reduction", "stream_stores", "tensorize",     "vectorize",  "winograd"};
+  return all.count(pass) > 0;
+}
 
 std::string step_before(const std::string& pass) {
   auto step = steps_before().find(pass);

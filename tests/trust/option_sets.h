@@ -16,6 +16,13 @@ namespace stria::trust {
 std::vector<std::string> option_sets(const PassInfo& pass, const HardwareModel& machine,
                                      size_t count, uint64_t seed);
 
+// Options for the pass that are written by hand, since no table tells them; none for most.
+std::vector<std::string> given_options(const std::string& pass);
+
+// May the pass change the order in which sums are taken (M10), or does it work on what such a pass
+// has made? Floats are compared within the interpreter's bound then. All others keep every bit.
+bool regroups(const std::string& pass);
+
 // A step that runs before the pass, which works on what that makes; "" for most.
 std::string step_before(const std::string& pass);
 

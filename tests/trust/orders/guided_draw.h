@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses the next step of a pipeline by what applied so far: passes and sources of options that
+// changed programs like this one come more often, and every pass keeps coming. One draw is one
+// step; nothing is drawn again because it did not apply.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dice.h"
+#include "drawn_program.h"
+#include "stria/pass/pipeline.h"
+
+namespace stria::trust {
+
+// How often something was drawn, and how often it applied and changed the program.
+struct Tally {
+  int64_t drawn = 0, changed = 0, same = 0, refused = 0;
+  void add(const Tally& other);
+};
+
+// Where the options of a step come from.
+enum class OptionSource { fresh, given, shipped, worked, count };
+
+struct DrawnStep {
+  size_t pass = 0;  // of the registry
+  OptionSource source = OptionSource::fresh;
+  std::string json;     // {"autotile": {…}}
+  std::string options;  // {…}
+  std::string state;    // what was known of the program: the key of what is learned
+};
+
+class GuidedDraw {
+ public:
+  explicit GuidedDraw(const std::vector<PassInfo>& passes);
+
+  // `uses`: how often the pipeline has each pass already.
+  DrawnStep draw(const stripe::Program& program, const DrawnProgram& from, const Machine& machine,
+                 const std::vector<int64_t>& uses, Dice& dice) const;
+  enum class Result { changed, same, refused };
+  void learn(const DrawnStep& step, Result result);
+
+ private:
+  double rate(const std::string& state, size_t pass) const;
+  size_t draw_pass(const std::string& state, const std::vector<int64_t>& uses, Dice& dice) const;
+
+  const std::vector<PassInfo>& passes_;
+  std::vector<std::vector<OptionRow>> rows_;  // by pass
+  std::vector<Tally> by_pass_;
+  std::map<std::pair<std::string, size_t>, Tally> by_state_;
+  std::map<std::pair<size_t, OptionSource>, Tally> by_source_;
+  std::vector<std::vector<std::string>> worked_;  // options by pass, the latest
+};
+
+}  // namespace stria::trust
