@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/passes/all_passes.h"
 
+#include <nlohmann/json.hpp>
+
 #include "stria/passes/agg_init.h"
 #include "stria/passes/autotile.h"
 #include "stria/passes/barrier.h"
@@ -47,6 +49,7 @@
 #include "stria/passes/split_interior.h"
 #include "stria/passes/split_prologue.h"
 #include "stria/passes/split_reduction.h"
+#include "stria/passes/statement_dependencies.h"
 #include "stria/passes/stream_stores.h"
 #include "stria/passes/swizzle.h"
 #include "stria/passes/tensorize.h"
@@ -59,10 +62,35 @@
 
 namespace stria::passes {
 
+namespace {
+
+// These make all dependencies, or change none of what decides them.
+bool makes_dependencies(const std::string& pass) {
+  return pass == "compute_deps" || pass == "memory_placement" || pass == "schedule";
+}
+
+// A pass after which every #deps block has the dependencies that it needs.
+PassInfo with_dependencies(PassInfo info) {
+  if (makes_dependencies(info.name)) return info;
+  info.bind = [bind = std::move(info.bind)](const nlohmann::json& options,
+                                            const std::string& pointer) -> Result<PassFunction> {
+    STRIA_ASSIGN(PassFunction run, bind(options, pointer));
+    return PassFunction([run = std::move(run)](stripe::Program& program, PassContext& context) {
+      STRIA_RETURN_IF_ERROR(run(program, context));
+      mend_dependencies(program);
+      return Status();
+    });
+  };
+  return info;
+}
+
+}  // namespace
+
 std::vector<PassInfo> all_passes() {
   return {
 #define STRIA_PASS(name, Options, needs, summary) \
-  make_pass_info<Options>(#name, summary, describe, name, PassNeeds::needs),
+  with_dependencies(                                       \
+      make_pass_info<Options>(#name, summary, describe, name, PassNeeds::needs)),
 #include "stria/passes/all_passes.def"
 #undef STRIA_PASS
   };

@@ -466,6 +466,8 @@ Status cache(stripe::Program& program, const CacheOptions& options, PassContext&
       context.skipped(block.name, "it is no part of a kernel");
     else if (is_located(place) && holds_numbered_blocks(block))
       context.skipped(block.name, "it holds lane blocks, and a copy may not stand beside them");
+    else if (is_located(place) && numbers_units(options.xfer_loc))
+      context.skipped(block.name, "a copy by a numbered unit would be a lane of the block around");
     else
       Cacher(block, place, names, options, context).run();
   });

@@ -33,11 +33,7 @@ class SharedBytes {
       for (size_t a : own->second)
         for (size_t stmt : users.of(lives_.all()[a].ref->into)) used[stmt].insert(a);
     for (size_t i = 0; i < block.stmts.size(); ++i)
-      if (const Block* inner = block.stmts[i].block())
-        stripe::visit_blocks(*inner, [&](const stripe::Place& place) {
-          const auto inside = by_owner_.find(place.block);
-          if (inside != by_owner_.end()) used[i].insert(inside->second.begin(), inside->second.end());
-        });
+      if (const Block* inner = block.stmts[i].block()) add_inside(*inner, used[i]);
     std::vector<std::vector<size_t>> out(block.stmts.size());
     for (size_t b = 0; b < out.size(); ++b)
       for (size_t a = 0; a < b; ++a)
@@ -46,6 +42,12 @@ class SharedBytes {
   }
 
  private:
+  void add_inside(const Block& block, std::set<size_t>& used) const {
+    if (const auto own = by_owner_.find(&block); own != by_owner_.end())
+      used.insert(own->second.begin(), own->second.end());
+    for (const stripe::Statement& stmt : block.stmts)
+      if (const Block* inner = stmt.block()) add_inside(*inner, used);
+  }
   bool meet(const std::set<size_t>& some, const std::set<size_t>& others) const {
     for (size_t x : some)
       for (size_t y : others)

@@ -14,7 +14,6 @@
 #include "stria/passes/located_unit.h"
 #include "stria/passes/split_block.h"
 #include "stria/passes/statement_list.h"
-#include "stria/stripe/known_tags.h"
 
 namespace stria::passes {
 namespace {
@@ -24,14 +23,6 @@ using stripe::Index;
 using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
-
-bool runs_in_its_own_way(const Block& block) {
-  return !block.location.empty() || has_index_locations(block) ||
-         std::any_of(block.tags.all().begin(), block.tags.all().end(), [](const stripe::Tag& tag) {
-           const stripe::KnownTag* known = stripe::known_tag(tag.name);
-           return known && known->of_the_block;
-         });
-}
 
 // --- blocks of one point
 // -------------------------------------------------------------------------------------------------

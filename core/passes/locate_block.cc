@@ -6,16 +6,14 @@
 
 namespace stria::passes {
 
-void locate(stripe::Block& block, const LocateBlockOptions& options, PassContext& context) {
+void locate(stripe::Block& block, const LocateBlockOptions& options, LocationChanges& changes,
+            PassContext& context) {
   const stripe::Location& now = block.location;
   if (!options.where.empty() &&
       (now.path.size() != options.where.path.size() || !begins_with(now, options.where)))
     return;
   context.matched();
-  stripe::Location then = placed(now, options.loc, options.append);
-  if (then == now) return;
-  block.location = std::move(then);
-  context.changed();
+  changes.set(block.location, placed(now, options.loc, options.append));
 }
 
 void describe(LocateBlockOptions& options, OptionFields& fields) {
@@ -31,10 +29,13 @@ Status locate_block(stripe::Program& program, const LocateBlockOptions& options,
                     PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_location(context.model(), UnitUse::run, "/loc", options.loc));
   STRIA_RETURN_IF_ERROR(check_pattern(context.model(), "/where", options.where));
-  return for_each_selected_below_sections(program, options.reqs, context, [&](stripe::Block& block, const TensorNames&) {
-    locate(block, options, context);
-    return Status();
-  });
+  LocationChanges changes;
+  STRIA_RETURN_IF_ERROR(for_each_selected_below_sections(
+      program, options.reqs, context, [&](stripe::Block& block, const TensorNames&) {
+        locate(block, options, changes, context);
+        return Status();
+      }));
+  return changes.settle(program, context);
 }
 
 }  // namespace stria::passes

@@ -15,6 +15,7 @@
 #include "stria/base/status.h"
 #include "stria/pass/option_fields.h"
 #include "stria/pass/pass_context.h"
+#include "stria/passes/location_changes.h"
 #include "stria/stripe/block.h"
 
 namespace stria::passes {
@@ -32,7 +33,8 @@ void describe(LocateBlockOptions& options, OptionFields& fields);
 Status locate_block(stripe::Program& program, const LocateBlockOptions& options,
                     PassContext& context);
 
-// What `locate_block` does with one block.
-void locate(stripe::Block& block, const LocateBlockOptions& options, PassContext& context);
+// What `locate_block` does with one block, before `changes` are settled.
+void locate(stripe::Block& block, const LocateBlockOptions& options, LocationChanges& changes,
+            PassContext& context);
 
 }  // namespace stria::passes

@@ -8,12 +8,14 @@ namespace stria::passes {
 namespace {
 
 void locate_inside(stripe::Block& block, const LocateInnerBlockOptions& options,
-                   PassContext& context) {
+                   LocationChanges& changes, PassContext& context) {
   for (stripe::Statement& stmt : block.stmts) {
     stripe::Block* inner = stmt.block();
     if (!inner) continue;
-    if (inner->tags.has_all(options.inner_reqs)) locate(*inner, options.outer, context);
-    locate_inside(*inner, options, context);
+    const bool section = inner->tags.has("main") || inner->tags.has("prologue");
+    if (!section && inner->tags.has_all(options.inner_reqs))
+      locate(*inner, options.outer, changes, context);
+    locate_inside(*inner, options, changes, context);
   }
 }
 
@@ -29,11 +31,13 @@ Status locate_inner_block(stripe::Program& program, const LocateInnerBlockOption
                           PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_location(context.model(), UnitUse::run, "/loc", options.outer.loc));
   STRIA_RETURN_IF_ERROR(check_pattern(context.model(), "/where", options.outer.where));
-  return for_each_selected(program, options.outer.reqs,
-                           [&](stripe::Block& block, const TensorNames&) {
-                             locate_inside(block, options, context);
-                             return Status();
-                           });
+  LocationChanges changes;
+  STRIA_RETURN_IF_ERROR(for_each_selected(program, options.outer.reqs,
+                                          [&](stripe::Block& block, const TensorNames&) {
+                                            locate_inside(block, options, changes, context);
+                                            return Status();
+                                          }));
+  return changes.settle(program, context);
 }
 
 }  // namespace stria::passes

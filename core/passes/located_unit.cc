@@ -64,16 +64,17 @@ bool begins_with(const stripe::Location& location, const stripe::Location& patte
   return true;
 }
 
+bool numbers_units(const stripe::Location& location) {
+  return !location.path.empty() &&
+         std::none_of(location.path.begin(), location.path.end(),
+                      [](const stripe::LocationUnit& unit) { return unit.units.empty(); });
+}
+
 bool holds_numbered_blocks(const stripe::Block& block) {
   return std::any_of(block.stmts.begin(), block.stmts.end(), [](const stripe::Statement& stmt) {
     const stripe::Block* inner = stmt.block();
     if (!inner || inner->tags.has("stencil")) return false;
-    const std::vector<stripe::LocationUnit>& path = inner->location.path;
-    const bool numbers = !path.empty() && std::none_of(path.begin(), path.end(),
-                                                       [](const stripe::LocationUnit& unit) {
-                                                         return unit.units.empty();
-                                                       });
-    return numbers || holds_numbered_blocks(*inner);
+    return numbers_units(inner->location) || holds_numbered_blocks(*inner);
   });
 }
 

@@ -33,6 +33,9 @@ Status check_pattern(const HardwareModel& model, const std::string& option,
 // a unit of these constant numbers.
 bool begins_with(const stripe::Location& location, const stripe::Location& pattern);
 
+// Does each step of the location say which instance?
+bool numbers_units(const stripe::Location& location);
+
 // Does a block inside, with nothing but loops between, number the units that it runs on? If there
 // is a location around, those are lane blocks, and nothing that loads or stores stands beside them.
 bool holds_numbered_blocks(const stripe::Block& block);

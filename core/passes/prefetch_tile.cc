@@ -111,6 +111,7 @@ class TileMarker {
 
   // Cuts the loop so that it has at least so many turns, about as many if it can; false: it is too short.
   static bool make_turns(Block& loop, int64_t rows) {
+    if (runs_in_its_own_way(loop)) return false;
     Index* last = nullptr;
     for (Index& index : loop.idxs)
       if (!index.affine && index.range > 1) last = &index;

@@ -3,6 +3,7 @@
 
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/located_unit.h"
+#include "stria/passes/location_changes.h"
 
 namespace stria::passes {
 namespace {
@@ -12,8 +13,9 @@ using stripe::Location;
 
 class LocationRewriter {
  public:
-  LocationRewriter(const RewriteLocationsOptions& options, PassContext& context)
-      : options_(options), context_(context) {}
+  LocationRewriter(const RewriteLocationsOptions& options, LocationChanges& changes,
+                   PassContext& context)
+      : options_(options), changes_(changes), context_(context) {}
 
   Status run(Block& block) {
     STRIA_RETURN_IF_ERROR(rewrite(block.location, UnitUse::run));
@@ -41,14 +43,14 @@ class LocationRewriter {
       then.path.insert(then.path.end(),
                        location.path.begin() + static_cast<ptrdiff_t>(rule.prefix.path.size()),
                        location.path.end());
-      if (then != location) context_.changed();
-      location = std::move(then);
+      changes_.set(location, std::move(then));
       return {};
     }
     return {};
   }
 
   const RewriteLocationsOptions& options_;
+  LocationChanges& changes_;
   PassContext& context_;
 };
 
@@ -76,9 +78,12 @@ Status rewrite_locations(stripe::Program& program, const RewriteLocationsOptions
     STRIA_RETURN_IF_ERROR(check_location(context.model(), UnitUse::either,
                                          fmt::format("/rewrites/{}/target", i), rule.target));
   }
-  return for_each_selected(program, options.reqs, [&](Block& block, const TensorNames&) {
-    return LocationRewriter(options, context).run(block);
-  });
+  LocationChanges changes;
+  STRIA_RETURN_IF_ERROR(
+      for_each_selected(program, options.reqs, [&](Block& block, const TensorNames&) {
+        return LocationRewriter(options, changes, context).run(block);
+      }));
+  return changes.settle(program, context);
 }
 
 }  // namespace stria::passes

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "stria/passes/in_order.h"
 #include "stria/passes/split_block.h"
 
 namespace stria::passes {
@@ -71,6 +72,7 @@ void fetch_rows(Block& loop, const std::vector<Refinement>& views,
     asks.refs.push_back(std::move(row));
   }
   loop.stmts.insert(loop.stmts.begin(), stripe::Statement(std::move(asks)));
+  run_in_order(loop);
 }
 
 }  // namespace stria::passes

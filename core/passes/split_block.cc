@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "stria/passes/index_role.h"
 #include "stria/stripe/known_tags.h"
 
 namespace stria::passes {
@@ -76,6 +77,14 @@ void split_ref(const Refinement& ref, const std::map<std::string, Cut>& cuts,
 }
 
 }  // namespace
+
+bool runs_in_its_own_way(const Block& block) {
+  return !block.location.empty() || has_index_locations(block) ||
+         std::any_of(block.tags.all().begin(), block.tags.all().end(), [](const stripe::Tag& tag) {
+           const stripe::KnownTag* known = stripe::known_tag(tag.name);
+           return known && known->of_the_block;
+         });
+}
 
 void copy_tags(const stripe::Tags& from, Block& inner) {
   for (const stripe::Tag& tag : from.all())

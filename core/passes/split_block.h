@@ -36,6 +36,10 @@ void split_block(stripe::Block& block, const std::map<std::string, int64_t>& til
 // alone.
 void copy_tags(const stripe::Tags& from, stripe::Block& inner);
 
+// Does the block run in another way than as a plain loop: somewhere by its location, in parallel,
+// pipelined, by dependencies, as one instruction, …?
+bool runs_in_its_own_way(const stripe::Block& block);
+
 // Takes away the block's own indices of one value, but for `keep`: split_block leaves them inside.
 void drop_single_values(stripe::Block& block, const std::string& keep);
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "stria/stripe/walk.h"
+
 namespace stria::passes {
 
 // Candidates are asked from the last to the first, and only those that no dependency found so far
@@ -33,6 +35,39 @@ Dependencies dependencies_of(const stripe::Block& block, stripe::StatementConfli
     }
   }
   return found;
+}
+
+namespace {
+
+void mend(stripe::Block& block, stripe::StatementConflicts& conflicts) {
+  const size_t words = (block.stmts.size() + 63) / 64;
+  std::vector<std::vector<uint64_t>> waits_for(block.stmts.size(), std::vector<uint64_t>(words));
+  for (size_t b = 0; b < block.stmts.size(); ++b) {
+    std::vector<int64_t>& deps = block.stmts[b].deps;
+    auto wait = [&](size_t a) {
+      for (size_t w = 0; w < words; ++w) waits_for[b][w] |= waits_for[a][w];
+      waits_for[b][a / 64] |= uint64_t{1} << (a % 64);
+    };
+    // One that points forward is of a statement that stood elsewhere.
+    std::erase_if(deps, [&](int64_t a) { return a < 0 || a >= static_cast<int64_t>(b); });
+    for (int64_t a : deps) wait(static_cast<size_t>(a));
+    for (size_t a : conflicts.candidates(b)) {
+      if (waits_for[b][a / 64] >> (a % 64) & 1 || !conflicts.must_wait(b, a)) continue;
+      deps.insert(std::upper_bound(deps.begin(), deps.end(), static_cast<int64_t>(a)),
+                  static_cast<int64_t>(a));
+      wait(a);
+    }
+  }
+}
+
+}  // namespace
+
+void mend_dependencies(stripe::Program& program) {
+  stripe::visit_blocks(program.entry, [](stripe::Block& block, const stripe::Place& place) {
+    if (!block.tags.has("deps")) return;
+    stripe::StatementConflicts conflicts(place);
+    mend(block, conflicts);
+  });
 }
 
 }  // namespace stria::passes

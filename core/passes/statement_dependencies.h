@@ -18,4 +18,9 @@ using Dependencies = std::vector<std::vector<int64_t>>;  // by statement, ascend
 Dependencies dependencies_of(const stripe::Block& block, stripe::StatementConflicts& conflicts,
                              const std::vector<std::vector<size_t>>& also = {});
 
+// In each #deps block of a program that was changed: what has to wait and does not, waits. Other
+// dependencies stay. A pass may make a statement touch more than it did, or put one between others,
+// and need not know who waits for it.
+void mend_dependencies(stripe::Program& program);
+
 }  // namespace stria::passes

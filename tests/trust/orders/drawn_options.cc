@@ -84,7 +84,7 @@ json OptionDrawer::number(const OptionRow& row) {
 
 std::string OptionDrawer::new_tag() {
   static const std::vector<std::string> all = {"made", "tile", "outer", "part", "near_by", "fused"};
-  if (!dice_.once_in(3) || words_.of_blocks.empty()) return dice_.one_of(all);
+  if (!dice_.once_in(12) || words_.of_blocks.empty()) return dice_.one_of(all);
   const auto& tags = dice_.one_of(words_.of_blocks);
   return dice_.one_of(tags);  // one that means something is refused
 }
@@ -119,6 +119,25 @@ std::string OptionDrawer::unit(const OptionRow& row) {
       for (const TransferUnit& one : model_.transfers) names.push_back(one.name);
   }
   return names.empty() ? "NONE" : dice_.one_of(names);
+}
+
+bool OptionDrawer::lacks(const OptionRow& row, const json& given) const {
+  if (row.kind == "unit") {
+    // A default stands as JSON.
+    const json name = given.is_null() ? json::parse(row.initial) : given;
+    return name.is_string() && name != "" && !model_.unit_count(name.get<std::string>());
+  }
+  if (row.kind != "location" || given.is_null()) return false;
+  const json units = given.is_array() ? given : json::array({given});
+  return std::any_of(units.begin(), units.end(), [&](const json& unit) {
+    if (!unit.is_object() || !unit.contains("name") || !unit["name"].is_string()) return false;
+    const auto count = model_.unit_count(unit["name"].get<std::string>());
+    if (!count) return true;
+    const json numbers = unit.value("units", json::array());
+    return std::any_of(numbers.begin(), numbers.end(), [&](const json& number) {
+      return number.is_number_integer() && number.get<int64_t>() >= *count;
+    });
+  });
 }
 
 json OptionDrawer::location(const OptionRow& row) {
@@ -181,14 +200,15 @@ json OptionDrawer::object(const std::vector<OptionRow>& rows, size_t& at, int de
     const OptionRow& row = rows[at++];
     const bool holds_rows = at < rows.size() && rows[at].depth > row.depth;
     if (!holds_rows) {
-      const bool needed = is_tags(row) && row.name.ends_with("reqs");
+      const bool needed =
+          (is_tags(row) && row.name.ends_with("reqs")) || lacks(row, nullptr);
       if (needed ? !dice_.once_in(4) : dice_.once_in(one_in)) out[row.name] = value(row);
       continue;
     }
     const size_t begin = at;
     if (row.kind == "list of objects") {
       json list = json::array();
-      for (size_t n = dice_.below(3); n > 0; --n) {
+      for (size_t n = (dice_.below(5) + 1) / 2; n > 0; --n) {
         at = begin;
         list.push_back(object(rows, at, row.depth + 1, 1));
       }
@@ -213,6 +233,7 @@ json OptionDrawer::changed(const json& options, const std::vector<OptionRow>& ro
     if (row.depth > 0 || row.kind == "object" || row.kind == "list of objects") continue;
     const auto given = out.find(row.name);
     bool again = dice_.once_in(given == out.end() ? 20 : 10);
+    again = again || (lacks(row, given == out.end() ? json() : *given) && !dice_.once_in(20));
     // Tags that no block has select nothing.
     if (is_tags(row) && row.name.ends_with("reqs") && !is_of_refinements(row) && given != out.end() &&
         given->is_array()) {

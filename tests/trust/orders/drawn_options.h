@@ -42,6 +42,8 @@ class OptionDrawer {
   nlohmann::json tags(const OptionRow& row);
   nlohmann::json location(const OptionRow& row);
   std::string unit(const OptionRow& row);
+  // Is it a unit or a location that the model lacks?
+  bool lacks(const OptionRow& row, const nlohmann::json& given) const;
   std::string index();
   std::string new_tag();
   nlohmann::json nonsense();

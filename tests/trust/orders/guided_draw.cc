@@ -13,12 +13,15 @@ using nlohmann::json;
 
 // No pass is drawn less often than this share of what an always successful one is.
 constexpr double kFloor = 0.004;
+constexpr size_t kLook = 4;   // steps behind one that say whether it is a dead end
 constexpr size_t kKept = 40;  // options that worked, for each pass
 
 // Of a step drawn `of` times of which `hits` did something, with little known.
 double share(double hits, double of, double otherwise, double trust) {
   return (hits + trust * otherwise) / (of + trust);
 }
+
+bool places(const std::string& pass) { return pass == "memory_placement" || pass == "schedule"; }
 
 bool has_deps(const stripe::Program& program) {
   return std::any_of(program.entry.stmts.begin(), program.entry.stmts.end(),
@@ -34,11 +37,18 @@ void Tally::add(const Tally& other) {
   changed += other.changed;
   same += other.same;
   refused += other.refused;
+  behind += other.behind;
+  changed_behind += other.changed_behind;
 }
 
 GuidedDraw::GuidedDraw(const std::vector<PassInfo>& passes)
-    : passes_(passes), by_pass_(passes.size()), worked_(passes.size()) {
+    : passes_(passes), by_pass_(passes.size()), in_vain_(passes.size(), 0), worked_(passes.size()) {
   for (const PassInfo& pass : passes) rows_.push_back(pass.options());
+}
+
+void GuidedDraw::begin_pipeline() {
+  latest_.clear();
+  std::fill(in_vain_.begin(), in_vain_.end(), 0);
 }
 
 double GuidedDraw::rate(const std::string& state, size_t pass) const {
@@ -50,14 +60,32 @@ double GuidedDraw::rate(const std::string& state, size_t pass) const {
                known, 3);
 }
 
+double GuidedDraw::worth(const std::string& state, size_t pass, size_t behind) const {
+  const double now = rate(state, pass);
+  const Tally& all = by_pass_[pass];
+  double later = share(static_cast<double>(all.changed_behind), static_cast<double>(all.behind), 0.5, 8);
+  if (const auto at = by_state_.find({state, pass}); at != by_state_.end())
+    later = share(static_cast<double>(at->second.changed_behind),
+                  static_cast<double>(at->second.behind), later, 8);
+  const auto steps = static_cast<double>(std::min(behind, kLook));
+  return (now + steps * later) / (1 + steps) * now * 1.5;
+}
+
 size_t GuidedDraw::draw_pass(const std::string& state, const std::vector<int64_t>& uses,
-                             Dice& dice) const {
+                             size_t behind, Dice& dice) const {
+  const bool placed = state.find("/placed") != std::string::npos;
   std::vector<double> weights;
   double sum = 0;
   for (size_t p = 0; p < passes_.size(); ++p) {
-    const double known = rate(fmt::format("{}/{}", state, std::min<int64_t>(uses[p], 3)), p);
-    // What the pipeline has often comes less often, so that pipelines have many passes.
-    const double weight = kFloor + known * known * known / static_cast<double>(1 + uses[p]);
+    const double known =
+        worth(fmt::format("{}/{}", state, std::min<int64_t>(uses[p], 3)), p, behind);
+    // What the pipeline has often comes less often, so that pipelines have many passes, and so does
+    // what has just left the program alone.
+    double weight = known * known * known / static_cast<double>(1 + uses[p] + 4 * in_vain_[p]);
+    if (placed && passes_[p].needs == PassNeeds::before_placement) weight = 0;
+    // Most passes run before these.
+    if (!placed && places(passes_[p].name)) weight /= static_cast<double>(1 + behind * behind);
+    weight += kFloor / (placed && passes_[p].needs == PassNeeds::before_placement ? 4 : 1);
     sum += weight;
     weights.push_back(weight);
   }
@@ -69,12 +97,12 @@ size_t GuidedDraw::draw_pass(const std::string& state, const std::vector<int64_t
 
 DrawnStep GuidedDraw::draw(const stripe::Program& program, const DrawnProgram& from,
                            const Machine& machine, const std::vector<int64_t>& uses,
-                           Dice& dice) const {
+                           size_t behind, Dice& dice) const {
   const std::string state = fmt::format("{}{}{}", from.kind,
                                         program.entry.tags.has("placed") ? "/placed" : "",
                                         has_deps(program) ? "/deps" : "");
   DrawnStep out;
-  out.pass = draw_pass(state, uses, dice);
+  out.pass = draw_pass(state, uses, behind, dice);
   out.state = fmt::format("{}/{}", state, std::min<int64_t>(uses[out.pass], 3));
   const PassInfo& pass = passes_[out.pass];
   const std::vector<OptionRow>& rows = rows_[out.pass];
@@ -129,6 +157,17 @@ void GuidedDraw::learn(const DrawnStep& step, Result result) {
   by_pass_[step.pass].add(tally);
   by_state_[{step.state, step.pass}].add(tally);
   by_source_[{step.pass, step.source}].add(tally);
+  const Tally follows{.behind = 1, .changed_behind = tally.changed};
+  for (size_t back = 1; back <= std::min(kLook, latest_.size()); ++back) {
+    const auto& before = latest_[latest_.size() - back];
+    by_pass_[before.second].add(follows);
+    by_state_[before].add(follows);
+  }
+  latest_.emplace_back(step.state, step.pass);
+  if (result == Result::changed)
+    std::fill(in_vain_.begin(), in_vain_.end(), 0);
+  else
+    ++in_vain_[step.pass];
   if (result != Result::changed) return;
   std::vector<std::string>& kept = worked_[step.pass];
   if (std::find(kept.begin(), kept.end(), step.options) != kept.end()) return;

@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr uint64_t kChunk = 500;
+constexpr uint64_t kChunk = 2500;
 // A program with more statements ends its pipeline: unrolled loops of unrolled loops say nothing
 // new and take long.
 constexpr size_t kMostStatements = 600;
@@ -60,8 +60,9 @@ class OnePipeline {
       if (!one(check, program, step, *values, regrouped)) return;
     Dice dice(number ^ 0x5bd1e995u);
     std::vector<int64_t> uses(passes_.size(), 0);
+    draw_.begin_pipeline();
     for (int64_t n = dice.between(5, 15); n > 0 && statements_of(program) <= kMostStatements; --n) {
-      const DrawnStep step = draw_.draw(program, from, machine, uses, dice);
+      const DrawnStep step = draw_.draw(program, from, machine, uses, static_cast<size_t>(n - 1), dice);
       ++uses[step.pass];
       const bool goes_on = one(check, program, step.json, *values, regrouped);
       const auto result = last_.kind == OrderCheck::Outcome::Kind::same ? GuidedDraw::Result::same
