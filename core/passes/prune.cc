@@ -7,6 +7,7 @@
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/split_block.h"
 #include "stria/passes/statement_list.h"
+#include "stria/passes/unit_numbers.h"
 
 namespace stria::passes {
 namespace {
@@ -84,6 +85,7 @@ class Pruner {
     }
     if (forms.empty()) return;
     substitute_indices(block, forms);
+    fold_unit_numbers(block, context_.model());
     removed_ += static_cast<int64_t>(
         std::erase_if(block.idxs, [&](const Index& index) { return forms.count(index.name) > 0; }));
   }

@@ -8,6 +8,7 @@
 #include "stria/passes/index_role.h"
 #include "stria/passes/split_block.h"
 #include "stria/passes/statement_list.h"
+#include "stria/passes/unit_numbers.h"
 
 namespace stria::passes {
 namespace {
@@ -173,18 +174,8 @@ class Expander {
     std::erase_if(block.constraints, [](const Affine& constraint) {
       return constraint.is_constant() && constraint.constant() >= 0;
     });
-    fold_units(block);
+    fold_unit_numbers(block, context_.model());
     set_part(block, value);
-  }
-
-  // Points queue for the units of an index in a location; a number names a unit that there is.
-  void fold_units(Block& block) const {
-    for (stripe::LocationUnit& unit : block.location.path) {
-      const std::optional<int64_t> count = context_.model().unit_count(unit.name);
-      for (Affine& form : unit.units)
-        if (count && *count > 0 && form.is_constant() && form.constant() >= *count)
-          form = Affine(form.constant() % *count);
-    }
   }
 
   void set_part(Block& block, int64_t value) const {
@@ -252,7 +243,7 @@ class Expander {
       std::erase_if(copy.constraints, [](const Affine& constraint) {
         return constraint.is_constant() && constraint.constant() >= 0;
       });
-      fold_units(copy);
+      fold_unit_numbers(copy, context_.model());
       set_part(copy, value);
       block.stmts.emplace_back(std::move(copy));
     }

@@ -25,6 +25,9 @@ bool names_memory(const OptionRow& row) {
          row.name == "local" || row.name == "far" || contains(row.help, "that tensors");
 }
 
+// A table of so many options holds some that exclude others: few of them at once.
+bool many(const std::vector<OptionRow>& rows) { return rows.size() > 20; }
+
 // What looks for tags.
 bool is_tags(const OptionRow& row) { return row.kind == "list of tags"; }
 
@@ -201,7 +204,7 @@ json OptionDrawer::object(const std::vector<OptionRow>& rows, size_t& at, int de
     const bool holds_rows = at < rows.size() && rows[at].depth > row.depth;
     if (!holds_rows) {
       const bool needed =
-          (is_tags(row) && row.name.ends_with("reqs")) || lacks(row, nullptr);
+          (is_tags(row) && row.name.ends_with("reqs")) || (!many(rows) && lacks(row, nullptr));
       if (needed ? !dice_.once_in(4) : dice_.once_in(one_in)) out[row.name] = value(row);
       continue;
     }
@@ -224,7 +227,7 @@ json OptionDrawer::object(const std::vector<OptionRow>& rows, size_t& at, int de
 
 json OptionDrawer::fresh(const std::vector<OptionRow>& rows) {
   size_t at = 0;
-  return object(rows, at, 0, 2 + dice_.below(3));
+  return object(rows, at, 0, many(rows) ? rows.size() / 3 : 2 + dice_.below(3));
 }
 
 json OptionDrawer::changed(const json& options, const std::vector<OptionRow>& rows) {
@@ -232,8 +235,9 @@ json OptionDrawer::changed(const json& options, const std::vector<OptionRow>& ro
   for (const OptionRow& row : rows) {
     if (row.depth > 0 || row.kind == "object" || row.kind == "list of objects") continue;
     const auto given = out.find(row.name);
-    bool again = dice_.once_in(given == out.end() ? 20 : 10);
-    again = again || (lacks(row, given == out.end() ? json() : *given) && !dice_.once_in(20));
+    bool again = dice_.once_in(given == out.end() ? std::max<size_t>(20, 4 * rows.size()) : 15);
+    if (given != out.end() || !many(rows))
+      again = again || (lacks(row, given == out.end() ? json() : *given) && !dice_.once_in(20));
     // Tags that no block has select nothing.
     if (is_tags(row) && row.name.ends_with("reqs") && !is_of_refinements(row) && given != out.end() &&
         given->is_array()) {

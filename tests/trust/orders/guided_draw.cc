@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "drawn_options.h"
 #include "option_sets.h"
 
 namespace stria::trust {
@@ -48,7 +47,43 @@ GuidedDraw::GuidedDraw(const std::vector<PassInfo>& passes)
 
 void GuidedDraw::begin_pipeline() {
   latest_.clear();
+  recipe_.clear();
   std::fill(in_vain_.begin(), in_vain_.end(), 0);
+}
+
+std::string GuidedDraw::next_of_recipe(const std::vector<int64_t>& uses, bool placed,
+                                       size_t behind, Dice& dice) {
+  if (placed) recipe_.clear();
+  if (recipe_.empty() && !placed && behind > 3 && dice.once_in(14)) {
+    const size_t pass = dice.below(passes_.size());
+    const std::string& name = passes_[pass].name;
+    const std::string before = step_before(name);
+    const std::vector<std::string> given = given_options(name);
+    if (before.empty() || uses[pass] > 0) return "";
+    recipe_.push_back(json{{name, json::parse(given.empty() ? "{}" : dice.one_of(given))}}.dump());
+    const json steps = json::parse("[" + before + "]");
+    for (size_t i = steps.size(); i-- > 0;) recipe_.push_back(steps[i].dump());
+  }
+  if (recipe_.empty()) return "";
+  std::string next = recipe_.back();
+  recipe_.pop_back();
+  return next;
+}
+
+DrawnStep GuidedDraw::of_recipe(const std::string& step, const std::string& state,
+                                const ProgramWords& words, const Machine& machine,
+                                const std::vector<int64_t>& uses, Dice& dice) const {
+  const json whole = json::parse(step);
+  DrawnStep out;
+  out.source = OptionSource::given;
+  while (out.pass + 1 < passes_.size() && !whole.contains(passes_[out.pass].name)) ++out.pass;
+  const std::string& name = passes_[out.pass].name;
+  out.state = fmt::format("{}/{}", state, std::min<int64_t>(uses[out.pass], 3));
+  const json options =
+      OptionDrawer(words, machine.model, dice).changed(whole.at(name), rows_[out.pass]);
+  out.options = options.dump();
+  out.json = json{{name, options}}.dump();
+  return out;
 }
 
 double GuidedDraw::rate(const std::string& state, size_t pass) const {
@@ -97,10 +132,14 @@ size_t GuidedDraw::draw_pass(const std::string& state, const std::vector<int64_t
 
 DrawnStep GuidedDraw::draw(const stripe::Program& program, const DrawnProgram& from,
                            const Machine& machine, const std::vector<int64_t>& uses,
-                           size_t behind, Dice& dice) const {
+                           size_t behind, Dice& dice) {
   const std::string state = fmt::format("{}{}{}", from.kind,
                                         program.entry.tags.has("placed") ? "/placed" : "",
                                         has_deps(program) ? "/deps" : "");
+  const ProgramWords words(program);
+  const std::string begun =
+      next_of_recipe(uses, program.entry.tags.has("placed"), behind, dice);
+  if (!begun.empty()) return of_recipe(begun, state, words, machine, uses, dice);
   DrawnStep out;
   out.pass = draw_pass(state, uses, behind, dice);
   out.state = fmt::format("{}/{}", state, std::min<int64_t>(uses[out.pass], 3));
@@ -136,7 +175,6 @@ DrawnStep GuidedDraw::draw(const stripe::Program& program, const DrawnProgram& f
   if (weights[chosen] == 0) chosen = 0;
   out.source = static_cast<OptionSource>(chosen);
 
-  const ProgramWords words(program);
   OptionDrawer drawer(words, machine.model, dice);
   json options;
   if (out.source == OptionSource::fresh)

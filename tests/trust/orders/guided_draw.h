@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "dice.h"
+#include "drawn_options.h"
 #include "drawn_program.h"
 #include "stria/pass/pipeline.h"
 
@@ -41,7 +42,7 @@ class GuidedDraw {
 
   // `uses`: how often the pipeline has each pass already; `behind`: how many steps are to follow.
   DrawnStep draw(const stripe::Program& program, const DrawnProgram& from, const Machine& machine,
-                 const std::vector<int64_t>& uses, size_t behind, Dice& dice) const;
+                 const std::vector<int64_t>& uses, size_t behind, Dice& dice);
   void begin_pipeline();
   enum class Result { changed, same, refused };
   void learn(const DrawnStep& step, Result result);
@@ -53,11 +54,19 @@ class GuidedDraw {
   size_t draw_pass(const std::string& state, const std::vector<int64_t>& uses, size_t behind,
                    Dice& dice) const;
 
+  // The next step of what was begun for a pass that works on what others make; none: "".
+  std::string next_of_recipe(const std::vector<int64_t>& uses, bool placed, size_t behind,
+                             Dice& dice);
+  DrawnStep of_recipe(const std::string& step, const std::string& state,
+                      const ProgramWords& words, const Machine& machine,
+                      const std::vector<int64_t>& uses, Dice& dice) const;
+
   const std::vector<PassInfo>& passes_;
   std::vector<std::vector<OptionRow>> rows_;  // by pass
   std::vector<Tally> by_pass_;
   std::map<std::pair<std::string, size_t>, Tally> by_state_;
   std::map<std::pair<size_t, OptionSource>, Tally> by_source_;
+  std::vector<std::string> recipe_;  // steps to come, the next one last
   std::vector<int64_t> in_vain_;  // by pass: tries since the program changed
   std::vector<std::pair<std::string, size_t>> latest_;  // state and pass of this pipeline's steps
   std::vector<std::vector<std::string>> worked_;  // options by pass, the latest
