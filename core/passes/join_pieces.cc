@@ -352,8 +352,8 @@ class SectionJoiner {
 }  // namespace
 
 void describe(JoinPiecesOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags of the pieces");
-  fields.add("set_tags", options.set_tags, "tags of the joined kernel");
+  fields.tags("reqs", options.reqs, "tags of the pieces");
+  fields.set_tags("set_tags", options.set_tags, "tags of the joined kernel");
   fields.add(
       "parts", options.parts,
       "into which each piece is cut along the first of its indices, so that the joined kernel has "
@@ -369,10 +369,6 @@ void describe(JoinPiecesOptions& options, OptionFields& fields) {
 
 Status join_pieces(stripe::Program& program, const JoinPiecesOptions& options,
                    PassContext& context) {
-  if (program.entry.tags.has("placed")) {
-    context.note("the program is placed: what kernels share has its place");
-    return Status();
-  }
   const TensorNames around = TensorNames().inside(program.entry);
   for (Block* section : {program.prologue(), program.main()})
     if (section) SectionJoiner(*section, around, options, context).run();

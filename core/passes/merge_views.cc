@@ -80,7 +80,7 @@ void merge_all(Block& kernel, const Block& section, PassContext& context) {
 }  // namespace
 
 void describe(MergeViewsOptions& options, OptionFields& fields) {
-  fields.add("reqs", options.reqs, "tags that a kernel must have");
+  fields.tags("reqs", options.reqs, "tags that a kernel must have");
 }
 
 Status merge_views(stripe::Program& program, const MergeViewsOptions& options,
