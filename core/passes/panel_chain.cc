@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "stria/pass/tensor_names.h"
 #include "stria/passes/written_nest.h"
 
 namespace stria::passes {
@@ -53,10 +52,19 @@ bool is_viewed_once(const Block& block, const std::string& name, const Block& in
   });
 }
 
-bool writes(const Block& kernel, const std::string& tensor, const TensorNames& names) {
+// Are the section's refinements views of one tensor? The program's tensors have their own names.
+bool is_same_tensor(const Block& section, const std::string& a, const std::string& b) {
+  if (a == b) return true;
+  const Refinement* one = section.find_ref(a);
+  const Refinement* other = section.find_ref(b);
+  return one && other && one->dir != RefDir::none && other->dir != RefDir::none &&
+         one->from == other->from;
+}
+
+bool writes(const Block& kernel, const std::string& tensor, const Block& section) {
   return std::any_of(kernel.refs.begin(), kernel.refs.end(), [&](const Refinement& ref) {
     return ref.dir != RefDir::in && ref.dir != RefDir::none &&
-           names.of(ref.from) == names.of(tensor);
+           is_same_tensor(section, ref.from, tensor);
   });
 }
 
@@ -108,7 +116,7 @@ std::optional<PanelChain> panel_chain(const std::vector<const Block*>& path,
     into = view->from;
   }
   out.tensor = section.find_ref(into);
-  if (!out.tensor || writes(*path[2], into, TensorNames().inside(*path[0]).inside(section)))
+  if (!out.tensor || writes(*path[2], into, section))
     return std::nullopt;
   out.is_const = out.tensor->is_const && !section.tags.has("prologue");
   return out;
