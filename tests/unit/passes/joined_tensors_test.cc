@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors joined of pieces, at random: as a chain of defaults and as a sum, of any rank, type, axis
+// and sizes, with pieces that overlap and gaps between them. What they hold is put together here
+// byte by byte; then the passes that join kernels keep it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "stria/base/text.h"
+#include "stria/passes/all_passes.h"
+#include "tile_program.h"
+
+namespace stria::passes {
+namespace {
+
+constexpr DataType kTypes[] = {DataType::fp32, DataType::fp16, DataType::bf16, DataType::fp64,
+                               DataType::i8,   DataType::u16,  DataType::i32,  DataType::u64};
+
+constexpr const char* kJoin =
+    R"([{{"join_pieces": {{"parts": {}, "max_refs": {}}}}}, {{"thread": {{"min_work": 1}}}},
+        {{"merge_views": {{}}}}, {{"split_interior": {{}}}}, {{"agg_init": {{}}}}, {{"prune": {{}}}}])";
+
+struct Piece {
+  std::string name;
+  std::vector<int64_t> sizes, begin;
+};
+
+struct Joined {
+  std::vector<int64_t> sizes;
+  std::vector<Piece> pieces;
+  bool sum = false;
+  DataType type = DataType::fp32;
+
+  std::string text() const {
+    std::string parameters, statements, before = "D", all;
+    for (size_t n = 0; n < pieces.size(); ++n) {
+      const Piece& piece = pieces[n];
+      std::vector<std::string> dims, at, in, whole;
+      for (size_t d = 0; d < sizes.size(); ++d) {
+        dims.push_back(fmt::format("N{}_{}", n, d));
+        in.push_back(fmt::format("i{}", d));
+        at.push_back(fmt::format("i{} + {}", d, piece.begin[d]));
+        whole.push_back(std::to_string(sizes[d]));
+      }
+      parameters += fmt::format(", {}[{}]", piece.name, join(dims, ", "));
+      const bool last = n + 1 == pieces.size();
+      const std::string target = last && !sum ? "R" : fmt::format("X{}", n);
+      statements +=
+          fmt::format("{}[{} : {}] = =({}[{}]){};\n", target, join(at, ", "), join(whole, ", "),
+                      piece.name, join(in, ", "), sum ? "" : " default " + before);
+      before = target;
+      all += (n == 0 ? "" : " + ") + target;
+    }
+    if (sum) statements += fmt::format("R = {};\n", all);
+    return fmt::format("function (D{}) -> (R) {{\n{}}}\n", parameters, statements);
+  }
+};
+
+Joined random_joined(std::mt19937& dice) {
+  auto below = [&](int64_t n) { return static_cast<int64_t>(dice() % static_cast<uint64_t>(n)); };
+  Joined out;
+  out.type = kTypes[below(std::size(kTypes))];
+  out.sum = below(2) == 0;
+  const int64_t rank = 1 + below(4), axis = below(rank), count = 2 + below(6);
+  const bool apart = out.sum || below(3) > 0;
+  for (int64_t d = 0; d < rank; ++d) out.sizes.push_back(d == axis ? 0 : 1 + below(4));
+  int64_t next = below(2);
+  for (int64_t n = 0; n < count; ++n) {
+    Piece piece{fmt::format("P{}", n), out.sizes, std::vector<int64_t>(out.sizes.size())};
+    const size_t a = static_cast<size_t>(axis);
+    piece.sizes[a] = 1 + below(9);
+    piece.begin[a] = apart ? next : std::max<int64_t>(0, next - below(4));
+    next = std::max(next, piece.begin[a] + piece.sizes[a]) + (below(4) == 0 ? 1 : 0);
+    out.pieces.push_back(std::move(piece));
+  }
+  out.sizes[static_cast<size_t>(axis)] = next + below(2);
+  // In any order: the last one wins.
+  std::shuffle(out.pieces.begin(), out.pieces.end(), dice);
+  return out;
+}
+
+// What the program should compute of its inputs.
+std::vector<uint8_t> put_together(const Joined& joined, TileProgram& program) {
+  const size_t bytes = static_cast<size_t>(byte_size(joined.type));
+  const TensorShape shape = dense_shape(joined.type, joined.sizes);
+  std::vector<uint8_t> out;
+  for (const TestTensor& input : program.inputs)
+    if (input.name == "D" && !joined.sum) out = input.bytes;
+  out.resize(static_cast<size_t>(shape.span_bytes()));  // an input has room behind it
+  for (const Piece& piece : joined.pieces) {
+    const auto input = std::find_if(program.inputs.begin(), program.inputs.end(),
+                                    [&](const TestTensor& t) { return t.name == piece.name; });
+    for (size_t e = 0; e < static_cast<size_t>(input->shape.element_count()); ++e) {
+      int64_t rest = static_cast<int64_t>(e), to = 0;
+      for (size_t d = piece.sizes.size(); d-- > 0;) {
+        to += (rest % piece.sizes[d] + piece.begin[d]) * shape.dims[d].stride;
+        rest /= piece.sizes[d];
+      }
+      std::copy_n(
+          input->bytes.begin() + static_cast<std::ptrdiff_t>(e * bytes), bytes,
+          out.begin() + static_cast<std::ptrdiff_t>(to) * static_cast<std::ptrdiff_t>(bytes));
+    }
+  }
+  return out;
+}
+
+TEST(JoinedTensors, HoldTheirPieces) {
+  std::mt19937 dice(31);
+  std::map<std::string, int64_t> counters;
+  const HardwareModel model = small_model(16, 8);
+  size_t fewest = 0;
+  for (int n = 0; n < 200; ++n) {
+    const Joined joined = random_joined(dice);
+    std::map<std::string, tile::TensorType> types = {{"D", {joined.type, joined.sizes}}};
+    for (const Piece& piece : joined.pieces) types[piece.name] = {joined.type, piece.sizes};
+    auto program = make_program(joined.text(), types);
+    ASSERT_TRUE(program.ok()) << program.status().message() << joined.text();
+    std::vector<uint8_t> result(
+        static_cast<size_t>(dense_shape(joined.type, joined.sizes).span_bytes()));
+    std::vector<interp::TensorArg> args;
+    for (TestTensor& input : program->inputs) args.push_back(input.arg());
+    args.push_back({"R", result.data(), dense_shape(joined.type, joined.sizes)});
+    const Status status = interp::interpret(program->generic, args);
+    ASSERT_TRUE(status.ok()) << status.message();
+    ASSERT_EQ(result, put_together(joined, *program)) << joined.text();
+    // No piece is copied on: one kernel each, beside those of what nobody writes.
+    const size_t kernels = program->generic.main()->stmts.size();
+    EXPECT_LE(kernels, joined.pieces.size() + joined.pieces.size() * 2 + 1) << joined.text();
+    fewest += kernels <= joined.pieces.size();
+    for (const int parts : {0, 1, 3})
+      ASSERT_EQ(wrong_step(fmt::format(fmt::runtime(kJoin), parts, n % 2 == 0 ? 32 : 5), {}, model,
+                           *program, &counters),
+                "")
+          << parts << " parts\n"
+          << joined.text();
+    ASSERT_EQ(wrong_step(cpu_pipeline(), {{"MIN_WORK", "1"}}, model, *program, &counters), "")
+        << joined.text();
+  }
+  EXPECT_GT(fewest, 20U);
+  EXPECT_GT(counters["join_pieces: pieces_joined"], 500);
+  EXPECT_GT(counters["merge_views: views_merged"], 300);
+}
+
+// 150 pieces are 150 kernels as written, and a few after joining; a chain copied them 449 times.
+TEST(JoinedTensors, ManyPiecesAreFewKernels) {
+  Joined joined;
+  joined.sizes = {600};
+  std::map<std::string, tile::TensorType> types = {{"D", {joined.type, joined.sizes}}};
+  for (int64_t n = 0; n < 150; ++n) {
+    joined.pieces.push_back({fmt::format("P{}", n), {4}, {4 * n}});
+    types[joined.pieces.back().name] = {joined.type, {4}};
+  }
+  for (const bool sum : {false, true}) {
+    joined.sum = sum;
+    auto generic = lower_text(joined.text(), types);
+    ASSERT_TRUE(generic.ok()) << generic.status().message();
+    EXPECT_EQ(generic->main()->stmts.size(), 150U);
+    const HardwareModel model = small_model(16, 8);
+    auto steps = parse_pipeline({"cpu", cpu_pipeline()}, {}, model, all_passes());
+    ASSERT_TRUE(steps.ok()) << steps.status().message();
+    auto reports = run_pipeline(*generic, *steps, model, {});
+    ASSERT_TRUE(reports.ok()) << reports.status().message();
+    EXPECT_LE(generic->main()->stmts.size(), 10U);
+  }
+}
+
+// -0.0 + 0.0 is 0.0, in a sum that is a join as in any other.
+TEST(JoinedTensors, SumsMakeZeroOfMinusZero) {
+  const std::string text =
+      "function (A[N], B[N]) -> (R) {\n  X[i : 4] = =(A[i]);\n  Y[i + 2 : 4] = =(B[i]);\n  R = X + "
+      "Y;\n}\n";
+  const Scalar minus = Scalar::of_float(DataType::fp32, -0.0);
+  auto program = make_program(text, {{"A", {DataType::fp32, {2}}}, {"B", {DataType::fp32, {2}}}},
+                              {{"A", {minus, minus}}, {"B", {minus, minus}}});
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  EXPECT_EQ(program->generic.main()->stmts.size(), 2U);
+  std::vector<uint8_t> result(16, 0xff);
+  std::vector<interp::TensorArg> args;
+  for (TestTensor& input : program->inputs) args.push_back(input.arg());
+  args.push_back({"R", result.data(), dense_shape(DataType::fp32, {4})});
+  ASSERT_TRUE(interp::interpret(program->generic, args).ok());
+  EXPECT_EQ(result, std::vector<uint8_t>(16, 0));
+}
+
+}  // namespace
+}  // namespace stria::passes
