@@ -67,6 +67,8 @@ const std::map<std::string, std::vector<std::string>>& given_sets() {
       {"pack_inputs", {R"({"memory": "SRAM", "reads": 1, "min_range": 2})"}},
       {"prefetch_block", {R"({"memory": "SRAM", "percent": 0})"}},
       {"prefetch_tile", {R"({"memory": "SRAM", "percent": 0})"}},
+      {"join_pieces", {R"({"reqs": ["kernel"]})", R"({"reqs": ["kernel"], "parts": 0})"}},
+      {"merge_views", {"{}"}},
       {"delay_stores",
        {R"({"stream": false, "functions": ["tanh", "mul", "neg", "abs", "relu", "ident", "add"]})"}},
       {"prefetch_next",
@@ -148,6 +150,7 @@ const std::map<std::string, std::vector<std::string>>& given_sets() {
 // Passes that work on what another one makes: that one, run before.
 const std::map<std::string, std::string>& steps_before() {
   static const std::map<std::string, std::string> steps = {
+      {"merge_views", R"({"join_pieces": {"reqs": ["kernel"]}})"},
       {"barrier", R"({"thread": {"group": "CONV", "threads": 4}})"},
       {"distribute", R"({"fusion": {"local": true, "recompute": "never"}})"},
       {"fusion", R"({"cache": {"reqs": ["kernel"]}})"},
