@@ -311,6 +311,7 @@ class SectionJoiner {
   }
 
   void add(Piece piece) {
+    if (pieces_.empty()) first_ = section_.stmts.size();
     read_.insert(piece.tensors.begin(), piece.tensors.end());
     pieces_.push_back(std::move(piece));
   }
@@ -332,7 +333,10 @@ class SectionJoiner {
     std::vector<Piece> pieces = std::move(pieces_);
     pieces_.clear();
     if (pieces.size() < 2) {
-      for (Piece& piece : pieces) section_.stmts.push_back(std::move(piece.stmt));
+      // One alone stays where it was.
+      for (Piece& piece : pieces)
+        section_.stmts.insert(section_.stmts.begin() + static_cast<std::ptrdiff_t>(first_),
+                              std::move(piece.stmt));
       return;
     }
     context_.count("pieces_joined", static_cast<int64_t>(pieces.size()));
@@ -347,6 +351,7 @@ class SectionJoiner {
   PassContext& context_;
   std::vector<Piece> pieces_;   // of the kernel that is being joined
   std::set<std::string> read_;  // allocations that these read
+  size_t first_ = 0;            // where the first of these stood
 };
 
 }  // namespace

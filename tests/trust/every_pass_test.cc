@@ -26,7 +26,8 @@ namespace {
 const EvaluateIntrinsic kEvaluate = evaluate;
 
 // What these look for is in few generated programs, or in none.
-const std::set<std::string> kFindsNothing = {"delay_stores", "pack_inputs", "pad", "swizzle",
+const std::set<std::string> kFindsNothing = {"delay_stores", "join_pieces", "merge_views",
+                                             "pack_inputs",  "pad",         "swizzle",
                                              "winograd"};
 
 struct PassRecord {
