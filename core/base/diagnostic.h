@@ -38,7 +38,8 @@ struct Diagnostic {
 };
 
 // "name:line:column: error: message\n  source line\n     ^~~~\n". Control characters and bytes that
-// are no UTF-8 are shown as \x1b; tabs as blanks.
+// are no UTF-8 are shown as \x1b; tabs as blanks. A long name or message is cut, of a long line the
+// part round the caret is shown.
 std::string render(const SourceText& source, const Diagnostic& diagnostic);
 
 // Collects messages about one text; a reader goes on after an error to report several.
@@ -51,9 +52,10 @@ class Diagnostics {
   bool has_errors() const { return error_count_ > 0; }
   size_t error_count() const { return error_count_; }
   const std::vector<Diagnostic>& all() const { return all_; }
-  // All messages rendered, in order of their place in the text.
+  // The messages rendered, in order of their place in the text: as many as fit in kMaxMessageBytes,
+  // and how many more there are.
   std::string to_string() const;
-  // Only warnings, rendered; "" if there are none.
+  // The same of warnings only; "" if there are none.
   std::string warnings() const;
   // Ok without errors; otherwise `code` with all rendered messages.
   Status status(StatusCode code = StatusCode::invalid_argument) const;

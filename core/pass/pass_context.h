@@ -29,7 +29,8 @@ struct StepReport {
   std::vector<std::string> undecided;
   double milliseconds = 0;
   // "matched nothing (…)" with the notes, "2 matched, 1 changed; blocks_tiled 1", with the notes if
-  // `verbose`. No time: the text is the same in every run.
+  // `verbose`. No time: the text is the same in every run. The summary and each note are cut to
+  // kMaxMessageBytes.
   std::string to_string(bool verbose = false) const;
 };
 
