@@ -44,12 +44,18 @@ constexpr const char* kModel =
 
 TEST_F(Hw, PrintsTheMergedModelWithEachFieldsOrigin) {
   folder_.write("m.json", kModel);
+  // What --set takes is listed, with what the file says of it, which is not that much here.
+  const std::string parameters =
+      "\nparameters of 'm.json' (--set NAME=VALUE): name, default, legal values\n"
+      "  NUM_SRAM  2  anything\n";
   EXPECT_EQ(out_of("hw m.json"),
             "/clock_mhz = 700           (m.json:3, default)  a guess\n"
-            "/mem_units/SRAM/count = 2  (m.json:4, default)\n");
+            "/mem_units/SRAM/count = 2  (m.json:4, default)\n" +
+                parameters);
   EXPECT_EQ(out_of("hw m.json --set NUM_SRAM=16"),
             "/clock_mhz = 700            (m.json:3, default)         a guess\n"
-            "/mem_units/SRAM/count = 16  (m.json:4, --set NUM_SRAM)\n");
+            "/mem_units/SRAM/count = 16  (m.json:4, --set NUM_SRAM)\n" +
+                parameters);
   const auto json = nlohmann::json::parse(out_of("hw m.json --set NUM_SRAM=16 --json"));
   EXPECT_EQ(json["mem_units"]["SRAM"]["count"], 16);
   EXPECT_EQ(json["source"]["clock_mhz"], "a guess");

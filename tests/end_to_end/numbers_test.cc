@@ -14,10 +14,13 @@ using testing::HasSubstr;
 
 class Numbers : public testing::Test {
  protected:
-  // `arguments` with the option's value as one word more, "--option=VALUE".
+  // `arguments` with one word more, "--option=VALUE"; an empty value is a word of its own.
   Ended with(const std::string& arguments, const std::string& option, const std::string& value) {
     std::vector<std::string> all = words(arguments);
-    all.push_back(option + "=" + value);
+    if (value.empty())
+      all.insert(all.end(), {option, ""});
+    else
+      all.push_back(option + "=" + value);
     return folder_.stria(all);
   }
   Folder folder_;
