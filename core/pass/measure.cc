@@ -27,7 +27,7 @@ json key_of(const Measure& measure, const HardwareModel& model, const stripe::Pr
 }
 
 std::optional<double> kept(const std::filesystem::path& file, const json& key) {
-  const Result<std::string> text = read_file(file, size_t{1} << 24);
+  const Result<std::string> text = read_file(file, size_t{1} << 24, {.writer = {}, .bytes = {}});
   if (!text.ok()) return {};
   const json entry = json::parse(*text, nullptr, false);
   if (!entry.is_object() || entry.size() != 3 || entry.value("version", json()) != kVersion ||

@@ -41,7 +41,7 @@ std::string host_rates_key(const Processor& processor) {
 std::optional<HostRates> read_host_rates(const std::filesystem::path& folder,
                                          const std::string& key) {
   constexpr size_t kMaxBytes = 1 << 16;
-  auto text = read_file(file_of(folder, key), kMaxBytes);
+  auto text = read_file(file_of(folder, key), kMaxBytes, {.writer = {}, .bytes = {}});
   if (!text.ok()) return std::nullopt;
   const json root = json::parse(*text, nullptr, false);
   if (!root.is_object() || root.value("key", json()) != key) return std::nullopt;

@@ -132,6 +132,8 @@ TEST_F(OutputFiles, SeveralFilesAreFormattedAllOrNone) {
   fs::create_symlink("../sub/none/x.tile", at("sub/three.tile"));
   expect_refused(1, "fmt -i one.tile sub/three.tile", "three.tile");
   EXPECT_EQ(folder_.read("one.tile"), before);
+  ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
+  expect_refused(2, "fmt -i one.tile pipe", "-i: 'pipe' is no file that could be rewritten");
   fs::create_symlink("one.tile", at("same.tile"));
   EXPECT_EQ(folder_.stria(words("fmt -i one.tile same.tile ./one.tile two.tile")).code, 0);
   EXPECT_EQ(folder_.read("one.tile"), "function (A[N]) -> (R) {\n  R = A;\n}\n");

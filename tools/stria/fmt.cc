@@ -33,6 +33,10 @@ Outcome fmt_files(const FmtOptions& options) {
     return Outcome(ExitCode::usage, invalid_argument("--check and -i exclude each other"));
   if (options.files.size() > 1 && !options.in_place && !options.check)
     return Outcome(ExitCode::usage, invalid_argument("several files need -i or --check"));
+  for (const std::string& path : options.files)
+    if (options.in_place && is_stream(path))
+      return Outcome(ExitCode::usage, invalid_argument("-i: '{}' is no file that could be rewritten",
+                                                       shown_name(path)));
   // All are read before any is written.
   std::vector<Formatted> all;
   for (const std::string& path : options.files) {
@@ -48,10 +52,6 @@ Outcome fmt_files(const FmtOptions& options) {
   OutputSet written;
   for (size_t i = 0; i < all.size(); ++i) {
     const std::string& path = options.files[i];
-    if (options.in_place && is_stream(path))
-      return Outcome(
-          ExitCode::usage,
-          invalid_argument("-i: '{}' is no file that could be rewritten", shown_name(path)));
     if (all[i].before == all[i].after) continue;
     different.push_back(shown_name(path));
     if (!options.in_place) continue;

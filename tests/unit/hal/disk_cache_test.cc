@@ -132,6 +132,24 @@ TEST_F(DiskCacheTest, AFolderThatOthersMayWriteIsNotUsed) {
   EXPECT_EQ(DiskCache(link).get("key"), std::nullopt);
 }
 
+TEST_F(DiskCacheTest, WhatIsNoFileIsAMissAtOnceAndIsReplaced) {
+  const auto begin = std::chrono::steady_clock::now();
+  DiskCache cache(folder_);
+  cache.put("key", "value");
+  const std::filesystem::path file = files().at(0);
+  std::filesystem::remove(file);
+  ASSERT_EQ(mkfifo(file.c_str(), 0600), 0);
+  EXPECT_EQ(cache.get("key"), std::nullopt);
+  cache.put("key", "value");
+  EXPECT_EQ(cache.get("key"), "value");
+  std::filesystem::remove(file);
+  std::filesystem::create_symlink("/dev/zero", file);
+  EXPECT_EQ(cache.get("key"), std::nullopt);
+  cache.put("key", "value");
+  EXPECT_EQ(cache.get("key"), "value");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+}
+
 TEST_F(DiskCacheTest, WhereNothingCanBeKeptNothingFails) {
   DiskCache none("");
   none.put("key", "value");
