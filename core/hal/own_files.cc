@@ -3,12 +3,21 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <sys/auxv.h>
+
+#include "stria/hal/trust.h"
 
 namespace stria::hal {
 
 std::filesystem::path own_executable() {
   std::error_code error;
-  return std::filesystem::read_symlink("/proc/self/exe", error);
+  std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error) return path;
+  // Without /proc, the name that it was started by: whoever started it chose that.
+  const char* name = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
+  if (name == nullptr || is_elevated()) return {};
+  path = std::filesystem::canonical(name, error);
+  return error ? std::filesystem::path() : path;
 }
 
 std::filesystem::path own_library() {

@@ -6,7 +6,7 @@
 
 namespace stria::hal {
 
-// "" where /proc is not there.
+// The file that this process runs; "" if the system does not say.
 std::filesystem::path own_executable();
 
 // The shared library that this code was linked into; "" if that is the executable itself.

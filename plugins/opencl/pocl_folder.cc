@@ -165,6 +165,7 @@ Status check_code_folder(const fs::path& folder) {
 Result<std::unique_ptr<PoclFolder>> PoclFolder::take(const fs::path& base, uint64_t limit) {
   std::error_code error;
   fs::create_directories(base.parent_path(), error);
+  if (error) return failure(base.parent_path(), "cannot be made", error.value());
   if (::mkdir(base.c_str(), S_IRWXU) != 0 && errno != EEXIST)
     return failure(base, "cannot be made", errno);
   struct stat info {};

@@ -266,6 +266,30 @@ void mounted(const char* at, unsigned long flags, const char* options) {
     ::_exit(125);
 }
 
+TEST_F(Surroundings, ProcIsNotMounted) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to mount file systems";
+  expect_well([] { mounted("/proc", 0, "size=1m"); });
+}
+
+TEST_F(Surroundings, NothingCanBeWritten) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to mount file systems";
+  // Where temporary files lie may be a file system of its own.
+  const Before read_only = [here = folder_.path(".").string()] {
+    if (::unshare(CLONE_NEWNS) != 0 ||
+        ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount(here.c_str(), here.c_str(), nullptr, MS_BIND, nullptr) != 0 ||
+        ::mount(nullptr, here.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY, nullptr) != 0 ||
+        ::mount(nullptr, "/", nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY, nullptr) != 0 ||
+        ::chdir(here.c_str()) != 0)
+      ::_exit(125);
+    ::unsetenv("POCL_CACHE_DIR");
+  };
+  expect_well(read_only);
+  const Ended unwritten = run("reference", read_only, "--output C=c.npy");
+  EXPECT_EQ(unwritten.code, 1);
+  EXPECT_THAT(unwritten.err, HasSubstr("Read-only file system"));
+}
+
 TEST_F(Surroundings, PoclsFolder) {
   const fs::path cache = folder_.path("cache");
   fs::create_directory(cache);
