@@ -38,8 +38,8 @@ Result<Programs> Programs::load(const std::vector<PassInfo>& passes) {
 DrawnProgram Programs::draw(uint64_t number) const {
   Dice dice(number);
   DrawnProgram out;
-  const size_t chance = dice.below(10);
-  if (chance < 5) {
+  const size_t chance = dice.below(20);
+  if (chance < 11) {
     out.kind = "legal";
     out.name = fmt::format("legal program {}", number);
     LegalOptions small;
@@ -52,7 +52,7 @@ DrawnProgram Programs::draw(uint64_t number) const {
   out.program = tile_program(number);
   out.machine = dice.below(machines_.size());
   const std::vector<PipelineStep>& steps = machines_[out.machine].shipped.steps;
-  const size_t begun = chance < 7 || steps.empty() ? 0 : 1 + dice.below(steps.size());
+  const size_t begun = chance < 15 || steps.empty() ? 0 : 1 + dice.below(steps.size());
   for (size_t i = 0; i < begun; ++i) out.begins.push_back(steps[i].json);
   out.kind = begun > 0 ? "begun" : "tile";
   if (begun > 0) out.name += fmt::format(", {} steps of {}", begun, machines_[out.machine].name);

@@ -10,8 +10,23 @@ namespace {
 
 using nlohmann::json;
 
+// Percent of the steps of a pass that changed a program in a long run: where learning begins. Those
+// that are not here did so less often.
+double known_before(const std::string& pass) {
+  static const std::map<std::string, int> percents = {
+      {"agg_init", 45}, {"autotile", 50}, {"block_reduction", 65}, {"cache", 40},
+      {"common_subexpression", 50}, {"compute_deps", 85}, {"constant_fold", 70},
+      {"constraint_reduction", 50}, {"dead_code", 80}, {"locate_block", 60},
+      {"locate_inner_block", 60}, {"locate_memory", 75}, {"memory_placement", 80}, {"pack_panels",
+      55}, {"partition_compute", 50}, {"partition_memory", 30}, {"prune", 70},
+      {"rewrite_locations", 45}, {"schedule", 65}, {"tensorize", 50}, {"thread", 45}, {"unroll",
+      50}};
+  const auto at = percents.find(pass);
+  return at == percents.end() ? 0.15 : at->second / 100.0;
+}
+
 // No pass is drawn less often than this share of what an always successful one is.
-constexpr double kFloor = 0.004;
+constexpr double kFloor = 0.003;
 constexpr size_t kLook = 4;   // steps behind one that say whether it is a dead end
 constexpr size_t kKept = 40;  // options that worked, for each pass
 
@@ -88,7 +103,8 @@ DrawnStep GuidedDraw::of_recipe(const std::string& step, const std::string& stat
 
 double GuidedDraw::rate(const std::string& state, size_t pass) const {
   const Tally& all = by_pass_[pass];
-  const double known = share(static_cast<double>(all.changed), static_cast<double>(all.drawn), 0.5, 2);
+  const double known = share(static_cast<double>(all.changed), static_cast<double>(all.drawn),
+                             known_before(passes_[pass].name), 20);
   const auto at = by_state_.find({state, pass});
   if (at == by_state_.end()) return known;
   return share(static_cast<double>(at->second.changed), static_cast<double>(at->second.drawn),
@@ -116,10 +132,11 @@ size_t GuidedDraw::draw_pass(const std::string& state, const std::vector<int64_t
         worth(fmt::format("{}/{}", state, std::min<int64_t>(uses[p], 3)), p, behind);
     // What the pipeline has often comes less often, so that pipelines have many passes, and so does
     // what has just left the program alone.
-    double weight = known * known * known / static_cast<double>(1 + uses[p] + 4 * in_vain_[p]);
+    double weight = known * known * known * known / static_cast<double>(1 + uses[p] + 4 * in_vain_[p]);
     if (placed && passes_[p].needs == PassNeeds::before_placement) weight = 0;
     // Most passes run before these.
     if (!placed && places(passes_[p].name)) weight /= static_cast<double>(1 + behind * behind);
+    if (passes_[p].name == "compute_deps") weight /= 1 + static_cast<double>(behind) / 4;
     weight += kFloor / (placed && passes_[p].needs == PassNeeds::before_placement ? 4 : 1);
     sum += weight;
     weights.push_back(weight);
