@@ -30,8 +30,11 @@ class Writer {
     std::vector<std::string> near;  // by stay
     for (const Stay& stay : plan_.stays)
       near.push_back(plan_.tensors[stay.tensor].buffer ? "" : add_buffer(stay));
+    // All are found before one is placed, which may change what is found.
+    std::vector<std::pair<const Stay*, OwnBuffer>> own;
     for (const Stay& stay : plan_.stays)
-      if (plan_.tensors[stay.tensor].buffer) place_own(stay);
+      if (plan_.tensors[stay.tensor].buffer) own.emplace_back(&stay, own_buffer(stay));
+    for (const auto& [stay, buffer] : own) place_own(*stay, buffer);
     std::vector<Statement> old = std::move(block_.stmts);
     block_.stmts.clear();
     std::vector<std::vector<size_t>> users(plan_.stays.size());  // of each stay
@@ -84,10 +87,13 @@ class Writer {
     return location;
   }
 
-  void place_own(const Stay& stay) {
+  OwnBuffer own_buffer(const Stay& stay) {
     const NearTensor& tensor = plan_.tensors[stay.tensor];
     Block& kernel = *block_.stmts[tensor.uses[0].kernel].block();
-    const OwnBuffer buffer = own_buffers(kernel, memory())[*tensor.buffer];
+    return own_buffers(kernel, memory())[*tensor.buffer];
+  }
+
+  void place_own(const Stay& stay, const OwnBuffer& buffer) {
     if (buffer.bank < 0) buffer.ref->location = location_of(stay);
     buffer.ref->offset_bytes = stay.begin;
     buffer.ref->tags.set(kPlacedNear);

@@ -39,7 +39,7 @@ DrawnProgram Programs::draw(uint64_t number) const {
   Dice dice(number);
   DrawnProgram out;
   const size_t chance = dice.below(20);
-  if (chance < 11) {
+  if (chance < 12) {
     out.kind = "legal";
     out.name = fmt::format("legal program {}", number);
     LegalOptions small;

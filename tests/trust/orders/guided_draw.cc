@@ -26,7 +26,7 @@ double known_before(const std::string& pass) {
 }
 
 // No pass is drawn less often than this share of what an always successful one is.
-constexpr double kFloor = 0.003;
+constexpr double kFloor = 0.0022;
 constexpr size_t kLook = 4;   // steps behind one that say whether it is a dead end
 constexpr size_t kKept = 40;  // options that worked, for each pass
 
