@@ -31,6 +31,14 @@ bool locations_matter(const Block& kernel, bool located = false) {
   });
 }
 
+// Of what the verifier says, the first broken rule without its place.
+std::string rule_of(const std::string& broken) {
+  const std::string line = broken.substr(0, broken.find('\n'));
+  const size_t statement = line.rfind("`: "), path = line.find(": ");
+  if (statement != std::string::npos) return line.substr(statement + 3);
+  return path == std::string::npos ? line : line.substr(path + 2);
+}
+
 }  // namespace
 
 void LocationChanges::set(stripe::Location& location, stripe::Location then) {
@@ -67,7 +75,7 @@ Status LocationChanges::settle(stripe::Program& program, Block& section, PassCon
     asked.inside = asked.poison = false;
     if (probe->undecided(*kernel, asked)) continue;
     inside(*kernel, true);
-    context.skipped(kernel->name, probe->broken().substr(0, probe->broken().find('\n')));
+    context.skipped(kernel->name, rule_of(probe->broken()));
   }
   return {};
 }
