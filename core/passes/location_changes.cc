@@ -12,13 +12,24 @@ namespace {
 
 using stripe::Block;
 
+// Numbers by an index have to be within the unit's count, where they are a memory's.
+bool numbers_by_index(const stripe::Location& location) {
+  return std::any_of(
+      location.path.begin(), location.path.end(), [](const stripe::LocationUnit& unit) {
+        return std::any_of(unit.units.begin(), unit.units.end(),
+                           [](const Affine& form) { return !form.is_constant(); });
+      });
+}
+
 // Can a location break a rule there? The rules are about barriers, lanes, what lanes hold, points
 // under way and instructions of units.
 bool locations_matter(const Block& kernel, bool located = false) {
   if (kernel.tags.has("pipeline") || kernel.tags.has("stencil")) return true;
-  for (const stripe::Refinement& ref : kernel.refs)
+  for (const stripe::Refinement& ref : kernel.refs) {
+    if (numbers_by_index(ref.location)) return true;
     for (const stripe::LocationUnit& unit : ref.location.path)
       if (!unit.owners.empty()) return true;
+  }
   const std::vector<stripe::LocationUnit>& path = kernel.location.path;
   const bool numbers = std::any_of(path.begin(), path.end(), [](const stripe::LocationUnit& unit) {
     return !unit.units.empty();

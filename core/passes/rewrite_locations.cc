@@ -4,6 +4,7 @@
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/located_unit.h"
 #include "stria/passes/location_changes.h"
+#include "stria/stripe/printer.h"
 
 namespace stria::passes {
 namespace {
@@ -43,7 +44,11 @@ class LocationRewriter {
       then.path.insert(then.path.end(),
                        location.path.begin() + static_cast<ptrdiff_t>(rule.prefix.path.size()),
                        location.path.end());
-      changes_.set(location, std::move(then));
+      // Numbers that stay may be beyond the other unit's count.
+      if (Status fits = check_location(context_.model(), use, fmt::format("/rewrites/{}", i), then); !fits.ok())
+        context_.skipped(to_string(location), fits.message());
+      else
+        changes_.set(location, std::move(then));
       return {};
     }
     return {};
