@@ -94,6 +94,12 @@ class ParentFuser {
                         [&](const std::string& tag) { return block.tags.has(tag); });
   }
 
+  // One block for both has the location of one: what the other loads stands beside its lanes (S11).
+  bool would_stand_beside_lanes(const Block& a, const Block& b) const {
+    const bool located = !parent_.location.empty() || !a.location.empty() || !b.location.empty();
+    return located && (holds_numbered_blocks(a) || holds_numbered_blocks(b));
+  }
+
   // Makes one block of both, in the place of the second one.
   bool try_pair(Entry& first, Entry& second) {
     Block* a = first.stmt.block();
@@ -103,6 +109,8 @@ class ParentFuser {
     if (plan.tensor.empty() && plan.reason.empty()) return false;  // they have nothing in common
     context_.matched();
     const std::string pair = fmt::format("{} and {}", a->name, b->name);
+    if (plan.reason.empty() && would_stand_beside_lanes(*a, *b))
+      plan.reason = "it would stand beside the lane blocks of the other";
     if (plan.reason.empty()) plan.reason = against(*a, *b, plan);
     if (plan.reason.empty()) plan.reason = too_long(first, second);
     if (!plan.reason.empty()) {
