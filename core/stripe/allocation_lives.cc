@@ -71,7 +71,8 @@ void AllocationLives::scan(const Block& block, const Node* parent, size_t positi
 
   const std::map<std::string, Interval> box = block.index_box(around);
   const auto users = users_of(block);
-  const size_t begin_of_all = all_.size(), begin = statements_;
+  const size_t begin_of_all = all_.size();
+  size_t begin = statements_;
   for (const Refinement& ref : block.refs) {
     if (ref.dir != RefDir::none) continue;
     LiveAllocation allocation{&ref, &block, 0, 0, 0};
@@ -98,6 +99,8 @@ void AllocationLives::scan(const Block& block, const Node* parent, size_t positi
     if (const Block* inner = block.stmts[i].block()) scan(*inner, &node, i, box);
     times.emplace_back(at, statements_ - 1);
   }
+  // What a block without statements allocates is alive where that block stands.
+  if (statements_ == begin && begin > 0) --begin;
   const size_t end = std::max(begin, statements_ - (statements_ > begin ? 1 : 0));
   for (size_t a = begin_of_all; a < all_.size(); ++a) {
     const bool own = a < end_of_own;
