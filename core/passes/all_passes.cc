@@ -66,7 +66,7 @@ namespace {
 
 // These make all dependencies, or change none of what decides them.
 bool makes_dependencies(const std::string& pass) {
-  return pass == "compute_deps" || pass == "memory_placement" || pass == "schedule";
+  return pass == "compute_deps" || pass == "memory_placement";
 }
 
 // A pass after which every #deps block has the dependencies that it needs.
