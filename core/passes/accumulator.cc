@@ -186,9 +186,11 @@ void split_lanes(Block& block, const std::string& lane, const std::vector<std::s
 // Puts the accumulator in place of the view `view` that the block has of the tensor, and of all
 // views of that inside.
 void redirect(Block& block, size_t ref_position, bool outermost, const AccumulatorPlan& plan,
-              const Layout& layout, const std::string& acc, const stripe::Aggregation& agg) {
+              const Layout& layout, const std::string& from, const stripe::Aggregation& agg) {
   const Refinement old = block.refs[ref_position];
-  Refinement out = accumulator_view(layout, acc, acc, RefDir::inout,
+  // The block may have two views of it.
+  const std::string acc = block.find_ref(from) ? block.fresh_name(from) : from;
+  Refinement out = accumulator_view(layout, from, acc, RefDir::inout,
                                     outermost ? shifted(old.access, layout.lowest) : old.access);
   for (size_t d = 0; d < layout.own_dim.size(); ++d)
     if (layout.own_dim[d] >= 0)
