@@ -92,6 +92,9 @@ class Localizer {
     }
     if (buffer.swizzle || buffer.offset_bytes != 0) return "it has been placed";
     if (names_index(buffer.location)) return "its location names an index of its block";
+    if (buffer.location.empty() && !view->location.empty() &&
+        !view->location.path.back().owners.empty())
+      return "its block sees it as held by lanes";
     if (!sees_disjoint_parts(*user, *view)) return "its parts at different points overlap";
     if (!keeps_aggregation(*user, *view)) return "the view decides where an aggregation starts";
     for (const Dim& dim : view->shape.dims)
