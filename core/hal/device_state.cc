@@ -43,7 +43,7 @@ PluginState::~PluginState() {
 Status PluginState::thrown(std::string_view slot) const {
   Status status = make_error(kPluginFault, "plugin {}: {}: an exception came out of the plugin",
                              manifest.id, slot);
-  if (const auto& log = services->host().functions().log) log(LogLevel::error, status.message());
+  services->log(LogLevel::error, status.message());
   return status;
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "stria/base/shown_text.h"
 #include "stria/hal/info.h"
 #include "stria/hal/sized.h"
 
@@ -11,13 +12,17 @@ namespace {
 
 // Longest chain of causes that is read: a plugin might make a ring.
 constexpr int kMaxCauses = 8;
-// Longest text of an error that is read: its size might be anything.
-constexpr size_t kMaxText = 1 << 20;
+// Longest message of an error: who hands it on says before it which plugin and slot it came from.
+constexpr size_t kMaxError = kMaxMessageBytes - kMaxNameBytes;
+// Longest text beside the message: there are several.
+constexpr size_t kMaxPart = kMaxMessageBytes / 4;
 
 struct OwnedError : stria_error {
   std::string text;
   std::string native_text;
 };
+
+bool is_error(const stria_error* error) { return is_address(error, alignof(stria_error)); }
 
 void release_owned(stria_error* error) { delete static_cast<OwnedError*>(error); }
 
@@ -27,21 +32,21 @@ StatusCode code_of(const stria_error& error) {
   return code > STRIA_OK && code < STRIA_INTERNAL ? static_cast<StatusCode>(code) : kPluginFault;
 }
 
-std::string_view text_of(stria_string text) { return view_of(text).substr(0, kMaxText); }
-
 std::string message_of(const stria_error& error) {
   const stria_string none = {nullptr, 0};
-  std::string text(text_of(STRIA_SIZED(error, message, none)));
+  std::string text = shown_text(STRIA_SIZED(error, message, none), kMaxError);
   if (text.empty()) text = "no message";
   stria_code code = STRIA_SIZED(error, code, STRIA_INTERNAL);
   if (code <= STRIA_OK || code > STRIA_INTERNAL) text += fmt::format(" (unknown code {})", code);
-  std::string_view native = text_of(STRIA_SIZED(error, native_message, none));
+  const std::string native = shown_text(STRIA_SIZED(error, native_message, none), kMaxPart);
   int64_t number = STRIA_SIZED(error, native_code, int64_t{0});
   if (!native.empty() || number != 0)
     text += fmt::format(" (driver: {}{}{})", native, native.empty() ? "" : ", ", number);
-  if (std::string_view place = text_of(STRIA_SIZED(error, place, none)); !place.empty())
+  if (const std::string place = shown_text(STRIA_SIZED(error, place, none), kMaxPart);
+      !place.empty())
     text += fmt::format(" [{}]", place);
-  if (std::string_view hint = text_of(STRIA_SIZED(error, suggestion, none)); !hint.empty())
+  if (const std::string hint = shown_text(STRIA_SIZED(error, suggestion, none), kMaxPart);
+      !hint.empty())
     text += fmt::format("; {}", hint);
   return text;
 }
@@ -50,21 +55,26 @@ std::string message_of(const stria_error& error) {
 
 Status status_of(const stria_error* error) {
   if (!error) return Status();
+  if (!is_error(error))
+    return Status(kPluginFault, fmt::format("an error at the address {:#x}, where none can be",
+                                            reinterpret_cast<uintptr_t>(error)));
   std::string text = message_of(*error);
   const stria_error* cause = STRIA_SIZED(*error, cause, nullptr);
-  for (int depth = 0; cause && depth < kMaxCauses; ++depth) {
+  for (int depth = 0; is_error(cause) && depth < kMaxCauses; ++depth) {
     text += fmt::format("; because {}", message_of(*cause));
     cause = STRIA_SIZED(*cause, cause, nullptr);
   }
-  return Status(code_of(*error), std::move(text));
+  return Status(code_of(*error), cut_text(text, kMaxError));
 }
 
 Status take_error(stria_error* error) {
   if (!error) return Status();
   Status status = status_of(error);
+  if (!is_error(error)) return status;
   auto release = STRIA_SIZED(*error, release, nullptr);
   try {
-    if (release) release(error);
+    // Without one nobody can give it back: it lasts, or leaks.
+    if (is_address(reinterpret_cast<const void*>(release))) release(error);
   } catch (...) {
     return Status(kPluginFault,
                   status.message() + " (and the error's release let an exception out)");

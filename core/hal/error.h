@@ -12,8 +12,8 @@ namespace stria::hal {
 inline constexpr StatusCode kPluginFault = StatusCode::incompatible;
 
 // The error as a Status: its message, then native code, place, suggestion and causes as far as they
-// are there. A null pointer is ok; `internal`, a bug of the callee, and a code outside the list
-// become `incompatible`.
+// are there, escaped and cut (base/shown_text.h). A null pointer is ok; `internal`, a bug of the
+// callee, and a code outside the list become `incompatible`.
 Status status_of(const stria_error* error);
 // The same, and releases the error.
 Status take_error(stria_error* error);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -51,15 +52,20 @@ using NamedText = SourceText;
 
 // Copies; a struct that is shorter than ours leaves the members it lacks at their defaults.
 // incompatible with what it is: a null pointer with a count, a number outside its list, inputs
-// before outputs, a device without an id, properties that are no JSON object. Control characters in
-// names for people become blanks.
+// before outputs, a device without an id or with one of more than kMaxNameBytes or that cannot be
+// shown as it is, properties that are no JSON object. Texts for people are escaped and cut
+// (base/shown_text.h), their line ends and tabs become blanks.
 Result<DeviceInfo> copy_of(const stria_device_info& info);
 Result<KernelInfo> copy_of(const stria_kernel_info& info);
 Result<NamedText> copy_of(stria_string name, stria_string text);
 
-// The first line that is not blank, without control characters: for listings of texts that others
-// wrote.
+// The first line that is not blank, escaped and cut: for listings of texts that others wrote.
 std::string one_line(std::string_view text);
+// The text escaped and cut; "" for a null pointer. Of one with an absurd size only that is said:
+// nothing is read.
+std::string shown_text(stria_string text, size_t max_bytes);
+// A path for people: names of folders come from outside.
+std::string shown_path(const std::filesystem::path& path);
 
 // The text, "" for a null pointer.
 std::string_view view_of(stria_string text);

@@ -5,8 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "stria/base/diagnostic.h"
-#include "stria/base/file.h"
+#include "stria/base/shown_text.h"
 #include "stria/base/text.h"
+#include "stria/hal/info.h"
+#include "stria/hal/inside_file.h"
 
 namespace stria::hal {
 namespace {
@@ -28,7 +30,8 @@ class Reader {
     if (!object_.is_object()) return wrong("", "an object");
     for (const auto& [key, value] : object_.items())
       if (std::find(known.begin(), known.end(), key) == known.end())
-        return invalid_argument("{}: unknown key {}{}", file_, at(key), did_you_mean(key, known));
+        return invalid_argument("{}: unknown key {}{}", file_, at(key),
+                                did_you_mean(shown_name(key), known));
     return Status();
   }
 
@@ -47,6 +50,18 @@ class Reader {
     auto out = value->get<std::string>();
     if (out.empty()) return wrong(key, "a text that is not empty");
     return out;
+  }
+  // A text that stands in listings as it is.
+  Result<std::string> name(const char* key) const {
+    STRIA_ASSIGN(std::string out, text(key));
+    STRIA_RETURN_IF_ERROR(check_name(out, key));
+    return out;
+  }
+  Status check_name(std::string_view value, std::string_view key) const {
+    if (value.size() > kMaxNameBytes || shown_name(value) != value)
+      return wrong(
+          key, fmt::format("a text of at most {} bytes without control characters", kMaxNameBytes));
+    return Status();
   }
   Result<bool> boolean(const char* key, bool otherwise) const {
     const Json* value = find(key);
@@ -69,7 +84,7 @@ class Reader {
     if (name.find('\0') != std::string::npos || path.is_absolute() || path.empty() || path == "." ||
         *path.begin() == "..")
       return invalid_argument("{}: {} is '{}', which leaves the plugin's directory", file_, at(key),
-                              name);
+                              shown_name(name));
     return path;
   }
   Result<VersionRange> range(const char* key) const {
@@ -91,7 +106,7 @@ class Reader {
     return invalid_argument("{}: {} must be {}", file_, at(key), expected);
   }
   std::string at(std::string_view key) const {
-    return key.empty() ? path_ : fmt::format("{}.{}", path_, key);
+    return key.empty() ? path_ : fmt::format("{}.{}", path_, shown_name(key));
   }
 
  private:
@@ -106,6 +121,7 @@ Result<std::vector<DeviceKind>> read_devices(const Reader& top, const std::strin
     return top.wrong("devices", "an object with a key per device kind");
   std::vector<DeviceKind> kinds;
   for (const auto& [name, value] : devices->items()) {
+    STRIA_RETURN_IF_ERROR(top.check_name(name, "devices." + name));
     Reader reader(value, file, top.at("devices." + name));
     STRIA_RETURN_IF_ERROR(reader.check_keys({"hw", "pipeline"}));
     DeviceKind kind;
@@ -149,27 +165,13 @@ Status read_required(const Reader& top, const std::string& file, Manifest& manif
     Reader reader((*list)[i], file, top.at(fmt::format("requires[{}]", i)));
     STRIA_RETURN_IF_ERROR(reader.check_keys({"library", "package"}));
     Requirement requirement;
-    STRIA_ASSIGN(requirement.library, reader.text("library"));
-    STRIA_ASSIGN(requirement.package, reader.text("package"));
+    STRIA_ASSIGN(requirement.library, reader.name("library"));
+    STRIA_ASSIGN(requirement.package, reader.name("package"));
     // They are looked up and printed in commands.
     if (!is_word(requirement.library, "_-+.")) return reader.wrong("library", "a bare file name");
     if (!is_word(requirement.package, "-+.")) return reader.wrong("package", "a package's name");
     manifest.required.push_back(std::move(requirement));
   }
-  return Status();
-}
-
-// `file` of `directory` as a regular file that lies in it once links are followed. `who` names it.
-Status check_inside(const fs::path& directory, const fs::path& file, const std::string& who) {
-  std::error_code error;
-  const fs::path home = fs::canonical(directory, error);
-  const fs::path real = fs::canonical(directory / file, error);
-  if (error || !fs::is_regular_file(real, error))
-    return not_found("{}: '{}' is not a file there", who, file.string());
-  if (std::mismatch(home.begin(), home.end(), real.begin(), real.end()).first != home.end())
-    return make_error(StatusCode::permission_denied,
-                      "{}: '{}' is a link to '{}', outside the plugin's directory", who,
-                      file.string(), real.string());
   return Status();
 }
 
@@ -197,7 +199,7 @@ const DeviceKind* Manifest::find_kind(std::string_view name) const {
 }
 
 Result<Manifest> parse_manifest(std::string_view text, std::string_view name) {
-  std::string file(name);
+  const std::string file = shown_name(name, 2 * kMaxNameBytes);
   if (text.size() > kMaxBytes)
     return invalid_argument("{}: {} bytes, a manifest has at most {}", file, text.size(),
                             kMaxBytes);
@@ -212,7 +214,9 @@ Result<Manifest> parse_manifest(std::string_view text, std::string_view name) {
     size_t at = error.byte > 0 ? error.byte - 1 : 0;
     return Status(
         StatusCode::invalid_argument,
-        render({file, std::string(text)}, {Severity::error, {at, at + 1}, "not JSON: " + message}));
+        render({file, std::string(text)}, {Severity::error,
+                                           {at, at + 1},
+                                           "not JSON: " + shown_name(message, 2 * kMaxNameBytes)}));
   } catch (const Json::exception&) {
     return invalid_argument("{}: not JSON", file);
   }
@@ -225,11 +229,11 @@ Result<Manifest> parse_manifest(std::string_view text, std::string_view name) {
     return make_error(StatusCode::incompatible, "{}: manifest schema {}, this host reads {}", file,
                       schema_number, kSchema);
   Manifest manifest;
-  STRIA_ASSIGN(manifest.id, top.text("id"));
+  STRIA_ASSIGN(manifest.id, top.name("id"));
   if (!is_word(manifest.id, "_-")) return top.wrong("id", "made of letters, digits, '_' and '-'");
-  STRIA_ASSIGN(manifest.version, top.text("version"));
+  STRIA_ASSIGN(manifest.version, top.name("version"));
   if (top.find("vendor")) {
-    STRIA_ASSIGN(manifest.vendor, top.text("vendor"));
+    STRIA_ASSIGN(manifest.vendor, top.name("vendor"));
   }
   STRIA_ASSIGN(manifest.library, top.file("library"));
   STRIA_ASSIGN(manifest.abi, top.range("abi"));
@@ -245,17 +249,17 @@ Result<Manifest> read_manifest(const fs::path& directory) {
   const fs::path path = directory / kFile;
   std::error_code error;
   if (!fs::is_directory(directory, error))
-    return not_found("'{}' is no directory", directory.string());
-  // Looked at before it is opened: a pipe would wait for a writer.
-  STRIA_RETURN_IF_ERROR(check_inside(directory, kFile, directory.string()));
-  STRIA_ASSIGN(std::string text, read_file(path, kMaxBytes));
+    return not_found("'{}' is no directory", shown_path(directory));
+  STRIA_ASSIGN(const std::string text,
+               read_inside(directory, kFile, kMaxBytes, shown_path(directory)));
   STRIA_ASSIGN(Manifest manifest, parse_manifest(text, path.string()));
-  STRIA_RETURN_IF_ERROR(check_inside(directory, manifest.library, path.string()));
+  const std::string who = shown_path(path);
+  STRIA_RETURN_IF_ERROR(check_inside(directory, manifest.library, who));
   for (const DeviceKind& kind : manifest.devices)
     for (const fs::path& file : {kind.hw, kind.pipeline})
-      STRIA_RETURN_IF_ERROR(check_inside(directory, file, path.string()));
+      STRIA_RETURN_IF_ERROR(check_inside(directory, file, who));
   for (const auto& [file, hash] : manifest.sha256)
-    STRIA_RETURN_IF_ERROR(check_inside(directory, file, path.string()));
+    STRIA_RETURN_IF_ERROR(check_inside(directory, file, who));
   return manifest;
 }
 

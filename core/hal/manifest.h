@@ -3,7 +3,8 @@
 //
 //   {
 //     "schema": 1,
-//     "id": "acme",                                // letters, digits, '_' and '-'
+//     "id": "acme",                                // letters, digits, '_' and '-'; this and all
+//                                                  // other names: 256 bytes at most
 //     "version": "1.2.0",
 //     "vendor": "Acme",                            // optional
 //     "library": "libstria_acme.so",               // relative, stays inside the directory

@@ -10,8 +10,10 @@
 #include <mutex>
 #include <set>
 
+#include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 #include "stria/hal/device_state.h"
+#include "stria/hal/inside_file.h"
 #include "stria/hal/kept_signals.h"
 #include "stria/hal/probe.h"
 #include "stria/hal/shared_object.h"
@@ -51,7 +53,7 @@ stria_version_range to_c(const VersionRange& range) {
 }
 
 VersionRange copied(const stria_version_range* range) {
-  if (!range) return {};
+  if (!is_address(range, alignof(stria_version_range))) return {};
   return {STRIA_SIZED(*range, major, 0u), STRIA_SIZED(*range, minor_min, 0u),
           STRIA_SIZED(*range, minor_max, 0u)};
 }
@@ -102,7 +104,8 @@ Status query_plugin(stria_plugin_query_function query, PluginState& state) {
   if (view_of(info.id) != said.id || view_of(info.version) != said.version)
     return make_error(StatusCode::incompatible,
                       "the manifest says {} {}, the shared object says {} {}", said.id,
-                      said.version, one_line(view_of(info.id)), one_line(view_of(info.version)));
+                      said.version, one_line(shown_text(info.id, kMaxNameBytes)),
+                      one_line(shown_text(info.version, kMaxNameBytes)));
   if (copied(info.abi) != said.abi || copied(info.stripe) != said.stripe)
     return make_error(
         StatusCode::incompatible,
@@ -146,6 +149,10 @@ std::string_view name_of(Step step) {
                                                       "create",  "enumerate"};
   return names[static_cast<size_t>(step)];
 }
+
+Verdict::Verdict(Step done, Status outcome)
+    : step(done),
+      status(outcome.ok() ? Status() : Status(outcome.code(), shown_message(outcome.message()))) {}
 
 // The steps of one load; each appends its verdict.
 struct PluginLoad {
@@ -268,7 +275,7 @@ Result<const DeviceKind*> find_kind(const Manifest& manifest, std::string_view n
   if (const DeviceKind* kind = manifest.find_kind(name)) return kind;
   std::vector<std::string> names;
   for (const DeviceKind& kind : manifest.devices) names.push_back(kind.name);
-  return not_found("plugin {} has no device kind '{}'{}; it has {}", manifest.id, name,
+  return not_found("plugin {} has no device kind '{}'{}; it has {}", manifest.id, shown_name(name),
                    did_you_mean(name, names), join(names, ", "));
 }
 
@@ -282,6 +289,29 @@ Result<std::filesystem::path> Plugin::hw_model(std::string_view kind) const {
 Result<std::filesystem::path> Plugin::pipeline(std::string_view kind) const {
   STRIA_ASSIGN(const DeviceKind* found, find_kind(manifest(), kind));
   return directory() / found->pipeline;
+}
+
+namespace {
+
+// Far beyond any model and any pipeline.
+constexpr size_t kMaxText = size_t{64} << 20;
+
+Result<SourceText> read_text(const Plugin& plugin, const std::filesystem::path& file) {
+  STRIA_ASSIGN(std::string text, read_inside(plugin.directory(), file, kMaxText,
+                                             fmt::format("plugin {}", plugin.id())));
+  return SourceText{(plugin.directory() / file).string(), std::move(text)};
+}
+
+}  // namespace
+
+Result<SourceText> Plugin::read_hw_model(std::string_view kind) const {
+  STRIA_ASSIGN(const DeviceKind* found, find_kind(manifest(), kind));
+  return read_text(*this, found->hw);
+}
+
+Result<SourceText> Plugin::read_pipeline(std::string_view kind) const {
+  STRIA_ASSIGN(const DeviceKind* found, find_kind(manifest(), kind));
+  return read_text(*this, found->pipeline);
 }
 
 Result<std::vector<DeviceInfo>> Plugin::devices() const {

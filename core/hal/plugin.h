@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stria/base/source_text.h"
 #include "stria/base/status.h"
 #include "stria/hal/device.h"
 #include "stria/hal/host.h"
@@ -25,7 +26,10 @@ enum class Step { search, manifest, trust, hash, version, elf, load, query, crea
 std::string_view name_of(Step step);
 
 struct Verdict {
-  Step step = Step::search;
+  // What was found out names files and repeats texts of others: a verdict's message is escaped and
+  // cut, wherever it comes from.
+  Verdict(Step done, Status outcome);
+  Step step;
   Status status;
 };
 
@@ -42,6 +46,10 @@ class Plugin {
   // Absolute paths of a device kind's files; not_found with the nearest name for an unknown kind.
   Result<std::filesystem::path> hw_model(std::string_view kind) const;
   Result<std::filesystem::path> pipeline(std::string_view kind) const;
+  // What they say now. permission_denied for one that has left the plugin's directory since it was
+  // loaded.
+  Result<SourceText> read_hw_model(std::string_view kind) const;
+  Result<SourceText> read_pipeline(std::string_view kind) const;
 
   // Every device there could be, unavailable ones with the reason. incompatible for a device of an
   // unknown kind and for an id that comes twice. Waits as long as the plugin takes.
@@ -55,7 +63,8 @@ class Plugin {
 
   // Ends the plugin's work. failed_precondition, naming what is left by kind, while handles are
   // alive. Afterwards every call says failed_precondition. incompatible if it is shut down and has
-  // not given back what it took of the host's services.
+  // not given back what it took of the host's services, or lets an exception out; deadline_exceeded
+  // if it takes longer than the time limit it was loaded with: its thread is left behind.
   Status shutdown();
 
  private:

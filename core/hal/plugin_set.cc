@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 #include "stria/hal/timed_call.h"
 
@@ -69,8 +70,9 @@ class PluginSetLoad {
     PluginRecord record;
     record.directory = candidate.directory;
     record.origin = candidate.origin;
-    record.id = candidate.directory.filename().string();
-    if (record.id.empty()) record.id = candidate.directory.parent_path().filename().string();
+    record.id = shown_name(candidate.directory.filename().string());
+    if (record.id.empty())
+      record.id = shown_name(candidate.directory.parent_path().filename().string());
     if (!candidate.search.ok()) {
       record.verdicts.push_back({Step::search, candidate.search});
       records_.push_back(std::move(record));
@@ -79,6 +81,12 @@ class PluginSetLoad {
     auto manifest = read_manifest(candidate.directory);
     if (manifest.ok()) record.id = manifest->id;
     if (!wanted(record.id)) return;
+    if (!manifest.ok()) {  // it takes nobody's place
+      record.verdicts.push_back({Step::manifest, manifest.status()});
+      if (options_.on_verdict) options_.on_verdict(record.verdicts.back());
+      records_.push_back(std::move(record));
+      return;
+    }
     if (const PluginRecord* first = working(record.id)) {
       record.verdicts.push_back(
           {Step::search, make_error(StatusCode::failed_precondition,

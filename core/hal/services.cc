@@ -9,6 +9,7 @@
 #include <exception>
 #include <new>
 
+#include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 #include "stria/hal/error.h"
 #include "stria/hal/lasting_error.h"
@@ -76,11 +77,9 @@ struct Services::Slots {
   static ThreadPool& pool(stria_host* host) { return of(host).host_->pool(); }
 
   static void log(stria_host* host, stria_log_level level, stria_string message) {
-    const auto& sink = functions(host).log;
-    if (!sink) return;
     level = std::clamp<stria_log_level>(level, STRIA_LOG_DEBUG, STRIA_LOG_ERROR);
     try {
-      sink(static_cast<LogLevel>(level), view_of(message));
+      of(host).log(static_cast<LogLevel>(level), view_of(message));
     } catch (...) {
       // A line that cannot be shown is lost; the plugin can do nothing about it.
     }
@@ -210,6 +209,46 @@ struct Services::Slots {
     });
   }
 };
+
+std::string Services::next_period(Lines& lines, std::chrono::steady_clock::time_point now) {
+  const uint64_t dropped = lines.count > kMaxLines ? lines.count - kMaxLines : 0;
+  lines = {now, 0};
+  if (dropped == 0) return "";
+  return fmt::format("plugin {}: {} log line{} dropped", plugin_, dropped,
+                     dropped == 1 ? " was" : "s were");
+}
+
+void Services::log(LogLevel level, std::string_view line) {
+  const auto& sink = host_->functions().log;
+  if (!sink) return;
+  std::string before, after;
+  {
+    const auto now = std::chrono::steady_clock::now();
+    std::lock_guard lock(log_mutex_);
+    Lines& lines = lines_[static_cast<size_t>(level)];
+    if (now - lines.begin >= kLinePeriod) before = next_period(lines, now);
+    if (++lines.count > kMaxLines) return;
+    if (lines.count == kMaxLines)
+      after = fmt::format("plugin {}: {} log lines in {} s: the rest of them are dropped", plugin_,
+                          kMaxLines, kLinePeriod.count());
+  }
+  if (!before.empty()) sink(level, before);
+  sink(level, shown_text(to_c(line), kMaxMessageBytes));
+  if (!after.empty()) sink(level, after);
+}
+
+void Services::end_log() {
+  const auto& sink = host_->functions().log;
+  if (!sink) return;
+  for (size_t level = 0; level < lines_.size(); ++level) {
+    std::string said;
+    {
+      std::lock_guard lock(log_mutex_);
+      said = next_period(lines_[level], std::chrono::steady_clock::now());
+    }
+    if (!said.empty()) sink(static_cast<LogLevel>(level), said);
+  }
+}
 
 void Services::take(uint64_t bytes, int64_t allocations) {
   bytes_.fetch_add(bytes, std::memory_order_relaxed);

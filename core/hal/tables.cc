@@ -31,7 +31,7 @@ struct Stub<kError, void (*)(Args...)> {
 template <typename Table>
 Table copied(const Table* from) {
   Table table{};
-  if (from) {
+  if (is_address(from, alignof(Table))) {
     size_t bytes = std::min<uint64_t>(from->size, sizeof(Table));
     std::memcpy(static_cast<void*>(&table), from, bytes - bytes % sizeof(void*));
   }

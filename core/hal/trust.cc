@@ -8,7 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "stria/base/file.h"
+#include "stria/hal/info.h"
+#include "stria/hal/inside_file.h"
 #include "stria/hal/sha256.h"
 
 namespace stria::hal {
@@ -20,7 +21,7 @@ constexpr int kMaxEntries = 10'000;
 constexpr size_t kMaxFileBytes = size_t{4} << 30;
 
 Status check_path(const std::filesystem::path& path) {
-  struct stat info{};
+  struct stat info {};
   if (::lstat(path.c_str(), &info) != 0)
     return not_found("cannot look at '{}': {}", path.string(), std::strerror(errno));
   if (info.st_uid != 0 && info.st_uid != ::geteuid())
@@ -58,11 +59,12 @@ Status check_trust(const std::filesystem::path& directory) {
 
 Status check_hashes(const std::filesystem::path& directory, const Manifest& manifest) {
   for (const auto& [file, expected] : manifest.sha256) {
-    STRIA_ASSIGN(std::string bytes, read_file(directory / file, kMaxFileBytes));
+    STRIA_ASSIGN(const std::string bytes,
+                 read_inside(directory, file, kMaxFileBytes, shown_path(directory)));
     std::string actual = sha256(bytes);
     if (actual != expected)
       return make_error(StatusCode::data_loss, "'{}' has SHA-256 {}, the manifest pins {}",
-                        (directory / file).string(), actual, expected);
+                        shown_path(directory / file), actual, expected);
   }
   return Status();
 }

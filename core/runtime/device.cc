@@ -6,7 +6,6 @@
 #include <mutex>
 #include <set>
 
-#include "stria/base/file.h"
 #include "stria/base/status.h"
 #include "stria/base/text.h"
 #include "stria/hwmodel/hardware_model.h"
@@ -27,11 +26,6 @@
 
 namespace stria {
 namespace {
-
-Result<SourceText> read_source(const std::filesystem::path& path) {
-  STRIA_ASSIGN(std::string text, read_file(path, kMaxJsonBytes));
-  return SourceText{path.string(), std::move(text)};
-}
 
 std::vector<TensorInfo> infos_of(const tile::BoundProgram& bound,
                                  const std::vector<tile::TensorId>& ids) {
@@ -136,11 +130,9 @@ Result<Device> Inside::open(const hal::Plugin& plugin, std::string_view device_i
   state->name = plugin.id() + ":" + info.id;
   if (selector.empty()) selector = state->name;
   state->info = public_info(info, plugin.id(), std::move(selector));
-  STRIA_ASSIGN(std::filesystem::path hw, plugin.hw_model(info.kind));
-  STRIA_ASSIGN(SourceText hw_text, read_source(hw));
+  STRIA_ASSIGN(const SourceText hw_text, plugin.read_hw_model(info.kind));
   STRIA_ASSIGN(state->model, load_hardware_model(hw_text, {}, info.properties));
-  STRIA_ASSIGN(std::filesystem::path pipeline, plugin.pipeline(info.kind));
-  STRIA_ASSIGN(state->pipeline_text, read_source(pipeline));
+  STRIA_ASSIGN(state->pipeline_text, plugin.read_pipeline(info.kind));
   state->passes = passes::all_passes();
   state->passes.push_back(make_plugin_pass(state->device));
   STRIA_ASSIGN(state->pipeline,

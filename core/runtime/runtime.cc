@@ -2,11 +2,11 @@
 #include "stria/runtime/runtime.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <optional>
 
 #include "stria/base/cache_folder.h"
-#include "stria/base/file.h"
 #include "stria/base/shown_text.h"
 #include "stria/base/status.h"
 #include "stria/base/text.h"
@@ -25,7 +25,8 @@ std::string name_of(const hal::PluginRecord& record, size_t position) {
   return fmt::format("{}:{}", record.id, position);
 }
 
-// "  llvm_cpu:0  Name of the device" per device, and a line per broken plugin.
+// "  llvm_cpu:0  Name of the device" per device, and a line per broken plugin: what can be used
+// first, and not more than anybody reads.
 std::string list_of(const std::vector<hal::PluginRecord>& records) {
   std::string out;
   for (const hal::PluginRecord& record : records) {
@@ -42,9 +43,7 @@ std::string list_of(const std::vector<hal::PluginRecord>& records) {
 // Operations per second that the model promises, from its execution units; 0 if it says nothing, or
 // of no machine.
 double promised_speed(const hal::Plugin& plugin, const hal::DeviceInfo& info) {
-  auto path = plugin.hw_model(info.kind);
-  if (!path.ok()) return 0;
-  auto text = read_file(*path, kMaxJsonBytes);
+  auto text = plugin.read_hw_model(info.kind);
   if (!text.ok()) return 0;
   auto model = load_hardware_model({path->string(), *text}, {}, info.properties);
   if (!model.ok() || model->simulated) return 0;
@@ -82,6 +81,7 @@ struct Runtime::State {
   std::optional<hal::PluginSet> all;  // guarded by mutex; constant once set
 
   const std::vector<hal::PluginRecord>& records() {
+    static const std::vector<hal::PluginRecord> none;
     std::lock_guard lock(mutex);
     if (!all) {
       hal::SearchOptions search = search_options(options);

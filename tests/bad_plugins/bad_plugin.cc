@@ -5,6 +5,7 @@
 //   throw SLOT          lets an int out of a slot ("device.open"; "query" is the exported symbol)
 //   throw_text SLOT     the same with a std::runtime_error
 //   fail SLOT CODE      returns an error of that code
+//   fail_bare SLOT CODE the same; nobody can release it
 //   empty SLOT          returns success and does nothing
 //   hang SLOT           never returns
 //   crash SLOT          aborts
@@ -18,6 +19,7 @@
 // SLOT may also be "constructor", of the shared object.
 //   info WHAT, devices WHAT, kernels WHAT, error WHAT: see below
 //   never_done, call_back_twice, leak, abort_at_exit
+//   log COUNT           writes that many lines to the host's log
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -137,7 +139,19 @@ std::optional<stria_error*> misbehave(const char* slot) {
     while (true) ::pause();
   if (wanted.what == "fail")
     return sdk::to_error(sdk::Error(wanted.code, "as asked").outcome());
+  if (wanted.what == "fail_bare") {
+    stria_error* error = sdk::to_error(sdk::Error(wanted.code, "as asked").outcome());
+    error->release = nullptr;
+    return error;
+  }
   return std::nullopt;
+}
+
+// What no terminal should get: escapes, a bell, bytes that are no UTF-8; and 100 KB of it.
+std::string odd_text() {
+  std::string text = "begins\033[31m\a\xff\n";
+  while (text.size() < 100'000) text += "and goes on\033]0;title\a\x80 ";
+  return text + "\033[0mends";
 }
 
 // ---- what the plugin is when it behaves
@@ -182,8 +196,11 @@ class BadDevice final : public sdk::Device {
 
 class BadDriver final : public sdk::Driver {
  public:
-  BadDriver(const sdk::Host& host, sdk::DriverOptions options) : Driver(host, std::move(options)) {
+  BadDriver(const sdk::Host& host, sdk::DriverOptions options)
+      : Driver(host, std::move(options)), odd_text_(odd_text()) {
     if (misdeed().what == "leak") host.allocate(4096, 64);
+    if (misdeed().what == "log")
+      for (int i = 0; i < std::stoi(misdeed().where); ++i) host.log(STRIA_LOG_WARNING, odd_text_);
   }
   std::vector<sdk::DeviceInfo> enumerate() override {
     sdk::DeviceInfo info;
@@ -199,6 +216,9 @@ class BadDriver final : public sdk::Driver {
   sdk::Ref<sdk::Device> open(const sdk::DeviceInfo& info, std::string_view) override {
     return sdk::make<BadDevice>(host(), info);
   }
+
+ private:
+  const std::string odd_text_;
 };
 
 // ---- the same with every slot under control
@@ -254,6 +274,9 @@ stria_error* enumerate(stria_driver* driver, stria_device_sink sink, void* state
     sink(state, nullptr);
   } else if (misdeed().is("devices", "of_text_without_data")) {
     info.name = {nullptr, 100};
+    sink(state, &info);
+  } else if (misdeed().is("devices", "of_text_nowhere")) {
+    info.name = {reinterpret_cast<const char*>(uintptr_t{1}), 5};
     sink(state, &info);
   } else if (misdeed().is("devices", "of_endless_text")) {
     info.name = {"x", UINT64_MAX};
@@ -313,6 +336,7 @@ stria_error* on_done(stria_event* event, void (*callback)(void*, const stria_err
 
 stria_error* flush(stria_executor* executor) {
   static stria_error error{};
+  static const std::string odd = odd_text();
   error = {};
   error.size = sizeof error;
   error.code = STRIA_UNAVAILABLE;
@@ -327,6 +351,16 @@ stria_error* flush(stria_executor* executor) {
     error.code = STRIA_OK;
   else if (misdeed().is("error", "without_data"))
     error.message = {nullptr, UINT64_MAX};
+  else if (misdeed().is("error", "of_absurd_size"))
+    error.message = {"x", UINT64_MAX};
+  else if (misdeed().is("error", "at_an_absurd_address"))
+    return reinterpret_cast<stria_error*>(uintptr_t{1});
+  else if (misdeed().is("error", "of_absurd_pointers")) {
+    error.cause = reinterpret_cast<stria_error*>(uintptr_t{8});
+    error.release = reinterpret_cast<void (*)(stria_error*)>(uintptr_t{16});
+    error.native_message = {reinterpret_cast<const char*>(uintptr_t{1}), 5};
+  } else if (misdeed().is("error", "of_odd_text"))
+    error.message = error.native_message = error.place = error.suggestion = sdk::to_c(odd);
   else if (misdeed().is("error", "whose_release_throws"))
     error.release = [](stria_error*) { throw 9; };
   else

@@ -15,6 +15,7 @@
 
 #include "bad_folder.h"
 #include "stria/base/file.h"
+#include "stria/base/shown_text.h"
 #include "stria/hal/error.h"
 #include "stria/hal/plugin_set.h"
 #include "stria/hal/sha256.h"
@@ -297,6 +298,8 @@ TEST_F(BadPluginsTest, EachGetsItsVerdictAndHarmsNobody) {
     EXPECT_EQ(name_of(last.step), name_of(kind.step)) << kind.name << ": " << said(last);
     EXPECT_EQ(last.status.code(), kind.code) << kind.name << ": " << said(last);
     EXPECT_THAT(last.status.message(), HasSubstr(kind.message)) << kind.name;
+    EXPECT_LE(last.status.message().size(), kMaxMessageBytes) << kind.name;
+    EXPECT_EQ(escaped_lines(last.status.message()), last.status.message()) << kind.name;
     EXPECT_TRUE(run_good(set).ok()) << kind.name << ": " << run_good(set).to_string();
     EXPECT_FALSE(set.find(kind.name).ok());
     (void)set.shutdown();
@@ -373,6 +376,61 @@ TEST_F(BadPluginsTest, AHangCostsItsLimitAndNoMore) {
             "plugin a_hangs: driver.enumerate has not returned within the limit of 1500 ms");
   EXPECT_TRUE(run_good(set).ok()) << run_good(set).to_string();
   EXPECT_TRUE(set.shutdown().ok());  // touches none that hangs
+}
+
+// What was a file of the plugin's when it was loaded is a link when it is read.
+TEST_F(BadPluginsTest, AFileThatLeavesTheFolderLaterIsNotRead) {
+  const fs::path secret = folder_.path() / "secret.json";
+  put(secret, "a secret line\n");
+  const fs::path at = make_bad(folder_.path(), "leaves");
+  PluginSet set = PluginSet::load(host_, only({at}));
+  Plugin plugin = set.find("leaves").value();
+  ASSERT_TRUE(plugin.read_hw_model("reference").ok());
+  ASSERT_TRUE(plugin.read_pipeline("reference").ok());
+  for (const fs::path& target : {secret, fs::path("../../secret.json"), fs::path("/dev/zero"),
+                                 fs::path("/proc/self/environ")}) {
+    for (const char* file : {"hw/reference.json", "passes/reference.json"}) {
+      fs::remove(at / file);
+      fs::create_symlink(target, at / file);
+    }
+    for (const Status& status :
+         {plugin.read_hw_model("reference").status(), plugin.read_pipeline("reference").status()}) {
+      row("leaves", "permission_denied", status.to_string());
+      EXPECT_EQ(status.code(),
+                target == "/dev/zero" ? StatusCode::not_found : StatusCode::permission_denied);
+      EXPECT_THAT(status.message(), HasSubstr("reference.json"));
+      EXPECT_THAT(status.message(), ::testing::Not(HasSubstr("a secret line")));
+    }
+  }
+  // A folder in between, too; a link that stays inside is none of these.
+  fs::rename(at / "hw", folder_.path() / "hw");
+  fs::create_symlink(folder_.path() / "hw", at / "hw");
+  EXPECT_EQ(plugin.read_hw_model("reference").status().code(), StatusCode::permission_denied);
+  fs::remove(at / "passes/reference.json");
+  put(at / "passes/other.json", "{}");
+  fs::create_symlink(at / "passes/other.json", at / "passes/reference.json");
+  EXPECT_EQ(plugin.read_pipeline("reference")->text, "{}");
+  EXPECT_TRUE(set.shutdown().ok());
+}
+
+TEST_F(BadPluginsTest, AShutdownThatHangsOrThrowsIsSaidAndThePluginLeftAlone) {
+  make_bad(folder_.path(), "hangs", "hang driver.shutdown");
+  make_bad(folder_.path(), "throws", "throw driver.shutdown");
+  SearchOptions options = only({folder_.path(), built_plugin("reference")});
+  options.time_limit = std::chrono::milliseconds(1500);
+  PluginSet set = PluginSet::load(host_, options);
+  Plugin hangs = set.find("hangs").value(), throws = set.find("throws").value();
+  const Status hung = hangs.shutdown(), thrown = throws.shutdown();
+  row("hangs", "deadline_exceeded", hung.to_string());
+  row("throws", "incompatible", thrown.to_string());
+  EXPECT_EQ(hung.to_string(),
+            "deadline_exceeded: plugin hangs: driver.shutdown has not returned within the limit of "
+            "1500 ms");
+  EXPECT_EQ(thrown.code(), kPluginFault);
+  EXPECT_THAT(thrown.message(), HasSubstr("plugin throws: driver.shutdown: an exception"));
+  for (const Plugin& plugin : {hangs, throws})
+    EXPECT_EQ(plugin.devices().status().code(), StatusCode::failed_precondition);
+  EXPECT_TRUE(run_good(set).ok());
 }
 
 TEST_F(BadPluginsTest, ALeakIsSaidWhenThePluginIsShutDown) {

@@ -11,6 +11,7 @@
 
 #include "bad_folder.h"
 #include "command.h"
+#include "stria/base/file.h"
 
 namespace stria::bad_plugins {
 namespace {
@@ -57,8 +58,8 @@ TEST_F(BadCommandTest, DevicesListsAllInOneLineEachAndSucceeds) {
   for (const char* line :
        {"broken: plugin hangs: it has not returned within the limit of 2000 ms, in driver.enumerate\n",
         "broken: plugin throws: driver.enumerate: an exception came out of the plugin\n",
-        "one two [31m", "plugin.json:2:11: error: not JSON", "(mode 777); to trust it: chmod go-w",
-        "aborts:0 ", "reference:0 ", "llvm_cpu:0 "})
+        "one two\\x1b[31m", "plugin.json:2:11: error: not JSON",
+        "(mode 777); to trust it: chmod go-w", "aborts:0 ", "reference:0 ", "llvm_cpu:0 "})
     EXPECT_THAT(ended.out, HasSubstr(line));
 }
 

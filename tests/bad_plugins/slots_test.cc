@@ -9,6 +9,7 @@
 #include <set>
 
 #include "bad_folder.h"
+#include "stria/base/shown_text.h"
 #include "stria/hal/error.h"
 #include "stria/hal/plugin_set.h"
 
@@ -233,6 +234,12 @@ TEST_F(SlotsTest, StructsThatAreWrong) {
       {"devices of_another_kind", kPluginFault, "no device kind 'starship'"},
       {"devices with_odd_properties", kPluginFault, "are no JSON object"},
       {"devices with_lines", StatusCode::ok, ""},
+      {"devices with_a_long_id", kPluginFault,
+       "a device's id is a text of 1048576 bytes, the limit is 256"},
+      {"devices with_an_odd_id", kPluginFault, "a device's id, 'a\\xffb', has control characters"},
+      {"devices of_an_odd_kind", kPluginFault, "no device kind 'begins\\x1b[31m\\x07\\xff"},
+      {"devices with_large_properties", kPluginFault,
+       "a device's properties is a text of 2097154 bytes, the limit is 1048576"},
       {"kernels without_arguments", kPluginFault, "has 2 arguments and has no list of them"},
       {"kernels with_null_arguments", kPluginFault, "argument 0 of kernel 'k' is null"},
       {"kernels with_a_million_arguments", kPluginFault,
@@ -246,6 +253,14 @@ TEST_F(SlotsTest, StructsThatAreWrong) {
       {"error of_an_odd_code", kPluginFault, "unknown code -5"},
       {"error of_success", kPluginFault, "unknown code 0"},
       {"error without_data", StatusCode::unavailable, "no message"},
+      {"error at_an_absurd_address", kPluginFault,
+       "an error at the address 0x1, where none can be"},
+      {"error of_absurd_pointers", StatusCode::unavailable, "executor.flush: bad"},
+      {"devices of_text_nowhere", kPluginFault, "a device's name is at the address 0x1"},
+      {"error of_absurd_size", StatusCode::unavailable,
+       "a text of 18446744073709551615 bytes, which is not read"},
+      {"error of_odd_text", StatusCode::unavailable,
+       "begins\\x1b[31m\\x07\\xff\nand goes on\\x1b]"},
       {"error whose_release_throws", kPluginFault, "release let an exception out"},
       {"call_back_twice", StatusCode::ok, ""},
       {"leak", kPluginFault, "has not given back 1 allocation (4096 bytes)"},
@@ -259,6 +274,8 @@ TEST_F(SlotsTest, StructsThatAreWrong) {
     EXPECT_THAT(status.message(), HasSubstr(one.message)) << one.misdeed;
     if (!status.ok()) {
       EXPECT_THAT(status.message(), HasSubstr("plugin bad")) << one.misdeed;
+      EXPECT_LE(status.message().size(), kMaxMessageBytes) << one.misdeed;
+      EXPECT_EQ(escaped_lines(status.message()), status.message()) << one.misdeed;
     }
     good_goes_on();
   }
@@ -269,8 +286,47 @@ TEST_F(SlotsTest, NamesForPeopleHaveOneLine) {
   options.driver_options = "devices with_lines";
   LoadResult loaded = load_plugin(directory_, host_, options);
   ASSERT_TRUE(loaded.status().ok());
-  EXPECT_EQ(loaded.plugin.devices()->at(0).name, "one two [31m");
+  EXPECT_EQ(loaded.plugin.devices()->at(0).name, "one two\\x1b[31m");
   EXPECT_TRUE(loaded.plugin.shutdown().ok());
+}
+
+TEST_F(SlotsTest, TextsOfADeviceAreEscapedAndCut) {
+  LoadOptions options;
+  options.driver_options = "devices of_odd_text";
+  LoadResult loaded = load_plugin(directory_, host_, options);
+  ASSERT_TRUE(loaded.status().ok());
+  const DeviceInfo info = loaded.plugin.devices()->at(0);
+  for (const std::string& text : {info.name, info.vendor, info.reason}) {
+    EXPECT_THAT(text, ::testing::StartsWith("begins\\x1b[31m\\x07\\xff and "));
+    EXPECT_THAT(text, HasSubstr("bytes left out"));
+    EXPECT_EQ(text.substr(text.size() - 11), "\\x1b[0mends");
+    EXPECT_LE(text.size(), text == info.reason ? kMaxMessageBytes : kMaxNameBytes);
+    EXPECT_EQ(shown_name(text, kMaxMessageBytes), text);
+  }
+  EXPECT_TRUE(loaded.plugin.shutdown().ok());
+}
+
+// Nobody reads a million lines, and a terminal is not to be filled with them.
+TEST_F(SlotsTest, LinesBeyondALimitAreCountedAndDropped) {
+  EXPECT_EQ(commit("log 20000").to_string(), "ok");
+  std::lock_guard lock(mutex_);
+  ASSERT_EQ(log_.size(), 1002u);
+  for (const std::string& line : log_) {
+    EXPECT_LE(line.size(), kMaxMessageBytes);
+    EXPECT_EQ(escaped_lines(line), line);
+  }
+  EXPECT_EQ(log_[1000], "plugin bad: 1000 log lines in 60 s: the rest of them are dropped");
+  EXPECT_EQ(log_[1001], "plugin bad: 19000 log lines were dropped");
+}
+
+TEST_F(SlotsTest, AnErrorThatNobodyCanReleaseIsReadAllTheSame) {
+  for (const std::string& slot : all_slots()) {
+    if (kVoidSlots.count(slot) > 0 || slot == "event.query") continue;
+    const Status status = commit("fail_bare " + slot + " 6");
+    EXPECT_EQ(status.code(), StatusCode::unavailable) << slot << ": " << status.to_string();
+    EXPECT_THAT(status.message(), HasSubstr("as asked")) << slot;
+    good_goes_on();
+  }
 }
 
 // Who opens a device that hangs waits as long as for a step of a load, and others not at all

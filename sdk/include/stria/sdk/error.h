@@ -106,7 +106,7 @@ inline Outcome outcome_of(const stria_error* given) {
 inline void check(stria_error* error) {
   if (!error) return;
   Outcome outcome = outcome_of(error);
-  error->release(error);
+  if (error->release) error->release(error);
   throw Error(std::move(outcome));
 }
 
