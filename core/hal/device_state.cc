@@ -69,7 +69,7 @@ Status PluginState::after_wait(std::string_view slot, uint64_t timeout_ns, Statu
 }
 
 Status PluginState::usable() const {
-  if (!driver)
+  if (shut_down || !driver)
     return make_error(StatusCode::failed_precondition, "plugin {} has been shut down", manifest.id);
   if (::getpid() != process)
     return make_error(StatusCode::failed_precondition,

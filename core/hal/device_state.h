@@ -24,6 +24,7 @@
 #include "stria/hal/received.h"
 #include "stria/hal/services.h"
 #include "stria/hal/tables.h"
+#include "stria/hal/watchdog.h"
 
 namespace stria::hal {
 
@@ -37,9 +38,11 @@ struct PluginState {
   Tables tables{};
   const void* (*get_extension)(stria_string, uint32_t) = nullptr;
   std::shared_ptr<Services> services;
-  stria_driver* driver = nullptr;  // null after shutdown
-  std::shared_ptr<void> library;   // keeps the shared object loaded
+  stria_driver* driver = nullptr;  // null after a shutdown that has come back
+  std::atomic<bool> shut_down = false;
+  std::shared_ptr<void> library;  // keeps the shared object loaded
   pid_t process = 0;
+  const std::string* watched_name = nullptr;            // the manifest's id, for the watchdog
   std::chrono::milliseconds time_limit{0};              // of each call that has one
   std::array<std::atomic<int64_t>, kNounCount> live{};  // handles alive, by noun
 
@@ -48,11 +51,12 @@ struct PluginState {
   PluginState& operator=(const PluginState&) = delete;
   ~PluginState();
 
-  // Calls a slot; `slot` is "executor.fill". A failure's message says plugin and slot; an exception
-  // that comes out of the plugin is its fault and becomes `incompatible`.
+  // Calls a slot; `slot` is a literal, "executor.fill". A failure's message says plugin and slot;
+  // an exception that comes out of the plugin is its fault and becomes `incompatible`.
   template <typename... Params, typename... Args>
   Status call(std::string_view slot, stria_error* (*function)(Params...), Args... args) const {
     const CallInFlight in_flight(manifest.id.c_str(), slot);
+    const Watchdog::Call watched(services->host().watchdog(), watched_name, slot.data());
     stria_error* error = nullptr;
     try {
       error = function(args...);
@@ -76,21 +80,23 @@ struct PluginState {
   }
   // The same for slots that return nothing.
   template <typename... Params, typename... Args>
-  void call(std::string_view slot, void (*function)(Params...), Args... args) const {
+  Status call(std::string_view slot, void (*function)(Params...), Args... args) const {
     const CallInFlight in_flight(manifest.id.c_str(), slot);
+    const Watchdog::Call watched(services->host().watchdog(), watched_name, slot.data());
     try {
       function(args...);
     } catch (const abi::__forced_unwind&) {
       end_of_thread(*CallInFlight::innermost());
       throw;
     } catch (...) {
-      (void)thrown(slot);
+      return thrown(slot);
     }
+    return Status();
   }
   // Releases a handle and counts it off.
   template <typename Handle>
   void release(Noun noun, std::string_view slot, void (*function)(Handle*), Handle* handle) {
-    call(slot, function, handle);
+    (void)call(slot, function, handle);  // what comes out of it stands in the log
     live[static_cast<size_t>(noun)].fetch_sub(1, std::memory_order_relaxed);
   }
   void count(Noun noun, int64_t change = 1) {

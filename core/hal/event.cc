@@ -104,10 +104,14 @@ struct Event::State {
   const stria_event_table& table() const { return device->tables().event; }
   // What the event itself carries stays as it is: dependants and their owners see the first cause.
   Status outcome() const {
+    const PluginState& plugin = *device->plugin;
+    const char* const name = "event.status";
+    const CallInFlight in_flight(plugin.manifest.id.c_str(), name);
+    const Watchdog::Call watched(plugin.services->host().watchdog(), plugin.watched_name, name);
     try {
       return take_error(table().status(handle));
     } catch (...) {
-      return device->plugin->thrown("event.status");
+      return plugin.thrown(name);
     }
   }
 };

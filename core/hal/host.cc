@@ -3,6 +3,7 @@
 
 #include "stria/hal/cores.h"
 #include "stria/hal/thread_pool.h"
+#include "stria/hal/watchdog.h"
 
 namespace stria::hal {
 namespace {
@@ -23,7 +24,13 @@ unsigned threads_of(unsigned asked, const HostFunctions& functions) {
 Host::Host(HostFunctions functions, unsigned threads, uint64_t wait_limit_ns)
     : functions_(std::move(functions)),
       pool_(std::make_unique<ThreadPool>(threads_of(threads, functions_))),
-      wait_limit_ns_(wait_limit_ns) {}
+      wait_limit_ns_(wait_limit_ns) {
+  // Beyond a year nobody would look.
+  constexpr uint64_t kLongest = uint64_t{366} * 24 * 3600 * 1'000'000'000;
+  if (functions_.on_hang && wait_limit_ns < kLongest)
+    watchdog_ =
+        std::make_unique<Watchdog>(std::chrono::nanoseconds(wait_limit_ns), functions_.on_hang);
+}
 
 Host::~Host() = default;
 

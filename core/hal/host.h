@@ -46,9 +46,14 @@ struct HostFunctions {
   std::function<Result<std::unique_ptr<InterpretedProgram>>(std::string_view stripe)> interpret;
   std::function<Result<std::optional<std::string>>(std::string_view key)> cache_get;
   std::function<Status(std::string_view key, std::string_view value)> cache_put;
+  // Told of a call into a plugin that takes longer than the wait limit: its id, the slot, and how
+  // long it has been in it. The call goes on; nobody can end it but by ending the process. On a
+  // thread of its own; must not drop the host's last reference.
+  std::function<void(std::string_view plugin, std::string_view slot, double seconds)> on_hang;
 };
 
 class ThreadPool;
+class Watchdog;
 
 // Cores this process may use: its affinity mask, limited by its control group's quota. At least 1.
 unsigned usable_cores();
@@ -57,7 +62,8 @@ class Host {
  public:
   // `threads` 0: $STRIA_THREADS, else usable_cores(); a variable that is no number of threads is
   // said in the log and ignored. No wait for an event or for all work of an executor takes longer
-  // than `wait_limit_ns`, however long its caller would wait.
+  // than `wait_limit_ns`, however long its caller would wait; functions.on_hang is told of each
+  // call that does.
   explicit Host(HostFunctions functions, unsigned threads = 0, uint64_t wait_limit_ns = UINT64_MAX);
   ~Host();
   Host(const Host&) = delete;
@@ -66,6 +72,8 @@ class Host {
   const HostFunctions& functions() const { return functions_; }
   ThreadPool& pool() const { return *pool_; }
   uint64_t wait_limit_ns() const { return wait_limit_ns_; }
+  // Null without a wait limit, and without somebody to tell.
+  const Watchdog* watchdog() const { return watchdog_.get(); }
   // Threads that parallel_for uses at most.
   unsigned concurrency() const;
   // Waits until no posted task is queued or running.
@@ -75,6 +83,7 @@ class Host {
   const HostFunctions functions_;
   std::unique_ptr<ThreadPool> pool_;
   const uint64_t wait_limit_ns_;
+  std::unique_ptr<Watchdog> watchdog_;
 };
 
 }  // namespace stria::hal

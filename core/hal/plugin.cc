@@ -13,6 +13,7 @@
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 #include "stria/hal/device_state.h"
+#include "stria/hal/environment.h"
 #include "stria/hal/inside_file.h"
 #include "stria/hal/kept_signals.h"
 #include "stria/hal/probe.h"
@@ -187,6 +188,8 @@ struct PluginLoad {
   void bring_to_life(stria_plugin_query_function query) {
     state->manifest = result.manifest;
     state->process = ::getpid();
+    state->services->set_plugin(state->manifest.id);
+    state->watched_name = Watchdog::name_for_ever(state->manifest.id);
     const std::string name = fmt::format("plugin {}: ", state->manifest.id);
     if (!step(Step::query, name + kQuery,
               [state = state, query] { return query_plugin(query, *state); }))
@@ -238,6 +241,8 @@ LoadResult load_plugin(const std::filesystem::path& directory, const std::shared
     return result;
   }
   std::lock_guard lock(load_mutex());
+  static std::once_flag restricted;
+  std::call_once(restricted, [] { restrict_environment(is_elevated()); });
   auto query = std::make_shared<stria_plugin_query_function>();
   const bool opened = load.step(
       Step::load, fmt::format("loading '{}'", file.string()),
@@ -378,7 +383,7 @@ Result<Device> Plugin::open(std::string_view device_id, std::string_view options
 
 const void* Plugin::extension(std::string_view name, uint32_t version) const {
   STRIA_CHECK(state_, "extension of a plugin that was not loaded");
-  if (!state_->get_extension || !state_->driver) return nullptr;
+  if (!state_->get_extension || !state_->usable().ok()) return nullptr;
   try {
     return state_->get_extension(stria::hal::to_c(name), version);
   } catch (...) {
@@ -406,8 +411,18 @@ Status Plugin::shutdown() {
   if (!left.empty())
     return make_error(StatusCode::failed_precondition, "plugin {} is still used: {}",
                       state_->manifest.id, join(left, ", "));
-  state_->call("driver.shutdown", state_->tables.driver.shutdown, state_->driver);
+  TimedCall call([state = state_] {
+    return state->call("driver.shutdown", state->tables.driver.shutdown, state->driver);
+  });
+  const bool back = call.done_within(state_->time_limit);
+  const Status ended = call.outcome(state_->time_limit,
+                                    fmt::format("plugin {}: driver.shutdown", state_->manifest.id));
+  state_->shut_down = true;
+  // A call that never comes back keeps the driver, and all that belongs to it, as they are.
+  if (!back) return ended;
   state_->driver = nullptr;
+  state_->services->end_log();
+  STRIA_RETURN_IF_ERROR(ended);
   const std::string taken = state_->services->taken();
   if (state_->manifest.unloadable && state_->library) {
     // Workers may still be returning from the plugin's code.

@@ -6,12 +6,14 @@
 
 #include "stria/hal/error.h"
 #include "stria/hal/signal_stack.h"
+#include "stria/hal/watchdog.h"
 
 namespace stria::hal {
 
 TimedCall::TimedCall(std::function<Status()> work) : start_(Clock::now()) {
   std::packaged_task<Status()> task([work = std::move(work)] {
     const SignalStack stack;
+    const Watchdog::Pause has_its_own_limit;
     return work();
   });
   result_ = task.get_future();

@@ -78,11 +78,13 @@ struct Runtime::State {
   std::shared_ptr<hal::Host> host;
   std::mutex mutex;
   std::function<void(const hal::Verdict&)> on_verdict;
-  std::optional<hal::PluginSet> all;  // guarded by mutex; constant once set
+  std::optional<hal::PluginSet> all;  // guarded by mutex; constant once set, until `ended`
+  std::atomic<bool> ended = false;
 
   const std::vector<hal::PluginRecord>& records() {
     static const std::vector<hal::PluginRecord> none;
     std::lock_guard lock(mutex);
+    if (ended) return none;
     if (!all) {
       hal::SearchOptions search = search_options(options);
       search.on_verdict = on_verdict;
@@ -95,6 +97,7 @@ struct Runtime::State {
 Runtime::Runtime(RuntimeOptions options) : state_(std::make_shared<State>()) {
   hal::HostFunctions functions;
   functions.log = options.log;
+  functions.on_hang = options.on_hang;
   functions.interpret = interpret_for_plugin;
   const std::filesystem::path kept = user_cache_folder();
   const auto cache = std::make_shared<hal::DiskCache>(kept.empty() ? kept : kept / "plugins");
@@ -134,13 +137,49 @@ std::vector<DeviceInfo> Runtime::devices() const {
   return out;
 }
 
+Status Runtime::shutdown() const {
+  std::lock_guard lock(state_->mutex);
+  state_->ended = true;
+  return state_->all ? state_->all->shutdown() : Status();
+}
+
+namespace {
+
+// A device that a selector matches.
+struct Candidate {
+  const hal::PluginRecord* record;
+  const hal::DeviceInfo* info;
+  size_t position;
+  double speed;  // promised
+};
+
+// The first of `candidates` that can be opened. What is passed over is said in the log.
+Result<Device> open_first(const std::vector<Candidate>& candidates, const RuntimeOptions& options) {
+  std::vector<std::string> reasons;
+  for (const Candidate& candidate : candidates) {
+    const std::string name = name_of(*candidate.record, candidate.position);
+    Result<Device> device = Inside::open(candidate.record->plugin, candidate.info->id, name);
+    if (device.ok()) return device;
+    reasons.push_back(fmt::format("{}: {}", name, hal::one_line(device.status().message())));
+    if (options.log)
+      options.log(LogLevel::warning, fmt::format("'auto' passes over {}", reasons.back()));
+  }
+  constexpr size_t kMaxReasons = 10;
+  std::string list;
+  for (size_t i = 0; i < std::min(reasons.size(), kMaxReasons); ++i)
+    list += "\n  " + cut_text(reasons[i], kMaxNameBytes);
+  if (reasons.size() > kMaxReasons)
+    list += fmt::format("\n  and {} more", reasons.size() - kMaxReasons);
+  return make_error(StatusCode::unavailable, "none of the {} available devices can be opened:{}",
+                    reasons.size(), list);
+}
+
+}  // namespace
+
 Result<Device> Runtime::open(std::string_view text) const {
   STRIA_ASSIGN(DeviceSelector selector, parse_device_selector(text));
-  struct Candidate {
-    const hal::PluginRecord* record;
-    const hal::DeviceInfo* info;
-    size_t position;
-  };
+  if (state_->ended)
+    return make_error(StatusCode::failed_precondition, "this runtime has been shut down");
   std::vector<Candidate> matching;
   const std::vector<hal::PluginRecord>& records = state_->records();
   for (const hal::PluginRecord& record : records) {

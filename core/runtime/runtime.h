@@ -39,6 +39,10 @@ struct RuntimeOptions {
   bool probe_plugins = true;
   // No wait for a device takes longer; it fails and names the plugin.
   uint64_t wait_limit_ns = kForever;
+  // Told of a call into a plugin that takes longer than `wait_limit_ns`: the plugin's id, which of
+  // its functions, and how long it has been in there. Its caller cannot be brought back: who must
+  // go on ends the process. On a thread of its own; must not drop the last handle of this runtime.
+  std::function<void(std::string_view plugin, std::string_view function, double seconds)> on_hang;
   // Lines for people from plugins; empty: dropped. Called from any thread.
   std::function<void(LogLevel, std::string_view)> log;
 };
@@ -64,9 +68,20 @@ class STRIA_API Runtime {
   // Which device: `plugin` (its first available one), `plugin:N` (the N-th of its list, from 0),
   // `plugin:glob` (the first available one whose name or id matches, letters of either case, with *
   // ? and [a-z]), `auto` (of all available ones that whose hardware model promises the most
-  // operations per second). invalid_argument for malformed or empty text; not_found with a list of
-  // what is there if nothing matches; unavailable with the reason if what matches cannot be used.
+  // operations per second; one that cannot be opened is passed over, with a line in the log).
+  // invalid_argument for malformed or empty text; not_found with a list of what is there if nothing
+  // matches; unavailable with the reason if what matches cannot be used.
   Result<Device> open(std::string_view selector) const;
+
+  // Ends the work of all plugins that were loaded, each within `plugin_time_limit`. Nothing else
+  // ever does, and no destructor: a process that ends without it leaves plugins as they are, which
+  // they must bear. For who wants what plugins write at their end (caches, traces), or wants to
+  // know of a plugin that leaks or hangs there. First drop all that came from this runtime: a
+  // plugin with a device, tensor, executable or event alive is left alone. From then on open() says
+  // failed_precondition, and the lists are empty. The first failure after trying all:
+  // failed_precondition for a plugin that is still used (call again when it is not),
+  // deadline_exceeded for one that hangs, incompatible for one that leaks or lets an exception out.
+  Status shutdown() const;
 
  private:
   friend struct Inside;

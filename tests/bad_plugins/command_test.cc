@@ -141,6 +141,77 @@ TEST_F(BadCommandTest, WorkThatIsNeverDoneEndsWithTheLimit) {
             0);
 }
 
+// Whatever call it is that does not come back.
+TEST_F(BadCommandTest, ACallThatNeverReturnsEndsWithTheLimit) {
+  std::printf("%-24s %-10s %s\n", "hangs in", "expected", "says");
+  for (const std::string slot :
+       {"device.create_executor", "device.allocate", "compiler.build", "library.kernels",
+        "executor.prepare", "executor.submit", "event.wait", "event.status", "buffer.map_current",
+        "buffer.map_discard", "buffer.unmap", "buffer.release", "kernel.release",
+        "library.release"}) {
+    fs::remove_all(plugins());
+    make_bad(plugins(), "stuck", "hang " + slot);
+    const Ended ended =
+        run(std::string("run plus_one.tile --device stuck --time-limit 0.5") + kRun);
+    std::printf("%-24s %-10s %.120s\n", slot.c_str(), "3", ended.err.c_str());
+    EXPECT_EQ(ended.code, 3) << slot << ": " << ended.out << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("stria: plugin stuck: " + slot + " has not returned after"));
+    EXPECT_THAT(ended.err, HasSubstr("the time limit is 0.5 s"));
+  }
+}
+
+TEST_F(BadCommandTest, AutoPassesOverADeviceThatCannotBeOpened) {
+  // The fastest of all, by its own word.
+  const auto promise_most = [](const fs::path& at, const char* mhz) {
+    const std::string model = read_file(at / "hw/reference.json").value();
+    const std::string name = "\"name\": \"reference\",";
+    const size_t found = model.find(name);
+    ASSERT_NE(found, std::string::npos);
+    put(at / "hw/reference.json", model.substr(0, found) + name + "\"clock_mhz\": " + mhz + "," +
+                                      model.substr(found + name.size()));
+    std::string fast = read_file(at / "hw/reference.json").value();
+    const std::string core = "\"CORE\": {";
+    fast.insert(fast.find(core) + core.size(), "\"ops_per_cycle\": 1000000, ");
+    put(at / "hw/reference.json", fast);
+  };
+  promise_most(make_bad(plugins(), "fails", "fail driver.open 6"), "30000");
+  promise_most(make_bad(plugins(), "hangs", "hang driver.open"), "20000");
+  const Ended ended = run(std::string("run plus_one.tile --device auto") + kRun);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("check B"));
+  EXPECT_THAT(ended.err, HasSubstr("stria: 'auto' passes over fails:0: plugin fails: driver.open: "
+                                   "as asked\n"));
+  EXPECT_THAT(ended.err, HasSubstr("stria: 'auto' passes over hangs:0: plugin hangs: driver.open "
+                                   "has not returned within the limit of 5000 ms\n"));
+}
+
+TEST_F(BadCommandTest, ThousandsOfFoldersHideNoDevice) {
+  for (int i = 0; i < 10'000; ++i)
+    fs::create_directories(plugins() / ("a\033[31m" + std::to_string(i) + std::string(100, 'x')));
+  make_bad(plugins(), "z_works");
+  put(make_bad(plugins(), "odd") / "misdeed", "devices of_odd_text\n");
+  const auto begin = std::chrono::steady_clock::now();
+  const Ended ended = run("devices");
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  std::printf("%.1f s\n%.2000s", seconds, ended.out.c_str());
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_LT(seconds, 30);
+  const std::string head = ended.out.substr(0, 4000);
+  for (const char* line : {"z_works:0 ", "reference:0 ", "llvm_cpu:0 ", "odd:0 "})
+    EXPECT_THAT(head, HasSubstr(line));
+  EXPECT_LT(ended.out.size(), 20'000u);
+  EXPECT_EQ(ended.out.find('\033'), std::string::npos);
+  EXPECT_THAT(ended.out, HasSubstr("more that cannot be used; 'stria devices --json' lists all"));
+  const Ended listed = run("devices --json");
+  EXPECT_TRUE(plugin_of(listed, "z_works").at("ok"));
+  EXPECT_GE(nlohmann::json::parse(listed.out).at("plugins").size(), 10'004u);
+  const Ended none = run(std::string("run plus_one.tile --device nowhere") + kRun);
+  EXPECT_EQ(none.code, 3);
+  EXPECT_LT(none.err.size(), 8000u);
+  EXPECT_THAT(none.err, HasSubstr("z_works:0"));
+}
+
 TEST_F(BadCommandTest, APluginsFaultIsNotOurs) {
   for (const char* slot :
        {"driver.open", "compiler.build", "executor.submit", "buffer.map_discard"}) {
@@ -231,6 +302,7 @@ TEST_F(BadCommandTest, AnElevatedProcessLooksNowhereThatTheEnvironmentSays) {
     if (child == 0) {
       ::setenv("STRIA_PLUGIN_PATH", plugins().c_str(), 1);
       ::setenv("HOME", files_.path("home").c_str(), 1);
+      ::setenv("OCL_ICD_VENDORS", files_.path("home").c_str(), 1);
       if (elevated && ::setresuid(12345, 0, 0) != 0) ::_exit(125);
       if (!std::freopen(out.c_str(), "w", stdout)) ::_exit(126);
       ::execl(STRIA_BINARY_DIR "/bin/stria", "stria", "devices", "--json", nullptr);
@@ -245,6 +317,17 @@ TEST_F(BadCommandTest, AnElevatedProcessLooksNowhereThatTheEnvironmentSays) {
     EXPECT_EQ(plugin_of(ended, "from_path").is_null(), elevated);
     EXPECT_EQ(plugin_of(ended, "from_home").is_null(), elevated);
     EXPECT_EQ(plugin_of(ended, "reference").at("ok"), true);
+    // A loader of drivers that loads what a variable names finds the system's own drivers.
+    const nlohmann::json opencl = plugin_of(ended, "opencl");
+    size_t found = 0;
+    for (const auto& device : opencl.at("devices")) found += device.at("available").get<bool>();
+    if (!elevated) {
+      EXPECT_EQ(found, 0u);
+    } else {
+      EXPECT_EQ(found > 0,
+                fs::exists("/etc/OpenCL/vendors") && !fs::is_empty("/etc/OpenCL/vendors"))
+          << opencl.dump(1);
+    }
   }
 }
 

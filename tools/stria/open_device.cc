@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "open_device.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "failure.h"
 #include "message.h"
 #include "plugin_guard.h"
 #include "stria/runtime/device_selector.h"
@@ -14,6 +18,16 @@ RuntimeOptions runtime_options(double time_limit_s, unsigned threads) {
   options.log = [](LogLevel level, std::string_view line) {
     if (level >= LogLevel::warning) print_message(line);
   };
+  options.on_hang = [limit = time_limit_s](std::string_view plugin, std::string_view function,
+                                           double seconds) {
+    // The thread that waits cannot be brought back, and may hold any lock: of the streams, too.
+    const std::string text = fmt::format(
+        "stria: plugin {}: {} has not returned after {:.1f} s, the time limit is "
+        "{:g} s: the plugin hangs\n",
+        plugin, function, seconds, limit);
+    (void)!::write(STDERR_FILENO, text.data(), text.size());
+    leave(static_cast<int>(ExitCode::device));
+  };
   return options;
 }
 
@@ -24,7 +38,8 @@ Outcome open_device(const std::string& selector, Device& device, double time_lim
   if (!parsed.automatic) options.only_plugins = {parsed.plugin};
   const Runtime one(options);
   // Nothing was loaded if the plugin is not there, so all may be loaded now, to say what is.
-  const Runtime runtime = one.plugins().empty() ? Runtime(runtime_options(time_limit_s, threads)) : one;
+  const Runtime runtime =
+      one.plugins().empty() ? Runtime(runtime_options(time_limit_s, threads)) : one;
   STRIA_OR_FAIL(device, ExitCode::device, runtime.open(selector));
   static std::string plugin;  // one device a process
   plugin = device.info().plugin;

@@ -10,7 +10,8 @@
 namespace stria::command {
 
 // Options as every verb wants them: plugins' warnings and errors go to stderr. `time_limit_s`
-// bounds each wait for a device; 0: no bound. `threads` as in RuntimeOptions.
+// bounds each wait for a device and each call into a plugin: one that does not come back ends the
+// process with `device` and a message; 0: no bound. `threads` as in RuntimeOptions.
 RuntimeOptions runtime_options(double time_limit_s = 0, unsigned threads = 0);
 
 // Usage for a malformed selector, device for all else. Loads only the plugin asked for, unless it

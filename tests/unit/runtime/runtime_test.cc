@@ -186,6 +186,31 @@ TEST_F(RuntimeTest, OpeningFails) {
   EXPECT_THAT(missing.status().message(), HasSubstr("reference:0"));
 }
 
+TEST(RuntimeShutdown, EndsPluginsOnceNothingOfThemIsLeft) {
+  RuntimeOptions options;
+  options.plugin_paths = {STRIA_BINARY_DIR "/lib/stria/plugins"};
+  options.only_plugin_paths = true;
+  options.only_plugins = {"reference"};
+  const Runtime runtime(options);
+  {
+    auto device = runtime.open("reference");
+    ASSERT_TRUE(device.ok()) << device.status().to_string();
+    const Status used = runtime.shutdown();
+    EXPECT_EQ(used.code(), StatusCode::failed_precondition);
+    EXPECT_THAT(used.message(), HasSubstr("plugin reference is still used: 1 x device"));
+    // What there is goes on; nothing new comes.
+    EXPECT_TRUE(device->create_tensor(DataType::fp32, {4}).ok());
+    EXPECT_EQ(runtime.open("reference").status().code(), StatusCode::failed_precondition);
+  }
+  EXPECT_TRUE(runtime.shutdown().ok()) << runtime.shutdown().to_string();
+  EXPECT_TRUE(runtime.shutdown().ok());
+  EXPECT_EQ(runtime.open("reference").status().message(), "this runtime has been shut down");
+  EXPECT_TRUE(runtime.devices().empty());
+  EXPECT_TRUE(runtime.plugins().empty());
+  // One that has loaded nothing has nothing to end.
+  EXPECT_TRUE(Runtime(options).shutdown().ok());
+}
+
 TEST_F(RuntimeTest, CheckFindsAWrongElement) {
   auto program = Program::from_tile({"t", "function (A[N]) -> (R) { R = A + A; }"});
   auto compilation = lower_program(*program, kThree);
