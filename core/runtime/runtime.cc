@@ -28,16 +28,31 @@ std::string name_of(const hal::PluginRecord& record, size_t position) {
 // "  llvm_cpu:0  Name of the device" per device, and a line per broken plugin: what can be used
 // first, and not more than anybody reads.
 std::string list_of(const std::vector<hal::PluginRecord>& records) {
-  std::string out;
+  constexpr size_t kMaxLines = 20;
+  constexpr size_t kMaxLine = 160;
+  std::vector<std::string> available, others, broken;
   for (const hal::PluginRecord& record : records) {
     if (!record.status().ok())
-      out += fmt::format("\n  {}: broken: {}", record.id, hal::one_line(record.status().message()));
-    for (size_t i = 0; i < record.devices.size(); ++i)
-      out += fmt::format(
-          "\n  {}  {}{}", name_of(record, i), record.devices[i].name,
-          record.devices[i].available ? "" : " (not available: " + record.devices[i].reason + ")");
+      broken.push_back(
+          fmt::format("{}: broken: {}", record.id, hal::one_line(record.status().message())));
+    for (size_t i = 0; i < record.devices.size(); ++i) {
+      const hal::DeviceInfo& info = record.devices[i];
+      const std::string line = fmt::format("{}  {}", name_of(record, i), info.name);
+      if (info.available)
+        available.push_back(line);
+      else
+        others.push_back(fmt::format("{} (not available: {})", line, info.reason));
+    }
   }
-  return out.empty() ? "\n  no device at all" : out;
+  for (std::vector<std::string>* more : {&others, &broken})
+    available.insert(available.end(), more->begin(), more->end());
+  if (available.empty()) return "\n  no device at all";
+  std::string out;
+  for (size_t i = 0; i < std::min(available.size(), kMaxLines); ++i)
+    out += "\n  " + cut_text(available[i], kMaxLine);
+  if (available.size() > kMaxLines)
+    out += fmt::format("\n  and {} more", available.size() - kMaxLines);
+  return out;
 }
 
 // Operations per second that the model promises, from its execution units; 0 if it says nothing, or
@@ -45,7 +60,7 @@ std::string list_of(const std::vector<hal::PluginRecord>& records) {
 double promised_speed(const hal::Plugin& plugin, const hal::DeviceInfo& info) {
   auto text = plugin.read_hw_model(info.kind);
   if (!text.ok()) return 0;
-  auto model = load_hardware_model({path->string(), *text}, {}, info.properties);
+  auto model = load_hardware_model(*text, {}, info.properties);
   if (!model.ok() || model->simulated) return 0;
   double operations = 0;
   for (const ExecutionUnit& unit : model->executors)
@@ -187,7 +202,7 @@ Result<Device> Runtime::open(std::string_view text) const {
     if (!record.plugin.valid()) continue;
     for (size_t i = 0; i < record.devices.size(); ++i)
       if (selector.automatic || selects(selector, record.devices[i].name, record.devices[i].id, i))
-        matching.push_back({&record, &record.devices[i], i});
+        matching.push_back({&record, &record.devices[i], i, 0});
   }
   if (matching.empty()) {
     std::vector<std::string> ids;
@@ -197,21 +212,22 @@ Result<Device> Runtime::open(std::string_view text) const {
                            : did_you_mean(selector.plugin, ids);
     return not_found("no device matches '{}'{}; there is:{}", shown_name(text), hint, list_of(records));
   }
-  const Candidate* best = nullptr;
-  double best_speed = -1;
-  for (const Candidate& candidate : matching) {
-    if (!candidate.info->available) continue;
-    const double speed =
-        selector.automatic ? promised_speed(candidate.record->plugin, *candidate.info) : 0;
-    if (best == nullptr || speed > best_speed) {
-      best = &candidate;
-      best_speed = speed;
-    }
-  }
-  if (best == nullptr)
+  std::vector<Candidate> available;
+  for (const Candidate& candidate : matching)
+    if (candidate.info->available) available.push_back(candidate);
+  if (available.empty())
     return make_error(StatusCode::unavailable, "'{}' matches, but is not available: {}", text,
                       matching[0].info->reason);
-  return Inside::open(best->record->plugin, best->info->id, name_of(*best->record, best->position));
+  if (!selector.automatic) {
+    const Candidate& first = available[0];
+    return Inside::open(first.record->plugin, first.info->id,
+                        name_of(*first.record, first.position));
+  }
+  for (Candidate& candidate : available)
+    candidate.speed = promised_speed(candidate.record->plugin, *candidate.info);
+  std::stable_sort(available.begin(), available.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.speed > b.speed; });
+  return open_first(available, state_->options);
 }
 
 }  // namespace stria

@@ -93,6 +93,27 @@ std::vector<Kind> manifest_kinds() {
                fs::remove(at / "plugin.json");
                fs::create_symlink("/etc/hostname", at / "plugin.json");
              }),
+      manifest("manifest_with_a_long_version", Step::manifest, StatusCode::invalid_argument,
+               "$.version must be a text of at most 256 bytes",
+               text([](auto& m) { m.version = std::string(1 << 18, 'x'); })),
+      manifest("manifest_with_an_odd_kind", Step::manifest, StatusCode::invalid_argument,
+               "$.devices.a\\x1b[31m must be a text of at most 256 bytes",
+               text([](auto& m) { m.kind = "a\\u001b[31m"; })),
+      manifest("manifest_with_an_odd_key", Step::manifest, StatusCode::invalid_argument,
+               "unknown key $.\\x1b]0;\\x07", text([](auto& m) {
+                 m.more = ", \"\\u001b]0;\\u0007" + std::string(1 << 18, 'x') + "\": 1";
+               })),
+      spoilt("manifest_is_no_utf8", Step::manifest, StatusCode::invalid_argument, "error: not JSON",
+             [](const fs::path& at) {
+               put(at / "plugin.json", "{\"id\": \"" + std::string(1 << 18, '\xff') + "\"}");
+             }),
+      spoilt("manifest_with_a_long_id", Step::manifest, StatusCode::invalid_argument,
+             "$.id must be a text of at most 256 bytes",
+             [](const fs::path& at) {
+               ManifestText manifest;
+               manifest.id = std::string(1'000'000, 'x');
+               put(at / "plugin.json", manifest.text());
+             }),
       spoilt("manifest_malformed", Step::manifest, StatusCode::invalid_argument, "error: not JSON",
              [](const fs::path& at) { put(at / "plugin.json", "{\"schema\": 1,\n\"id\""); }),
       spoilt("manifest_too_large", Step::manifest, StatusCode::invalid_argument, "1048576 bytes",
