@@ -210,6 +210,17 @@ class BadDriver final : public sdk::Driver {
     if (misdeed().is("devices", "of_another_kind")) info.kind = "starship";
     if (misdeed().is("devices", "with_odd_properties")) info.properties = "[1, 2]";
     if (misdeed().is("devices", "with_lines")) info.name = "one\ntwo\033[31m";
+    if (misdeed().is("devices", "with_a_long_id")) info.id = std::string(1 << 20, 'x');
+    if (misdeed().is("devices", "with_an_odd_id")) info.id = "a\xff" "b";
+    if (misdeed().is("devices", "of_odd_text")) {
+      info.name = info.vendor = info.reason = odd_text_;
+      info.available = false;
+    }
+    if (misdeed().is("devices", "of_an_odd_kind")) info.kind = odd_text_;
+    if (misdeed().is("devices", "with_large_properties"))
+      info.properties = "{" + std::string(2 << 20, ' ') + "}";
+    if (misdeed().is("devices", "without_reason")) info.available = false;
+    if (misdeed().is("devices", "none")) return {};
     if (misdeed().is("devices", "twice")) return {info, info};
     return {info};
   }

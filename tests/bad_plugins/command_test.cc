@@ -237,7 +237,7 @@ TEST_F(BadCommandTest, DoctorIsContentWithGoodPlugins) {
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(ended.out,
               HasSubstr("passed  search, manifest, trust, hash, version, elf, load, query, "
-                        "create, enumerate, self-test\n"));
+                        "create, enumerate, self-test, shutdown\n"));
   EXPECT_THAT(ended.out, HasSubstr("device  llvm_cpu:0 "));
   EXPECT_THAT(ended.out, HasSubstr("(beside the executable)"));
   EXPECT_EQ(ended.out.find("FAILED"), std::string::npos);
@@ -256,6 +256,11 @@ TEST_F(BadCommandTest, DoctorSaysHowFarEachPluginCameAndWhatWouldMendIt) {
   make_bad(plugins(), "e_needs", needy);
   make_bad(plugins(), "f_works");
   make_bad(plugins(), "g_wrong", "fail event.status 13");
+  make_bad(plugins(), "h_lists_none", "devices none");
+  make_bad(plugins(), "i_gives_no_reason", "devices without_reason");
+  make_bad(plugins(), "j_hangs_at_its_end", "hang driver.shutdown");
+  make_bad(plugins(), "k_crashes_at_its_end", "crash driver.shutdown");
+  make_bad(plugins(), "l_leaks", "leak");
   const Ended ended = run("doctor --json --time-limit 2");
   EXPECT_EQ(ended.code, 3);
   EXPECT_THAT(ended.err, HasSubstr("plugins are not well"));
@@ -270,6 +275,11 @@ TEST_F(BadCommandTest, DoctorSaysHowFarEachPluginCameAndWhatWouldMendIt) {
       {"e_needs", "", "", "apt-get install libabsent1"},
       {"f_works", "", "", ""},
       {"g_wrong", "self-test", "as asked", "report it"},
+      {"h_lists_none", "", "", "it lists no device at all"},
+      {"i_gives_no_reason", "", "", "i_gives_no_reason:0 is not available and gives no reason"},
+      {"j_hangs_at_its_end", "shutdown", "within the limit of 2000 ms", "--time-limit 60"},
+      {"k_crashes_at_its_end", "shutdown", "crashed: Aborted", "report it"},
+      {"l_leaks", "shutdown", "has not given back 1 allocation", "report it"},
       {"reference", "", "", ""},
   };
   for (const Expected& row : expected) {
@@ -280,7 +290,7 @@ TEST_F(BadCommandTest, DoctorSaysHowFarEachPluginCameAndWhatWouldMendIt) {
     std::printf("%-20s %-10s %s | %s\n", row.id, last.at("step").get<std::string>().c_str(),
                 last.at("failure").get<std::string>().c_str(), mend.c_str());
     EXPECT_EQ(last.at("passed"), *row.step == 0) << row.id << ": " << last;
-    EXPECT_EQ(last.at("step"), *row.step == 0 ? "self-test" : row.step) << row.id;
+    EXPECT_EQ(last.at("step"), *row.step == 0 ? "shutdown" : row.step) << row.id;
     EXPECT_THAT(last.at("failure"), HasSubstr(row.failure)) << row.id;
     EXPECT_THAT(mend, HasSubstr(row.mend)) << row.id;
     EXPECT_EQ(plugin.at("well"), *row.mend == 0) << row.id;

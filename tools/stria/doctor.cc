@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "examination.h"
+#include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 
 namespace stria::command {
@@ -22,7 +23,27 @@ struct Finding {
   bool well() const { return mends.empty(); }
 };
 
-std::string quoted(const std::filesystem::path& path) { return "'" + path.string() + "'"; }
+// A shell's word, and readable on a terminal: what cannot stand there as it is stands there
+// escaped, as the shell reads it.
+std::string quoted(const std::filesystem::path& path) {
+  const std::string text = path.string();
+  const std::string shown = shown_name(text, text.size() * 4 + kMaxNameBytes);
+  if (shown == text && text.find('\'') == std::string::npos) return "'" + text + "'";
+  std::string out = "$'";
+  for (size_t i = 0; i < text.size();) {
+    const size_t length = printable_length(text, i);
+    if (text[i] == '\'' || text[i] == '\\') out += '\\';
+    out += length == 0 ? escaped_byte(text[i]) : text.substr(i, length);
+    i += std::max<size_t>(length, 1);
+  }
+  return out + "'";
+}
+
+std::string report_of(const Examination& seen) {
+  return fmt::format("report it to the plugin's maker{}, with: stria doctor {} --json",
+                     seen.manifest.vendor.empty() ? "" : " (" + seen.manifest.vendor + ")",
+                     seen.manifest.id);
+}
 
 // What would mend a failed step.
 std::string mend_of(const Examination& seen, const ExaminedStep& step) {
@@ -43,9 +64,7 @@ std::string mend_of(const Examination& seen, const ExaminedStep& step) {
     const std::filesystem::path library = directory / seen.manifest.library;
     return "install what is missing here: ldd -r " + quoted(library);
   }
-  return fmt::format("report it to the plugin's maker{}, with: stria doctor {} --json",
-                     seen.manifest.vendor.empty() ? "" : " (" + seen.manifest.vendor + ")",
-                     seen.manifest.id);
+  return report_of(seen);
 }
 
 void judge(Finding& finding) {
@@ -60,15 +79,28 @@ void judge(Finding& finding) {
   const std::vector<ExaminedDevice>& devices = finding.seen.devices;
   const bool available = std::any_of(devices.begin(), devices.end(),
                                      [](const ExaminedDevice& one) { return one.reason.empty(); });
-  if (!devices.empty() && !available && finding.mends.empty())
+  if (!devices.empty() && !available && finding.mends.empty() && devices[0].reason != kNoReason)
     finding.mends.push_back("make a device available: " + devices[0].reason);
+  // A machine without its hardware is a device that is not available; it is listed, with the
+  // reason.
+  const bool listed =
+      std::any_of(finding.seen.steps.begin(), finding.seen.steps.end(), [](const auto& step) {
+        return step.name == hal::name_of(hal::Step::enumerate) && step.failure.empty();
+      });
+  if (listed && devices.empty())
+    finding.mends.push_back("it lists no device at all, not even one that is not available: " +
+                            report_of(finding.seen));
+  for (const ExaminedDevice& device : devices)
+    if (device.reason == kNoReason)
+      finding.mends.push_back(fmt::format("{} is not available and gives no reason: {}",
+                                          device.selector, report_of(finding.seen)));
 }
 
 void print_text(const std::vector<Finding>& findings) {
   for (const Finding& finding : findings) {
     const Examination& seen = finding.seen;
     std::printf("%s%s%s  %s (%s)\n", finding.id.c_str(), seen.manifest.version.empty() ? "" : " ",
-                hal::one_line(seen.manifest.version).c_str(), seen.found.directory.c_str(),
+                seen.manifest.version.c_str(), hal::shown_path(seen.found.directory).c_str(),
                 seen.found.origin.c_str());
     std::vector<std::string> passed;
     for (const ExaminedStep& step : seen.steps)
@@ -84,7 +116,8 @@ void print_text(const std::vector<Finding>& findings) {
       std::printf("  FAILED  %s: %s\n", finding.failed->name.c_str(),
                   finding.failed->failure.c_str());
     if (!finding.replaced_by.empty())
-      std::printf("  not used: the one in '%s' was found before\n", finding.replaced_by.c_str());
+      std::printf("  not used: the one in '%s' was found before\n",
+                  hal::shown_path(finding.replaced_by).c_str());
     for (const std::string& mend : finding.mends) std::printf("  mend    %s\n", mend.c_str());
   }
 }
@@ -127,7 +160,7 @@ void print_json(const std::vector<Finding>& findings) {
 std::string id_of(const hal::FoundPlugin& found) {
   if (found.search.ok())
     if (auto manifest = hal::read_manifest(found.directory); manifest.ok()) return manifest->id;
-  return found.directory.filename().string();
+  return shown_name(found.directory.filename().string());
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "child_process.h"
 #include "open_device.h"
@@ -25,6 +26,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kSelfTest = "self-test";
+constexpr const char* kShutdown = "shutdown";
 // For one device: compiling is most of it.
 constexpr std::chrono::seconds kSelfTestLimit{60};
 
@@ -118,7 +120,7 @@ void examine_here(int pipe, const hal::FoundPlugin& found, std::chrono::millisec
     devices.push_back({{"selector", fmt::format("{}:{}", records[0].id, i)},
                        {"name", device.name},
                        {"reason", device.available        ? ""
-                                  : device.reason.empty() ? "no reason given"
+                                  : device.reason.empty() ? kNoReason
                                                           : device.reason}});
   }
   send(pipe, {{"devices", devices}});
@@ -130,11 +132,13 @@ void examine_here(int pipe, const hal::FoundPlugin& found, std::chrono::millisec
       outcome = status.with_context(selector);
   }
   send_step(pipe, kSelfTest, outcome);
+  // What a failed self-test has left behind would only be said again.
+  if (outcome.ok()) send_step(pipe, kShutdown, runtime.shutdown());
 }
 
 // ---- in the parent
 
-void take(Examination& examination, const Json& message) {
+void take_message(Examination& examination, const Json& message) {
   if (message.contains("step")) {
     examination.steps.push_back({message.at("step"), message.at("failure")});
   } else if (message.contains("need")) {
@@ -147,6 +151,15 @@ void take(Examination& examination, const Json& message) {
   }
 }
 
+// A line that no child of ours has sent came from the plugin in it: it says nothing to us.
+void take(Examination& examination, const std::string& line) {
+  try {
+    take_message(examination, Json::parse(line));
+  } catch (const Json::exception&) {
+  } catch (const std::out_of_range&) {
+  }
+}
+
 // The step after the last that was reached: what was going on when nothing more came.
 std::string step_in_progress(const Examination& examination) {
   if (examination.steps.empty()) return std::string(hal::name_of(hal::Step::manifest));
@@ -154,7 +167,7 @@ std::string step_in_progress(const Examination& examination) {
   for (int i = 0; i < static_cast<int>(hal::Step::enumerate); ++i)
     if (last == hal::name_of(static_cast<hal::Step>(i)))
       return std::string(hal::name_of(static_cast<hal::Step>(i + 1)));
-  return kSelfTest;
+  return last == kSelfTest ? kShutdown : kSelfTest;
 }
 
 // Reads messages until the child has said all; false if none came for `patience`.
@@ -171,7 +184,7 @@ bool read_messages(int pipe, std::chrono::milliseconds patience, Examination& ex
     if (count <= 0) return true;
     text.append(chunk, static_cast<size_t>(count));
     for (size_t end; (end = text.find('\n')) != std::string::npos; text.erase(0, end + 1))
-      take(examination, Json::parse(text.substr(0, end)));  // our own line, whole
+      take(examination, text.substr(0, end));
   }
 }
 

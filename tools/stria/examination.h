@@ -12,14 +12,15 @@
 namespace stria::command {
 
 struct ExaminedStep {
-  std::string name;     // a hal::Step's, or "self-test"
+  std::string name;     // a hal::Step's, "self-test" or "shutdown"
   std::string failure;  // one line; empty: passed
 };
 
 struct ExaminedDevice {
   std::string selector, name;
-  std::string reason;  // why it is not available; empty: it is
+  std::string reason;  // why it is not available, or kNoReason; empty: it is
 };
+inline constexpr const char* kNoReason = "no reason given";
 
 struct ExaminedNeed {
   hal::Requirement need;
@@ -34,8 +35,9 @@ struct Examination {
   std::vector<ExaminedNeed> needs;
 };
 
-// Loads the plugin, lists its devices, and compiles and runs a tiny program on each that is
-// available, compared with the interpreter. No thread may be running in this process.
+// Loads the plugin, lists its devices, compiles and runs a tiny program on each that is available,
+// compared with the interpreter, and shuts the plugin down. No thread may be running in this
+// process.
 Examination examine(const hal::FoundPlugin& found, std::chrono::milliseconds step_limit);
 
 }  // namespace stria::command
