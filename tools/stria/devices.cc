@@ -20,14 +20,17 @@ void print_text(const std::vector<hal::PluginRecord>& records) {
   struct Line {
     std::string selector, name, verdict;
   };
-  std::vector<Line> lines;
+  // A person reads a screen; whatever lies in a plugin folder must not hide what works.
+  constexpr size_t kMaxBroken = 20;
+  constexpr size_t kMaxWidth = 64;
+  std::vector<Line> lines, broken;
   for (const hal::PluginRecord& record : records) {
     if (const Status status = record.status(); !status.ok()) {
       // One of that id came first: that is how a plugin is replaced by another.
       const bool replaced = status.code() == StatusCode::failed_precondition &&
                             record.verdicts.back().step == hal::Step::search;
-      lines.push_back({record.id, record.directory.string(),
-                       (replaced ? "" : "broken: ") + hal::one_line(status.message())});
+      broken.push_back({record.id, hal::shown_path(record.directory),
+                        (replaced ? "" : "broken: ") + hal::one_line(status.message())});
       continue;
     }
     if (record.devices.empty()) lines.push_back({record.id, "no devices", ""});
@@ -37,10 +40,15 @@ void print_text(const std::vector<hal::PluginRecord>& records) {
                        device.available ? "available" : "not available: " + device.reason});
     }
   }
+  const size_t left_out = broken.size() > kMaxBroken ? broken.size() - kMaxBroken : 0;
+  broken.resize(broken.size() - left_out);
+  lines.insert(lines.end(), broken.begin(), broken.end());
+  // What is wider than a column may be moves only its own line's rest.
   size_t selector_width = 0, name_width = 0;
   for (const Line& line : lines) {
-    selector_width = std::max(selector_width, line.selector.size());
-    name_width = std::max(name_width, line.name.size());
+    if (line.selector.size() <= kMaxWidth)
+      selector_width = std::max(selector_width, line.selector.size());
+    if (line.name.size() <= kMaxWidth) name_width = std::max(name_width, line.name.size());
   }
   for (const Line& line : lines) {
     std::string text = fmt::format("{:<{}}  {:<{}}  {}", line.selector, selector_width, line.name,
@@ -48,6 +56,8 @@ void print_text(const std::vector<hal::PluginRecord>& records) {
     text.erase(text.find_last_not_of(' ') + 1);
     std::printf("%s\n", text.c_str());
   }
+  if (left_out > 0)
+    std::printf("and %zu more that cannot be used; 'stria devices --json' lists all\n", left_out);
   if (lines.empty()) std::printf("no plugins found\n");
 }
 
