@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stria/base/file.h"
+#include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 
 namespace stria {
@@ -182,7 +183,10 @@ Status fill_energies(const SourceText& file, const PlacedTexts& texts, HardwareM
     // A pipe would make the reader wait, a device never end.
     std::error_code error;
     if (!std::filesystem::is_regular_file(path, error))
-      return texts.fail("/energy_table", fmt::format("there is no file '{}'", path.string()));
+      return texts.fail("/energy_table",
+                        fmt::format("there is no {}file '{}'",
+                                    std::filesystem::exists(path, error) ? "regular " : "",
+                                    shown_name(path.string())));
     auto text = read_file(path, kMaxFileBytes);
     if (!text.ok()) return texts.fail("/energy_table", text.status().message());
     place = path.filename().string();
