@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <new>
 #include <set>
+#include <system_error>
 
 #include "stria/hal/signal_stack.h"
 
@@ -101,15 +102,19 @@ const std::string* Watchdog::name_for_ever(std::string_view text) {
 
 Watchdog::Watchdog(Duration limit, OnHang on_hang) : limit_(limit), on_hang_(std::move(on_hang)) {
   const Duration shortest = std::chrono::milliseconds(10);
-  thread_ = std::thread([this, pause = std::max(shortest, limit_ / 10)] {
-    const SignalStack stack;
-    std::unique_lock lock(mutex_);
-    while (!changed_.wait_for(lock, pause, [&] { return ends_; })) {
-      lock.unlock();
-      look();
-      lock.lock();
-    }
-  });
+  try {
+    thread_ = std::thread([this, pause = std::max(shortest, limit_ / 10)] {
+      const SignalStack stack;
+      std::unique_lock lock(mutex_);
+      while (!changed_.wait_for(lock, pause, [&] { return ends_; })) {
+        lock.unlock();
+        look();
+        lock.lock();
+      }
+    });
+  } catch (const std::system_error&) {
+    // A system that refuses the thread ends nothing: the limits of waits and of loading stay.
+  }
 }
 
 Watchdog::~Watchdog() {
@@ -118,7 +123,7 @@ Watchdog::~Watchdog() {
     ends_ = true;
   }
   changed_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void Watchdog::look() {

@@ -9,7 +9,9 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <iterator>
+#include <new>
 #include <string_view>
 
 #include "failure.h"
@@ -133,12 +135,26 @@ void on_fatal_signal(int number, siginfo_t* info, void* context) {
   if (info->si_code <= 0) ::raise(number);
 }
 
+// An exception that nobody can take, out of a function that lets none out: memory used up is not a
+// bug, and whoever asked for it last is not known.
+void on_terminate() {
+  try {
+    if (std::current_exception()) throw;
+  } catch (const std::bad_alloc&) {
+    (Line() << "stria: out of memory\n").write();
+    end_process(static_cast<int>(ExitCode::program));
+  } catch (...) {
+  }
+  std::abort();
+}
+
 }  // namespace
 
 void guard_process() {
   guarded.store(::getpid());
   std::atexit(at_exit);
   std::at_quick_exit(at_exit);
+  std::set_terminate(on_terminate);
   hal::set_end_of_thread_handler(at_end_of_thread);
 #if !STRIA_SANITIZED
   struct sigaction action{};
