@@ -57,7 +57,8 @@ TEST_F(BadCommandTest, DevicesListsAllInOneLineEachAndSucceeds) {
   const int good = 2;  // at least `reference` and `llvm_cpu`, of the build tree
   EXPECT_GE(std::count(ended.out.begin(), ended.out.end(), '\n'), 6 + good);
   for (const char* line :
-       {"broken: plugin hangs: it has not returned within the limit of 2000 ms, in driver.enumerate\n",
+       {"broken: plugin hangs: it has not returned within the limit of 2000 ms, in "
+        "driver.enumerate\n",
         "broken: plugin throws: driver.enumerate: an exception came out of the plugin\n",
         "one two\\x1b[31m", "plugin.json:2:11: error: not JSON",
         "(mode 777); to trust it: chmod go-w", "aborts:0 ", "reference:0 ", "llvm_cpu:0 "})
@@ -142,14 +143,13 @@ TEST_F(BadCommandTest, WorkThatIsNeverDoneEndsWithTheLimit) {
             0);
 }
 
-// Whatever call it is that does not come back.
+// Whatever call it is that does not come back; what the probe calls too, it finds.
 TEST_F(BadCommandTest, ACallThatNeverReturnsEndsWithTheLimit) {
   std::printf("%-24s %-10s %s\n", "hangs in", "expected", "says");
   for (const std::string slot :
-       {"device.create_executor", "device.allocate", "compiler.build", "library.kernels",
-        "executor.prepare", "executor.submit", "event.wait", "event.status", "buffer.map_current",
-        "buffer.map_discard", "buffer.unmap", "buffer.release", "kernel.release",
-        "library.release"}) {
+       {"device.allocate", "compiler.build", "library.kernels", "executor.prepare",
+        "executor.submit", "event.wait", "event.status", "buffer.map_current", "buffer.map_discard",
+        "buffer.unmap", "buffer.release", "kernel.release", "library.release"}) {
     fs::remove_all(plugins());
     make_bad(plugins(), "stuck", "hang " + slot);
     const Ended ended =
@@ -182,8 +182,8 @@ TEST_F(BadCommandTest, AutoPassesOverADeviceThatCannotBeOpened) {
   EXPECT_THAT(ended.out, HasSubstr("check B"));
   EXPECT_THAT(ended.err, HasSubstr("stria: 'auto' passes over fails:0: plugin fails: driver.open: "
                                    "as asked\n"));
-  EXPECT_THAT(ended.err, HasSubstr("stria: 'auto' passes over hangs:0: plugin hangs: driver.open "
-                                   "has not returned within the limit of 5000 ms\n"));
+  // The other one has hung in the probe: it is no device to pass over.
+  EXPECT_EQ(ended.err.find("passes over hangs:0"), std::string::npos) << ended.err;
 }
 
 TEST_F(BadCommandTest, ThousandsOfFoldersHideNoDevice) {
@@ -270,7 +270,8 @@ TEST_F(BadCommandTest, DoctorSaysHowFarEachPluginCameAndWhatWouldMendIt) {
   };
   const Expected expected[] = {
       {"a_writable", "trust", "(mode 777)", "chmod go-w '"},
-      {"b_crashes", "enumerate", "it crashed (Aborted), in driver.enumerate", "report it to the plugin's maker"},
+      {"b_crashes", "enumerate", "it crashed (Aborted), in driver.enumerate",
+       "report it to the plugin's maker"},
       {"c_crashes_in_kernel", "self-test", "crashed: Aborted", "report it"},
       {"d_hangs", "create", "within the limit of 2000 ms", "--time-limit 60"},
       {"e_needs", "", "", "apt-get install libabsent1"},
@@ -279,7 +280,8 @@ TEST_F(BadCommandTest, DoctorSaysHowFarEachPluginCameAndWhatWouldMendIt) {
       {"h_lists_none", "", "", "it lists no device at all"},
       {"i_gives_no_reason", "", "", "i_gives_no_reason:0 is not available and gives no reason"},
       {"j_hangs_at_its_end", "shutdown", "within the limit of 2000 ms", "--time-limit 60"},
-      {"k_crashes_at_its_end", "shutdown", "crashed: Aborted", "report it"},
+      {"k_crashes_at_its_end", "enumerate", "it crashed (Aborted), in driver.shutdown",
+       "report it"},
       {"l_leaks", "shutdown", "has not given back 1 allocation", "report it"},
       {"reference", "", "", ""},
   };
