@@ -337,6 +337,10 @@ TEST(Bind, ADimensionMustAgreeWithTheArgumentOfItsName) {
 TEST(Bind, FunctionsThatNobodyCallsAreChecked) {
   std::string message = failure_of(
       "function f(A[N]) -> (R) { R[i : N] = +(B[i]), k < 3; S = A + Q; S = nonsense(A); T[j : L] = +(A[j]); }\n"
+      "function (A) -> (R) { R = A + 1; }",
+      {{"A", fp32({3})}}, "");
+  // Two programs: a message shows as many mistakes as fit.
+  message += failure_of(
       "function g(A) -> (R) { S = exp(A, A); (T, U) = A; R = g(A); }\n"
       "function h(A) -> (R) { S = A; }\n"
       "function (A) -> (R) { R = A + 1; }",
