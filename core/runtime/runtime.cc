@@ -95,9 +95,9 @@ struct Runtime::State {
   std::function<void(const hal::Verdict&)> on_verdict;
   std::optional<hal::PluginSet> all;  // guarded by mutex; constant once set, until `ended`
   std::atomic<bool> ended = false;
+  const std::vector<hal::PluginRecord> none;  // what there is then
 
   const std::vector<hal::PluginRecord>& records() {
-    static const std::vector<hal::PluginRecord> none;
     std::lock_guard lock(mutex);
     if (ended) return none;
     if (!all) {
