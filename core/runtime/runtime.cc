@@ -80,8 +80,9 @@ hal::SearchOptions search_options(const RuntimeOptions& options) {
     const std::filesystem::path kept = user_cache_folder();
     if (!kept.empty()) search.probe.memory = kept / "behaved";
     if (search.probe.program.empty() && options.log)
-      options.log(LogLevel::debug, "plugins are not tried in a process of their own: no stria_probe "
-                                   "in ../lib/stria of the executable or of libstria");
+      options.log(LogLevel::warning,
+                  "plugins are not tried in a process of their own: no stria_probe "
+                  "in ../lib/stria of the executable or of libstria");
   }
   return search;
 }
@@ -210,7 +211,8 @@ Result<Device> Runtime::open(std::string_view text) const {
     std::string hint = std::count(ids.begin(), ids.end(), selector.plugin) > 0
                            ? ""
                            : did_you_mean(selector.plugin, ids);
-    return not_found("no device matches '{}'{}; there is:{}", shown_name(text), hint, list_of(records));
+    return not_found("no device matches '{}'{}; there is:{}", shown_name(text), hint,
+                     list_of(records));
   }
   std::vector<Candidate> available;
   for (const Candidate& candidate : matching)

@@ -10,26 +10,17 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "bad_folder.h"
-#include "command.h"
+#include "beside_plugins.h"
 #include "stria/base/file.h"
 
 namespace stria::bad_plugins {
 namespace {
 
 using end_to_end::Ended;
-using end_to_end::words;
 using ::testing::HasSubstr;
 
-class BadCommandTest : public ::testing::Test {
+class BadCommandTest : public BesidePlugins {
  protected:
-  void SetUp() override {
-    files_.write("plus_one.tile", "function plus_one(A[N]) -> (B) { B = A + 1; }\n");
-    fs::permissions(files_.path("."), fs::perms(0700));
-    files_.set_plugin_path(plugins().string());
-  }
-  fs::path plugins() const { return files_.path("plugins"); }
-  Ended run(const std::string& command) { return files_.stria(words(command)); }
   // The listed plugin of that id.
   static nlohmann::json plugin_of(const Ended& ended, const std::string& id) {
     const nlohmann::json all = nlohmann::json::parse(ended.out);
@@ -37,7 +28,6 @@ class BadCommandTest : public ::testing::Test {
       if (plugin.at("id") == id) return plugin;
     return {};
   }
-  end_to_end::Folder files_;
 };
 
 constexpr const char* kRun = " --input A=random:1 --shape A=16 --check";

@@ -6,25 +6,16 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bad_folder.h"
-#include "command.h"
+#include "beside_plugins.h"
 
 namespace stria::bad_plugins {
 namespace {
 
 using end_to_end::Ended;
-using end_to_end::words;
 using ::testing::HasSubstr;
 
-class ProcessTest : public ::testing::Test {
+class ProcessTest : public BesidePlugins {
  protected:
-  void SetUp() override {
-    files_.write("plus_one.tile", "function plus_one(A[N]) -> (B) { B = A + 1; }\n");
-    fs::permissions(files_.path("."), fs::perms(0700));
-    files_.set_plugin_path(plugins().string());
-  }
-  fs::path plugins() const { return files_.path("plugins"); }
-  Ended run(const std::string& command) { return files_.stria(words(command)); }
   // Lists; the plugin "bad" alone may be broken. What is said of it.
   std::string listed(const std::string& command = "devices --json --time-limit 2") {
     const Ended ended = run(command);
@@ -47,7 +38,6 @@ class ProcessTest : public ::testing::Test {
     make_bad(plugins(), "bad", misdeed);
     make_bad(plugins(), "works");
   }
-  end_to_end::Folder files_;
 };
 
 constexpr const char* kRun =
