@@ -92,6 +92,9 @@ class Localizer {
     }
     if (buffer.swizzle || buffer.offset_bytes != 0) return "it has been placed";
     if (names_index(buffer.location)) return "its location names an index of its block";
+    // Owners are those of the whole: a part has coordinates of its own.
+    if (!buffer.location.empty() && !buffer.location.path.back().owners.empty())
+      return "it is held by lanes";
     if (buffer.location.empty() && !view->location.empty() &&
         !view->location.path.back().owners.empty())
       return "its block sees it as held by lanes";

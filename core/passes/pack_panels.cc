@@ -77,13 +77,13 @@ class PanelPacker {
         panel_chain({path_.begin(), path_.end()}, view.into, index);
     if (!chain) return fmt::format("a copy of '{}' could not stand for it", view.into);
     const int64_t part = block.find_index(index)->range;
-    if (chain->multiple % part != 0)
-      return fmt::format("views of '{}' begin within parts of {}", view.into, part);
     const Refinement tensor = *chain->tensor;
     const int64_t least =
         std::max<int64_t>(1, options_.multiple_bytes / byte_size(tensor.shape.type));
     const int64_t width =
         part >= tensor.shape.dims[chain->dim].size ? ceil_div(part, least) * least : part;
+    if (chain->multiple % width != 0)
+      return fmt::format("views of '{}' begin within parts of {}", view.into, width);
     Refinement packed;
     packed.into = section_.fresh_name(tensor.into + "_panels");
     packed.access.resize(tensor.access.size() + 1);

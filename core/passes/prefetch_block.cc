@@ -87,7 +87,7 @@ std::vector<Refinement> next_inputs(const NextPoint& next, Block& loop,
 
 // Has the loop fetch what it reads at the next point of the block around it.
 int64_t fetch_next(const NextPoint& next, Block& loop, const std::set<std::string>& large) {
-  if (!next.step) return 0;
+  if (!next.step || !can_hold_fetches(loop)) return 0;
   const std::vector<Refinement> in_row = next_inputs(next, loop, large, false);
   if (in_row.empty()) return 0;
   if (!next.around) {

@@ -102,7 +102,7 @@ class TileMarker {
   static int64_t fetch(const Path& path, const std::vector<Refinement>& views) {
     int64_t rows = 1;
     for (const Refinement& view : views) rows = std::max(rows, row_count(view));
-    if (!make_turns(*path.back(), rows)) return 0;
+    if (!can_hold_fetches(*path.back()) || !make_turns(*path.back(), rows)) return 0;
     std::vector<Refinement> seen;
     for (const Refinement& view : views) seen.push_back(brought_down(path, view));
     fetch_rows(*path.back(), seen);

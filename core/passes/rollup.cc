@@ -128,6 +128,9 @@ class Roller {
     for (const Block* block : use.chain)
       for (const char* tag : {"parallel", "vector", "pipeline"})
         if (block->tags.has(tag)) return fmt::format("a block that adds to it is #{}", tag);
+    // What the sum is added up by would stand beside it (S11).
+    for (const Block* block : use.chain)
+      if (numbers_units(block->location)) return "a block that adds to it runs on a unit by number";
     for (size_t i : use.clears)
       if (host_.stmts[i].block()->tags.has("vector")) return "a block that clears it is #vector";
     if (adder.find_ref(use.adder)->agg != use.agg) return "its aggregations differ";

@@ -39,6 +39,11 @@ double turn_count(const Block& loop) {
   return turns;
 }
 
+bool can_hold_fetches(const Block& loop) {
+  return std::none_of(loop.refs.begin(), loop.refs.end(),
+                      [](const Refinement& ref) { return ref.tags.has("clamp"); });
+}
+
 void fetch_rows(Block& loop, const std::vector<Refinement>& views,
                 const std::vector<Affine>& constraints) {
   int64_t rows = 1;

@@ -282,6 +282,13 @@ bool regroups(const std::string& pass) {
   return all.count(pass) > 0;
 }
 
+double error_growth(const std::string& pass) {
+  // winograd.h: 256 times n * v * k * gamma(n + 20), of the largest values and taps; the bounds are of
+  // the terms themselves, which for quarters in -2..2 are a fourth of the largest on average, and of
+  // n + 1 roundings where n may be 9.
+  return pass == "winograd" ? 256.0 * 4 * 3 : 1;
+}
+
 std::string step_before(const std::string& pass) {
   auto step = steps_before().find(pass);
   return step == steps_before().end() ? "" : step->second;

@@ -23,6 +23,10 @@ std::vector<std::string> given_options(const std::string& pass);
 // has made? Floats are compared within the interpreter's bound then. All others keep every bit.
 bool regroups(const std::string& pass);
 
+// By how much the pass may enlarge the errors of floats, as a multiple of the interpreter's bounds:
+// what its page promises.
+double error_growth(const std::string& pass);
+
 // A step that runs before the pass, which works on what that makes; "" for most.
 std::string step_before(const std::string& pass);
 
