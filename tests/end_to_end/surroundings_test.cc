@@ -131,7 +131,7 @@ TEST_F(Surroundings, ASmallStackLeavesTheLimitsOfParsers) {
 }
 
 TEST_F(Surroundings, LimitsOfMemory) {
-  for (const rlim_t mib : {100, 256, 512, 1024}) {
+  for (const rlim_t mib : {30, 60, 75, 95, 150, 512}) {
     const Before less = limit(RLIMIT_AS, mib << 20);
     for (const char* device : {"reference", "llvm_cpu", "opencl", "auto"})
       expect_decent(run(device, less));

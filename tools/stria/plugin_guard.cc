@@ -36,6 +36,7 @@ alignas(16) char handler_stack[kStackBytes];
 std::atomic<pid_t> guarded = 0;
 std::atomic<const char*> suspect = nullptr;
 thread_local constinit bool own_thread = false;
+thread_local constinit bool was_refused_memory = false;
 
 // Of a message, without allocating: everything here may run in a signal handler.
 class Line {
@@ -135,17 +136,28 @@ void on_fatal_signal(int number, siginfo_t* info, void* context) {
   if (info->si_code <= 0) ::raise(number);
 }
 
+// What operator new calls before it gives up.
+void on_refused_memory() {
+  was_refused_memory = true;
+  throw std::bad_alloc();
+}
+
 // An exception that nobody can take, out of a function that lets none out: memory used up is not a
-// bug, and whoever asked for it last is not known.
+// bug, and whoever asked for it last is not known. Such functions of the C++ library
+// (directory_iterator::increment is one) end here without the exception, so what operator new saw
+// counts as well.
 void on_terminate() {
+  bool out_of_memory = was_refused_memory;
   try {
     if (std::current_exception()) throw;
   } catch (const std::bad_alloc&) {
-    (Line() << "stria: out of memory\n").write();
-    end_process(static_cast<int>(ExitCode::program));
+    out_of_memory = true;
   } catch (...) {
+    out_of_memory = false;
   }
-  std::abort();
+  if (!out_of_memory) std::abort();
+  (Line() << "stria: out of memory\n").write();
+  end_process(static_cast<int>(ExitCode::program));
 }
 
 }  // namespace
@@ -154,6 +166,7 @@ void guard_process() {
   guarded.store(::getpid());
   std::atexit(at_exit);
   std::at_quick_exit(at_exit);
+  std::set_new_handler(on_refused_memory);
   std::set_terminate(on_terminate);
   hal::set_end_of_thread_handler(at_end_of_thread);
 #if !STRIA_SANITIZED

@@ -64,12 +64,21 @@ void take_standard_descriptors() {
   (void)std::signal(SIGXFSZ, SIG_IGN);
 }
 
+// What a limit of address space leaves for the stack: the heap, libraries and other threads need
+// most of it.
+size_t stack_bytes() {
+  rlimit space{};
+  if (::getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY) return kStackBytes;
+  size_t bytes = kStackBytes;
+  while (bytes > kLeastStackBytes && bytes > space.rlim_cur / 4) bytes /= 2;
+  return bytes;
+}
+
 int run_on_own_stack(const std::function<int()>& work) {
   set_stack_of_threads();
   Call what{work};
   int error = 0;
-  // A limit of address space may leave less.
-  for (size_t bytes = kStackBytes; bytes >= kLeastStackBytes; bytes /= 2) {
+  for (size_t bytes = stack_bytes(); bytes >= kLeastStackBytes; bytes /= 2) {
     error = run_on_stack_of(bytes, what);
     if (error == 0) return what.code;
   }
