@@ -222,6 +222,29 @@ TEST_F(BadCommandTest, ALibraryWithoutKernelsIsNoResult) {
                                    "kernel for statement 0 of 'main'"));
 }
 
+// driver.shutdown is the last call; what goes wrong there is said and takes no result away.
+TEST_F(BadCommandTest, ARunEndsItsPlugin) {
+  struct Expected {
+    const char *misdeed, *said;
+  };
+  const Expected expected[] = {
+      {"", ""},
+      {"leak", "stria: plugin ends leaks: shut down, it has not given back 1 allocation"},
+      {"throw driver.shutdown", "stria: plugin ends: driver.shutdown: an exception"},
+      {"hang driver.shutdown", "plugin ends: driver.shutdown has not returned "},
+  };
+  for (const Expected& row : expected) {
+    fs::remove_all(plugins());
+    make_bad(plugins(), "ends", row.misdeed);
+    const Ended ended = run(std::string("run plus_one.tile --device ends --time-limit 2") + kRun);
+    std::printf("%s", ended.err.c_str());
+    EXPECT_THAT(ended.out, HasSubstr("B: fp32[16]")) << row.misdeed;
+    EXPECT_THAT(ended.err, HasSubstr(row.said)) << row.misdeed;
+    EXPECT_EQ(ended.err.empty(), *row.said == 0) << ended.err;
+    EXPECT_EQ(ended.code, 0) << row.misdeed;
+  }
+}
+
 TEST_F(BadCommandTest, DoctorIsContentWithGoodPlugins) {
   const Ended ended = run("doctor reference llvm_cpu");
   std::printf("%s", ended.out.c_str());

@@ -6,6 +6,7 @@
 
 #include "command_line.h"
 #include "message.h"
+#include "open_device.h"
 #include "plugin_guard.h"
 #include "process_setup.h"
 #include "standard_output.h"
@@ -48,6 +49,7 @@ int run_command(int count, const char* const* arguments) {
     return static_cast<int>(with_stdout(line.code));
   }
   Outcome outcome = dispatch(*line.verb);
+  end_plugins();
   if (!outcome.ok()) print_message(outcome.status().message());
   return static_cast<int>(with_stdout(outcome.code()));
 }

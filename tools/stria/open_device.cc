@@ -4,12 +4,23 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <optional>
+
 #include "failure.h"
 #include "message.h"
 #include "plugin_guard.h"
 #include "stria/runtime/device_selector.h"
 
 namespace stria::command {
+namespace {
+
+// One device a process, opened and ended by the thread that runs the verb.
+std::optional<Runtime>& opened() {
+  static std::optional<Runtime> runtime;
+  return runtime;
+}
+
+}  // namespace
 
 RuntimeOptions runtime_options(double time_limit_s, unsigned threads) {
   RuntimeOptions options;
@@ -41,10 +52,17 @@ Outcome open_device(const std::string& selector, Device& device, double time_lim
   const Runtime runtime =
       one.plugins().empty() ? Runtime(runtime_options(time_limit_s, threads)) : one;
   STRIA_OR_FAIL(device, ExitCode::device, runtime.open(selector));
-  static std::string plugin;  // one device a process
+  opened() = runtime;
+  static std::string plugin;
   plugin = device.info().plugin;
   name_suspect(plugin.c_str());
   return Outcome();
+}
+
+void end_plugins() {
+  if (!opened()) return;
+  if (Status ended = opened()->shutdown(); !ended.ok()) print_message(ended.message());
+  opened().reset();
 }
 
 }  // namespace stria::command

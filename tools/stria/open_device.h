@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens the device that --device names, with the right exit code for what may go wrong.
+// Opens the device that --device names, with the right exit code for what may go wrong, and ends
+// what was opened.
 #pragma once
 
 #include <string>
@@ -18,5 +19,10 @@ RuntimeOptions runtime_options(double time_limit_s = 0, unsigned threads = 0);
 // is not there.
 Outcome open_device(const std::string& selector, Device& device, double time_limit_s = 0,
                     unsigned threads = 0);
+
+// Ends the plugins whose devices were opened (driver.shutdown: they may write caches and traces),
+// once the verb has dropped all that came from them. What goes wrong there is said on stderr and
+// takes no result away.
+void end_plugins();
 
 }  // namespace stria::command
