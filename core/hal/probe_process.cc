@@ -4,17 +4,15 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
 #include "stria/base/text.h"
 #include "stria/hal/call_in_flight.h"
 #include "stria/hal/probe.h"
+#include "stria/hal/process_state.h"
 
 namespace stria::hal {
 namespace {
@@ -42,71 +40,6 @@ class Reporter {
  private:
   int file_;
   pid_t process_;
-};
-
-// A file that a descriptor stands for; two are equal if they are the same file.
-struct OpenFile {
-  dev_t device = 0;
-  ino_t inode = 0;
-  bool open = false;
-  static OpenFile of(int descriptor) {
-    struct stat info{};
-    if (::fstat(descriptor, &info) != 0) return {};
-    return {info.st_dev, info.st_ino, true};
-  }
-  bool operator==(const OpenFile&) const = default;
-};
-
-// Limits that may be raised, not lowered.
-constexpr std::array kLimits = {RLIMIT_AS,    RLIMIT_CORE,  RLIMIT_CPU,    RLIMIT_DATA,
-                                RLIMIT_FSIZE, RLIMIT_STACK, RLIMIT_NOFILE, RLIMIT_NPROC};
-
-// What a plugin finds in its process and has to leave as it is.
-struct ProcessState {
-  OpenFile out, err;
-  std::string folder;
-  uid_t user = 0;
-  gid_t group = 0;
-  mode_t mask = 0;
-  std::array<rlim_t, kLimits.size()> limits{};
-
-  static ProcessState now() {
-    ProcessState state;
-    state.out = OpenFile::of(STDOUT_FILENO);
-    state.err = OpenFile::of(STDERR_FILENO);
-    std::error_code error;
-    state.folder = fs::current_path(error).string();
-    state.user = ::geteuid();
-    state.group = ::getegid();
-    state.mask = ::umask(0);
-    ::umask(state.mask);
-    for (size_t i = 0; i < kLimits.size(); ++i) {
-      rlimit limit{};
-      ::getrlimit(kLimits[i], &limit);
-      state.limits[i] = limit.rlim_cur;
-    }
-    return state;
-  }
-
-  // What `after` has otherwise, as what the plugin did; "" if nothing.
-  std::string changed_to(const ProcessState& after) const {
-    if (!after.out.open) return "it closed the host's standard output";
-    if (!after.err.open) return "it closed the host's standard error";
-    if (after.out != out) return "it put another file in place of the host's standard output";
-    if (after.err != err) return "it put another file in place of the host's standard error";
-    if (after.folder != folder)
-      return fmt::format("it changed the working folder to '{}'", after.folder);
-    if (after.user != user || after.group != group)
-      return fmt::format("it changed the user from {}:{} to {}:{}", user, group, after.user,
-                         after.group);
-    if (after.mask != mask)
-      return fmt::format("it changed the file mode mask from {:03o} to {:03o}", mask, after.mask);
-    for (size_t i = 0; i < kLimits.size(); ++i)
-      if (after.limits[i] < limits[i])
-        return fmt::format("it lowered resource limit {} of the process to {}",
-                           static_cast<int>(kLimits[i]), after.limits[i]);
-    return "";
-  }
 };
 
 std::string activity(Step next) {

@@ -9,6 +9,8 @@
 //   empty SLOT          returns success and does nothing
 //   hang SLOT           never returns
 //   crash SLOT          aborts
+//   crash_caught SLOT   the same, with a signal handler of its own that does nothing
+//   assert SLOT         an assertion fails
 //   exit SLOT CODE      calls exit; quick_exit and _exit likewise
 //   end_thread SLOT     ends the thread that called it
 //   kill SLOT           sends its process SIGKILL; fault, recurse, trap: other ends
@@ -20,6 +22,7 @@
 //   info WHAT, devices WHAT, kernels WHAT, error WHAT: see below
 //   never_done, call_back_twice, leak, abort_at_exit
 //   log COUNT           writes that many lines to the host's log
+#undef NDEBUG  // assertions are what is tried
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -29,6 +32,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cassert>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -101,6 +105,11 @@ void misuse_process(const Misdeed& wanted) {
   if (what == "_exit") ::_exit(wanted.code);
   if (what == "end_thread") ::pthread_exit(nullptr);
   if (what == "kill") ::kill(::getpid(), SIGKILL);
+  if (what == "crash_caught") {
+    ::signal(SIGABRT, [](int) {});
+    std::abort();
+  }
+  if (what == "assert") assert(what != "assert");
   if (what == "fault") *static_cast<volatile int*>(nullptr) = 1;
   if (what == "trap") __builtin_trap();
   if (what == "recurse") recurse(1);

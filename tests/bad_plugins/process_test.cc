@@ -135,6 +135,8 @@ TEST_F(ProcessTest, ARunThatAPluginEndsIsNoSuccess) {
       {"quick_exit", "0", "it ended the process: it called exit"},
       {"_exit", "0", "it ended the process: it called _exit(0)", true},
       {"crash", "0", "it crashed (Aborted)", true},
+      {"crash_caught", "0", "it crashed (Aborted)", true},
+      {"assert", "0", "it crashed (Aborted)", true},
       {"fault", "0", "it crashed (Segmentation fault)", true},
       {"trap", "0", "it crashed (Illegal instruction)", true},
       {"recurse", "0", "it crashed (Segmentation fault)", true},
@@ -153,6 +155,50 @@ TEST_F(ProcessTest, ARunThatAPluginEndsIsNoSuccess) {
       EXPECT_THAT(ended.err, HasSubstr(doing.said));
       EXPECT_FALSE(fs::exists(files_.path("b.npy")));
     }
+  }
+}
+
+// What it changes while it builds or runs would send results elsewhere.
+TEST_F(ProcessTest, ARunWhoseProcessAPluginChangesWritesNothing) {
+  const Doing doings[] = {
+      {"chdir", "0", "it changed the working folder to '/'"},
+      {"umask", "0", "it changed the file mode mask"},
+      {"replace_out", "0", "it put another file in place of the host's standard output"},
+      {"close_out", "0", "it closed the host's standard output"},
+      {"lower_limit", "0", "it lowered resource limit"},
+  };
+  for (const Doing& doing : doings)
+    for (const char* slot : {"compiler.build", "executor.submit"}) {
+      SCOPED_TRACE(std::string(doing.what) + " " + slot);
+      make(std::string(doing.what) + " " + slot);
+      const Ended ended = run(kRun);
+      EXPECT_EQ(ended.code, 3) << ended.err;
+      EXPECT_THAT(ended.err, HasSubstr("stria: plugin bad: "));
+      EXPECT_THAT(ended.err, HasSubstr(doing.said));
+      EXPECT_FALSE(fs::exists(files_.path("b.npy")));
+      EXPECT_FALSE(fs::exists("/b.npy"));
+    }
+}
+
+// Two processes go on; one of them is ours.
+TEST_F(ProcessTest, ACopyOfTheProcessPrintsNothing) {
+  make("fork executor.submit");
+  const Ended ended =
+      run("run plus_one.tile --device bad --time-limit 5 --input A=random:1 --shape A=16");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const size_t first = ended.out.find("B: fp32[16]");
+  EXPECT_NE(first, std::string::npos) << ended.out;
+  EXPECT_EQ(ended.out.find("B: fp32[16]", first + 1), std::string::npos) << ended.out;
+}
+
+// Results are whole before the plugin's objects go.
+TEST_F(ProcessTest, WhatAPluginDoesAtItsEndTakesNoResultAway) {
+  for (const char* misdeed : {"exit library.release 0", "exit kernel.release 0"}) {
+    SCOPED_TRACE(misdeed);
+    make(misdeed);
+    const Ended ended =
+        run("run plus_one.tile --device bad --time-limit 5 --input A=random:1 --shape A=16");
+    EXPECT_THAT(ended.out, HasSubstr("B: fp32[16]")) << ended.err;
   }
 }
 

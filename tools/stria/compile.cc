@@ -108,9 +108,11 @@ Outcome compile_program(const CompileOptionsText& options, ReproducerFile& repro
       written.push_back({"--dump-dir", files[i].path.string()});
     STRIA_FAIL_IF(check_files_differ(written, {read}));
   }
+  STRIA_FAIL_IF(check_process());
   STRIA_FAIL_IF_ERROR(ExitCode::program, write_files(files, options.dump_dir));
   if (options.output == "-")
     std::fwrite(compilation.device_text.data(), 1, compilation.device_text.size(), stdout);
+  std::fflush(stdout);
   return Outcome();
 }
 

@@ -49,8 +49,8 @@ int run_command(int count, const char* const* arguments) {
     return static_cast<int>(with_stdout(line.code));
   }
   Outcome outcome = dispatch(*line.verb);
-  end_plugins();
   if (!outcome.ok()) print_message(outcome.status().message());
+  end_plugins();
   return static_cast<int>(with_stdout(outcome.code()));
 }
 

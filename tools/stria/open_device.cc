@@ -9,15 +9,21 @@
 #include "failure.h"
 #include "message.h"
 #include "plugin_guard.h"
+#include "stria/hal/process_state.h"
 #include "stria/runtime/device_selector.h"
 
 namespace stria::command {
 namespace {
 
+struct Opened {
+  Runtime runtime;
+  std::string plugin;
+  hal::ProcessState before;
+};
 // One device a process, opened and ended by the thread that runs the verb.
-std::optional<Runtime>& opened() {
-  static std::optional<Runtime> runtime;
-  return runtime;
+std::optional<Opened>& opened() {
+  static std::optional<Opened> device;
+  return device;
 }
 
 }  // namespace
@@ -51,17 +57,27 @@ Outcome open_device(const std::string& selector, Device& device, double time_lim
   // Nothing was loaded if the plugin is not there, so all may be loaded now, to say what is.
   const Runtime runtime =
       one.plugins().empty() ? Runtime(runtime_options(time_limit_s, threads)) : one;
+  const hal::ProcessState before = hal::ProcessState::now();
   STRIA_OR_FAIL(device, ExitCode::device, runtime.open(selector));
-  opened() = runtime;
-  static std::string plugin;
-  plugin = device.info().plugin;
-  name_suspect(plugin.c_str());
+  opened() = Opened{runtime, device.info().plugin, before};
+  name_suspect(opened()->plugin.c_str());
   return Outcome();
+}
+
+Outcome check_process() {
+  if (!opened()) return Outcome();
+  const hal::ProcessState now = hal::ProcessState::now();
+  if (now.process != opened()->before.process) leave(static_cast<int>(ExitCode::success));
+  const std::string changed = opened()->before.changed_to(now);
+  if (changed.empty()) return Outcome();
+  return Outcome(ExitCode::device, make_error(StatusCode::incompatible, "plugin {}: {}",
+                                              opened()->plugin, changed));
 }
 
 void end_plugins() {
   if (!opened()) return;
-  if (Status ended = opened()->shutdown(); !ended.ok()) print_message(ended.message());
+  if (Status ended = opened()->runtime.shutdown(); !ended.ok()) print_message(ended.message());
+  name_suspect(nullptr);
   opened().reset();
 }
 

@@ -20,6 +20,11 @@ RuntimeOptions runtime_options(double time_limit_s = 0, unsigned threads = 0);
 Outcome open_device(const std::string& selector, Device& device, double time_limit_s = 0,
                     unsigned threads = 0);
 
+// After the plugin's work and before anything is written: what it has changed in the process since
+// open_device() (the working folder, the outputs, limits) is its failure, for what is written then
+// would go elsewhere. A copy of the process that it has forked ends here.
+Outcome check_process();
+
 // Ends the plugins whose devices were opened (driver.shutdown: they may write caches and traces),
 // once the verb has dropped all that came from them. What goes wrong there is said on stderr and
 // takes no result away.

@@ -16,6 +16,7 @@
 
 #include "failure.h"
 #include "stria/base/check_failed.h"
+#include "stria/base/temporary_file.h"
 #include "stria/hal/call_in_flight.h"
 
 // Sanitizers report crashes themselves, and have these functions of the C library already.
@@ -25,11 +26,15 @@
 #define STRIA_SANITIZED 0
 #endif
 
+
 namespace stria::command {
 namespace {
 
+constexpr bool kSanitized = STRIA_SANITIZED;
 constexpr int kFatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 struct sigaction before[std::size(kFatal)];
+void (*libc_abort)() = nullptr;
+std::atomic<void (*)()> at_crash = nullptr;
 constexpr size_t kStackBytes = size_t{64} << 10;
 alignas(16) char handler_stack[kStackBytes];
 // 0 until guard_process() and after leave(): who ends the process then is us.
@@ -123,15 +128,21 @@ bool is_foreign(const void* place) {
   return ::dladdr(place, &there) == 0 || there.dli_fbase != here.dli_fbase;
 }
 
-void on_fatal_signal(int number, siginfo_t* info, void* context) {
+// What happens at a crash, however it is told. Comes back if it is not a plugin's.
+void crashed(int number, bool foreign) {
   for (size_t i = 0; i < std::size(kFatal); ++i) ::sigaction(kFatal[i], &before[i], nullptr);
+  if (void (*const first)() = at_crash.load()) first();
+  unlink_temporaries();
   const hal::CallInFlight* const call = hal::CallInFlight::innermost();
-  if (is_guarded() && (call != nullptr || is_foreign(place_of(context)))) {
-    Line line;
-    begin(line, call) << "crashed (" << ::sigdescr_np(number) << ")\n";
-    line.write();
-    end_process(static_cast<int>(ExitCode::device));
-  }
+  if (kSanitized || !is_guarded() || (call == nullptr && !foreign)) return;
+  Line line;
+  begin(line, call) << "crashed (" << ::sigdescr_np(number) << ")\n";
+  line.write();
+  end_process(static_cast<int>(ExitCode::device));
+}
+
+void on_fatal_signal(int number, siginfo_t* info, void* context) {
+  crashed(number, is_foreign(place_of(context)));
   // A fault happens again when the handler returns; what was sent does not.
   if (info->si_code <= 0) ::raise(number);
 }
@@ -155,7 +166,10 @@ void on_terminate() {
   } catch (...) {
     out_of_memory = false;
   }
-  if (!out_of_memory) std::abort();
+  if (!out_of_memory) {
+    crashed(SIGABRT, !own_thread);
+    std::abort();
+  }
   (Line() << "stria: out of memory\n").write();
   end_process(static_cast<int>(ExitCode::program));
 }
@@ -169,13 +183,14 @@ void guard_process() {
   std::set_new_handler(on_refused_memory);
   std::set_terminate(on_terminate);
   hal::set_end_of_thread_handler(at_end_of_thread);
-#if !STRIA_SANITIZED
+  libc_abort = reinterpret_cast<void (*)()>(::dlsym(RTLD_NEXT, "abort"));
   struct sigaction action{};
   action.sa_sigaction = on_fatal_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   for (size_t i = 0; i < std::size(kFatal); ++i) ::sigaction(kFatal[i], &action, &before[i]);
-#endif
 }
+
+void set_crash_handler(void (*handler)()) { at_crash.store(handler); }
 
 void mark_own_thread() {
   own_thread = true;
@@ -204,4 +219,22 @@ extern "C" __attribute__((visibility("default"))) void _exit(int code) {
   end_process(code);
 }
 extern "C" __attribute__((visibility("default"))) void _Exit(int code) { ::_exit(code); }
+
+// The signal would go to whatever handler a driver or a compiler inside it has put in our place.
+extern "C" __attribute__((visibility("default"))) void abort() {
+  stria::command::crashed(SIGABRT, stria::command::is_foreign(__builtin_return_address(0)));
+  if (stria::command::libc_abort != nullptr) stria::command::libc_abort();
+  stria::end_process(128 + SIGABRT);
+}
+extern "C" __attribute__((visibility("default"))) void __assert_fail(const char* what,
+                                                                     const char* file,
+                                                                     unsigned line,
+                                                                     const char* function) {
+  stria::command::Line text;
+  (text << file << ":" << static_cast<int>(line) << ": " << (function ? function : "?")
+        << ": assertion failed: " << what << "\n")
+      .write();
+  stria::command::crashed(SIGABRT, stria::command::is_foreign(__builtin_return_address(0)));
+  ::abort();
+}
 #endif

@@ -6,16 +6,15 @@
 
 #include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <memory>
 #include <new>
 
+#include "plugin_guard.h"
 #include "stria/base/check_failed.h"
 #include "stria/base/file.h"
 #include "stria/base/shown_text.h"
-#include "stria/base/temporary_file.h"
 #include "stria/hal/sha256.h"
 
 namespace stria::command {
@@ -28,13 +27,6 @@ struct Begun {
   std::string message;
 };
 std::atomic<const Begun*> begun = nullptr;
-
-constexpr int kFatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-struct sigaction before[std::size(kFatal)];
-// A handler needs room of its own where the stack has overflowed.
-constexpr size_t kStackBytes = size_t{64} << 10;
-alignas(16) char handler_stack[kStackBytes];
-stack_t stack_before;
 
 bool write_all(int file, const std::string& text) {
   for (size_t at = 0; at < text.size();) {
@@ -61,29 +53,9 @@ void write_reproducer_of_crash() {
   (void)write_all(STDERR_FILENO, crashed->message);
 }
 
-void on_fatal_signal(int number, siginfo_t* info, void*) {
-  write_reproducer_of_crash();
-  unlink_temporaries();
-  for (size_t i = 0; i < std::size(kFatal); ++i)
-    ::sigaction(kFatal[i], &before[i], nullptr);  // whoever listened before hears it now
-  // A fault happens again when the handler returns; what was sent does not.
-  if (info->si_code <= 0) ::raise(number);
-}
-
-void listen() {
-  const stack_t stack = {.ss_sp = handler_stack, .ss_flags = 0, .ss_size = kStackBytes};
-  ::sigaltstack(&stack, &stack_before);
-  struct sigaction action{};
-  action.sa_sigaction = on_fatal_signal;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  for (size_t i = 0; i < std::size(kFatal); ++i) ::sigaction(kFatal[i], &action, &before[i]);
-  set_check_failed_handler(write_reproducer_of_crash);
-}
-
-void listen_no_more() {
-  for (size_t i = 0; i < std::size(kFatal); ++i) ::sigaction(kFatal[i], &before[i], nullptr);
-  ::sigaltstack(&stack_before, nullptr);
-  set_check_failed_handler(nullptr);
+void listen(void (*handler)()) {
+  set_crash_handler(handler);
+  set_check_failed_handler(handler);
 }
 
 // The first name that is free or already holds `text`.
@@ -107,11 +79,13 @@ std::string command_for(const std::string& text, const std::string& path) {
 
 }  // namespace
 
-ReproducerFile::ReproducerFile(std::string folder) : folder_(std::move(folder)) { listen(); }
+ReproducerFile::ReproducerFile(std::string folder) : folder_(std::move(folder)) {
+  listen(write_reproducer_of_crash);
+}
 
 ReproducerFile::~ReproducerFile() {
   end();
-  listen_no_more();
+  listen(nullptr);
 }
 
 void ReproducerFile::begin(const std::string& reproducer) {

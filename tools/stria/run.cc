@@ -225,6 +225,7 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
     STRIA_OR_FAIL(HostTensor result, ExitCode::device, tensor.read());
     results.push_back(std::move(result));
   }
+  STRIA_FAIL_IF(check_process());
 
   // A result that is wrong is not written; what was asked for as a file is not shown as well.
   Outcome checked;
@@ -246,6 +247,8 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
     std::printf("%s\n", describe_profile(profile,
                                          kernel_operations(Inside::compilation(executable).generic))
                             .c_str());
+  // What the plugin does when its objects go takes nothing away.
+  std::fflush(stdout);
   return checked;
 }
 
