@@ -66,6 +66,26 @@ std::optional<Affine> end_of(const Affine& test, const std::vector<Affine>& plac
   return !of_host_alone(place[dim]) && of_host_alone(rest) ? std::optional(rest) : std::nullopt;
 }
 
+bool clamps(const Block& block) {
+  return std::any_of(block.refs.begin(), block.refs.end(),
+                     [](const Refinement& ref) { return ref.tags.has("clamp"); }) ||
+         std::any_of(block.stmts.begin(), block.stmts.end(), [](const Statement& stmt) {
+           return stmt.block() && clamps(*stmt.block());
+         });
+}
+
+// Is the owner's allocation `name` filled by a block that clamps? Then elements of it may stand for
+// none of the tensor that they come from, and only tests keep them from being read.
+bool may_hold_outside(const Block& owner, const std::string& name) {
+  return std::any_of(owner.stmts.begin(), owner.stmts.end(), [&](const Statement& stmt) {
+    const Block* block = stmt.block();
+    if (!block || !clamps(*block)) return false;
+    return std::any_of(block->refs.begin(), block->refs.end(), [&](const Refinement& ref) {
+      return ref.from == name && ref.dir != RefDir::in && ref.dir != RefDir::none;
+    });
+  });
+}
+
 // Can the block's operations stand any value? Divisions of integers cannot.
 bool stands_any_value(const Block& block) {
   constexpr const char* kAny[] = {"add", "sub", "mul", "neg", "max", "min"};
@@ -152,8 +172,9 @@ class Host {
   std::string why_needed(const Path& path, const Affine& form, const std::string& sums, size_t dim,
                          const Affine& end) const {
     for (const Refinement& ref : path.back()->refs)
-      if (ref.dir != RefDir::none && !lies_within(path, ref, form))
-        return fmt::format("'{}' ends where the lanes do", ref.into);
+      if (ref.dir != RefDir::none) {
+        if (std::string reason = why_not_beyond(path, ref, form); !reason.empty()) return reason;
+      }
     for (const Statement& stmt : host_.stmts) {
       const Block* block = stmt.block();
       if (!block || block == path[0]) continue;
@@ -164,9 +185,10 @@ class Host {
     return "";
   }
 
-  // Does each dimension that moves with the test's indices stay within the tensor, whatever the
-  // test says?
-  bool lies_within(const Path& path, const Refinement& view, const Affine& form) const {
+  // "" or why nothing can be read or written beyond the test: each dimension that moves with its
+  // indices has to stay within the tensor, and hold what is there.
+  std::string why_not_beyond(const Path& path, const Refinement& view, const Affine& form) const {
+    const std::string ends = fmt::format("'{}' ends where the lanes do", view.into);
     std::vector<const Block*> blocks(around_.begin(), around_.end());
     blocks.push_back(&host_);
     blocks.insert(blocks.end(), path.begin(), path.end());
@@ -178,22 +200,24 @@ class Host {
     std::vector<Interval> reach(moves.size(), Interval{0, 0});
     const Refinement* at = &view;
     for (size_t depth = blocks.size() - 1; at->dir != RefDir::none; --depth) {
-      if (depth == 0 || at->tags.has("clamp") || at->tags.has("zero_fill")) return false;
+      if (depth == 0 || at->tags.has("clamp") || at->tags.has("zero_fill")) return ends;
       const Refinement* outside = blocks[depth - 1]->find_ref(at->from);
-      if (!outside) return false;
+      if (!outside) return ends;
       const std::map<std::string, Interval> box = index_ranges(*blocks[depth]);
       for (size_t d = 0; d < moves.size(); ++d) {
         if (!moves[d]) continue;
         const Interval here = interval_of(at->access[d], box);
-        if (here.lower < -kFar || here.upper > kFar) return false;  // from an outer index
+        if (here.lower < -kFar || here.upper > kFar) return ends;  // from an outer index
         reach[d] = {reach[d].lower + here.lower, reach[d].upper + here.upper};
       }
       at = outside;
+      if (at->dir == RefDir::none && may_hold_outside(*blocks[depth - 1], at->into))
+        return fmt::format("elements of '{}' may stand for none of a tensor", view.into);
     }
     for (size_t d = 0; d < moves.size(); ++d)
       if (moves[d] && (reach[d].lower < 0 || reach[d].upper >= at->shape.dims[d].size))
-        return false;
-    return true;
+        return ends;
+    return "";
   }
 
   // Do the statements of the path's last block, or of those inside, load elements of the host's

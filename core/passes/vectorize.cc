@@ -205,6 +205,11 @@ class Vectorizer {
           break;
         }
     WrittenNest nest = written_nest(const_path, below, plan.name);
+    const bool is_placed = std::any_of(path.begin(), path.end(), [](const Block* block) {
+      return !block->location.path.empty();
+    });
+    if (nest.reason.empty() && is_placed && holds_numbered_blocks(host))
+      nest.reason = "running values would be set up beside lane blocks";
     if (!nest.reason.empty()) {
       // Lanes of an output may add to memory if it holds the running type; partial results may not.
       const Refinement& view = *host.find_ref(plan.name);

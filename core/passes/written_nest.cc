@@ -102,10 +102,18 @@ System gather(const Block& host, const std::vector<const Block*>& chain, const s
       system.access[d] += ref->access[d].substitute(forms);
     view = ref->into;
   }
-  for (const stripe::Statement& stmt : chain.back()->stmts)
-    if (auto* store = std::get_if<stripe::Store>(&stmt.op);
-        store && store->into == view && !store->at.empty())
+  bool written = false;
+  for (const stripe::Statement& stmt : chain.back()->stmts) {
+    const auto* store = std::get_if<stripe::Store>(&stmt.op);
+    if (store && store->into == view && !store->at.empty())
       system.reason = "a scalar chooses the element";
+    const stripe::Special* special = stmt.special();
+    // Who writes through blocks inside is up to them.
+    written = written || stmt.block() || (store && store->into == view) ||
+              (special && std::find(special->outputs.begin(), special->outputs.end(), view) !=
+                              special->outputs.end());
+  }
+  if (!written) system.reason = "nothing is stored to it";
   for (const Index& index : chain.back()->idxs)
     if (!index.affine) system.innermost.push_back(forms.at(index.name));
   return system;
