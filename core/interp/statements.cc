@@ -16,11 +16,13 @@ auto Engine<kBounds>::element(const View& view, DataType type, int64_t offset) c
   value.poison = !buffer.is_valid(offset);
   const Aggregating* running = view.aggregating;
   const bool inside = running && !running->is_direct() && running->has_started(offset);
-  if (inside && running->widened)
-    value.typed = convert(
-        load_scalar(running->agg.type, running->running.data(), offset - buffer.lowest), type);
-  else
+  Scalar wide;
+  if (inside && running->widened) {
+    wide = load_scalar(running->agg.type, running->running.data(), offset - buffer.lowest);
+    value.typed = convert(wide, type);
+  } else {
     value.typed = load_scalar(type, buffer.data, offset);
+  }
   if constexpr (kBounds) {
     value.x = buffer.bounded[offset - buffer.lowest];
     // Also where another view sees the element grow.
@@ -32,6 +34,8 @@ auto Engine<kBounds>::element(const View& view, DataType type, int64_t offset) c
       else if (!running && growing->widened)
         value.x = {value.typed.to_double(), 0, true};  // only what has been rounded is in memory
     }
+    // Who loads a running value rounds it.
+    if (inside && running->widened) value.x = convert_bounded(wide, value.x, type, value.typed);
   }
   return value;
 }

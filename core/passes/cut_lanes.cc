@@ -30,13 +30,12 @@ Index* lanes_of(Block& block) {
   return out;
 }
 
-std::string why_not(const Block& block) {
+std::string why_not(const Block& parent, const Block& block) {
   if (std::any_of(block.stmts.begin(), block.stmts.end(),
                   [](const Statement& stmt) { return stmt.block(); }))
     return "it has blocks inside";
-  if (std::any_of(block.refs.begin(), block.refs.end(), [](const Refinement& ref) {
-        return ref.dir == stripe::RefDir::out && ref.agg;
-      }))
+  if (std::any_of(block.refs.begin(), block.refs.end(),
+                  [&](const Refinement& ref) { return opens_aggregation(parent, ref); }))
     return "it starts an aggregation";
   // What one part has written the next one could read on other units, without a barrier between.
   if (has_index_locations(block)) return "a location names an index";
@@ -77,7 +76,7 @@ Status cut_lanes(stripe::Program& program, const CutLanesOptions& options, PassC
       const Index* const lanes = lanes_of(*block);
       if (!lanes || is_power_of_two(lanes->range)) continue;
       context.matched();
-      if (std::string reason = why_not(*block); !reason.empty()) {
+      if (std::string reason = why_not(parent, *block); !reason.empty()) {
         context.skipped(block->name, reason);
         continue;
       }

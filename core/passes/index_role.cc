@@ -51,25 +51,6 @@ bool lie_apart(const Box& a, const Box& b) {
   return false;
 }
 
-// May an element be reached through a view that is written and through another one?
-bool meets_other_view(const Block& block, const TensorNames& around) {
-  std::map<std::string, std::vector<const Refinement*>> views;
-  for (const Refinement& ref : block.refs)
-    if (viewed(ref)) views[around.of(ref.from)].push_back(&ref);
-  for (const auto& [tensor, refs] : views) {
-    if (refs.size() == 1 || std::none_of(refs.begin(), refs.end(), [](const Refinement* ref) { return written(*ref); }))
-      continue;
-    std::vector<Box> boxes;
-    for (const Refinement* ref : refs) boxes.push_back(stripe::reach(block, *ref, index_ranges(block)));
-    for (size_t i = 0; i < refs.size(); ++i)
-      for (size_t j = 0; j < i; ++j)
-        if ((written(*refs[i]) || written(*refs[j])) &&
-            (refs[i]->from != refs[j]->from || !lie_apart(boxes[i], boxes[j])))
-          return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 std::map<std::string, Interval> index_ranges(const Block& block) {
@@ -128,6 +109,24 @@ std::vector<IndexRole> index_roles(const Block& block) {
   return roles;
 }
 
+bool meets_other_view(const Block& block, const TensorNames& around) {
+  std::map<std::string, std::vector<const Refinement*>> views;
+  for (const Refinement& ref : block.refs)
+    if (viewed(ref)) views[around.of(ref.from)].push_back(&ref);
+  for (const auto& [tensor, refs] : views) {
+    if (refs.size() == 1 || std::none_of(refs.begin(), refs.end(), [](const Refinement* ref) { return written(*ref); }))
+      continue;
+    std::vector<Box> boxes;
+    for (const Refinement* ref : refs) boxes.push_back(stripe::reach(block, *ref, index_ranges(block)));
+    for (size_t i = 0; i < refs.size(); ++i)
+      for (size_t j = 0; j < i; ++j)
+        if ((written(*refs[i]) || written(*refs[j])) &&
+            (refs[i]->from != refs[j]->from || !lie_apart(boxes[i], boxes[j])))
+          return true;
+  }
+  return false;
+}
+
 std::string why_points_do_not_commute(const Block& block, const TensorNames& around) {
   if (has_index_locations(block)) return "a location names an index";
   if (meets_other_view(block, around)) return "a written tensor has a second view";
@@ -149,6 +148,13 @@ bool names_index(const stripe::Location& location) {
     for (const Affine& form : unit.units)
       if (!form.is_constant()) return true;
   return false;
+}
+
+bool opens_aggregation(const Block& parent, const Refinement& ref) {
+  if (ref.dir == stripe::RefDir::none || !ref.agg) return false;
+  const Refinement* outer = parent.find_ref(ref.from);
+  if (outer && outer->agg) return false;
+  return ref.dir == stripe::RefDir::out || ref.agg->type != ref.shape.type;
 }
 
 bool has_index_locations(const Block& block) {

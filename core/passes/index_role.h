@@ -44,6 +44,10 @@ std::map<std::string, Interval> index_ranges(const stripe::Block& block);
 // that is reached through it: views inside may overhang it.
 std::vector<IndexRole> index_roles(const stripe::Block& block);
 
+// May an element be reached through a view of the block that is written and through another one?
+// `around`: the tensors of the block around it.
+bool meets_other_view(const stripe::Block& block, const TensorNames& around);
+
 // May the block's points run in any order, also interleaved with those of its other indices? Yes if
 // no element that is written through one view is reached through another, and every written tensor
 // is written by each point on its own, or aggregates and is not read meanwhile. "" or the reason
@@ -54,6 +58,10 @@ std::string why_points_do_not_commute(const stripe::Block& block, const TensorNa
 bool names_index(const stripe::Location& location);
 
 // Does any location of the block or its refinements name an index?
+// Does the refinement of a statement of `parent` start from the identity, or is it rounded to the
+// storage type, with each run of that statement? Its parts would do so once each.
+bool opens_aggregation(const stripe::Block& parent, const stripe::Refinement& ref);
+
 bool has_index_locations(const stripe::Block& block);
 
 // Does any location in the blocks inside name an index? The verifier takes its values from the

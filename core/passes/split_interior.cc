@@ -164,17 +164,6 @@ class InteriorSplitter {
     return index->affine ? nullptr : index;
   }
 
-  // Is the loop the outermost of a chain that starts from the identity or is rounded at its end?
-  // Its parts would be chains of their own, beside each other.
-  static bool opens_aggregation(const Block& parent, const Block& loop) {
-    return std::any_of(loop.refs.begin(), loop.refs.end(), [&](const stripe::Refinement& ref) {
-      if (ref.dir == stripe::RefDir::none || !ref.agg) return false;
-      const stripe::Refinement* outer = parent.find_ref(ref.from);
-      if (outer && outer->agg) return false;
-      return ref.dir == stripe::RefDir::out || ref.agg->type != ref.shape.type;
-    });
-  }
-
   // The parts in running order, or none if the loop stays whole.
   std::vector<Block> split(const Block& parent, const TensorNames& names, Block& loop,
                            const Box& box, bool below_kernel) {
@@ -190,7 +179,9 @@ class InteriorSplitter {
       context_.skipped(loop.name, "its points do not commute: " + reason);
       return {};
     }
-    if (opens_aggregation(parent, loop)) {
+    if (std::any_of(loop.refs.begin(), loop.refs.end(), [&](const stripe::Refinement& ref) {
+          return opens_aggregation(parent, ref);
+        })) {
       context_.skipped(loop.name, "each part would start its aggregation again");
       return {};
     }

@@ -140,11 +140,13 @@ class Expander {
       if (options_.make_views && names_index(ref.location))
         return "a view's location names an index";
       if (ref.dir == RefDir::none || !ref.agg) continue;
-      const Refinement* outer = parent.find_ref(ref.from);
-      const bool opens = !outer || !outer->agg;
-      const bool restarts = ref.dir == RefDir::out || ref.agg->type != ref.shape.type;
-      if (opens && restarts && !writes_apart(block, ref, index->name))
-        return "each copy would start its aggregation again";
+      if (opens_aggregation(parent, ref)) {
+        if (!writes_apart(block, ref, index->name))
+          return "each copy would start its aggregation again";
+        // What is rounded after each copy the next one could load.
+        if (meets_other_view(block, names))
+          return "a copy could read what the one before it has written";
+      }
       // Only lanes of one block may combine into one element without a barrier (S11).
       if (in_group && units_meet(block, ref) && !writes_apart(block, ref, index->name))
         return "lanes of several copies would meet without a barrier";

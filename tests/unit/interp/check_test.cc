@@ -150,6 +150,29 @@ TEST(Bounds, OfASumThatAnotherViewSeesGrow) {
   }
 }
 
+// Who loads a running value of a wider type rounds it.
+TEST(Bounds, OfARunningValueThatIsLoadedNarrower) {
+  for (const char* agg : {"add", "max", "mul"}) {
+    const std::string text = program_text(
+        "none new@0x0 A[0] fp32(4:1)\nnone new@0x0 S[] fp16()\nnone new@0x0 P[0] fp32(4:1)\n",
+        "in A[0] fp32(4:1)\nout P[0] fp32(4:1)\ninout S[] fp16()\n",
+        fmt::format("0: #kernel block [i:4] ( // k\n  in A[i] fp32(1:1)\n  out P[i] fp32(1:1)\n"
+                    "  inout S[]:{}.fp32 fp16()\n) {{\n 0: $a = load(A)\n 1: S = store($a)\n"
+                    " 2: block [j:1] ( // leaf\n  in S[] fp16()\n  out P[j] fp32(1:1)\n) {{\n"
+                    "  0: $s = load(S)\n  1: P = store($s)\n }}\n}}\n",
+                    agg));
+    std::map<std::string, Data> data;
+    data["A"] = Data(DataType::fp32, {4}, {1001.3, 1.1, 12.7, 3.3});
+    data["S"] = Data(DataType::fp16, {}, {1});
+    const Reference seen = bounds(text, data);
+    ASSERT_EQ(seen.size(), 4u);
+    for (size_t i = 0; i < seen.size(); ++i) {
+      if (seen.undecided[i]) continue;
+      EXPECT_NEAR(seen.value[i], seen.typed[i].to_double(), seen.bound[i]) << agg << " " << i;
+    }
+  }
+}
+
 TEST(Bounds, OfBuiltins) {
   std::map<std::string, Data> data;
   data["A"] = Data(DataType::fp32, {3}, {0.5, 2, 10});
