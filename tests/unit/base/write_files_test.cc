@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -381,6 +382,51 @@ TEST_F(WriteFilesTest, ASignalBetweenTwoRenamesWaitsForTheLast) {
   ASSERT_TRUE(WIFSIGNALED(status));
   EXPECT_EQ(WTERMSIG(status), SIGTERM);
   EXPECT_THAT(names(), ElementsAre("after"));
+}
+
+// What `work` does to the first process of a container: its wait status. A wait without end counts
+// as SIGKILL.
+int end_first_process(const std::function<void()>& work) {
+  if (::unshare(CLONE_NEWPID) != 0) ::_exit(125);
+  const pid_t first = ::fork();
+  if (first == 0) {
+    work();
+    ::_exit(0);
+  }
+  int status = 0;
+  for (int i = 0; i < 500; ++i) {
+    if (::waitpid(first, &status, WNOHANG) == first) return status;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ::kill(first, SIGKILL);
+  ::waitpid(first, &status, 0);
+  return status;
+}
+
+TEST_F(WriteFilesTest, TheFirstProcessOfAContainerEndsToo) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to make one";
+  for (const bool waits : {false, true}) {
+    const int status = end_child([&] {
+      const int first = end_first_process([&] {
+        remove_temporaries_on_signals();
+        TemporaryBatch batch;
+        int descriptor = -1;
+        const auto file = batch.create(OutputFolder::open(folder_), "x", &descriptor);
+        if (waits) {
+          const SignalsWait wait;
+          ::raise(SIGTERM);
+        } else {
+          ::raise(SIGTERM);
+        }
+        const SignalsWait next;  // here it stayed
+      });
+      ::_exit(WIFEXITED(first) ? WEXITSTATUS(first) : 1);
+    });
+    ASSERT_TRUE(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 125) GTEST_SKIP() << "the system makes no container";
+    EXPECT_EQ(WEXITSTATUS(status), 128 + SIGTERM) << waits;
+    EXPECT_THAT(names(), IsEmpty());
+  }
 }
 
 TEST_F(WriteFilesTest, AnIgnoredSignalStaysIgnored) {
