@@ -203,6 +203,30 @@ TEST_F(WriteFilesTest, TwoPathsOfOneFileAreRefused) {
   EXPECT_TRUE(write_files(std::vector<FileText>{{"/dev/null", "1"}, {"/dev/null", "2"}}).ok());
 }
 
+TEST_F(WriteFilesTest, AFileBehindADescriptorIsTheSameAsByItsPath) {
+  put("there", "old");
+  const int first = ::open(at("there").c_str(), O_WRONLY);
+  const int second = ::open(at("there").c_str(), O_WRONLY);
+  const std::string paths[] = {"/dev/fd/" + std::to_string(first),
+                               "/proc/self/fd/" + std::to_string(second), at("there").string()};
+  for (const std::string& a : paths)
+    for (const std::string& b : paths)
+      EXPECT_THAT(write_files(std::vector<FileText>{{a, "1"}, {b, "2"}}).message(),
+                  HasSubstr("are the same file"))
+          << a << " " << b;
+  EXPECT_EQ(read("there"), "old");
+  ::close(first);
+  ::close(second);
+  // The two ends of a stream are not.
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  EXPECT_TRUE(write_files(std::vector<FileText>{{"/dev/fd/" + std::to_string(ends[0]), "1"},
+                                                {"/dev/fd/" + std::to_string(ends[1]), "2"}})
+                  .ok());
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
 // ---- all or none ----
 
 TEST_F(WriteFilesTest, NothingIsLeftWhereOneOfThemCannotBeWritten) {
