@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 
+#include "stria/base/file.h"
+
 namespace stria {
 
 std::filesystem::path user_cache_folder() {
@@ -11,6 +13,13 @@ std::filesystem::path user_cache_folder() {
   const char* home = secure_getenv("HOME");
   if (home && home[0] == '/') return std::filesystem::path(home) / ".cache" / "stria";
   return {};
+}
+
+Status write_cache_file(const std::filesystem::path& file, std::string_view bytes) {
+  std::error_code error;
+  if (std::filesystem::symlink_status(file, error).type() != std::filesystem::file_type::regular)
+    std::filesystem::remove(file, error);
+  return write_file(file, bytes);
 }
 
 }  // namespace stria

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host_rates.h"
+#include "stria/base/cache_folder.h"
 #include "stria/base/file.h"
 #include "stria/base/text.h"
 #include "stria/type/data_type.h"
@@ -41,7 +42,7 @@ std::string host_rates_key(const Processor& processor) {
 std::optional<HostRates> read_host_rates(const std::filesystem::path& folder,
                                          const std::string& key) {
   constexpr size_t kMaxBytes = 1 << 16;
-  auto text = read_file(file_of(folder, key), kMaxBytes, {.writer = {}, .bytes = {}});
+  auto text = read_file(file_of(folder, key), kMaxBytes, kNoPatience);
   if (!text.ok()) return std::nullopt;
   const json root = json::parse(*text, nullptr, false);
   if (!root.is_object() || root.value("key", json()) != key) return std::nullopt;
@@ -74,7 +75,7 @@ Status write_host_rates(const std::filesystem::path& folder, const std::string& 
                    {kFields[3], of_type.l3_bytes},
                    {kFields[4], of_type.dram_bytes}};
   const json root = {{"key", key}, {"clock_mhz", rates.clock_mhz}, {"types", std::move(types)}};
-  return write_file(file_of(folder, key), root.dump(1) + "\n");
+  return write_cache_file(file_of(folder, key), root.dump(1) + "\n");
 }
 
 std::optional<HostRates> host_rates(const Processor& processor, const std::filesystem::path& folder,

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <set>
 
+#include "stria/base/cache_folder.h"
 #include "stria/base/file.h"
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
@@ -207,7 +208,7 @@ fs::path PoclFolder::list_path() const { return path_.string() + ".list"; }
 void PoclFolder::check(uint64_t limit) {
   std::lock_guard lock(mutex_);
   std::error_code error;
-  const Result<std::string> text = read_file(list_path(), size_t{64} << 20);
+  const Result<std::string> text = read_file(list_path(), size_t{64} << 20, kNoPatience);
   std::map<std::string, std::set<std::string>> recorded;  // lines by program
   if (text.ok()) {
     // A list that was cut off ends with a line that is no file's.
@@ -242,7 +243,7 @@ void PoclFolder::record() {
   std::string list = list_of(read_contents(path_));
   if (list == recorded_) return;
   // If it cannot be written, the next process begins with less.
-  if (write_file(list_path(), list).ok()) recorded_ = std::move(list);
+  if (write_cache_file(list_path(), list).ok()) recorded_ = std::move(list);
 }
 
 }  // namespace stria::opencl

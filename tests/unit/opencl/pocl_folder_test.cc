@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
 
 #include "scripted_host.h"
@@ -161,6 +162,24 @@ TEST_F(PoclFolderTest, TrustsNothingWithoutItsList) {
   EXPECT_EQ(found().size(), 1u);
   ASSERT_TRUE(write_file(list, std::string(1000, '\0')).ok());
   EXPECT_EQ(found(), std::vector<std::string>());
+}
+
+// Nobody is waited for that writes to it or reads it.
+TEST_F(PoclFolderTest, TakesNoPipeForItsList) {
+  const fs::path list = path_.string() + ".list";
+  fs::remove(list);
+  ASSERT_EQ(::mkfifo(list.c_str(), 0600), 0);
+  const auto begin = std::chrono::steady_clock::now();
+  {
+    const auto folder = PoclFolder::take(base_);
+    ASSERT_TRUE(folder.ok()) << folder.status().message();
+    EXPECT_FALSE(fs::exists(path_ / "AA/first"));
+    write_program(path_, "AAfirst");
+    (*folder)->record();
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+  EXPECT_TRUE(fs::is_regular_file(list));
+  EXPECT_EQ(found(), std::vector<std::string>{"AA/first"});
 }
 
 TEST_F(PoclFolderTest, IsHeldByOneAtATime) {
