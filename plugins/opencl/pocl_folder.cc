@@ -111,6 +111,19 @@ Status failure(const fs::path& path, std::string_view what, int number) {
   return make_error(StatusCode::unavailable, "{} {}: {}", shown(path), what, std::strerror(number));
 }
 
+// What others may write, others may have run here; and a link leads where nothing is ours to
+// remove.
+Status check_own_folder(const fs::path& folder) {
+  struct stat info{};
+  if (::lstat(folder.c_str(), &info) != 0) return failure(folder, "cannot be looked at", errno);
+  if (S_ISDIR(info.st_mode) && info.st_uid == ::geteuid() &&
+      (info.st_mode & (S_IWGRP | S_IWOTH)) == 0)
+    return {};
+  return make_error(StatusCode::unavailable,
+                    "{} is not a folder that belongs to this user and that nobody else may write",
+                    shown(folder));
+}
+
 // Writes the file and maps it as code; closes nothing.
 Status try_code(int file, const fs::path& folder) {
   const std::string bytes(size_t{1} << 16, '\0');
@@ -169,14 +182,7 @@ Result<std::unique_ptr<PoclFolder>> PoclFolder::take(const fs::path& base, uint6
   if (error) return failure(base.parent_path(), "cannot be made", error.value());
   if (::mkdir(base.c_str(), S_IRWXU) != 0 && errno != EEXIST)
     return failure(base, "cannot be made", errno);
-  struct stat info {};
-  if (::lstat(base.c_str(), &info) != 0) return failure(base, "cannot be looked at", errno);
-  // What others may write, others may have run here.
-  if (!S_ISDIR(info.st_mode) || info.st_uid != ::geteuid() ||
-      (info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-    return make_error(StatusCode::unavailable,
-                      "{} is not a folder that belongs to this user and that nobody else may write",
-                      shown(base));
+  STRIA_RETURN_IF_ERROR(check_own_folder(base));
   STRIA_RETURN_IF_ERROR(check_code_folder(base));
   constexpr int kMost = 1000;
   for (int n = 0; n < kMost; ++n) {
@@ -191,13 +197,15 @@ Result<std::unique_ptr<PoclFolder>> PoclFolder::take(const fs::path& base, uint6
       return failure(lock_path, "cannot be locked", why);
     }
     std::unique_ptr<PoclFolder> taken(new PoclFolder(path, lock));
-    taken->check(limit);
     if (::mkdir(path.c_str(), S_IRWXU) != 0 && errno != EEXIST)
       return failure(path, "cannot be made", errno);
+    if (!check_own_folder(path).ok()) continue;
+    taken->check(limit);
     STRIA_RETURN_IF_ERROR(check_code_folder(path));
     return taken;
   }
-  return make_error(StatusCode::unavailable, "{} processes hold all folders in {}", kMost,
+  return make_error(StatusCode::unavailable,
+                    "{} folders in {} are held by processes or not this user's alone", kMost,
                     shown(base));
 }
 

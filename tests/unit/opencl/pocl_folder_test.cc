@@ -182,6 +182,29 @@ TEST_F(PoclFolderTest, TakesNoPipeForItsList) {
   EXPECT_EQ(found(), std::vector<std::string>{"AA/first"});
 }
 
+// What a link leads to is no folder of ours: nothing is removed there.
+TEST_F(PoclFolderTest, LeavesWhatIsNoFolderOfItsOwn) {
+  const fs::path precious = home_.path() / "precious";
+  fs::create_directories(precious / "photos");
+  std::ofstream(precious / "letter") << "x";
+  const fs::path own = base_ / "own";
+  fs::rename(path_, own);
+  fs::create_directory_symlink(precious, path_);
+  std::ofstream(base_ / "1") << "no folder";
+  fs::create_directory(base_ / "2");
+  ::chmod((base_ / "2").c_str(), 0777);
+  const auto folder = PoclFolder::take(base_);
+  ASSERT_TRUE(folder.ok()) << folder.status().message();
+  EXPECT_EQ((*folder)->path(), base_ / "3");
+  EXPECT_TRUE(fs::exists(precious / "letter"));
+  EXPECT_TRUE(fs::exists(precious / "photos"));
+  EXPECT_EQ(*read_file(base_ / "1"), "no folder");
+  // A link to a folder of ours is none either.
+  fs::remove(path_);
+  fs::create_directory_symlink(own, path_);
+  EXPECT_EQ(PoclFolder::take(base_).value()->path(), base_ / "4");
+}
+
 TEST_F(PoclFolderTest, IsHeldByOneAtATime) {
   const auto first = PoclFolder::take(base_), second = PoclFolder::take(base_);
   ASSERT_TRUE(first.ok() && second.ok());
