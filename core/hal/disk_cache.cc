@@ -61,11 +61,7 @@ std::optional<std::string> DiskCache::get(std::string_view key) const {
 
 void DiskCache::put(std::string_view key, std::string_view value) {
   if (folder_.empty() || value.size() > limit_ / 4) return;
-  std::error_code error;
-  if (!std::filesystem::exists(folder_, error)) {
-    std::filesystem::create_directories(folder_.parent_path(), error);
-    (void)mkdir(folder_.c_str(), S_IRWXU);  // if another process was first: good
-  }
+  (void)make_cache_folder(folder_);
   if (!trusted()) return;
   const std::string digest = sha256(key), head = head_of(digest, value);
   if (!write_cache_file(file_of(digest), head + std::string(value)).ok()) return;

@@ -44,8 +44,7 @@ std::filesystem::path file_of(const Measure& measure, const json& key) {
 }
 
 void keep(const Measure& measure, const json& key, double ns) {
-  std::error_code ignored;
-  std::filesystem::create_directories(measure.folder, ignored);
+  static_cast<void>(make_cache_folder(measure.folder));
   const json entry = {{"version", kVersion}, {"key", key}, {"ns", ns}};
   // A time that cannot be kept is measured again.
   static_cast<void>(write_cache_file(file_of(measure, key), entry.dump(2) + "\n"));

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "host_rates.h"
@@ -64,9 +65,8 @@ std::optional<HostRates> read_host_rates(const std::filesystem::path& folder,
 
 Status write_host_rates(const std::filesystem::path& folder, const std::string& key,
                         const HostRates& rates) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return invalid_argument("cannot make '{}': {}", folder.string(), error.message());
+  if (const int error = make_cache_folder(folder); error != 0)
+    return invalid_argument("cannot make '{}': {}", folder.string(), std::strerror(error));
   json types = json::object();
   for (const auto& [name, of_type] : rates.types)
     types[name] = {{kFields[0], of_type.ops_per_cycle},
@@ -84,9 +84,7 @@ std::optional<HostRates> host_rates(const Processor& processor, const std::files
   const std::string key = host_rates_key(processor);
   if (auto kept = read_host_rates(folder, key)) return kept;
   // Whether they can be kept is known before the time is spent.
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error || ::access(folder.c_str(), W_OK) != 0) return std::nullopt;
+  if (make_cache_folder(folder) != 0 || ::access(folder.c_str(), W_OK) != 0) return std::nullopt;
   HostRates rates = measure_host_rates(processor, limit);
   // Measured in vain if the disk is full: then the next process does it again.
   if (rates.complete) (void)write_host_rates(folder, key, rates);

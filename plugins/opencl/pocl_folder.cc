@@ -177,12 +177,12 @@ Status check_code_folder(const fs::path& folder) {
 }
 
 Result<std::unique_ptr<PoclFolder>> PoclFolder::take(const fs::path& base, uint64_t limit) {
-  std::error_code error;
-  fs::create_directories(base.parent_path(), error);
-  if (error) return failure(base.parent_path(), "cannot be made", error.value());
-  if (::mkdir(base.c_str(), S_IRWXU) != 0 && errno != EEXIST)
-    return failure(base, "cannot be made", errno);
-  STRIA_RETURN_IF_ERROR(check_own_folder(base));
+  // The one above first: then nobody else can change what is below it.
+  for (const fs::path& folder : {base.parent_path(), base}) {
+    if (const int error = make_cache_folder(folder); error != 0)
+      return failure(folder, "cannot be made", error);
+    STRIA_RETURN_IF_ERROR(check_own_folder(folder));
+  }
   STRIA_RETURN_IF_ERROR(check_code_folder(base));
   constexpr int kMost = 1000;
   for (int n = 0; n < kMost; ++n) {

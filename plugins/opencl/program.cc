@@ -74,8 +74,7 @@ std::string place_of_refused(const std::string& source) {
   if (folder.empty()) return "the source is not kept, as there is no cache folder";
   const std::filesystem::path file =
       folder / "refused" / fmt::format("opencl_{:016x}.cl", stable_hash(source));
-  std::error_code error;
-  std::filesystem::create_directories(file.parent_path(), error);
+  (void)make_cache_folder(file.parent_path());
   const Status written = write_cache_file(file, source);
   return written.ok() ? "the source is " + file.string()
                       : "the source cannot be kept: " + written.message();

@@ -221,6 +221,37 @@ TEST_F(PoclFolderTest, IsNotTakenWhereOthersMayWrite) {
               HasSubstr("is not a folder that belongs to this user"));
 }
 
+// Who may write the folder above, or owns it, puts another one in the place of ours.
+TEST_F(PoclFolderTest, IsNotTakenInAFolderThatOthersMayChange) {
+  const fs::path above = base_.parent_path();
+  const std::string refused = "'" + above.string() +
+                              "' is not a folder that belongs to this user and that nobody else "
+                              "may write";
+  ::chmod(above.c_str(), 0770);
+  EXPECT_EQ(PoclFolder::take(base_).status().message(), refused);
+  ::chmod(above.c_str(), 0755);
+  EXPECT_TRUE(PoclFolder::take(base_).ok());
+  fs::create_directory_symlink(above, home_.path() / "link");
+  EXPECT_THAT(PoclFolder::take(home_.path() / "link" / "pocl").status().message(),
+              HasSubstr("link' is not a folder that belongs to this user"));
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to give a folder away";
+  ASSERT_EQ(::chown(above.c_str(), 12345, 12345), 0);
+  EXPECT_EQ(PoclFolder::take(base_).status().message(), refused);
+  // Nothing is made in it either.
+  EXPECT_FALSE(PoclFolder::take(above / "other").ok());
+  EXPECT_FALSE(fs::exists(above / "other"));
+}
+
+TEST(PoclFolder, IsMadeForThisUserAloneWhateverTheMask) {
+  const hal::TemporaryFolder home;
+  const mode_t mask = ::umask(0);
+  const auto folder = PoclFolder::take(home.path() / "a" / "b" / "pocl");
+  ::umask(mask);
+  ASSERT_TRUE(folder.ok()) << folder.status().message();
+  for (const char* name : {"a", "a/b", "a/b/pocl", "a/b/pocl/0"})
+    EXPECT_EQ(fs::status(home.path() / name).permissions(), fs::perms::owner_all) << name;
+}
+
 TEST(PoclFolder, KeepsToItsLimit) {
   const hal::TemporaryFolder home;
   const fs::path base = home.path() / "pocl";

@@ -196,6 +196,14 @@ TEST_F(PoclStartTest, AsksForTheEndsOfChildrenWhereALinkerIsOne) {
   EXPECT_EXIT(ignored_from_the("start", "OpenCL 3.0 PoCL 6.0"), testing::ExitedWithCode(0), "");
 }
 
+TEST_F(PoclStartTest, GivesATemporaryFolderWhereOthersMayChangeTheCache) {
+  const fs::path shared = folder_.path() / "home/.cache/stria";
+  fs::create_directories(shared);
+  fs::permissions(shared, fs::perms::all);
+  EXPECT_EXIT(start("home", nullptr), testing::ExitedWithCode(0),
+              "meanwhile .*/tmp/stria-[0-9]+/pocl/0\n");
+}
+
 TEST_F(PoclStartTest, LeavesTheUsersFolder) {
   EXPECT_EXIT(start("home", "own"), testing::ExitedWithCode(0),
               "meanwhile .*/own\nafterwards .*/own\n");
