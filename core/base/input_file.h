@@ -21,6 +21,9 @@ struct StreamPatience {
   std::chrono::milliseconds bytes{60'000};   // for more of what somebody writes
 };
 
+// For files of ours, which are none if they are pipes: nobody is waited for.
+inline constexpr StreamPatience kNoPatience{.writer = {}, .bytes = {}};
+
 class InputFile {
  public:
   // not_found, permission_denied, or invalid_argument if it is neither a regular file nor a stream.

@@ -104,7 +104,12 @@ std::shared_ptr<OutputFolder> OutputFolder::open_in(const OutputFolder& parent,
 OutputFolder::~OutputFolder() { ::close(descriptor_); }
 
 std::optional<OutputSet::Key> OutputSet::key_of(const OutputTarget& target) {
-  if (target.kind == OutputTarget::Kind::descriptor) return Key{0, 0, "", target.descriptor};
+  if (target.kind == OutputTarget::Kind::descriptor) {
+    struct stat info{};
+    if (::fstat(target.descriptor, &info) == 0 && S_ISREG(info.st_mode))
+      return Key{info.st_dev, info.st_ino, "", -1};
+    return Key{0, 0, "", target.descriptor};
+  }
   if (!target.old) return Key{target.folder->device(), target.folder->inode(), target.name, -1};
   if (S_ISCHR(target.old->mode)) return std::nullopt;
   return Key{target.old->device, target.old->inode, "", -1};

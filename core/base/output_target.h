@@ -65,7 +65,7 @@ struct OutputTarget {
 };
 
 // Files by what they are, whatever their paths: behind links, by other hard links, through other
-// ways to the folder.
+// ways to the folder, behind a descriptor.
 class OutputSet {
  public:
   // Which call of add() was the first with the same file, from 0: to write one is to write the
@@ -74,7 +74,8 @@ class OutputSet {
   std::optional<size_t> find(const OutputTarget& target) const;
 
  private:
-  // Device and inode of the file, or of the folder with the name; or a descriptor.
+  // Device and inode of the file, or of the folder with the name; or a descriptor of what is no
+  // regular file: two ends of one pipe, or of a socket, are two streams.
   using Key = std::tuple<dev_t, ino_t, std::string, int>;
   static std::optional<Key> key_of(const OutputTarget& target);
   std::map<Key, size_t> files_;

@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "stria/base/check_failed.h"
 #include "stria/base/text.h"
 
 namespace stria {
@@ -93,7 +94,7 @@ bool begin_to_die() {
   return waiting.compare_exchange_strong(none, kDying);
 }
 
-void die_by(int number) {
+[[noreturn]] void die_by(int number) {
   unlink_temporaries();
   struct sigaction usual{};
   usual.sa_handler = SIG_DFL;
@@ -103,6 +104,9 @@ void die_by(int number) {
   ::sigaddset(&one, number);
   ::pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
   ::raise(number);
+  // The first process of a container outlives it: to that one the system delivers no signal that
+  // nobody handles. So it ends with the code that a shell gives for the signal.
+  end_process(128 + number);
 }
 
 void on_ending_signal(int number) {

@@ -83,8 +83,9 @@ class TemporaryFolder {
 };
 
 // SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGPIPE and SIGALRM, where they would end the process,
-// do so after the temporary files are gone, and by the same signal. For commands; a library leaves
-// signals to its application.
+// do so after the temporary files are gone, and by the same signal; the first process of a
+// container, which no signal ends, with exit code 128 and the signal's number. For commands; a
+// library leaves signals to its application.
 void remove_temporaries_on_signals();
 // Unlinks them all. Safe in a signal handler.
 void unlink_temporaries();

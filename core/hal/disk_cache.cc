@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "stria/base/cache_folder.h"
 #include "stria/base/file.h"
 #include "stria/base/text.h"
 #include "stria/hal/sha256.h"
@@ -22,9 +23,6 @@ std::string head_of(const std::string& digest, std::string_view value) {
 }
 
 constexpr size_t kMaxHead = 256;
-
-// A pipe is no entry: nobody is waited for.
-constexpr StreamPatience kNone{.writer = {}, .bytes = {}};
 
 }  // namespace
 
@@ -45,7 +43,7 @@ std::optional<std::string> DiskCache::get(std::string_view key) const {
   if (!trusted()) return std::nullopt;
   const std::string digest = sha256(key);
   const std::filesystem::path file = file_of(digest);
-  Result<std::string> text = read_file(file, limit_ / 4 + kMaxHead, kNone);
+  Result<std::string> text = read_file(file, limit_ / 4 + kMaxHead, kNoPatience);
   if (!text.ok()) return std::nullopt;
   // The third line ends the head.
   size_t at = 0;
@@ -63,19 +61,10 @@ std::optional<std::string> DiskCache::get(std::string_view key) const {
 
 void DiskCache::put(std::string_view key, std::string_view value) {
   if (folder_.empty() || value.size() > limit_ / 4) return;
-  std::error_code error;
-  if (!std::filesystem::exists(folder_, error)) {
-    std::filesystem::create_directories(folder_.parent_path(), error);
-    (void)mkdir(folder_.c_str(), S_IRWXU);  // if another process was first: good
-  }
+  (void)make_cache_folder(folder_);
   if (!trusted()) return;
   const std::string digest = sha256(key), head = head_of(digest, value);
-  // A pipe or a link is no entry, and is not written to.
-  const std::filesystem::file_type there =
-      std::filesystem::symlink_status(file_of(digest), error).type();
-  if (there != std::filesystem::file_type::regular)
-    std::filesystem::remove(file_of(digest), error);
-  if (!write_file(file_of(digest), head + std::string(value)).ok()) return;
+  if (!write_cache_file(file_of(digest), head + std::string(value)).ok()) return;
   std::lock_guard lock(mutex_);
   if (bytes_) *bytes_ += head.size() + value.size();
   if (!bytes_ || *bytes_ > limit_) trim();

@@ -153,7 +153,10 @@ class ProbeRun {
       // Ends of pipes may live on in what the plugin has started: the child's end is asked for too.
       ::poll(waits, 2, 10);
       const size_t said = report_text_.size();
-      running = ::waitpid(child_, &wait_status_, WNOHANG) == 0;
+      const pid_t ended = ::waitpid(child_, &wait_status_, WNOHANG);
+      running = ended == 0;
+      // Nobody says how: the application ignores SIGCHLD, or has waited for all that there is.
+      end_is_known_ = ended >= 0;
       const bool open = drain(report_.read, report_text_, kMaxReport);
       (void)drain(words_.read, words_text_, kMaxWords);
       if (report_text_.size() != said) last = Clock::now();
@@ -195,6 +198,9 @@ class ProbeRun {
 
  private:
   std::string end_of_process() const {
+    if (!end_is_known_)
+      return "it ended the process, and the system does not say how, as this application ignores "
+             "SIGCHLD or waits for every child of its own";
     if (WIFSIGNALED(wait_status_))
       return fmt::format("it crashed ({})", ::strsignal(WTERMSIG(wait_status_)));
     return fmt::format("it ended the process with exit code {}", WEXITSTATUS(wait_status_));
@@ -208,7 +214,7 @@ class ProbeRun {
   Pipe report_, words_;
   pid_t child_ = -1;
   int wait_status_ = 0;
-  bool hangs_ = false;
+  bool hangs_ = false, end_is_known_ = true;
   std::string report_text_, words_text_;
 };
 

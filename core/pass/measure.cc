@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "stria/base/cache_folder.h"
 #include "stria/base/file.h"
 #include "stria/base/text.h"
 #include "stria/stripe/printer.h"
@@ -27,7 +28,7 @@ json key_of(const Measure& measure, const HardwareModel& model, const stripe::Pr
 }
 
 std::optional<double> kept(const std::filesystem::path& file, const json& key) {
-  const Result<std::string> text = read_file(file, size_t{1} << 24, {.writer = {}, .bytes = {}});
+  const Result<std::string> text = read_file(file, size_t{1} << 24, kNoPatience);
   if (!text.ok()) return {};
   const json entry = json::parse(*text, nullptr, false);
   if (!entry.is_object() || entry.size() != 3 || entry.value("version", json()) != kVersion ||
@@ -43,11 +44,10 @@ std::filesystem::path file_of(const Measure& measure, const json& key) {
 }
 
 void keep(const Measure& measure, const json& key, double ns) {
-  std::error_code ignored;
-  std::filesystem::create_directories(measure.folder, ignored);
+  static_cast<void>(make_cache_folder(measure.folder));
   const json entry = {{"version", kVersion}, {"key", key}, {"ns", ns}};
   // A time that cannot be kept is measured again.
-  static_cast<void>(write_file(file_of(measure, key), entry.dump(2) + "\n"));
+  static_cast<void>(write_cache_file(file_of(measure, key), entry.dump(2) + "\n"));
 }
 
 }  // namespace

@@ -3,9 +3,11 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "host_rates.h"
+#include "stria/base/cache_folder.h"
 #include "stria/base/file.h"
 #include "stria/base/text.h"
 #include "stria/type/data_type.h"
@@ -41,7 +43,7 @@ std::string host_rates_key(const Processor& processor) {
 std::optional<HostRates> read_host_rates(const std::filesystem::path& folder,
                                          const std::string& key) {
   constexpr size_t kMaxBytes = 1 << 16;
-  auto text = read_file(file_of(folder, key), kMaxBytes, {.writer = {}, .bytes = {}});
+  auto text = read_file(file_of(folder, key), kMaxBytes, kNoPatience);
   if (!text.ok()) return std::nullopt;
   const json root = json::parse(*text, nullptr, false);
   if (!root.is_object() || root.value("key", json()) != key) return std::nullopt;
@@ -63,9 +65,8 @@ std::optional<HostRates> read_host_rates(const std::filesystem::path& folder,
 
 Status write_host_rates(const std::filesystem::path& folder, const std::string& key,
                         const HostRates& rates) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return invalid_argument("cannot make '{}': {}", folder.string(), error.message());
+  if (const int error = make_cache_folder(folder); error != 0)
+    return invalid_argument("cannot make '{}': {}", folder.string(), std::strerror(error));
   json types = json::object();
   for (const auto& [name, of_type] : rates.types)
     types[name] = {{kFields[0], of_type.ops_per_cycle},
@@ -74,7 +75,7 @@ Status write_host_rates(const std::filesystem::path& folder, const std::string& 
                    {kFields[3], of_type.l3_bytes},
                    {kFields[4], of_type.dram_bytes}};
   const json root = {{"key", key}, {"clock_mhz", rates.clock_mhz}, {"types", std::move(types)}};
-  return write_file(file_of(folder, key), root.dump(1) + "\n");
+  return write_cache_file(file_of(folder, key), root.dump(1) + "\n");
 }
 
 std::optional<HostRates> host_rates(const Processor& processor, const std::filesystem::path& folder,
@@ -83,9 +84,7 @@ std::optional<HostRates> host_rates(const Processor& processor, const std::files
   const std::string key = host_rates_key(processor);
   if (auto kept = read_host_rates(folder, key)) return kept;
   // Whether they can be kept is known before the time is spent.
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error || ::access(folder.c_str(), W_OK) != 0) return std::nullopt;
+  if (make_cache_folder(folder) != 0 || ::access(folder.c_str(), W_OK) != 0) return std::nullopt;
   HostRates rates = measure_host_rates(processor, limit);
   // Measured in vain if the disk is full: then the next process does it again.
   if (rates.complete) (void)write_host_rates(folder, key, rates);

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <set>
 
+#include "stria/base/cache_folder.h"
 #include "stria/base/file.h"
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
@@ -110,6 +111,19 @@ Status failure(const fs::path& path, std::string_view what, int number) {
   return make_error(StatusCode::unavailable, "{} {}: {}", shown(path), what, std::strerror(number));
 }
 
+// What others may write, others may have run here; and a link leads where nothing is ours to
+// remove.
+Status check_own_folder(const fs::path& folder) {
+  struct stat info{};
+  if (::lstat(folder.c_str(), &info) != 0) return failure(folder, "cannot be looked at", errno);
+  if (S_ISDIR(info.st_mode) && info.st_uid == ::geteuid() &&
+      (info.st_mode & (S_IWGRP | S_IWOTH)) == 0)
+    return {};
+  return make_error(StatusCode::unavailable,
+                    "{} is not a folder that belongs to this user and that nobody else may write",
+                    shown(folder));
+}
+
 // Writes the file and maps it as code; closes nothing.
 Status try_code(int file, const fs::path& folder) {
   const std::string bytes(size_t{1} << 16, '\0');
@@ -163,19 +177,12 @@ Status check_code_folder(const fs::path& folder) {
 }
 
 Result<std::unique_ptr<PoclFolder>> PoclFolder::take(const fs::path& base, uint64_t limit) {
-  std::error_code error;
-  fs::create_directories(base.parent_path(), error);
-  if (error) return failure(base.parent_path(), "cannot be made", error.value());
-  if (::mkdir(base.c_str(), S_IRWXU) != 0 && errno != EEXIST)
-    return failure(base, "cannot be made", errno);
-  struct stat info {};
-  if (::lstat(base.c_str(), &info) != 0) return failure(base, "cannot be looked at", errno);
-  // What others may write, others may have run here.
-  if (!S_ISDIR(info.st_mode) || info.st_uid != ::geteuid() ||
-      (info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-    return make_error(StatusCode::unavailable,
-                      "{} is not a folder that belongs to this user and that nobody else may write",
-                      shown(base));
+  // The one above first: then nobody else can change what is below it.
+  for (const fs::path& folder : {base.parent_path(), base}) {
+    if (const int error = make_cache_folder(folder); error != 0)
+      return failure(folder, "cannot be made", error);
+    STRIA_RETURN_IF_ERROR(check_own_folder(folder));
+  }
   STRIA_RETURN_IF_ERROR(check_code_folder(base));
   constexpr int kMost = 1000;
   for (int n = 0; n < kMost; ++n) {
@@ -190,13 +197,15 @@ Result<std::unique_ptr<PoclFolder>> PoclFolder::take(const fs::path& base, uint6
       return failure(lock_path, "cannot be locked", why);
     }
     std::unique_ptr<PoclFolder> taken(new PoclFolder(path, lock));
-    taken->check(limit);
     if (::mkdir(path.c_str(), S_IRWXU) != 0 && errno != EEXIST)
       return failure(path, "cannot be made", errno);
+    if (!check_own_folder(path).ok()) continue;
+    taken->check(limit);
     STRIA_RETURN_IF_ERROR(check_code_folder(path));
     return taken;
   }
-  return make_error(StatusCode::unavailable, "{} processes hold all folders in {}", kMost,
+  return make_error(StatusCode::unavailable,
+                    "{} folders in {} are held by processes or not this user's alone", kMost,
                     shown(base));
 }
 
@@ -207,7 +216,7 @@ fs::path PoclFolder::list_path() const { return path_.string() + ".list"; }
 void PoclFolder::check(uint64_t limit) {
   std::lock_guard lock(mutex_);
   std::error_code error;
-  const Result<std::string> text = read_file(list_path(), size_t{64} << 20);
+  const Result<std::string> text = read_file(list_path(), size_t{64} << 20, kNoPatience);
   std::map<std::string, std::set<std::string>> recorded;  // lines by program
   if (text.ok()) {
     // A list that was cut off ends with a line that is no file's.
@@ -242,7 +251,7 @@ void PoclFolder::record() {
   std::string list = list_of(read_contents(path_));
   if (list == recorded_) return;
   // If it cannot be written, the next process begins with less.
-  if (write_file(list_path(), list).ok()) recorded_ = std::move(list);
+  if (write_cache_file(list_path(), list).ok()) recorded_ = std::move(list);
 }
 
 }  // namespace stria::opencl

@@ -33,7 +33,9 @@ class PoclFolder {
   static constexpr uint64_t kLimit = 128 << 20;
 
   // The first folder below `base` (made if it is not there) that no process holds: "BASE/0",
-  // "BASE/1", … It is held until the object or the process ends.
+  // "BASE/1", … It is held until the object or the process ends. What has such a name and is a
+  // link, no folder, or not this user's alone is left as it is. `base` and the folder above it must
+  // be this user's alone.
   static Result<std::unique_ptr<PoclFolder>> take(const std::filesystem::path& base,
                                                   uint64_t limit = kLimit);
   ~PoclFolder();

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -45,6 +46,7 @@ constexpr const char* kFolderVariable = "POCL_CACHE_DIR";
 struct Given {
   std::mutex mutex;
   bool started = false;                // guarded by mutex, as all below
+  bool links_with_program = false;
   std::unique_ptr<PoclFolder> folder;  // null where the user's own is used
   fs::path path;
 };
@@ -128,8 +130,9 @@ Status check_start(const std::string& sysfs, const std::string& version) {
   STRIA_RETURN_IF_ERROR(check_file_size());
   STRIA_RETURN_IF_ERROR(check_memory(kStartBytes, "it"));
   STRIA_RETURN_IF_ERROR(check_threads(pocl_threads() + kLinkerProcesses));
-  if (links_with_program(version)) STRIA_RETURN_IF_ERROR(check_linker(std::getenv("PATH")));
-  return {};
+  if (!links_with_program(version)) return {};
+  STRIA_RETURN_IF_ERROR(check_ends_of_children());
+  return check_linker(std::getenv("PATH"));
 }
 
 }  // namespace
@@ -244,6 +247,15 @@ Status check_linker(const char* path) {
       path ? " ('" + shown_name(path) + "')" : ", as that is not set"));
 }
 
+Status check_ends_of_children() {
+  struct sigaction now{};
+  if (::sigaction(SIGCHLD, nullptr, &now) != 0) return {};
+  if (now.sa_handler != SIG_IGN && (now.sa_flags & SA_NOCLDWAIT) == 0) return {};
+  return unavailable(
+      "it waits for the program 'ld' that links kernels, and this process ignores how its "
+      "children end: set SIGCHLD to SIG_DFL or to a handler without SA_NOCLDWAIT");
+}
+
 PoclStart::PoclStart(const std::string& sysfs, const std::string& version) : lock_(given().mutex) {
   Given& out = given();
   if (out.started) return;
@@ -252,6 +264,7 @@ PoclStart::PoclStart(const std::string& sysfs, const std::string& version) : loc
   status_ = status_.with_context("PoCL cannot run here");
   if (!status_.ok()) return;
   out.started = true;
+  out.links_with_program = links_with_program(version);
   if (!out.folder) return;
   ::setenv(kFolderVariable, out.path.c_str(), 1);
   sets_variable_ = true;
@@ -265,14 +278,17 @@ PoclStart::~PoclStart() {
 Status check_pocl_can_build() {
   Given& out = given();
   fs::path folder;
+  bool links_with_program = false;
   {
     std::lock_guard lock(out.mutex);
     folder = out.path;
+    links_with_program = out.links_with_program;
   }
   Status status = check_memory(kBuildBytes, "a build");
   if (status.ok() && !folder.empty()) status = check_room(folder);
   if (status.ok()) status = check_threads(kLinkerProcesses);
   if (status.ok()) status = check_open_files(kOpenFiles);
+  if (status.ok() && links_with_program) status = check_ends_of_children();
   return status.with_context("PoCL cannot build here");
 }
 

@@ -53,5 +53,7 @@ Status check_open_files(unsigned count);
 Status check_file_size();
 // `path`, which has the form of PATH, has the linker.
 Status check_linker(const char* path);
+// How a child ends is kept for whoever waits for it, as PoCL does for the linker.
+Status check_ends_of_children();
 
 }  // namespace stria::opencl

@@ -8,7 +8,6 @@
 #include "code_generator.h"
 #include "pocl_needs.h"
 #include "stria/base/cache_folder.h"
-#include "stria/base/file.h"
 #include "stria/base/text.h"
 
 namespace stria::opencl {
@@ -75,9 +74,8 @@ std::string place_of_refused(const std::string& source) {
   if (folder.empty()) return "the source is not kept, as there is no cache folder";
   const std::filesystem::path file =
       folder / "refused" / fmt::format("opencl_{:016x}.cl", stable_hash(source));
-  std::error_code error;
-  std::filesystem::create_directories(file.parent_path(), error);
-  const Status written = write_file(file, source);
+  (void)make_cache_folder(file.parent_path());
+  const Status written = write_cache_file(file, source);
   return written.ok() ? "the source is " + file.string()
                       : "the source cannot be kept: " + written.message();
 }

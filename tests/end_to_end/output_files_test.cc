@@ -9,7 +9,9 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
+#include <functional>
 #include <thread>
+#include <utility>
 
 #include "command.h"
 
@@ -32,9 +34,10 @@ class OutputFiles : public testing::Test {
     return folder_.stria(words("run two.tile --device reference --input A=a.npy " + more));
   }
   // Nothing is done: the folder is as it was.
-  void expect_refused(int code, const std::string& command, const std::string& message) const {
+  void expect_refused(int code, const std::string& command, const std::string& message,
+                      const std::function<void()>& first = {}) const {
     const auto before = folder_.files();
-    const Ended ended = folder_.stria(words(command));
+    const Ended ended = folder_.stria(words(command), first);
     EXPECT_EQ(ended.code, code) << command << "\n" << ended.err;
     EXPECT_THAT(ended.err, HasSubstr(message)) << command;
     EXPECT_EQ(ended.out, "") << command;
@@ -59,6 +62,46 @@ TEST_F(OutputFiles, TwoResultsInOneFileAreRefused) {
                    std::string("--output R '") + first + "' and --output S '" + second +
                        "' are the same file, '/");
   EXPECT_EQ(folder_.read("old.npy"), "old");
+}
+
+// In the command's process these files stand behind descriptors 3 and 4.
+std::function<void()> behind_3_and_4(const char* third, const char* fourth) {
+  return [=] {
+    const int files[] = {::open(third, O_RDWR), ::open(fourth, O_RDWR)};
+    for (int i : {0, 1})
+      if (files[i] < 0 || ::fcntl(files[i], F_DUPFD, 100 + i) < 0) ::_exit(125);
+    for (int i : {0, 1}) ::dup2(100 + i, 3 + i);
+  };
+}
+
+TEST_F(OutputFiles, TwoResultsInOneFileBehindADescriptorAreRefused) {
+  folder_.write("s.npy", "old");
+  folder_.write("t.npy", "old");
+  fs::create_symlink("/dev/fd/3", at("third.npy"));
+  fs::create_symlink("/proc/self/fd/4", at("fourth.npy"));
+  fs::create_hard_link(at("s.npy"), at("hard.npy"));
+  const std::string start = "run two.tile --device reference --input A=";
+  const std::pair<const char*, const char*> same[] = {{"third.npy", "s.npy"},
+                                                      {"hard.npy", "third.npy"},
+                                                      {"third.npy", "fourth.npy"},
+                                                      {"fourth.npy", "s.npy"}};
+  for (const auto& [first, second] : same)
+    expect_refused(2, start + "a.npy --output R=" + first + " --output S=" + second,
+                   std::string("--output R '") + first + "' and --output S '" + second +
+                       "' are the same file, '" + at("").string(),
+                   behind_3_and_4("s.npy", "s.npy"));
+  expect_refused(2, start + "fourth.npy --output R=third.npy",
+                 "--output R 'third.npy' is the same file as --input A 'fourth.npy', which is read",
+                 behind_3_and_4("a.npy", "a.npy"));
+  EXPECT_EQ(folder_.read("s.npy"), "old");
+  for (const auto& [third, fourth] : {std::pair{"s.npy", "t.npy"}, {"/dev/null", "/dev/null"}}) {
+    const Ended ended =
+        folder_.stria(words(start + "a.npy --output R=third.npy --output S=fourth.npy"),
+                      behind_3_and_4(third, fourth));
+    EXPECT_EQ(ended.code, 0) << third << ended.err;
+  }
+  EXPECT_EQ(parse_npy_bytes(folder_.read("s.npy")).values[0], 2);
+  EXPECT_EQ(parse_npy_bytes(folder_.read("t.npy")).values[1], 4);
 }
 
 TEST_F(OutputFiles, AnOutputThatIsReadIsRefused) {

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 
 #include "command.h"
@@ -233,6 +234,23 @@ TEST_F(Surroundings, ClosedDescriptors) {
   const Ended unheard = run("reference", [] { ::close(1); });
   EXPECT_EQ(unheard.code, 1);
   EXPECT_THAT(unheard.err, HasSubstr("stria: "));
+}
+
+// Whoever ignores the ends of its children hands that on, and the system then keeps none of them.
+TEST_F(Surroundings, EndsOfChildrenAreIgnored) {
+  const Before ignored = [] { (void)std::signal(SIGCHLD, SIG_IGN); };
+  expect_well(ignored);
+  const Ended listed = folder_.stria({"devices"}, ignored);
+  EXPECT_EQ(listed.out, folder_.stria({"devices"}).out);
+  const Ended doctor = folder_.stria(words("doctor reference"), ignored);
+  EXPECT_EQ(doctor.code, 0) << doctor.out << doctor.err;
+  // The linker of a driver is such a child, where nothing is built yet.
+  const Ended linked = run("opencl", [&] {
+    ignored();
+    ::setenv("XDG_CACHE_HOME", folder_.path("cache").c_str(), 1);
+    ::unsetenv("POCL_CACHE_DIR");
+  });
+  EXPECT_EQ(linked.code, run("opencl", [] {}).code) << linked.err;
 }
 
 TEST_F(Surroundings, AFolderThatIsGone) {

@@ -11,7 +11,6 @@
 #include <cstring>
 
 #include "standard_output.h"
-#include "stria/base/status.h"
 
 namespace stria::command {
 
@@ -19,6 +18,15 @@ std::string failure_of(int wait_status) {
   if (WIFSIGNALED(wait_status))
     return fmt::format("crashed: {}", ::strsignal(WTERMSIG(wait_status)));
   return fmt::format("ended the process with exit code {}", WEXITSTATUS(wait_status));
+}
+
+Result<int> wait_for(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0)
+    if (errno != EINTR)
+      return make_error(StatusCode::unavailable, "ended, and the system does not say how ({})",
+                        std::strerror(errno));
+  return status;
 }
 
 std::string no_child(int error) {
@@ -40,12 +48,11 @@ ChildEnd run_in_child(const std::function<WorkEnd()>& work, Prints prints) {
     std::fflush(nullptr);
     ::_exit(static_cast<int>(end));
   }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const Result<int> status = wait_for(child);
+  if (!status.ok()) return {WorkEnd::well, status.status().message()};
   for (WorkEnd end : {WorkEnd::well, WorkEnd::hangs, WorkEnd::unwritable})
-    if (WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(end)) return {end, ""};
-  return {WorkEnd::well, failure_of(status)};
+    if (WIFEXITED(*status) && WEXITSTATUS(*status) == static_cast<int>(end)) return {end, ""};
+  return {WorkEnd::well, failure_of(*status)};
 }
 
 }  // namespace stria::command

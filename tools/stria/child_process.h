@@ -3,8 +3,12 @@
 // it runs in.
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 #include <string>
+
+#include "stria/base/status.h"
 
 namespace stria::command {
 
@@ -16,6 +20,10 @@ enum class Prints { yes, no };
 // How work in a child ended by itself. The numbers are ones that nobody else's exit() is likely to
 // use: who ends with 0 has not come to the end of its work.
 enum class WorkEnd { well = 96, hangs = 97, unwritable = 98 };
+
+// Waits for the child: its wait status. Fails if the system does not know it; the message goes on
+// from the child's name as failure_of does.
+Result<int> wait_for(pid_t child);
 
 // Why there is no child, by errno: "no process can be started (Resource temporarily unavailable):
 // see ulimit -u".

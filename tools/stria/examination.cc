@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <link.h>
 #include <poll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -233,13 +232,13 @@ Examination examine(const hal::FoundPlugin& found, std::chrono::milliseconds ste
       pipe[0], std::max<std::chrono::milliseconds>(step_limit, kSelfTestLimit) * 2, examination);
   ::close(pipe[0]);
   if (!ended) ::kill(child, SIGKILL);
-  int status = 0;
-  ::waitpid(child, &status, 0);
+  const Result<int> status = wait_for(child);
   if (!examination.steps.empty() && examination.steps.back().name == "end") {
     examination.steps.pop_back();
     return examination;
   }
-  std::string failure = ended ? failure_of(status) : "hangs";
+  std::string failure = status.ok() ? failure_of(*status) : status.status().message();
+  if (!ended) failure = "hangs";
   examination.steps.push_back({step_in_progress(examination), std::move(failure)});
   return examination;
 }

@@ -75,6 +75,7 @@ int guarded_command(int count, char** arguments) {
 
 int main(int count, char** arguments) {
   stria::command::take_standard_descriptors();
+  stria::command::take_ends_of_children();
   stria::command::guard_process();
   stria::remove_temporaries_on_signals();
   const int code = stria::command::run_on_own_stack([&] {

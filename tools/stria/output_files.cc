@@ -15,11 +15,13 @@ std::string shown(const NamedFile& file) {
 
 // Where the file lies, without links.
 std::string place_of(const OutputTarget& target) {
-  if (!target.folder) return fmt::format("descriptor {}", target.descriptor);
+  const bool given = target.kind == OutputTarget::Kind::descriptor;
+  const int descriptor = given ? target.descriptor : target.folder->descriptor();
   std::error_code error;
-  const std::filesystem::path folder = std::filesystem::read_symlink(
-      fmt::format("/proc/self/fd/{}", target.folder->descriptor()), error);
-  return shown_name((folder / target.name).string());
+  const std::filesystem::path place =
+      std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", descriptor), error);
+  if (!given) return shown_name((place / target.name).string());
+  return error ? fmt::format("descriptor {}", descriptor) : shown_name(place.string());
 }
 
 }  // namespace

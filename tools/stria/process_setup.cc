@@ -64,6 +64,8 @@ void take_standard_descriptors() {
   (void)std::signal(SIGXFSZ, SIG_IGN);
 }
 
+void take_ends_of_children() { (void)std::signal(SIGCHLD, SIG_DFL); }
+
 // What a limit of address space leaves for the stack: the heap, libraries and other threads need
 // most of it.
 size_t stack_bytes() {

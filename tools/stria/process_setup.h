@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the command makes sure of before it does anything else, whatever the shell has left it: a
-// stack, descriptors 0 to 2, and failures instead of signals.
+// stack, descriptors 0 to 2, the ends of its children, and failures instead of signals.
 #pragma once
 
 #include <functional>
@@ -17,6 +17,10 @@ inline constexpr size_t kThreadStackBytes = size_t{8} << 20;
 // and writing them fails as before. A file that would grow beyond the limit of its size is an error
 // of the write and no signal.
 void take_standard_descriptors();
+
+// Whoever started the command may ignore SIGCHLD; that is handed on, and then the system keeps no
+// child's end for those who wait for it: the command, and drivers that start a linker.
+void take_ends_of_children();
 
 // Calls `work` on a thread with a stack of its own, where `ulimit -s` has no say, and sets the
 // stacks of threads that are started later. Where the system starts no thread, `work` runs here

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -202,6 +203,30 @@ TEST_F(WriteFilesTest, TwoPathsOfOneFileAreRefused) {
   EXPECT_TRUE(write_files(std::vector<FileText>{{"/dev/null", "1"}, {"/dev/null", "2"}}).ok());
 }
 
+TEST_F(WriteFilesTest, AFileBehindADescriptorIsTheSameAsByItsPath) {
+  put("there", "old");
+  const int first = ::open(at("there").c_str(), O_WRONLY);
+  const int second = ::open(at("there").c_str(), O_WRONLY);
+  const std::string paths[] = {"/dev/fd/" + std::to_string(first),
+                               "/proc/self/fd/" + std::to_string(second), at("there").string()};
+  for (const std::string& a : paths)
+    for (const std::string& b : paths)
+      EXPECT_THAT(write_files(std::vector<FileText>{{a, "1"}, {b, "2"}}).message(),
+                  HasSubstr("are the same file"))
+          << a << " " << b;
+  EXPECT_EQ(read("there"), "old");
+  ::close(first);
+  ::close(second);
+  // The two ends of a stream are not.
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  EXPECT_TRUE(write_files(std::vector<FileText>{{"/dev/fd/" + std::to_string(ends[0]), "1"},
+                                                {"/dev/fd/" + std::to_string(ends[1]), "2"}})
+                  .ok());
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
 // ---- all or none ----
 
 TEST_F(WriteFilesTest, NothingIsLeftWhereOneOfThemCannotBeWritten) {
@@ -381,6 +406,51 @@ TEST_F(WriteFilesTest, ASignalBetweenTwoRenamesWaitsForTheLast) {
   ASSERT_TRUE(WIFSIGNALED(status));
   EXPECT_EQ(WTERMSIG(status), SIGTERM);
   EXPECT_THAT(names(), ElementsAre("after"));
+}
+
+// What `work` does to the first process of a container: its wait status. A wait without end counts
+// as SIGKILL.
+int end_first_process(const std::function<void()>& work) {
+  if (::unshare(CLONE_NEWPID) != 0) ::_exit(125);
+  const pid_t first = ::fork();
+  if (first == 0) {
+    work();
+    ::_exit(0);
+  }
+  int status = 0;
+  for (int i = 0; i < 500; ++i) {
+    if (::waitpid(first, &status, WNOHANG) == first) return status;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ::kill(first, SIGKILL);
+  ::waitpid(first, &status, 0);
+  return status;
+}
+
+TEST_F(WriteFilesTest, TheFirstProcessOfAContainerEndsToo) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to make one";
+  for (const bool waits : {false, true}) {
+    const int status = end_child([&] {
+      const int first = end_first_process([&] {
+        remove_temporaries_on_signals();
+        TemporaryBatch batch;
+        int descriptor = -1;
+        const auto file = batch.create(OutputFolder::open(folder_), "x", &descriptor);
+        if (waits) {
+          const SignalsWait wait;
+          ::raise(SIGTERM);
+        } else {
+          ::raise(SIGTERM);
+        }
+        const SignalsWait next;  // here it stayed
+      });
+      ::_exit(WIFEXITED(first) ? WEXITSTATUS(first) : 1);
+    });
+    ASSERT_TRUE(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 125) GTEST_SKIP() << "the system makes no container";
+    EXPECT_EQ(WEXITSTATUS(status), 128 + SIGTERM) << waits;
+    EXPECT_THAT(names(), IsEmpty());
+  }
 }
 
 TEST_F(WriteFilesTest, AnIgnoredSignalStaysIgnored) {

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -95,6 +96,19 @@ TEST_F(HostRatesTest, ADamagedFileIsNoFile) {
   EXPECT_FALSE(read_host_rates(folder_, "key"));
   rewrite(whole);
   EXPECT_TRUE(read_host_rates(folder_, "key"));
+}
+
+// Nobody is waited for that writes to it or reads it.
+TEST_F(HostRatesTest, APipeIsNoFileAndIsReplaced) {
+  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_TRUE(write_host_rates(folder_, "key", example()).ok());
+  const fs::path file = only_file();
+  fs::remove(file);
+  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+  EXPECT_FALSE(read_host_rates(folder_, "key"));
+  EXPECT_TRUE(write_host_rates(folder_, "key", example()).ok());
+  EXPECT_TRUE(read_host_rates(folder_, "key"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
 }
 
 TEST_F(HostRatesTest, EveryTypeIsMeasuredOnceAndKept) {

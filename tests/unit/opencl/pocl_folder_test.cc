@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
 
 #include "scripted_host.h"
@@ -163,6 +164,47 @@ TEST_F(PoclFolderTest, TrustsNothingWithoutItsList) {
   EXPECT_EQ(found(), std::vector<std::string>());
 }
 
+// Nobody is waited for that writes to it or reads it.
+TEST_F(PoclFolderTest, TakesNoPipeForItsList) {
+  const fs::path list = path_.string() + ".list";
+  fs::remove(list);
+  ASSERT_EQ(::mkfifo(list.c_str(), 0600), 0);
+  const auto begin = std::chrono::steady_clock::now();
+  {
+    const auto folder = PoclFolder::take(base_);
+    ASSERT_TRUE(folder.ok()) << folder.status().message();
+    EXPECT_FALSE(fs::exists(path_ / "AA/first"));
+    write_program(path_, "AAfirst");
+    (*folder)->record();
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+  EXPECT_TRUE(fs::is_regular_file(list));
+  EXPECT_EQ(found(), std::vector<std::string>{"AA/first"});
+}
+
+// What a link leads to is no folder of ours: nothing is removed there.
+TEST_F(PoclFolderTest, LeavesWhatIsNoFolderOfItsOwn) {
+  const fs::path precious = home_.path() / "precious";
+  fs::create_directories(precious / "photos");
+  std::ofstream(precious / "letter") << "x";
+  const fs::path own = base_ / "own";
+  fs::rename(path_, own);
+  fs::create_directory_symlink(precious, path_);
+  std::ofstream(base_ / "1") << "no folder";
+  fs::create_directory(base_ / "2");
+  ::chmod((base_ / "2").c_str(), 0777);
+  const auto folder = PoclFolder::take(base_);
+  ASSERT_TRUE(folder.ok()) << folder.status().message();
+  EXPECT_EQ((*folder)->path(), base_ / "3");
+  EXPECT_TRUE(fs::exists(precious / "letter"));
+  EXPECT_TRUE(fs::exists(precious / "photos"));
+  EXPECT_EQ(*read_file(base_ / "1"), "no folder");
+  // A link to a folder of ours is none either.
+  fs::remove(path_);
+  fs::create_directory_symlink(own, path_);
+  EXPECT_EQ(PoclFolder::take(base_).value()->path(), base_ / "4");
+}
+
 TEST_F(PoclFolderTest, IsHeldByOneAtATime) {
   const auto first = PoclFolder::take(base_), second = PoclFolder::take(base_);
   ASSERT_TRUE(first.ok() && second.ok());
@@ -177,6 +219,37 @@ TEST_F(PoclFolderTest, IsNotTakenWhereOthersMayWrite) {
   fs::create_symlink(base_, home_.path() / "link");
   EXPECT_THAT(PoclFolder::take(home_.path() / "link").status().message(),
               HasSubstr("is not a folder that belongs to this user"));
+}
+
+// Who may write the folder above, or owns it, puts another one in the place of ours.
+TEST_F(PoclFolderTest, IsNotTakenInAFolderThatOthersMayChange) {
+  const fs::path above = base_.parent_path();
+  const std::string refused = "'" + above.string() +
+                              "' is not a folder that belongs to this user and that nobody else "
+                              "may write";
+  ::chmod(above.c_str(), 0770);
+  EXPECT_EQ(PoclFolder::take(base_).status().message(), refused);
+  ::chmod(above.c_str(), 0755);
+  EXPECT_TRUE(PoclFolder::take(base_).ok());
+  fs::create_directory_symlink(above, home_.path() / "link");
+  EXPECT_THAT(PoclFolder::take(home_.path() / "link" / "pocl").status().message(),
+              HasSubstr("link' is not a folder that belongs to this user"));
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to give a folder away";
+  ASSERT_EQ(::chown(above.c_str(), 12345, 12345), 0);
+  EXPECT_EQ(PoclFolder::take(base_).status().message(), refused);
+  // Nothing is made in it either.
+  EXPECT_FALSE(PoclFolder::take(above / "other").ok());
+  EXPECT_FALSE(fs::exists(above / "other"));
+}
+
+TEST(PoclFolder, IsMadeForThisUserAloneWhateverTheMask) {
+  const hal::TemporaryFolder home;
+  const mode_t mask = ::umask(0);
+  const auto folder = PoclFolder::take(home.path() / "a" / "b" / "pocl");
+  ::umask(mask);
+  ASSERT_TRUE(folder.ok()) << folder.status().message();
+  for (const char* name : {"a", "a/b", "a/b/pocl", "a/b/pocl/0"})
+    EXPECT_EQ(fs::status(home.path() / name).permissions(), fs::perms::owner_all) << name;
 }
 
 TEST(PoclFolder, KeepsToItsLimit) {

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -113,6 +114,25 @@ TEST(PoclNeeds, ALinker) {
   EXPECT_TRUE(check_linker(path.c_str()).ok());
 }
 
+TEST(PoclNeeds, EndsOfChildren) {
+  EXPECT_TRUE(check_ends_of_children().ok());
+  EXPECT_EXIT(
+      {
+        (void)std::signal(SIGCHLD, SIG_IGN);
+        end_with(check_ends_of_children());
+      },
+      testing::ExitedWithCode(1), "this process ignores how its children end: set SIGCHLD to");
+  EXPECT_EXIT(
+      {
+        struct sigaction unheard{};
+        unheard.sa_handler = [](int) {};
+        unheard.sa_flags = SA_NOCLDWAIT;
+        ::sigaction(SIGCHLD, &unheard, nullptr);
+        end_with(check_ends_of_children());
+      },
+      testing::ExitedWithCode(1), "this process ignores how its children end: set SIGCHLD to");
+}
+
 // Each starts in a process of its own that has asked for nothing before.
 class PoclStartTest : public testing::Test {
  protected:
@@ -156,6 +176,31 @@ TEST_F(PoclStartTest, GivesATemporaryFolderWhereThereIsNoCache) {
   EXPECT_EXIT(start("/proc/nowhere", nullptr), testing::ExitedWithCode(0),
               "meanwhile .*/tmp/stria-[0-9]+/pocl/0\n");
   EXPECT_EXIT(start(nullptr, nullptr), testing::ExitedWithCode(0),
+              "meanwhile .*/tmp/stria-[0-9]+/pocl/0\n");
+}
+
+// PoCL ends the process where it does not hear of the linker that it has started.
+TEST_F(PoclStartTest, AsksForTheEndsOfChildrenWhereALinkerIsOne) {
+  const auto ignored_from_the = [&](const char* moment, const char* version) {
+    ::setenv("POCL_CACHE_DIR", folder_.path().c_str(), 1);
+    if (moment == std::string("start")) (void)std::signal(SIGCHLD, SIG_IGN);
+    if (const PoclStart start("/sys", version); !start.status().ok()) end_with(start.status());
+    (void)std::signal(SIGCHLD, SIG_IGN);
+    end_with(check_pocl_can_build());
+  };
+  constexpr const char* kOld = "OpenCL 3.0 PoCL 3.1+debian";
+  EXPECT_EXIT(ignored_from_the("start", kOld), testing::ExitedWithCode(1),
+              "PoCL cannot run here: it waits for the program 'ld'");
+  EXPECT_EXIT(ignored_from_the("build", kOld), testing::ExitedWithCode(1),
+              "PoCL cannot build here: it waits for the program 'ld'");
+  EXPECT_EXIT(ignored_from_the("start", "OpenCL 3.0 PoCL 6.0"), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(PoclStartTest, GivesATemporaryFolderWhereOthersMayChangeTheCache) {
+  const fs::path shared = folder_.path() / "home/.cache/stria";
+  fs::create_directories(shared);
+  fs::permissions(shared, fs::perms::all);
+  EXPECT_EXIT(start("home", nullptr), testing::ExitedWithCode(0),
               "meanwhile .*/tmp/stria-[0-9]+/pocl/0\n");
 }
 

@@ -3,7 +3,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 
@@ -95,6 +97,19 @@ TEST_F(MeasureTest, ADamagedEntryIsMeasuredAgainAndMended) {
     EXPECT_EQ(runs_, before + 1) << text;
     EXPECT_EQ(read_file(only_file()).value(), good);
   }
+}
+
+// Nobody is waited for that writes to it or reads it.
+TEST_F(MeasureTest, APipeIsNoEntryAndIsReplaced) {
+  const auto begin = std::chrono::steady_clock::now();
+  ask();
+  const fs::path file = only_file();
+  fs::remove(file);
+  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+  ask();
+  ask();
+  EXPECT_EQ(runs_, 2);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
 }
 
 TEST_F(MeasureTest, WithoutAFolderNothingIsKept) {
