@@ -6,10 +6,13 @@
 #include <signal.h>
 
 #include <array>
+#include <chrono>
+#include <list>
 
 namespace stria::hal {
 
-// While it lives code of a plugin runs; at its end the handlers are what they were before. SIGFPE
+// While it lives code of a plugin runs; at its end the handlers are what they were before, before the
+// first where several live at once. SIGFPE
 // is left to the plugin: processors that run kernels need it for divisions. An application must not
 // change handlers on another thread meanwhile (plugins are loaded and devices opened).
 class KeptSignals {
@@ -24,7 +27,7 @@ class KeptSignals {
                                           SIGILL,  SIGABRT, SIGTRAP};
 
  private:
-  std::array<struct sigaction, kNumbers.size()> before_{};
+  std::list<std::chrono::steady_clock::time_point>::iterator since_;
 };
 
 }  // namespace stria::hal

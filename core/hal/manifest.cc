@@ -175,6 +175,39 @@ Status read_required(const Reader& top, const std::string& file, Manifest& manif
   return Status();
 }
 
+// A list of texts that `is_right`, each `expected`.
+template <typename IsRight>
+Status read_texts(const Reader& reader, const char* key, const char* expected,
+                  const IsRight& is_right, std::vector<std::string>& out) {
+  const Json* list = reader.find(key);
+  if (!list) return Status();
+  const bool right = list->is_array() && std::all_of(list->begin(), list->end(), [&](const Json& one) {
+    return one.is_string() && is_right(one.get_ref<const std::string&>());
+  });
+  if (!right) return reader.wrong(key, expected);
+  for (const Json& one : *list) out.push_back(one.get<std::string>());
+  return Status();
+}
+
+Status read_driver(const Reader& top, const std::string& file, Manifest& manifest) {
+  const Json* driver = top.find("driver");
+  if (!driver) return Status();
+  if (!driver->is_object()) return top.wrong("driver", "an object");
+  const Reader reader(*driver, file, top.at("driver"));
+  STRIA_RETURN_IF_ERROR(reader.check_keys({"environment", "files"}));
+  const auto is_variable = [](std::string_view name) {
+    if (name.ends_with('*')) name.remove_suffix(1);
+    return name.size() <= kMaxNameBytes && is_word(name, "_");
+  };
+  const auto is_path = [](std::string_view path) {
+    return path.starts_with('/') && path.size() <= 4 * kMaxNameBytes && shown_name(path, path.size()) == path;
+  };
+  STRIA_RETURN_IF_ERROR(read_texts(reader, "environment",
+                                   "a list of names of variables, * at the end for all that begin so",
+                                   is_variable, manifest.driver.environment));
+  return read_texts(reader, "files", "a list of absolute paths", is_path, manifest.driver.files);
+}
+
 }  // namespace
 
 std::string to_string(const VersionRange& range) {
@@ -222,7 +255,8 @@ Result<Manifest> parse_manifest(std::string_view text, std::string_view name) {
   }
   Reader top(json, file, "$");
   STRIA_RETURN_IF_ERROR(top.check_keys({"schema", "id", "version", "vendor", "library", "abi",
-                                        "stripe", "devices", "unloadable", "sha256", "requires"}));
+                                        "stripe", "devices", "unloadable", "sha256", "requires",
+                                        "driver"}));
   STRIA_ASSIGN(const Json* schema, top.get("schema"));
   STRIA_ASSIGN(uint32_t schema_number, top.number(*schema, "schema"));
   if (schema_number != kSchema)
@@ -242,6 +276,7 @@ Result<Manifest> parse_manifest(std::string_view text, std::string_view name) {
   STRIA_ASSIGN(manifest.unloadable, top.boolean("unloadable", false));
   STRIA_RETURN_IF_ERROR(read_hashes(top, file, manifest));
   STRIA_RETURN_IF_ERROR(read_required(top, file, manifest));
+  STRIA_RETURN_IF_ERROR(read_driver(top, file, manifest));
   return manifest;
 }
 

@@ -14,7 +14,9 @@
 //     "unloadable": false,                  // optional: may leave the process after shutdown
 //     "sha256": {"libstria_acme.so": "…"},  // optional: pinned contents of files
 //     // optional: what it opens at run time, and the Debian package that brings each
-//     "requires": [{"library": "libacme.so.1", "package": "libacme1"}]
+//     "requires": [{"library": "libacme.so.1", "package": "libacme1"}],
+//     // optional: what else decides how its driver behaves; a plugin is tried anew when it changes
+//     "driver": {"environment": ["ACME_*"], "files": ["/etc/acme/*.conf"]}
 //   }
 #pragma once
 
@@ -55,6 +57,12 @@ struct Requirement {
   std::string package;  // of Debian
 };
 
+// What decides how a plugin's driver behaves, beside the plugin's own files.
+struct DriverSurroundings {
+  std::vector<std::string> environment;  // names of variables; * at the end: all that begin so
+  std::vector<std::string> files;        // absolute paths, with the shell's * ? and [a-z]
+};
+
 struct Manifest {
   std::string id;
   std::string version;
@@ -66,6 +74,7 @@ struct Manifest {
   bool unloadable = false;
   std::map<std::string, std::string> sha256;  // relative path -> 64 lower-case hex digits
   std::vector<Requirement> required;
+  DriverSurroundings driver;
 
   // Null if there is no such kind.
   const DeviceKind* find_kind(std::string_view name) const;

@@ -235,7 +235,7 @@ LoadResult load_plugin(const std::filesystem::path& directory, const std::shared
   if (!load.versions()) return result;
   const std::filesystem::path file = home / manifest->library;
   if (!load.step(Step::elf, check_shared_object(file, kQuery))) return result;
-  if (Verdict seen = probe_plugin(home, manifest->id, options.probe, options.time_limit);
+  if (Verdict seen = probe_plugin(home, *manifest, options.probe, options.time_limit);
       !seen.status.ok()) {
     load.step(seen.step, std::move(seen.status));
     return result;

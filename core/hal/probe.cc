@@ -2,6 +2,7 @@
 #include "stria/hal/probe.h"
 
 #include <fcntl.h>
+#include <glob.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -48,10 +49,33 @@ std::string file_line(const fs::path& file) {
                      info.st_ctim.tv_nsec);
 }
 
+bool decides(std::string_view variable, const DriverSurroundings& driver) {
+  const std::string_view name = variable.substr(0, variable.find('='));
+  if (name == "LD_LIBRARY_PATH" || name == "LD_PRELOAD") return true;
+  return std::any_of(driver.environment.begin(), driver.environment.end(),
+                     [&](std::string_view pattern) {
+                       return pattern.ends_with('*')
+                                  ? name.starts_with(pattern.substr(0, pattern.size() - 1))
+                                  : name == pattern;
+                     });
+}
+
+// In the order of their names.
+std::vector<std::string> files_like(const std::string& pattern) {
+  glob_t found{};
+  std::vector<std::string> out;
+  if (::glob(pattern.c_str(), 0, nullptr, &found) == 0)
+    out.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  ::globfree(&found);
+  return out;
+}
+
 // All that decides whether what was seen holds: the plugin's files and the probe as they lie on the
 // disk (a status change cannot be forged, and reading a large plugin's bytes would take longer than
-// loading it), this boot of this machine, what the loader is told, and what the process may use.
-std::string identity_of(const fs::path& directory, const fs::path& program) {
+// loading it), this boot of this machine, what the loader is told, what the process may use, and
+// what its manifest says that its driver looks at.
+std::string identity_of(const fs::path& directory, const fs::path& program,
+                        const DriverSurroundings& driver) {
   std::string text = file_line(program);
   std::vector<fs::path> files;
   std::error_code error;
@@ -64,8 +88,13 @@ std::string identity_of(const fs::path& directory, const fs::path& program) {
   std::string line;
   std::getline(boot, line);
   text += line + "\n";
-  for (const char* name : {"LD_LIBRARY_PATH", "LD_PRELOAD"})
-    if (const char* value = std::getenv(name)) text += fmt::format("{}={}\n", name, value);
+  std::vector<std::string> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable)
+    if (decides(*variable, driver)) variables.emplace_back(*variable);
+  std::sort(variables.begin(), variables.end());
+  for (const std::string& variable : variables) text += variable + "\n";
+  for (const std::string& pattern : driver.files)
+    for (const std::string& file : files_like(pattern)) text += file_line(file);
   for (auto resource : {RLIMIT_AS, RLIMIT_DATA, RLIMIT_STACK, RLIMIT_NPROC, RLIMIT_NOFILE,
                         RLIMIT_FSIZE, RLIMIT_MEMLOCK}) {
     rlimit limit{};
@@ -140,8 +169,8 @@ class ProbeRun {
     report_.close_write();
     words_.close_write();
     if (failed != 0)
-      return make_error(StatusCode::unavailable, "cannot start '{}': {}", program,
-                        std::strerror(failed));
+      return make_error(StatusCode::unavailable, "cannot start '{}': {}{}", program,
+                        std::strerror(failed), failed == EAGAIN ? ": see ulimit -u" : "");
     return Status();
   }
 
@@ -230,18 +259,18 @@ fs::path find_probe() {
   return {};
 }
 
-Verdict probe_plugin(const fs::path& directory, const std::string& id, const ProbeOptions& options,
+Verdict probe_plugin(const fs::path& directory, const Manifest& manifest, const ProbeOptions& options,
                      std::chrono::milliseconds time_limit) {
   if (options.program.empty()) return {Step::load, Status()};
   DiskCache memory(options.memory, 1 << 20);
-  const std::string key = identity_of(directory, options.program);
+  const std::string key = identity_of(directory, options.program, manifest.driver);
   if (memory.get(key)) return {Step::load, Status()};
   ProbeRun run;
   if (Status started = run.start(directory, options.program, time_limit); !started.ok())
     return {Step::load, std::move(started)};
   // The child keeps the limit itself, of each step, and says when one begins.
   run.watch(2 * time_limit + std::chrono::milliseconds(1000));
-  Verdict verdict = run.verdict(id, time_limit);
+  Verdict verdict = run.verdict(manifest.id, time_limit);
   if (verdict.status.ok()) memory.put(key, "behaves");
   return verdict;
 }

@@ -22,7 +22,7 @@ std::filesystem::path find_probe();
 // with the last words that it or its driver printed. Nothing of the plugin runs in this process.
 // A plugin that fails a step in the regular way behaves: its own load will say so.
 // The time limit is of each step in which the plugin's code runs.
-Verdict probe_plugin(const std::filesystem::path& directory, const std::string& id,
+Verdict probe_plugin(const std::filesystem::path& directory, const Manifest& manifest,
                      const ProbeOptions& options, std::chrono::milliseconds time_limit);
 
 // What the probe's process does with the plugin in `directory`: the main function of stria_probe.

@@ -7,12 +7,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "stria/base/text.h"
 #include "stria/hal/call_in_flight.h"
 #include "stria/hal/probe.h"
 #include "stria/hal/process_state.h"
+#include "stria/hal/timed_call.h"
 
 namespace stria::hal {
 namespace {
@@ -57,6 +59,12 @@ const Reporter* speaker = nullptr;
 void say_end_of_thread(const CallInFlight&) {
   speaker->send({{"wrong", "it ended the thread that called it"}});
   ::_exit(0);
+}
+
+// Within the limit, or it hangs: also where a list is made and where objects go.
+Status within(std::chrono::milliseconds limit, std::function<Status()> work) {
+  TimedCall call(std::move(work));
+  return call.outcome(limit, "a call");
 }
 
 // Each device is tried as far as no program is needed.
@@ -124,12 +132,19 @@ int run_probe(const fs::path& directory, std::chrono::milliseconds time_limit, i
   if (hangs) hang();
   if (!loaded.plugin.valid()) finish(true);
   begin(Step::enumerate, activity(Step::enumerate));
-  auto devices = loaded.plugin.devices();
+  // What hangs goes on using it.
+  auto& devices = *new std::vector<DeviceInfo>;
+  const Status listed = within(time_limit, [&loaded, &devices] {
+    STRIA_ASSIGN(devices, loaded.plugin.devices());
+    return Status();
+  });
+  if (listed.code() == StatusCode::deadline_exceeded) hang();
   if (!check()) finish(false);
-  for (const DeviceInfo& info : devices.ok() ? *devices : std::vector<DeviceInfo>()) {
+  for (const DeviceInfo& info : devices) {
     if (!info.available) continue;
     begin(Step::enumerate, fmt::format("while device '{}' was opened", info.id));
-    const Status opened = try_device(loaded.plugin, info);
+    const Status opened =
+        within(time_limit, [&loaded, &info] { return try_device(loaded.plugin, info); });
     if (opened.code() == StatusCode::deadline_exceeded) hang();
     if (!check()) finish(false);
   }

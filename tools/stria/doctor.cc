@@ -51,6 +51,8 @@ std::string mend_of(const Examination& seen, const ExaminedStep& step) {
   const std::string marker = "to trust it: ";
   if (size_t at = step.failure.find(marker); at != std::string::npos)
     return step.failure.substr(at + marker.size());
+  if (step.failure.find("ulimit -u") != std::string::npos)
+    return "let more processes run: end some, or raise the limit (ulimit -u)";
   if (step.name == "search") return "mkdir -p " + quoted(directory);
   if (step.name == "manifest") return "edit " + quoted(directory / "plugin.json");
   if (step.name == "hash")
