@@ -96,6 +96,18 @@ TEST_F(LongPrograms, KernelsThatDoNotFuse) {
   compile(chain(2'000, line), "llvm_cpu");
 }
 
+// Each gets a block that starts its sums, beside it among all others.
+TEST_F(LongPrograms, TenThousandSums) {
+  const auto line = [](int i) {
+    return fmt::format("T{}[i : N] = +(W[i, j] * T{}[j]);", i, i - 1);
+  };
+  const std::string stripe =
+      compile(chain(10'000, line, "A[N], W[N, N]"), "reference", "--shape A=8 --shape W=8,8");
+  size_t starts = 0;
+  for (size_t at = 0; (at = stripe.find("_init\n", at)) != std::string::npos; ++at) ++starts;
+  EXPECT_EQ(starts, 9'999U);
+}
+
 TEST_F(LongPrograms, ScalarsAndTensorsOfRankFour) {
   compile(chain(3'000, step, "A[]"), "llvm_cpu", "--shape A=");
   compile(chain(3'000, step, "A[B, C, D, E]"), "llvm_cpu", "--shape A=2,3,4,5");
