@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -115,6 +116,21 @@ std::string legal_text(std::string_view filter, const std::vector<std::string>& 
                      join(arguments, " to "));
 }
 
+namespace {
+
+// Of our 64 bits: JSON has larger ones, which compare like negative ones.
+bool is_whole(const json& value) {
+  return value.is_number_integer() &&
+         !(value.is_number_unsigned() && value.get<uint64_t>() > uint64_t{INT64_MAX});
+}
+
+// 2.0 and -0.0 are equal to whole numbers and are none.
+bool is_one(const json& value, const json& of) {
+  return value == of && (!of.is_number_integer() || is_whole(value));
+}
+
+}  // namespace
+
 Result<bool> is_legal(std::string_view filter, const std::vector<json>& arguments,
                       const json& value) {
   if (filter == "boolean") {
@@ -124,12 +140,12 @@ Result<bool> is_legal(std::string_view filter, const std::vector<json>& argument
   if (filter == "one_of") {
     if (arguments.empty())
       return invalid_argument("one_of needs the values that are legal: x | one_of(0, 2, 4)");
-    return std::find(arguments.begin(), arguments.end(), value) != arguments.end();
+    return std::any_of(arguments.begin(), arguments.end(),
+                       [&](const json& legal) { return is_one(value, legal); });
   }
   const bool whole = filter == "integer";
   const auto fits = [&](const json& number) {
-    return whole ? number.is_number_integer()
-                 : number.is_number() && std::isfinite(number.get<double>());
+    return whole ? is_whole(number) : number.is_number() && std::isfinite(number.get<double>());
   };
   if (arguments.size() != 2 || !fits(arguments[0]) || !fits(arguments[1]) ||
       arguments[0] > arguments[1])

@@ -149,7 +149,10 @@ Result<ContractionSets> find_sets(Lowering& lowering, const BoundContraction& co
   ContractionSets sets;
   SetWork& work = lowering.set_work();
   STRIA_ASSIGN(sets.iterations, make_iterations(contraction, work));
-  if (with_rest) {
+  // A sum of thousands of pieces asks thousands of times, often but to word a warning.
+  if (const std::optional<Box> box = written_box(contraction); with_rest && box) {
+    sets.rest = unwritten(*box, sizes, names);
+  } else if (with_rest) {
     STRIA_ASSIGN(sets.rest,
                  work.needed([&] { return unwritten(sets.iterations.whole, sizes, names); }));
   }

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "stria/lower/lowering.h"
+#include "stria/lower/unwritten.h"
 
 namespace stria::lower_detail {
 namespace {
@@ -34,21 +35,6 @@ std::vector<std::string> inherited_names(const Lowering& lowering,
     }
   }
   return names;
-}
-
-// The elements of a box, with an index for each dimension that needs one.
-SetPiece piece_of(const Box& box, const std::vector<std::string>& names) {
-  SetPiece piece;
-  for (size_t d = 0; d < box.size(); ++d) {
-    Affine form(box[d].lower);
-    const int64_t range = box[d].upper - box[d].lower + 1;
-    if (range > 1) {
-      piece.indices.push_back({names[d], range});
-      form += Affine::of(names[d]);
-    }
-    piece.point.push_back(std::move(form));
-  }
-  return piece;
 }
 
 std::string constant_name(const Scalar& value) {

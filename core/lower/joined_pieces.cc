@@ -2,6 +2,7 @@
 #include "stria/lower/joined_pieces.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace stria::lower_detail {
@@ -187,7 +188,9 @@ void JoinedPieces::find_sum(const BoundElementwise& sum) {
   std::vector<Box> boxes;
   for (TensorId id : summed) {
     if (!is_own(id) || !is_like(id, sum.out)) return;
-    std::vector<Box> own = of(id).boxes;
+    // Read by this sum alone, which takes the boxes over, even if it turns out to be none: a running
+    // sum would copy those of all sums before it.
+    std::vector<Box> own = std::move(of(id).boxes);
     if (!of(id).sum) {
       const std::optional<Box> box = summed_box(id);
       if (!box) return;
@@ -197,7 +200,11 @@ void JoinedPieces::find_sum(const BoundElementwise& sum) {
     for (const Box& box : own)
       if (std::any_of(boxes.begin(), boxes.end(), [&](const Box& b) { return meet(b, box); }))
         return;
-    boxes.insert(boxes.end(), own.begin(), own.end());
+    if (boxes.empty())
+      boxes = std::move(own);
+    else
+      boxes.insert(boxes.end(), std::make_move_iterator(own.begin()),
+                   std::make_move_iterator(own.end()));
   }
   if (summed.empty()) return;
   auto zeros = without(whole(sum.out), boxes, kMaxSummed);

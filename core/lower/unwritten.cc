@@ -10,6 +10,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <span>
 
 #include "stria/lower/piece_product.h"
 
@@ -168,6 +169,31 @@ Result<std::vector<SetPiece>> unwritten(const Iteration& iteration,
     }
   }
   return out;
+}
+
+std::vector<SetPiece> unwritten(const Box& written, const std::vector<int64_t>& sizes,
+                                const std::vector<std::string>& names) {
+  Box whole;
+  for (const int64_t size : sizes) whole.push_back({0, size - 1});
+  // Two boxes for each dimension at most.
+  const auto left = without(whole, std::span(&written, 1), 2 * sizes.size() + 1);
+  std::vector<SetPiece> out;
+  for (const Box& box : left.value()) out.push_back(piece_of(box, names));
+  return out;
+}
+
+SetPiece piece_of(const Box& box, const std::vector<std::string>& names) {
+  SetPiece piece;
+  for (size_t d = 0; d < box.size(); ++d) {
+    Affine form(box[d].lower);
+    const int64_t range = box[d].upper - box[d].lower + 1;
+    if (range > 1) {
+      piece.indices.push_back({names[d], range});
+      form += Affine::of(names[d]);
+    }
+    piece.point.push_back(std::move(form));
+  }
+  return piece;
 }
 
 }  // namespace stria::lower_detail

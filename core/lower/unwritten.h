@@ -8,6 +8,7 @@
 
 #include "stria/base/status.h"
 #include "stria/lower/iteration.h"
+#include "stria/lower/joined_pieces.h"
 #include "stria/poly/integer_set.h"
 
 namespace stria::lower_detail {
@@ -17,5 +18,12 @@ namespace stria::lower_detail {
 Result<std::vector<SetPiece>> unwritten(const Iteration& iteration,
                                         const std::vector<int64_t>& sizes,
                                         const std::vector<std::string>& names);
+
+// The same of one that writes the elements of a box, and without the solver.
+std::vector<SetPiece> unwritten(const Box& written, const std::vector<int64_t>& sizes,
+                                const std::vector<std::string>& names);
+
+// The elements of a box, with an index for each dimension that needs one.
+SetPiece piece_of(const Box& box, const std::vector<std::string>& names);
 
 }  // namespace stria::lower_detail

@@ -6,18 +6,22 @@
 namespace stria {
 
 TensorNames TensorNames::inside(const stripe::Block& block) const {
-  TensorNames names;
-  names.depth_ = depth_ + 1;
+  std::map<std::string, std::string> allocations;
   for (const stripe::Refinement& ref : block.refs)
     // No identifier holds a '/', so an allocation meets no name that is not known.
-    names.allocations_[ref.into] =
+    allocations[ref.into] =
         ref.dir == stripe::RefDir::none ? fmt::format("{}/{}", depth_, ref.into) : of(ref.from);
+  TensorNames names;
+  names.depth_ = depth_ + 1;
+  names.allocations_ =
+      std::make_shared<const std::map<std::string, std::string>>(std::move(allocations));
   return names;
 }
 
 const std::string& TensorNames::of(const std::string& name) const {
-  auto at = allocations_.find(name);
-  return at == allocations_.end() ? name : at->second;
+  if (!allocations_) return name;
+  auto at = allocations_->find(name);
+  return at == allocations_->end() ? name : at->second;
 }
 
 const TensorNames& PlaceNames::section(const stripe::Place& place) {

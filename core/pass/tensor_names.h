@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,8 @@
 namespace stria {
 
 // The allocations that a block's refinements are views of. A value; stays right while the blocks
-// around it keep their refinements.
+// around it keep their refinements. Copies share what they know: a section has as many names as a
+// program has tensors, and each of its kernels wants them.
 class TensorNames {
  public:
   // Around the entry block: there are no names.
@@ -28,7 +30,7 @@ class TensorNames {
 
  private:
   int depth_ = 0;
-  std::map<std::string, std::string> allocations_;
+  std::shared_ptr<const std::map<std::string, std::string>> allocations_;  // null: no names
 };
 
 // The names at the places of one walk, of which those of the sections, whose refinements stay, are

@@ -44,6 +44,10 @@ struct Start {
   Block& host() const { return *path.back(); }
   Block& writer() const { return *host().stmts[position].block(); }
   Refinement& view() const { return *aggregating_view(writer(), name); }
+  // The statements of the host that may write to it, first and behind the last: a host may have
+  // many more.
+  size_t begin() const { return shared ? 0 : position; }
+  size_t end() const { return shared ? host().stmts.size() : position + 1; }
 };
 
 bool writes_disjoint(const Block& block) {
@@ -185,9 +189,9 @@ using Chains = std::vector<std::vector<const Block*>>;
 // The blocks that write to it, those around them first.
 Chains chains_of(const Start& start) {
   Chains chains;
-  for (size_t i = 0; i < start.host().stmts.size(); ++i) {
+  for (size_t i = start.begin(); i < start.end(); ++i) {
     Block* writer = start.host().stmts[i].block();
-    if (!writer || (!start.shared && i != start.position)) continue;
+    if (!writer) continue;
     for (const std::vector<Block*>& chain : writing_chains(*writer, start.name)) {
       for (Block* block : chain) start_indices_at_zero(*block);
       chains.emplace_back(chain.begin(), chain.end());
@@ -245,8 +249,7 @@ Result<std::vector<WrittenNest>> nests_of(const Start& start) {
 bool has_alias(const Start& start) {
   const TensorNames names = start.names();
   const std::string tensor = names.of(start.name);
-  for (size_t i = start.position; i < start.host().stmts.size(); ++i) {
-    if (i > start.position && !start.shared) break;
+  for (size_t i = start.position; i < start.end(); ++i) {
     const Block* inner = start.host().stmts[i].block();
     if (inner && std::any_of(inner->refs.begin(), inner->refs.end(), [&](const Refinement& ref) {
           return (ref.dir == RefDir::in || ref.dir == RefDir::inout) && ref.from != start.name &&
@@ -282,14 +285,36 @@ std::optional<WrittenNest> whole_allocation(const Start& start) {
   return nest;
 }
 
-// Writes the start out in place.
-Status write_start(const Start& start, PassContext& context) {
+// Identity blocks to come, by the position of the statement before which they go. Statements of one
+// host are many: they move once, when all of its starts are known.
+using Identities = std::vector<std::pair<size_t, Block>>;
+
+// Puts the blocks, of ascending positions, where they belong.
+void put_in(Block& host, Identities& identities) {
+  if (identities.empty()) return;
+  std::vector<Statement> stmts;
+  stmts.reserve(host.stmts.size() + identities.size());
+  auto next = identities.begin();
+  for (size_t i = 0; i < host.stmts.size(); ++i) {
+    for (; next != identities.end() && next->first == i; ++next)
+      stmts.emplace_back(std::move(next->second));
+    stmts.push_back(std::move(host.stmts[i]));
+  }
+  host.stmts = std::move(stmts);
+  identities.clear();
+  run_in_order(host);
+}
+
+// Writes the start out: as running values in place, or as blocks at the end of `identities`, which
+// are those of the host.
+Status write_start(const Start& start, Identities& identities, PassContext& context) {
   Block& host = start.host();
   const Refinement ref = start.view();
   if (host.tags.has("program")) return unsupported("it starts outside of the kernels");
-  if (holds_numbered_blocks(host) &&
-      std::any_of(start.path.begin(), start.path.end(),
-                  [](const Block* block) { return !block->location.empty(); }))
+  // Few kernels are within a unit, and the other question looks at all that the host holds.
+  if (std::any_of(start.path.begin(), start.path.end(),
+                  [](const Block* block) { return !block->location.empty(); }) &&
+      holds_numbered_blocks(host))
     return unsupported("lanes write to it, and nothing else may stand beside them");
   if (ref.dir == RefDir::out && has_alias(start))
     return unsupported("it is read under another name while it grows");
@@ -304,49 +329,41 @@ Status write_start(const Start& start, PassContext& context) {
   }
   if (nests.empty()) {
     // Nothing is ever written: there is nothing to start.
-    for (size_t i = 0; i < host.stmts.size(); ++i)
-      if (Block* writer = host.stmts[i].block(); writer && (start.shared || i == start.position))
-        forget_aggregation(*writer, start.name, ref.dir);
+    for (size_t i = start.begin(); i < start.end(); ++i)
+      if (Block* writer = host.stmts[i].block()) forget_aggregation(*writer, start.name, ref.dir);
     return {};
   }
   if (ref.agg->type != ref.shape.type) {
     AccumulatorPlan plan;
     plan.name = start.name;
     plan.plain_output = ref.dir == RefDir::out;
-    if (!start.shared) plan.only = start.position;
-    for (size_t i = 0; i < host.stmts.size(); ++i) {
+    for (size_t i = start.begin(); i < start.end(); ++i) {
       const Block* writer = host.stmts[i].block();
-      if (!writer || (!start.shared && i != start.position)) continue;
+      if (!writer) continue;
       for (const Refinement& view : writer->refs)
         if (view.dir != RefDir::none && view.from == start.name && view.agg &&
             stripe::is_loaded(*writer, view))
           return unsupported("running values of another type than the tensor's are read");
     }
     plan.nests = std::move(nests);
+    if (!start.shared) plan.only = start.position + identities.size();
+    put_in(host, identities);
     add_accumulator(host, plan);
     context.count("running_values_widened");
     return {};
   }
-  std::vector<Statement> stmts;
-  std::string base = start.writer().name;
-  for (size_t i = 0; i < host.stmts.size(); ++i) {
-    if (i == start.position) {
-      for (const WrittenNest& nest : nests) {
-        Block identity = identity_block(host, start.name, nest, *ref.agg);
-        if (host.tags.has("main")) {
-          identity.tags.set("kernel");
-          identity.name = base + "_init";
-        }
-        stmts.emplace_back(std::move(identity));
-        context.count("identities_written");
-      }
+  const std::string base = start.writer().name;
+  for (const WrittenNest& nest : nests) {
+    Block identity = identity_block(host, start.name, nest, *ref.agg);
+    if (host.tags.has("main")) {
+      identity.tags.set("kernel");
+      identity.name = base + "_init";
     }
-    if (Block* writer = host.stmts[i].block(); writer && (start.shared || i == start.position))
-      set_direction(*writer, start.name, RefDir::inout);
-    stmts.push_back(std::move(host.stmts[i]));
+    identities.emplace_back(start.position, std::move(identity));
+    context.count("identities_written");
   }
-  host.stmts = std::move(stmts);
-  run_in_order(host);
+  for (size_t i = start.begin(); i < start.end(); ++i)
+    if (Block* writer = host.stmts[i].block()) set_direction(*writer, start.name, RefDir::inout);
   return {};
 }
 
@@ -357,29 +374,33 @@ class Initializer {
 
   Status run(Block& block) {
     path_.push_back(&block);
-    // Statements are added before the one at hand, so the position is found anew each time.
+    Identities identities;
+    // Running values add statements before the one at hand, so the position is found anew.
     for (size_t i = 0; i < block.stmts.size(); ++i) {
       const Block* kernel = block.stmts[i].block();
       if (kernel && kernel->tags.has("kernel") && !kernel->tags.has_all(options_.reqs)) continue;
       while (Block* inner = block.stmts[i].block()) {
         const Refinement* found = nullptr;
         for (const Refinement& ref : inner->refs) {
+          if (!needs_start(*inner, ref)) continue;
           const Refinement* parent = block.find_ref(ref.from);
-          if (needs_start(*inner, ref) && !(parent && parent->agg)) found = &ref;
+          if (!(parent && parent->agg)) found = &ref;
         }
         if (!found) break;
         size_t before = block.stmts.size();
-        STRIA_RETURN_IF_ERROR(start_at(i, found->from));
+        STRIA_RETURN_IF_ERROR(start_at(i, found->from, identities));
         i += block.stmts.size() - before;
       }
       if (Block* inner = block.stmts[i].block()) STRIA_RETURN_IF_ERROR(run(*inner));
     }
+    put_in(block, identities);
     path_.pop_back();
     return {};
   }
 
  private:
-  Status start_at(size_t position, std::string name) {
+  // `identities`: those of the last block of the path.
+  Status start_at(size_t position, std::string name, Identities& identities) {
     context_.matched();
     context_.changed();
     Block& block = *path_.back();
@@ -391,14 +412,21 @@ class Initializer {
       context_.count("plain_stores");
       return {};
     }
-    Status inside = write_start(start, context_);
-    if (inside.ok()) return {};
-    std::string kernel = before.block()->name;
-    bool moved = start.path.size() > path_.size();
-    if (moved) block.stmts[position] = before;
-    Status outside =
-        moved ? write_start(Start{path_, position, name, false, &names_}, context_) : inside;
-    return outside.with_context(
+    if (start.path.size() == path_.size())
+      return said(write_start(start, identities, context_), before, name);
+    Identities of_host;
+    if (write_start(start, of_host, context_).ok()) {
+      put_in(start.host(), of_host);
+      return {};
+    }
+    block.stmts[position] = before;
+    return said(write_start(Start{path_, position, name, false, &names_}, identities, context_),
+                before, name);
+  }
+
+  static Status said(Status status, const Statement& writer, const std::string& name) {
+    const std::string& kernel = writer.block()->name;
+    return status.with_context(
         fmt::format("{}: the start of '{}'", kernel.empty() ? "a block" : kernel, name));
   }
 

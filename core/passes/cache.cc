@@ -106,11 +106,16 @@ class Cacher {
     for (const std::string& name : names) {
       if (options_.across && !lies_across(name)) continue;
       context_.matched();
+      // To see what is written, indices are made to start at 0: what is refused stays as it was.
+      std::vector<Statement> before;
+      if (dir == RefDir::out) before = host_.stmts;
       const std::string reason = dir == RefDir::in ? fetch(name) : grow(name);
-      if (reason.empty())
+      if (reason.empty()) {
         context_.changed();
-      else
-        context_.skipped(fmt::format("{}: {}", place_.path(), name), reason);
+        continue;
+      }
+      if (dir == RefDir::out) host_.stmts = std::move(before);
+      context_.skipped(fmt::format("{}: {}", place_.path(), name), reason);
     }
   }
 

@@ -3,66 +3,16 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 
 #include "stria/pass/select_blocks.h"
+#include "stria/passes/shared_bytes.h"
 #include "stria/passes/statement_dependencies.h"
-#include "stria/passes/statement_list.h"
 #include "stria/poly/solver_budget.h"
-#include "stria/stripe/allocation_lives.h"
 
 namespace stria::passes {
 namespace {
 
 using stripe::Block;
-
-// In a #placed program: which statements use bytes that an earlier one uses as another allocation.
-// What may share bytes was never alive together as the statements ran before, and stays so if all
-// users of the one wait for all users of the other.
-class SharedBytes {
- public:
-  explicit SharedBytes(const Block& entry) : lives_(entry) {
-    for (size_t a = 0; a < lives_.all().size(); ++a) by_owner_[lives_.all()[a].owner].push_back(a);
-  }
-
-  // By statement of the block: earlier ones.
-  std::vector<std::vector<size_t>> of(const Block& block) const {
-    std::vector<std::set<size_t>> used(block.stmts.size());  // allocations, by statement
-    const StatementUsers users(block);
-    if (const auto own = by_owner_.find(&block); own != by_owner_.end())
-      for (size_t a : own->second)
-        for (size_t stmt : users.of(lives_.all()[a].ref->into)) used[stmt].insert(a);
-    for (size_t i = 0; i < block.stmts.size(); ++i)
-      if (const Block* inner = block.stmts[i].block()) add_inside(*inner, used[i]);
-    std::vector<std::vector<size_t>> out(block.stmts.size());
-    for (size_t b = 0; b < out.size(); ++b)
-      for (size_t a = 0; a < b; ++a)
-        if (meet(used[a], used[b])) out[b].push_back(a);
-    return out;
-  }
-
- private:
-  void add_inside(const Block& block, std::set<size_t>& used) const {
-    if (const auto own = by_owner_.find(&block); own != by_owner_.end())
-      used.insert(own->second.begin(), own->second.end());
-    for (const stripe::Statement& stmt : block.stmts)
-      if (const Block* inner = stmt.block()) add_inside(*inner, used);
-  }
-  bool meet(const std::set<size_t>& some, const std::set<size_t>& others) const {
-    for (size_t x : some)
-      for (size_t y : others)
-        if (x != y && overlap(x, y) && lives_.may_be_one_memory(x, y)) return true;
-    return false;
-  }
-  bool overlap(size_t x, size_t y) const {
-    const stripe::LiveAllocation &a = lives_.all()[x], &b = lives_.all()[y];
-    return a.ref->offset_bytes < b.ref->offset_bytes + b.bytes &&
-           b.ref->offset_bytes < a.ref->offset_bytes + a.bytes;
-  }
-
-  const stripe::AllocationLives lives_;
-  std::map<const Block*, std::vector<size_t>> by_owner_;
-};
 
 void set_dependencies(Block& block, const Dependencies& found, PassContext& context) {
   bool changed = !block.tags.has("deps");

@@ -45,10 +45,11 @@ int64_t statements_in(const Block& block) {
 // A statement of the section that is a piece.
 struct Piece {
   Statement stmt;
-  std::string written;              // the section's tensor
-  Box box;                          // what it writes of it
-  std::vector<std::string> walked;  // of each dimension the index that walks along it, or ""
-  std::set<std::string> tensors;    // allocations that it reads
+  std::string written;  // the section's tensor
+  Box box;              // what it writes of it
+  // Of each dimension the index that walks along it and along none before it, or "".
+  std::vector<std::string> walked;
+  std::set<std::string> tensors;  // allocations that it reads
   int64_t views = 0, statements = 0;
   double work = 0;
 
@@ -268,7 +269,13 @@ class SectionJoiner {
     piece.box = stripe::reach(block, *out, index_ranges(block));
     piece.statements = statements_in(block);
     piece.work = work_of(block);
-    for (const Affine& form : out->access) piece.walked.push_back(walks(block, form));
+    for (const Affine& form : out->access) {
+      std::string index = walks(block, form);
+      // Along a diagonal one index is enough: two would run each of its points many times.
+      if (std::find(piece.walked.begin(), piece.walked.end(), index) != piece.walked.end())
+        index.clear();
+      piece.walked.push_back(std::move(index));
+    }
     return "";
   }
 

@@ -96,6 +96,30 @@ TEST_F(LongPrograms, KernelsThatDoNotFuse) {
   compile(chain(2'000, line), "llvm_cpu");
 }
 
+// Each gets a block that starts its sums, beside it among all others.
+TEST_F(LongPrograms, TenThousandSums) {
+  const auto line = [](int i) {
+    return fmt::format("T{}[i : N] = +(W[i, j] * T{}[j]);", i, i - 1);
+  };
+  const std::string stripe =
+      compile(chain(10'000, line, "A[N], W[N, N]"), "reference", "--shape A=8 --shape W=8,8");
+  size_t starts = 0;
+  for (size_t at = 0; (at = stripe.find("_init\n", at)) != std::string::npos; ++at) ++starts;
+  EXPECT_EQ(starts, 9'999U);
+}
+
+// Each piece leaves most of its tensor unwritten; the warnings of that are no work.
+TEST_F(LongPrograms, RunningSumsOfPieces) {
+  std::string text = "function (A[N]) -> (S2999) {\n  S0[i : 12000] = =(A[i]);\n";
+  for (int i = 1; i < 3'000; ++i)
+    text +=
+        fmt::format("  P{0}[i + {1} : 12000] = =(A[i]);\n  S{0} = S{2} + P{0};\n", i, 4 * i, i - 1);
+  const std::string stripe = compile(text + "}\n", "reference", "--shape A=4");
+  size_t pieces = 0;
+  for (size_t at = 0; (at = stripe.find("#piece", at)) != std::string::npos; ++at) ++pieces;
+  EXPECT_EQ(pieces, 3'000U);
+}
+
 TEST_F(LongPrograms, ScalarsAndTensorsOfRankFour) {
   compile(chain(3'000, step, "A[]"), "llvm_cpu", "--shape A=");
   compile(chain(3'000, step, "A[B, C, D, E]"), "llvm_cpu", "--shape A=2,3,4,5");

@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <set>
 
 #include "stria/passes/all_passes.h"
+#include "stria/passes/shared_bytes.h"
 #include "stria/passes/statement_list.h"
+#include "stria/stripe/parser.h"
 #include "stria/stripe/printer.h"
 #include "stria/stripe/verifier.h"
 #include "tile_case.h"
@@ -117,6 +120,87 @@ TEST(ComputeDeps, EnoughAndNoneTooMany) {
   std::cout << totals.dependencies << " dependencies, " << totals.moved << " statements moved\n";
   EXPECT_GT(totals.dependencies, 1000);
   EXPECT_GT(totals.moved, 500);
+}
+
+// Allocations at random places of a few memories, each alive for some statements in a row.
+std::string placed_program(std::mt19937_64& random) {
+  static const char* const kPlaces[] = {"", "<SRAM[0]>", "<SRAM[1]>", "<SRAM>"};
+  std::string allocations, statements;
+  const size_t count = 2 + random() % 12;
+  for (size_t n = 0; n < count; ++n)
+    allocations += fmt::format("    none new@0x{:x}{} T{}[0] fp32({}:1)\n", 4 * (random() % 12),
+                               kPlaces[random() % 4], n, 1 + random() % 8);
+  for (size_t n = 0; n < 30; ++n) {
+    const size_t first = random() % count, second = random() % count;
+    statements += fmt::format("  {}: block [] (\n    in T{}[0] fp32(1:1)\n", n, first);
+    if (second != first) statements += fmt::format("    in T{}[0] fp32(1:1)\n", second);
+    statements += fmt::format("  ) {{\n 0: $t = load(T{})\n }}\n", first);
+  }
+  return "stripe 1.0\n0: #program #placed block [] (\n) {\n0: #main block [] (\n" + allocations +
+         ") {\n" + statements + "}\n}\n";
+}
+
+using Closure = std::vector<std::set<size_t>>;
+
+Closure closure(const std::vector<std::vector<size_t>>& waits) {
+  Closure out(waits.size());
+  for (size_t b = 0; b < waits.size(); ++b)
+    for (const size_t a : waits[b]) {
+      EXPECT_LT(a, b);
+      out[b].insert(a);
+      out[b].insert(out[a].begin(), out[a].end());
+    }
+  return out;
+}
+
+// The last users of bytes are enough: in the end each waits for those for which it would if it
+// waited for all of them.
+TEST(SharedBytes, LastUsersAreEnough) {
+  std::mt19937_64 random(7);
+  size_t pairs = 0, found = 0;
+  for (int n = 0; n < 500; ++n) {
+    const std::string text = placed_program(random);
+    auto program = stripe::parse({"placed.stripe", text});
+    ASSERT_TRUE(program.ok()) << program.status().to_string() << text;
+    const Block& main = *program->main();
+    const stripe::AllocationLives lives(program->entry);
+    std::vector<std::vector<size_t>> all(main.stmts.size());
+    const auto share = [&](size_t x, size_t y) {
+      const stripe::LiveAllocation &a = lives.all()[x], &b = lives.all()[y];
+      return x != y && a.ref->offset_bytes < b.ref->offset_bytes + b.bytes &&
+             b.ref->offset_bytes < a.ref->offset_bytes + a.bytes && lives.may_be_one_memory(x, y);
+    };
+    const auto meet = [&](size_t a, size_t b) {
+      for (const stripe::Refinement& left : main.stmts[a].block()->refs)
+        for (const stripe::Refinement& right : main.stmts[b].block()->refs)
+          if (share(std::stoul(left.from.substr(1)), std::stoul(right.from.substr(1)))) return true;
+      return false;
+    };
+    for (size_t b = 0; b < all.size(); ++b)
+      for (size_t a = 0; a < b; ++a)
+        if (meet(a, b)) all[b].push_back(a);
+    const auto last = SharedBytes(program->entry).of(main);
+    EXPECT_EQ(closure(last), closure(all)) << text;
+    for (const auto& waits : all) pairs += waits.size();
+    for (const auto& waits : last) found += waits.size();
+  }
+  EXPECT_LT(found, pairs);
+}
+
+// In turn in two places: each waits for one.
+TEST(SharedBytes, GrowWithTheProgram) {
+  std::string allocations, statements;
+  for (size_t n = 0; n < 3000; ++n) {
+    allocations += fmt::format("    none new@0x{:x} T{}[0] fp32(8:1)\n", n % 2 * 32, n);
+    statements += fmt::format(
+        "  {0}: block [] (\n    in T{0}[0] fp32(1:1)\n  ) {{\n 0: $t = load(T{0})\n }}\n", n);
+  }
+  auto program = stripe::parse(
+      {"placed.stripe", "stripe 1.0\n0: #program #placed block [] (\n) {\n0: #main block [] (\n" +
+                            allocations + ") {\n" + statements + "}\n}\n"});
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+  const auto last = SharedBytes(program->entry).of(*program->main());
+  for (size_t n = 2; n < last.size(); ++n) EXPECT_EQ(last[n], std::vector<size_t>{n - 2});
 }
 
 }  // namespace

@@ -165,6 +165,63 @@ TEST(JoinedTensors, ManyPiecesAreFewKernels) {
   }
 }
 
+// Pieces along a diagonal, with gaps, and of which constraints leave a part. A joined kernel of
+// their points has no more points than the largest piece.
+TEST(JoinedTensors, PiecesThatAreNoBoxes) {
+  struct Case {
+    const char* text;
+    std::vector<int64_t> whole, piece;
+    int64_t points;
+  };
+  const HardwareModel model = small_model(16, 8);
+  for (const Case& one : std::vector<Case>{
+           {"X[i, i : 12, 6] = =(A[i]) default D;\nR[i + 6, i : 12, 6] = =(B[i]) default X;\n",
+            {12, 6},
+            {6},
+            6},
+           {"X[i, j, i : 4, 3, 12] = =(A[i, j]) default D;\n"
+            "R[i, j, 2*i + 5 : 4, 3, 12] = =(B[i, j]) default X;\n",
+            {4, 3, 12},
+            {4, 3},
+            12},
+           {"X[2*i : 24] = =(A[i]) default D;\nR[3*i + 12 : 24] = =(B[i]) default X;\n",
+            {24},
+            {4},
+            4},
+           {"X[i, j : 12, 6] = =(A[i, j]), i - j < 6 default D;\n"
+            "R[i + 6, j : 12, 6] = =(B[i, j]), j - i < 4 default X;\n",
+            {12, 6},
+            {6, 6},
+            36}}) {
+    const bool flat = one.piece.size() == 1;
+    const std::string text = fmt::format("function (A[{0}], B[{1}], D) -> (R) {{\n{2}}}\n",
+                                         flat ? "N" : "N, M", flat ? "K" : "K, L", one.text);
+    auto program = make_program(text, {{"A", {DataType::fp32, one.piece}},
+                                       {"B", {DataType::fp32, one.piece}},
+                                       {"D", {DataType::fp32, one.whole}}});
+    ASSERT_TRUE(program.ok()) << program.status().to_string() << text;
+    std::map<std::string, int64_t> counters;
+    for (const int parts : {0, 1, 3})
+      EXPECT_EQ(
+          wrong_step(fmt::format(fmt::runtime(kJoin), parts, 32), {}, model, *program, &counters),
+          "")
+          << parts << " parts\n"
+          << text;
+    EXPECT_EQ(counters["join_pieces: kernels_made"], 3) << text;
+    stripe::Program joined = program->generic;
+    auto steps =
+        parse_pipeline({"join", R"([{"join_pieces": {"parts": 0}}])"}, {}, model, all_passes());
+    ASSERT_TRUE(steps.ok()) << steps.status().message();
+    ASSERT_TRUE(run_pipeline(joined, *steps, model, {}).ok());
+    for (const stripe::Statement& stmt : joined.main()->stmts) {
+      if (!stmt.block()->tags.has("pieces")) continue;
+      int64_t points = 1;
+      for (const stripe::Index& index : stmt.block()->idxs) points *= index.range;
+      EXPECT_EQ(points, one.points) << text;
+    }
+  }
+}
+
 // -0.0 + 0.0 is 0.0, in a sum that is a join as in any other.
 TEST(JoinedTensors, SumsMakeZeroOfMinusZero) {
   const std::string text =
