@@ -11,10 +11,10 @@
 
 namespace stria::hal {
 
-// While it lives code of a plugin runs; at its end the handlers are what they were before, before the
-// first where several live at once. SIGFPE
-// is left to the plugin: processors that run kernels need it for divisions. An application must not
-// change handlers on another thread meanwhile (plugins are loaded and devices opened).
+// While it lives code of a plugin runs; at its end the handlers are what they were before: before
+// the first, where several live at once. SIGFPE is left to the plugin: processors that run kernels
+// need it for divisions. An application must not change handlers on another thread meanwhile
+// (plugins are loaded and devices opened).
 class KeptSignals {
  public:
   KeptSignals();

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "child_process.h"
+#include "message.h"
 #include "open_device.h"
 #include "standard_output.h"
 #include "stria/base/text.h"
