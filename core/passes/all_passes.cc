@@ -69,15 +69,17 @@ bool makes_dependencies(const std::string& pass) {
   return pass == "compute_deps" || pass == "memory_placement";
 }
 
-// A pass after which every #deps block has the dependencies that it needs.
+// A pass after which every #deps block has the dependencies that it needs, as before it. To find
+// them again is the work of compute_deps, so only a pass that changed something asks for it.
 PassInfo with_dependencies(PassInfo info) {
   if (makes_dependencies(info.name)) return info;
   info.bind = [bind = std::move(info.bind)](const nlohmann::json& options,
                                             const std::string& pointer) -> Result<PassFunction> {
     STRIA_ASSIGN(PassFunction run, bind(options, pointer));
     return PassFunction([run = std::move(run)](stripe::Program& program, PassContext& context) {
+      const int64_t before = context.report().changed;
       STRIA_RETURN_IF_ERROR(run(program, context));
-      mend_dependencies(program);
+      if (context.report().changed != before) mend_dependencies(program);
       return Status();
     });
   };

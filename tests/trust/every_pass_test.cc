@@ -125,8 +125,11 @@ class EveryPass {
       if (after == prepared) return;
       ++record.changed;
       // The set before often comes to the same.
-      if (after == checked_) return;
-      wrong = what_is_wrong(after, values, pass.name);
+      const bool says_so = reports->back().changed > 0;
+      if (after == checked_ && says_so) return;
+      // Dependencies are mended after a pass that says that it changed something.
+      wrong = says_so ? what_is_wrong(after, values, pass.name)
+                      : "changes the program and does not say so";
       checked_ = std::move(after);
     }
     if (wrong.empty()) return;

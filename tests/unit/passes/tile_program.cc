@@ -91,7 +91,7 @@ std::string wrong_step(const std::string& pipeline, const TemplateSettings& sett
                        std::map<std::string, int64_t>* counters) {
   auto steps = parse_pipeline({"pipeline", pipeline}, settings, model, all_passes());
   if (!steps.ok()) return steps.status().to_string();
-  stripe::Program program = original.generic;
+  stripe::Program program = original.generic, before = program;
   std::string wrong;
   PipelineOptions options;
   options.verify_each = true;
@@ -105,6 +105,10 @@ std::string wrong_step(const std::string& pipeline, const TemplateSettings& sett
     }
     if (!wrong.empty()) return;
     wrong = wrong_values(now, original);
+    // Dependencies are mended after a pass that says that it changed something.
+    if (wrong.empty() && report.changed == 0 && !(now == before))
+      wrong = "the program changed and the pass does not say so";
+    before = now;
     if (!wrong.empty())
       wrong = fmt::format("after step '{}': {}\n{}\nfrom\n{}", report.step, wrong,
                           stripe::print(now), stripe::print(original.generic));
