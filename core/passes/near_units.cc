@@ -216,10 +216,12 @@ class PartsNear {
 
   // --- one transfer for all who read the same
 
+  // The view that a block which brings something reads; null for all others: parts, and blocks that
+  // take results away, out of an allocation of the host. Tags do not tell: there may be none.
   const Refinement* source_of(const Block& copy) const {
-    return copy.tags.has_all(options_.swap_in_tags) && !copy.refs.empty()
-               ? host_.find_ref(copy.refs[0].from)
-               : nullptr;
+    if (copy.tags.integer(options_.part_name) || copy.refs.size() < 2) return nullptr;
+    const Refinement* source = host_.find_ref(copy.refs[0].from);
+    return source && source->dir == RefDir::in ? source : nullptr;
   }
 
   bool brings_the_same(const Block& a, const Block& b) const {

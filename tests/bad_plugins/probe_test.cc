@@ -24,7 +24,9 @@ class EndsOfChildrenAreIgnored : public ::testing::Test {
     const fs::path probe =
         built_object("bad").parent_path().parent_path().parent_path() / "lib/stria/stria_probe";
     const hal::ProbeOptions options{probe, ""};
-    return hal::probe_plugin(make_bad(home.path(), "bad", misdeed), "bad", options,
+    hal::Manifest manifest;
+    manifest.id = "bad";
+    return hal::probe_plugin(make_bad(home.path(), "bad", misdeed), manifest, options,
                              std::chrono::milliseconds(1000))
         .status.message();
   }
