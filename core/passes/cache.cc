@@ -106,6 +106,11 @@ class Cacher {
     for (const std::string& name : names) {
       if (options_.across && !lies_across(name)) continue;
       context_.matched();
+      if (!options_.xfer_loc.empty() && is_spread(name)) {
+        context_.skipped(fmt::format("{}: {}", place_.path(), name),
+                         "units hold their elements of it, and another one would copy them");
+        continue;
+      }
       // To see what is written, indices are made to start at 0: what is refused stays as it was.
       std::vector<Statement> before;
       if (dir == RefDir::out) before = host_.stmts;
@@ -120,6 +125,17 @@ class Cacher {
   }
 
  private:
+  // Is the tensor a buffer whose elements units hold, each its own (S12)?
+  bool is_spread(const std::string& name) const {
+    const Place* at = &place_;
+    const Refinement* ref = host_.find_ref(name);
+    while (ref && ref->dir != RefDir::none && at->parent) {
+      at = at->parent;
+      ref = at->block->find_ref(ref->from);
+    }
+    return ref && !ref->location.empty() && !ref->location.path.back().owners.empty();
+  }
+
   // Does a block of the host step over elements of the tensor where it writes neighbours?
   bool lies_across(const std::string& name) const {
     return std::any_of(host_.stmts.begin(), host_.stmts.end(), [&](const Statement& stmt) {

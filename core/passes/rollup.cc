@@ -119,6 +119,15 @@ class Roller {
     return below && is_whole_view(view, whole) && follow(*below, view.into, whole, use);
   }
 
+  // Coordinates that scalars give would lack the new dimension.
+  static bool chooses_elements(const Block& block) {
+    return std::any_of(block.stmts.begin(), block.stmts.end(), [](const Statement& stmt) {
+      const auto* load = std::get_if<stripe::Load>(&stmt.op);
+      const auto* store = std::get_if<stripe::Store>(&stmt.op);
+      return (load && !load->at.empty()) || (store && !store->at.empty());
+    });
+  }
+
   std::string roll(const std::string& name, const Use& use) {
     const Refinement whole = *host_.find_ref(name);
     if (whole.agg || whole.swizzle) return "its layout is fixed";
@@ -131,6 +140,11 @@ class Roller {
     // What the sum is added up by would stand beside it (S11).
     for (const Block* block : use.chain)
       if (numbers_units(block->location)) return "a block that adds to it runs on a unit by number";
+    if (chooses_elements(adder)) return "a scalar chooses the elements of a block that adds to it";
+    for (const std::vector<size_t>* users : {&use.clears, &use.reads})
+      for (size_t i : *users)
+        if (chooses_elements(*host_.stmts[i].block()))
+          return "a scalar chooses the elements of a block that uses it";
     for (size_t i : use.clears)
       if (host_.stmts[i].block()->tags.has("vector")) return "a block that clears it is #vector";
     if (adder.find_ref(use.adder)->agg != use.agg) return "its aggregations differ";

@@ -31,6 +31,14 @@ std::map<std::string, int64_t> single_points(const Block& kernel) {
   return tile;
 }
 
+// The most points that a pipeline inside has under way.
+int64_t points_under_way(const Block& block) {
+  int64_t most = block.tags.integer("pipeline").value_or(1);
+  for (const stripe::Statement& stmt : block.stmts)
+    if (const Block* inner = stmt.block()) most = std::max(most, points_under_way(*inner));
+  return most;
+}
+
 void thread_kernel(Block& kernel, const TensorNames& around, const ThreadOptions& options,
                    PassContext& context) {
   if (kernel.tags.has("parallel")) return context.skipped(kernel.name, "it is parallel already");
@@ -38,6 +46,9 @@ void thread_kernel(Block& kernel, const TensorNames& around, const ThreadOptions
   if (kernel.tags.has("vector")) return context.skipped(kernel.name, "its points are lanes");
   if (std::string reason = why_points_do_not_commute(kernel, around); !reason.empty())
     return context.skipped(kernel.name, reason);
+  const ExecutionUnit* unit_of_model = context.model().find_executor(options.unit);
+  if (unit_of_model && points_under_way(kernel) > std::max<int64_t>(1, unit_of_model->pipeline_depth))
+    return context.skipped(kernel.name, "it has more points under way than the unit takes");
   if (work_of(kernel) < static_cast<double>(options.min_work))
     return context.skipped(kernel.name, "it has too little work");
   const std::map<std::string, int64_t> tile =
