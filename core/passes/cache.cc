@@ -89,6 +89,19 @@ bool holds_edges(const Block& block, const std::string& name) {
   });
 }
 
+// Is an element loaded through the refinement, in the block or inside of it?
+bool reads(const Block& block, const std::string& name) {
+  return std::any_of(block.stmts.begin(), block.stmts.end(), [&](const Statement& stmt) {
+    if (const auto* load = std::get_if<stripe::Load>(&stmt.op)) return load->from == name;
+    if (const stripe::Special* special = stmt.special())
+      return std::count(special->inputs.begin(), special->inputs.end(), name) > 0;
+    const Block* inner = stmt.block();
+    return inner && std::any_of(inner->refs.begin(), inner->refs.end(), [&](const Refinement& ref) {
+             return ref.dir != RefDir::none && ref.from == name && reads(*inner, ref.into);
+           });
+  });
+}
+
 class Cacher {
  public:
   Cacher(Block& host, const Place& place, PlaceNames& names, const CacheOptions& options,
@@ -217,7 +230,8 @@ class Cacher {
     size_t first = host_.stmts.size();
     for (size_t i = host_.stmts.size(); i-- > 0;)
       if (const Block* inner = host_.stmts[i].block(); inner && find_view(*inner, name)) first = i;
-    if (first == host_.stmts.size()) return "nothing uses it";
+    // A view that nothing is loaded through needs no barrier, and a copy would.
+    if (first == host_.stmts.size() || !reads(host_, name)) return "nothing uses it";
 
     // The part that is touched, in coordinates of the view.
     const std::vector<Interval> touched = stripe::reach_of_view(host_, ref, place_.box);
