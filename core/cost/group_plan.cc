@@ -42,15 +42,6 @@ void sort_few(std::vector<T>& list, const Less& less) {
 
 }  // namespace
 
-int64_t saturating_product(int64_t a, int64_t b) {
-  int64_t out = 0;
-  return __builtin_mul_overflow(a, b, &out) ? std::numeric_limits<int64_t>::max() : out;
-}
-
-int64_t power_of_two_above(int64_t n) {
-  return n <= 1 ? 1 : static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(n)));
-}
-
 void plan_stage(const FlatTensor& input, const Tile& tile, const GroupSettings& settings,
                 StagePlan& out) {
   out.indices.clear();

@@ -10,12 +10,10 @@
 #include <utility>
 
 #include "stria/cost/flat_kernel.h"
+#include "stria/cost/tile.h"
 #include "stria/hwmodel/hardware_model.h"
 
 namespace stria::cost {
-
-// Points of a tile along each index, in the table's order; 1 to the index's range.
-using Tile = std::vector<int64_t>;
 
 // Indices of an operand that walk through the same memory, merged into one.
 struct StagedIndex {
@@ -122,10 +120,5 @@ void plan_stage(const FlatTensor& input, const Tile& tile, const GroupSettings& 
 void plan_lanes(const FlatKernel& kernel, const Tile& tile, const GroupSettings& settings,
                 LanePlan& out);
 GridPlan plan_grid(const FlatKernel& kernel, const Tile& tile);
-
-// Product, the largest number if it is beyond.
-int64_t saturating_product(int64_t a, int64_t b);
-// The smallest power of two that is not less.
-int64_t power_of_two_above(int64_t n);
 
 }  // namespace stria::cost

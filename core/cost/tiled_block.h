@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "stria/cost/group_plan.h"
+#include "stria/cost/tile.h"
 #include "stria/stripe/block.h"
 
 namespace stria::cost {
