@@ -122,6 +122,29 @@ TEST(Manifest, SaysWhatItNeedsAndWhoBringsIt) {
     EXPECT_THAT(parse_manifest(text(list), "p.json").status().message(), HasSubstr(message));
 }
 
+TEST(Manifest, SaysWhatItsDriverLooksAt) {
+  auto text = [](const std::string& driver) {
+    return with("\"unloadable\": true", "\"driver\": " + driver);
+  };
+  auto manifest = parse_manifest(
+      text(R"({"environment": ["ACME_*", "HOME"], "files": ["/etc/acme/*.conf"]})"), "p.json");
+  ASSERT_TRUE(manifest.ok()) << manifest.status().to_string();
+  EXPECT_EQ(manifest->driver.environment, (std::vector<std::string>{"ACME_*", "HOME"}));
+  EXPECT_EQ(manifest->driver.files, (std::vector<std::string>{"/etc/acme/*.conf"}));
+  EXPECT_TRUE(parse_manifest(text("{}"), "p.json").ok());
+  const std::pair<const char*, const char*> wrong[] = {
+      {"[]", "$.driver must be an object"},
+      {R"({"environment": "ACME_*"})", "$.driver.environment must be a list of names of variables"},
+      {R"({"environment": ["*"]})", "$.driver.environment must be a list of names of variables"},
+      {R"({"environment": ["A*B"]})", "$.driver.environment must be a list of names of variables"},
+      {R"({"environment": [1]})", "$.driver.environment must be a list of names of variables"},
+      {R"({"files": ["etc/acme"]})", "$.driver.files must be a list of absolute paths"},
+      {R"({"files": ["/etc/\u001b[31m"]})", "$.driver.files must be a list of absolute paths"},
+      {R"({"file": []})", "did you mean 'files'?"}};
+  for (const auto& [driver, message] : wrong)
+    EXPECT_THAT(parse_manifest(text(driver), "p.json").status().message(), HasSubstr(message));
+}
+
 TEST(Manifest, DeepNestingIsAnErrorNotACrash) {
   EXPECT_FALSE(parse_manifest(std::string(500'000, '['), "p").ok());
 }
