@@ -13,7 +13,7 @@ using Clock = std::chrono::steady_clock;
 // A call that has not come back by then hangs, and what the owner has set since counts again.
 constexpr std::chrono::seconds kLongest{60};
 
-// Several plugins may be at it at once: the first finds the owner's handlers, and the last puts them
+// Several plugins may be at it at once: the first finds the owner's handlers, and each puts them
 // back. One that went by what it found itself would keep what another plugin has put there.
 struct Kept {
   std::mutex mutex;
