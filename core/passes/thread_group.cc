@@ -276,24 +276,31 @@ class GroupThreader {
   // Makes the block's lanes those that hold the elements which it touches.
   std::string take(GroupWork& work, const Refinement& view, const HeldLanes& held) const {
     LaneSplit split;
+    const auto refuse = [&](size_t d) {
+      return fmt::format("'{}' is in registers, and block {} does not share out its dimension {}",
+                         held.ref->into, work.path, d);
+    };
+    // An index that walks two dimensions at once, as a diagonal does, cannot be shared out for both.
+    std::map<std::string, size_t> walked;
+    const auto walks_alone = [&](const std::string& name, size_t d) {
+      return walked.emplace(name, d).first->second == d;
+    };
     for (const auto& [d, lanes] : held.shares) {
       std::string name;
       const bool single = view.access[d].is_single_index(&name);
       const bool known =
           single && std::any_of(work.outputs.begin(), work.outputs.end(),
                                 [&](const IndexRole& role) { return role.name == name; });
-      if (!known || view.shape.dims[d].size != 1)
-        return fmt::format("'{}' is in registers, and block {} does not share out its dimension {}",
-                           held.ref->into, work.path, d);
+      if (!known || view.shape.dims[d].size != 1 || !walks_alone(name, d)) return refuse(d);
       split.shares.push_back({name, lanes});
     }
     for (size_t d = 0; d < held.runs.size(); ++d) {
       if (held.runs[d] == 1) continue;
       std::string name;
       if (!view.access[d].is_single_index(&name) || !work.block->find_index(name) ||
-          work.block->find_index(name)->range != held.ref->shape.dims[d].size)
-        return fmt::format("'{}' is in registers, and block {} does not share out its dimension {}",
-                           held.ref->into, work.path, d);
+          work.block->find_index(name)->range != held.ref->shape.dims[d].size ||
+          !walks_alone(name, d))
+        return refuse(d);
       split.runs[name] = held.runs[d];
       if (held.vector == d) split.vector = name;
     }
