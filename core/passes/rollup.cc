@@ -328,6 +328,8 @@ class Roller {
     ref.dir = dir;
     ref.from = name;
     ref.access = access;
+    // The host's indices stay in the host.
+    if (names_index(ref.location)) ref.location = {};
     for (Dim& dim : ref.shape.dims) dim.size = 1;
     return ref;
   }

@@ -190,7 +190,8 @@ stripe::Refinement element_view(const stripe::Refinement& tensor, stripe::RefDir
   out.access.resize(tensor.access.size());
   out.shape = tensor.shape;
   for (Dim& dim : out.shape.dims) dim.size = 1;
-  out.location = tensor.location;
+  // The indices of the block that has `tensor` stay there.
+  if (!names_index(tensor.location)) out.location = tensor.location;
   return out;
 }
 

@@ -97,9 +97,11 @@ TEST_F(ProcessTest, DevicesSaysWhatAPluginChangedOfTheProcess) {
       {"end_thread", "it ended the thread that called it"},
   };
   for (const auto& [what, said] : doings)
-    for (const char* place : {"constructor", "query", "driver.create"}) {
-      SCOPED_TRACE(std::string(what) + " " + place);
-      make(std::string(what) + " " + place);
+    for (const std::string place : {"constructor", "query", "driver.create"}) {
+      // The sanitizers' own dlopen lets nothing unwind through it, the end of a thread neither.
+      if (kSanitized && what == std::string("end_thread") && place == "constructor") continue;
+      SCOPED_TRACE(what + (" " + place));
+      make(what + (" " + place));
       EXPECT_THAT(listed(), HasSubstr(said));
     }
 }

@@ -26,7 +26,6 @@
 #define STRIA_SANITIZED 0
 #endif
 
-
 namespace stria::command {
 namespace {
 
@@ -36,7 +35,7 @@ struct sigaction before[std::size(kFatal)];
 void (*libc_abort)() = nullptr;
 std::atomic<void (*)()> at_crash = nullptr;
 constexpr size_t kStackBytes = size_t{64} << 10;
-alignas(16) char handler_stack[kStackBytes];
+[[maybe_unused]] alignas(16) char handler_stack[kStackBytes];
 // 0 until guard_process() and after leave(): who ends the process then is us.
 std::atomic<pid_t> guarded = 0;
 std::atomic<const char*> suspect = nullptr;
