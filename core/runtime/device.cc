@@ -247,9 +247,11 @@ Result<exec::LoadedProgram> Inside::build(const Device& device, const stripe::Pr
   if (options.recorder != nullptr) {
     options.recorder->end();
     reproducer.failure = loaded.status().to_string();
-    // What the machine lacks no file shows again.
-    if (!loaded.ok() && loaded.status().code() != StatusCode::unavailable)
-      options.recorder->failed(reproducer.to_string());
+    // What the machine lacks, and what had too little time on it, no file shows again.
+    const StatusCode code = loaded.status().code();
+    const bool of_machine = code == StatusCode::unavailable || code == StatusCode::out_of_memory ||
+                            code == StatusCode::deadline_exceeded;
+    if (!loaded.ok() && !of_machine) options.recorder->failed(reproducer.to_string());
   }
   if (!loaded.ok())
     return loaded.status().with_context(

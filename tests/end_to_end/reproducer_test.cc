@@ -195,6 +195,17 @@ TEST_F(ReproducerTest, WhatFailsBeforeAPassOrABuildLeavesNone) {
   EXPECT_EQ(folder_.files(), before);
 }
 
+// A build that had too little time is no fault of what is built.
+TEST_F(ReproducerTest, ATimeLimitLeavesNone) {
+  folder_.set_plugin_path("");
+  const Ended ended =
+      run("run p.tile --input A=random:1 --shape A=4 --device llvm_cpu --time-limit 0.001");
+  if (ended.code != 0) {
+    EXPECT_THAT(ended.err, HasSubstr("after 0.001 s"));
+  }
+  EXPECT_THAT(reproducers(), IsEmpty());
+}
+
 TEST_F(ReproducerTest, AFileEditedByHandIsAnErrorWithItsPlace) {
   run_on("build");
   const std::string file = reproducer(), good = folder_.read(file);
