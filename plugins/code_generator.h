@@ -12,8 +12,8 @@
 #include "stria/sdk/error.h"
 #include "stria/sdk/host.h"
 #include "stria/sdk/info.h"
-#include "stria/semtree/kernels.h"
-#include "stria/stripe/parser.h"
+#include "stria/semtree/build/kernels.h"
+#include "stria/stripe/text/parser.h"
 
 namespace stria::code_generator {
 

@@ -3,7 +3,7 @@
 // it: spellings for semtree::Dialect, by the key "instruction.<name>.<types of operands>".
 #pragma once
 
-#include "stria/semtree/dialect.h"
+#include "stria/semtree/c/dialect.h"
 
 namespace stria::ptx {
 

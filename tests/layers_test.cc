@@ -54,32 +54,60 @@ std::map<std::string, std::set<std::string>> edges() {
   return out;
 }
 
-// The rooms whose headers `path` includes; headers of the SDK count as room "sdk".
-std::set<std::string> included_rooms(const fs::path& path) {
+// The folders of core whose headers `path` includes; headers of the SDK count as folder "sdk".
+std::set<std::string> included_folders(const fs::path& path) {
   static const std::regex include(R"re(#include "stria/([^"]+)")re");
-  std::set<std::string> rooms;
-  std::string text = read(path);
+  std::set<std::string> folders;
+  const std::string text = read(path);
   for (std::sregex_iterator it(text.begin(), text.end(), include), end; it != end; ++it) {
-    std::string target = (*it)[1];
-    size_t slash = target.find('/');
-    std::string room = slash == std::string::npos ? "sdk" : target.substr(0, slash);
-    rooms.insert(fs::exists(kRoot / "core" / room) ? room : "sdk");
+    const fs::path target = (*it)[1].str();
+    folders.insert(fs::exists(kRoot / "core" / target) ? target.parent_path().string() : "sdk");
   }
+  return folders;
+}
+
+// The rooms of the folders that `path` includes from.
+std::set<std::string> included_rooms(const fs::path& path) {
+  std::set<std::string> rooms;
+  for (const std::string& folder : included_folders(path))
+    rooms.insert(folder.substr(0, folder.find('/')));
   return rooms;
 }
 
-TEST(Layers, IncludesRunOnlyAlongTheEdges) {
-  auto allowed = edges();
-  ASSERT_GT(allowed.size(), 10u);
-  for (const auto& room : fs::directory_iterator(kRoot / "core")) {
-    if (!room.is_directory()) continue;
-    std::string name = room.path().filename();
-    ASSERT_TRUE(allowed.count(name)) << "room core/" << name << " has no line in tests/layers.txt";
-    for (const fs::path& path : sources(room.path()))
-      for (const std::string& used : included_rooms(path))
-        EXPECT_TRUE(used == name || allowed[name].count(used))
-            << path << " includes room '" << used << "', which tests/layers.txt does not allow";
+TEST(Layers, IncludesRunOnlyAlongTheEdgesAndUseThemAll) {
+  const auto allowed = edges();
+  std::map<std::string, std::set<std::string>> used = {{"sdk", {}}};
+  for (const fs::path& path : sources(kRoot / "core")) {
+    const std::string folder = path.parent_path().lexically_relative(kRoot / "core");
+    const auto line = allowed.find(folder);
+    ASSERT_NE(line, allowed.end()) << "core/" << folder << " has no line in tests/layers.txt";
+    used[folder];
+    for (const std::string& from : included_folders(path)) {
+      if (from == folder) continue;
+      used[folder].insert(from);
+      EXPECT_TRUE(line->second.count(from))
+          << path << " includes from '" << from << "', which tests/layers.txt does not allow";
+    }
   }
+  for (const auto& [folder, froms] : allowed) {
+    EXPECT_TRUE(used.count(folder)) << "tests/layers.txt: there is no folder core/" << folder;
+    for (const std::string& from : froms)
+      EXPECT_TRUE(used[folder].count(from))
+          << "tests/layers.txt: nothing in core/" << folder << " includes from '" << from << "'";
+  }
+}
+
+// Folders that include from each other, over however many others, would be one.
+TEST(Layers, TheEdgesHaveNoCircle) {
+  auto left = edges();
+  for (size_t before = 0; before != left.size();) {
+    before = left.size();
+    std::erase_if(left, [&](const auto& line) {
+      return std::none_of(line.second.begin(), line.second.end(),
+                          [&](const std::string& from) { return left.count(from) > 0; });
+    });
+  }
+  for (const auto& line : left) ADD_FAILURE() << "in or above a circle: " << line.first;
 }
 
 TEST(Layers, PluginsUseOnlyTheRoomsTheyMay) {
@@ -108,6 +136,15 @@ TEST(Layers, NoForeignHeaderBehindAPublicHeader) {
     if (path.extension() == ".h") {
       EXPECT_FALSE(std::regex_search(read(path), foreign)) << path;
     }
+}
+
+// A `.h` and a `.cc` of one name count once.
+TEST(Layers, FoldersHoldAboutTwentyFiveThings) {
+  for (const char* part : {"core", "plugins", "sdk", "tools"}) {
+    std::map<fs::path, std::set<std::string>> stems;
+    for (const fs::path& path : sources(kRoot / part)) stems[path.parent_path()].insert(path.stem());
+    for (const auto& [folder, names] : stems) EXPECT_LE(names.size(), 26u) << folder;
+  }
 }
 
 TEST(Layers, FilesAreShortAndNamedAfterOneThing) {

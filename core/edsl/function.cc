@@ -7,9 +7,9 @@
 #include "stria/edsl/function_maker.h"
 #include "stria/edsl/node.h"
 #include "stria/runtime/inside.h"
-#include "stria/tile/bind.h"
-#include "stria/tile/parser.h"
-#include "stria/tile/print.h"
+#include "stria/tile/bind/bind.h"
+#include "stria/tile/syntax/parser.h"
+#include "stria/tile/syntax/print.h"
 
 namespace stria::edsl {
 namespace {

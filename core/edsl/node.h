@@ -15,7 +15,7 @@
 
 #include "stria/base/status.h"
 #include "stria/edsl/function.h"
-#include "stria/tile/ast.h"
+#include "stria/tile/syntax/ast.h"
 
 namespace stria::edsl {
 

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <optional>
 
-#include "stria/hal/error.h"
+#include "stria/hal/boundary/error.h"
 
 namespace stria::exec {
 namespace {

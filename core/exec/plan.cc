@@ -7,7 +7,7 @@
 
 #include "stria/base/arena.h"
 #include "stria/base/text.h"
-#include "stria/hal/error.h"
+#include "stria/hal/boundary/error.h"
 #include "stria/stripe/walk.h"
 
 namespace stria::exec {

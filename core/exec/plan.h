@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "stria/base/status.h"
-#include "stria/hal/info.h"
+#include "stria/hal/boundary/info.h"
 #include "stria/stripe/block.h"
 
 namespace stria::exec {

@@ -5,9 +5,9 @@
 #include <mutex>
 #include <optional>
 
+#include "stria/hal/boundary/small_array.h"
 #include "stria/hal/device_state.h"
-#include "stria/hal/small_array.h"
-#include "stria/hal/timed_call.h"
+#include "stria/hal/guard/timed_call.h"
 
 namespace stria::hal {
 namespace {

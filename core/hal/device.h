@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "stria/base/status.h"
+#include "stria/hal/boundary/info.h"
 #include "stria/hal/buffer.h"
 #include "stria/hal/event.h"
-#include "stria/hal/info.h"
 
 namespace stria::hal {
 

@@ -16,15 +16,15 @@
 #include <utility>
 
 #include "stria/base/status.h"
-#include "stria/hal/call_in_flight.h"
-#include "stria/hal/error.h"
-#include "stria/hal/host.h"
-#include "stria/hal/info.h"
-#include "stria/hal/manifest.h"
-#include "stria/hal/received.h"
-#include "stria/hal/services.h"
-#include "stria/hal/tables.h"
-#include "stria/hal/watchdog.h"
+#include "stria/hal/boundary/error.h"
+#include "stria/hal/boundary/info.h"
+#include "stria/hal/boundary/received.h"
+#include "stria/hal/boundary/tables.h"
+#include "stria/hal/files/manifest.h"
+#include "stria/hal/guard/call_in_flight.h"
+#include "stria/hal/guard/watchdog.h"
+#include "stria/hal/host/host.h"
+#include "stria/hal/host/services.h"
 
 namespace stria::hal {
 

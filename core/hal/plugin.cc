@@ -12,15 +12,15 @@
 
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
+#include "stria/hal/boundary/sized.h"
 #include "stria/hal/device_state.h"
-#include "stria/hal/environment.h"
-#include "stria/hal/inside_file.h"
-#include "stria/hal/kept_signals.h"
+#include "stria/hal/files/inside_file.h"
+#include "stria/hal/files/shared_object.h"
+#include "stria/hal/files/trust.h"
+#include "stria/hal/guard/environment.h"
+#include "stria/hal/guard/kept_signals.h"
+#include "stria/hal/guard/timed_call.h"
 #include "stria/hal/probe.h"
-#include "stria/hal/shared_object.h"
-#include "stria/hal/sized.h"
-#include "stria/hal/timed_call.h"
-#include "stria/hal/trust.h"
 #include "stria/sdk/sanitizer.h"
 
 namespace stria::hal {

@@ -12,10 +12,10 @@
 
 #include "stria/base/source_text.h"
 #include "stria/base/status.h"
+#include "stria/hal/boundary/info.h"
 #include "stria/hal/device.h"
-#include "stria/hal/host.h"
-#include "stria/hal/info.h"
-#include "stria/hal/manifest.h"
+#include "stria/hal/files/manifest.h"
+#include "stria/hal/host/host.h"
 
 namespace stria::hal {
 

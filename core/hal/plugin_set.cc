@@ -6,7 +6,7 @@
 
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
-#include "stria/hal/timed_call.h"
+#include "stria/hal/guard/timed_call.h"
 
 namespace stria::hal {
 namespace {

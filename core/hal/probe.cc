@@ -20,10 +20,10 @@
 
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
-#include "stria/hal/disk_cache.h"
-#include "stria/hal/error.h"
-#include "stria/hal/own_files.h"
-#include "stria/hal/sha256.h"
+#include "stria/hal/boundary/error.h"
+#include "stria/hal/files/disk_cache.h"
+#include "stria/hal/files/own_files.h"
+#include "stria/hal/files/sha256.h"
 
 extern char** environ;
 

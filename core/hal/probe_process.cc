@@ -11,10 +11,10 @@
 #include <nlohmann/json.hpp>
 
 #include "stria/base/text.h"
-#include "stria/hal/call_in_flight.h"
+#include "stria/hal/guard/call_in_flight.h"
+#include "stria/hal/guard/process_state.h"
+#include "stria/hal/guard/timed_call.h"
 #include "stria/hal/probe.h"
-#include "stria/hal/process_state.h"
-#include "stria/hal/timed_call.h"
 
 namespace stria::hal {
 namespace {

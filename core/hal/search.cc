@@ -2,9 +2,9 @@
 #include <cstdlib>
 
 #include "stria/base/text.h"
-#include "stria/hal/own_files.h"
+#include "stria/hal/files/own_files.h"
+#include "stria/hal/files/trust.h"
 #include "stria/hal/plugin_set.h"
-#include "stria/hal/trust.h"
 
 namespace stria::hal {
 std::vector<SearchPlace> search_places(const SearchOptions& options) {

@@ -7,9 +7,9 @@
 
 #include "stria/base/text.h"
 #include "stria/hwmodel/energy_table.h"
-#include "stria/hwmodel/json_text.h"
 #include "stria/hwmodel/model_fields.h"
 #include "stria/hwmodel/object_reader.h"
+#include "stria/template/json_text.h"
 
 namespace stria {
 namespace {

@@ -27,7 +27,7 @@
 
 #include "stria/base/diagnostic.h"
 #include "stria/base/status.h"
-#include "stria/hwmodel/template_text.h"
+#include "stria/template/template_text.h"
 #include "stria/type/data_type.h"
 
 namespace stria {

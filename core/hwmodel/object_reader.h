@@ -15,7 +15,7 @@
 
 #include "stria/base/diagnostic.h"
 #include "stria/base/status.h"
-#include "stria/hwmodel/json_text.h"
+#include "stria/template/json_text.h"
 
 namespace stria {
 

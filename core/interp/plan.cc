@@ -7,7 +7,7 @@
 
 #include "stria/base/text.h"
 #include "stria/interp/flat_plan.h"
-#include "stria/stripe/parser.h"
+#include "stria/stripe/text/parser.h"
 
 namespace stria::interp {
 namespace {

@@ -20,7 +20,7 @@
 
 #include "stria/base/status.h"
 #include "stria/lower/iteration.h"
-#include "stria/tile/bound.h"
+#include "stria/tile/bind/bound.h"
 
 namespace stria::lower_detail {
 

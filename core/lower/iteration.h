@@ -10,7 +10,7 @@
 #include "stria/base/status.h"
 #include "stria/lower/set_work.h"
 #include "stria/poly/affine.h"
-#include "stria/tile/bound.h"
+#include "stria/tile/bind/bound.h"
 
 namespace stria::lower_detail {
 

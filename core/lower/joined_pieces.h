@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "stria/poly/affine.h"
-#include "stria/tile/bound.h"
+#include "stria/tile/bind/bound.h"
 
 namespace stria::lower_detail {
 

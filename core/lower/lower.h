@@ -13,7 +13,7 @@
 #include "stria/base/diagnostic.h"
 #include "stria/base/status.h"
 #include "stria/stripe/block.h"
-#include "stria/tile/bound.h"
+#include "stria/tile/bind/bound.h"
 
 namespace stria {
 

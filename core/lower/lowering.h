@@ -18,7 +18,7 @@
 #include "stria/lower/set_work.h"
 #include "stria/poly/integer_set.h"
 #include "stria/stripe/block.h"
-#include "stria/tile/bound.h"
+#include "stria/tile/bind/bound.h"
 
 namespace stria::lower_detail {
 

@@ -8,7 +8,7 @@
 #include "stria/base/cache_folder.h"
 #include "stria/base/file.h"
 #include "stria/base/text.h"
-#include "stria/stripe/printer.h"
+#include "stria/stripe/text/printer.h"
 
 namespace stria {
 namespace {

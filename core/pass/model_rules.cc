@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stria/base/text.h"
-#include "stria/stripe/parser.h"
+#include "stria/stripe/text/parser.h"
 
 namespace stria {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "stria/base/status.h"
 #include "stria/hwmodel/hardware_model.h"
-#include "stria/stripe/verifier.h"
+#include "stria/stripe/verify/verifier.h"
 
 namespace stria {
 

@@ -6,9 +6,9 @@
 
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
-#include "stria/hwmodel/json_text.h"
 #include "stria/stripe/known_tags.h"
-#include "stria/stripe/lexer.h"
+#include "stria/stripe/text/lexer.h"
+#include "stria/template/json_text.h"
 
 namespace stria {
 namespace {

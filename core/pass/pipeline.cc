@@ -8,12 +8,12 @@
 #include <set>
 
 #include "stria/base/text.h"
-#include "stria/hwmodel/json_text.h"
 #include "stria/pass/model_rules.h"
 #include "stria/stripe/nesting.h"
-#include "stria/stripe/parser.h"
-#include "stria/stripe/verifier.h"
+#include "stria/stripe/text/parser.h"
+#include "stria/stripe/verify/verifier.h"
 #include "stria/stripe/walk.h"
+#include "stria/template/json_text.h"
 
 namespace stria {
 namespace {

@@ -18,7 +18,7 @@
 #include "stria/pass/pass_context.h"
 #include "stria/pass/pass_needs.h"
 #include "stria/stripe/block.h"
-#include "stria/stripe/verifier.h"
+#include "stria/stripe/verify/verifier.h"
 
 namespace stria {
 

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "stria/base/text.h"
-#include "stria/hwmodel/json_text.h"
 #include "stria/pass/option_fields.h"
+#include "stria/template/json_text.h"
 
 namespace stria {
 namespace {

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "stria/pass/shrink_edits.h"
-#include "stria/stripe/printer.h"
+#include "stria/stripe/text/printer.h"
 
 namespace stria {
 namespace {

@@ -11,11 +11,11 @@
 
 #include "stria/base/cache_folder.h"
 #include "stria/base/text.h"
-#include "stria/hal/host.h"
-#include "stria/hal/signal_stack.h"
+#include "stria/hal/guard/signal_stack.h"
+#include "stria/hal/host/host.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/intrinsics.h"
-#include "stria/stripe/printer.h"
+#include "stria/stripe/text/printer.h"
 #include "stria/type/scalar.h"
 
 namespace stria {

@@ -5,9 +5,9 @@
 
 #include "stria/lower/lower.h"
 #include "stria/runtime/inside.h"
-#include "stria/stripe/printer.h"
-#include "stria/tile/needed.h"
-#include "stria/tile/print.h"
+#include "stria/stripe/text/printer.h"
+#include "stria/tile/bind/needed.h"
+#include "stria/tile/syntax/print.h"
 
 namespace stria {
 namespace {

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "stria/base/status.h"
-#include "stria/hal/info.h"
+#include "stria/hal/boundary/info.h"
 #include "stria/pass/pass_context.h"
 #include "stria/runtime/compile_options.h"
 #include "stria/runtime/program.h"
 #include "stria/stripe/block.h"
-#include "stria/tile/bind.h"
-#include "stria/tile/bound.h"
+#include "stria/tile/bind/bind.h"
+#include "stria/tile/bind/bound.h"
 
 namespace stria {
 

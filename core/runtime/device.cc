@@ -19,9 +19,9 @@
 #include "stria/runtime/intrinsics.h"
 #include "stria/runtime/plugin_pass.h"
 #include "stria/runtime/tensor_state.h"
-#include "stria/stripe/parser.h"
-#include "stria/stripe/printer.h"
-#include "stria/stripe/verifier.h"
+#include "stria/stripe/text/parser.h"
+#include "stria/stripe/text/printer.h"
+#include "stria/stripe/verify/verifier.h"
 #include "stria/type/tensor_shape.h"
 
 namespace stria {

@@ -2,7 +2,7 @@
 #include "stria/runtime/host_functions.h"
 
 #include "stria/interp/kernel_plan.h"
-#include "stria/stripe/parser.h"
+#include "stria/stripe/text/parser.h"
 
 namespace stria {
 namespace {

@@ -3,7 +3,7 @@
 // a plugin works before it has a compiler of its own.
 #pragma once
 
-#include "stria/hal/host.h"
+#include "stria/hal/host/host.h"
 
 namespace stria {
 

@@ -14,14 +14,14 @@
 #include "stria/hal/event.h"
 #include "stria/hal/plugin_set.h"
 #include "stria/hwmodel/hardware_model.h"
-#include "stria/hwmodel/template_parameters.h"
 #include "stria/runtime/compilation.h"
 #include "stria/runtime/device.h"
 #include "stria/runtime/event.h"
 #include "stria/runtime/executable.h"
 #include "stria/runtime/program.h"
 #include "stria/runtime/runtime.h"
-#include "stria/tile/ast.h"
+#include "stria/template/template_parameters.h"
+#include "stria/tile/syntax/ast.h"
 
 namespace stria {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "stria/pass/pass_context.h"
-#include "stria/stripe/verifier.h"
+#include "stria/stripe/verify/verifier.h"
 
 namespace stria {
 

@@ -5,9 +5,9 @@
 
 #include "stria/pass/model_rules.h"
 #include "stria/runtime/intrinsics.h"
-#include "stria/stripe/parser.h"
-#include "stria/stripe/printer.h"
-#include "stria/stripe/verifier.h"
+#include "stria/stripe/text/parser.h"
+#include "stria/stripe/text/printer.h"
+#include "stria/stripe/verify/verifier.h"
 
 namespace stria {
 namespace {

@@ -8,10 +8,10 @@
 #include "stria/base/status.h"
 #include "stria/base/text.h"
 #include "stria/runtime/inside.h"
-#include "stria/tile/bind.h"
-#include "stria/tile/gradient.h"
-#include "stria/tile/parser.h"
-#include "stria/tile/print.h"
+#include "stria/tile/bind/bind.h"
+#include "stria/tile/gradient/gradient.h"
+#include "stria/tile/syntax/parser.h"
+#include "stria/tile/syntax/print.h"
 
 namespace stria {
 

@@ -25,7 +25,7 @@ struct STRIA_API ProgramInput {
   std::string text() const;       // "A[M, K]", or "A"
 };
 
-// What Program::gradient makes; core/tile/gradient.h says more. Plain value.
+// What Program::gradient makes; core/tile/gradient/gradient.h says more. Plain value.
 struct STRIA_API GradientOptions {
   std::string function;          // to differentiate; empty: the program's own
   std::vector<std::string> wrt;  // inputs to differentiate by; empty: every one

@@ -6,8 +6,8 @@
 #include "stria/runtime/inside.h"
 #include "stria/runtime/intrinsics.h"
 #include "stria/runtime/plugin_pass.h"
-#include "stria/stripe/parser.h"
-#include "stria/stripe/printer.h"
+#include "stria/stripe/text/parser.h"
+#include "stria/stripe/text/printer.h"
 
 namespace stria {
 

@@ -10,7 +10,7 @@
 
 #include "emit/compiled_kernels.h"
 #include "stria/base/diagnostic.h"
-#include "stria/stripe/parser.h"
+#include "stria/stripe/text/parser.h"
 #include "stria/type/data_type.h"
 
 namespace stria::llvm_cpu {

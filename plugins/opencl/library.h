@@ -13,7 +13,7 @@
 #include "program.h"
 #include "stria/sdk/executor.h"
 #include "stria/sdk/library.h"
-#include "stria/semtree/program_source.h"
+#include "stria/semtree/c/program_source.h"
 
 namespace stria::opencl {
 

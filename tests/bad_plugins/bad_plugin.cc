@@ -42,7 +42,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "stria/hal/tables.h"
+#include "stria/hal/boundary/tables.h"
 #include "stria/sdk/plugin.h"
 
 namespace {
@@ -262,7 +262,7 @@ struct Controlled<kWork, kSlot> {
 };
 
 #define SLOT(table, slot) constexpr char kName_##table##_##slot[] = #table "." #slot;
-#include "stria/hal/slots.def"
+#include "stria/hal/boundary/slots.def"
 
 stria::hal::Tables controlled_tables() {
   stria::hal::Tables tables{Right::driver_table,  Right::device_table, Right::compiler_table,
@@ -270,7 +270,7 @@ stria::hal::Tables controlled_tables() {
                             Right::buffer_table,  Right::event_table};
 #define SLOT(table, slot) \
   tables.table.slot = Controlled<Right::table##_table.slot, kName_##table##_##slot>::call;
-#include "stria/hal/slots.def"
+#include "stria/hal/boundary/slots.def"
   return tables;
 }
 

@@ -16,9 +16,9 @@
 #include "bad_folder.h"
 #include "stria/base/file.h"
 #include "stria/base/shown_text.h"
-#include "stria/hal/error.h"
+#include "stria/hal/boundary/error.h"
+#include "stria/hal/files/sha256.h"
 #include "stria/hal/plugin_set.h"
-#include "stria/hal/sha256.h"
 
 namespace stria::bad_plugins {
 namespace {

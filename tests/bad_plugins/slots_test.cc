@@ -10,7 +10,7 @@
 
 #include "bad_folder.h"
 #include "stria/base/shown_text.h"
-#include "stria/hal/error.h"
+#include "stria/hal/boundary/error.h"
 #include "stria/hal/plugin_set.h"
 
 namespace stria::bad_plugins {
@@ -22,7 +22,7 @@ using namespace stria::hal;
 const std::vector<std::string>& all_slots() {
   static const std::vector<std::string> slots = {
 #define SLOT(table, slot) #table "." #slot,
-#include "stria/hal/slots.def"
+#include "stria/hal/boundary/slots.def"
   };
   return slots;
 }

@@ -11,15 +11,15 @@
 #include <string_view>
 #include <vector>
 
+#include "../chosen_device.h"
+#include "../plugin_folder.h"
+#include "case_tensors.h"
 #include "stria/interp/interpret.h"
 #include "stria/lower/lower.h"
 #include "stria/runtime/check.h"
 #include "stria/runtime/inside.h"
-#include "stria/tile/bind.h"
-#include "stria/tile/parser.h"
-#include "../chosen_device.h"
-#include "../plugin_folder.h"
-#include "case_tensors.h"
+#include "stria/tile/bind/bind.h"
+#include "stria/tile/syntax/parser.h"
 #include "tile_case.h"
 
 namespace stria::differential {

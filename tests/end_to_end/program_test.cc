@@ -21,8 +21,8 @@
 #include "stria/base/status.h"
 #include "stria/runtime/program.h"
 #include "stria/runtime/runtime.h"
-#include "stria/tile/parser.h"
-#include "stria/tile/print.h"
+#include "stria/tile/syntax/parser.h"
+#include "stria/tile/syntax/print.h"
 #include "stria/type/scalar.h"
 
 namespace stria::end_to_end {

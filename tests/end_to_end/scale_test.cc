@@ -13,8 +13,8 @@
 #include "stria/base/text.h"
 #include "stria/lower/lower.h"
 #include "stria/poly/solver_budget.h"
-#include "stria/tile/bind.h"
-#include "stria/tile/parser.h"
+#include "stria/tile/bind/bind.h"
+#include "stria/tile/syntax/parser.h"
 
 namespace stria {
 namespace {

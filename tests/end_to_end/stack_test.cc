@@ -10,12 +10,12 @@
 
 #include "stria/hwmodel/hardware_model.h"
 #include "stria/lower/lower.h"
-#include "stria/stripe/parser.h"
-#include "stria/stripe/printer.h"
-#include "stria/stripe/verifier.h"
-#include "stria/tile/bind.h"
-#include "stria/tile/parser.h"
-#include "stria/tile/print.h"
+#include "stria/stripe/text/parser.h"
+#include "stria/stripe/text/printer.h"
+#include "stria/stripe/verify/verifier.h"
+#include "stria/tile/bind/bind.h"
+#include "stria/tile/syntax/parser.h"
+#include "stria/tile/syntax/print.h"
 
 namespace stria {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "fuzzer.h"
-#include "stria/hal/services.h"
+#include "stria/hal/host/services.h"
 #include "stria/sdk/plugin.h"
 
 namespace {

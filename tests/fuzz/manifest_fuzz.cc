@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "fuzzer.h"
-#include "stria/hal/manifest.h"
+#include "stria/hal/files/manifest.h"
 
 namespace {
 

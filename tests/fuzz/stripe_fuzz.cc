@@ -7,9 +7,9 @@
 
 #include "fuzzer.h"
 #include "stria/interp/interpret.h"
-#include "stria/stripe/parser.h"
-#include "stria/stripe/printer.h"
-#include "stria/stripe/verifier.h"
+#include "stria/stripe/text/parser.h"
+#include "stria/stripe/text/printer.h"
+#include "stria/stripe/verify/verifier.h"
 
 namespace stria::stripe {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "fuzzer.h"
 #include "stria/hwmodel/hardware_model.h"
-#include "stria/hwmodel/template_text.h"
 #include "stria/pass/pipeline.h"
+#include "stria/template/template_text.h"
 
 namespace stria {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "fuzzer.h"
 #include "stria/lower/lower.h"
-#include "stria/stripe/verifier.h"
-#include "stria/tile/bind.h"
-#include "stria/tile/parser.h"
-#include "stria/tile/print.h"
+#include "stria/stripe/verify/verifier.h"
+#include "stria/tile/bind/bind.h"
+#include "stria/tile/syntax/parser.h"
+#include "stria/tile/syntax/print.h"
 
 namespace stria::tile {
 namespace {

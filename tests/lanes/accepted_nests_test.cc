@@ -11,8 +11,8 @@
 #include "settings.h"
 #include "stria/base/text.h"
 #include "stria/interp/interpret.h"
-#include "stria/stripe/parser.h"
-#include "stria/stripe/verifier.h"
+#include "stria/stripe/text/parser.h"
+#include "stria/stripe/verify/verifier.h"
 
 namespace stria::lanes {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "stria/semtree/tree.h"
+#include "stria/semtree/tree/tree.h"
 
 namespace stria::lanes {
 

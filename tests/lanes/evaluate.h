@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values of the kernel tree's expressions, by the builtins' reference functions. What the tree
-// promises to emitters (core/semtree/tree.h) is asked for: types that agree, no zero divisor, no
+// promises to emitters (core/semtree/tree/tree.h) is asked for: types that agree, no zero divisor, no
 // shift count beyond the width, no arithmetic on fp16 and bf16.
 #pragma once
 
 #include <vector>
 
 #include "stria/base/status.h"
-#include "stria/semtree/tree.h"
+#include "stria/semtree/tree/tree.h"
 
 namespace stria::lanes {
 

@@ -10,7 +10,7 @@
 #include "kernel_run.h"
 #include "stria/hwmodel/hardware_model.h"
 #include "stria/pass/pipeline.h"
-#include "stria/semtree/program_source.h"
+#include "stria/semtree/c/program_source.h"
 #include "tile_program.h"
 
 namespace stria::lanes {

@@ -7,7 +7,7 @@
 #include <set>
 #include <span>
 
-#include "stria/semtree/print.h"
+#include "stria/semtree/tree/print.h"
 
 namespace stria::lanes {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "memory.h"
 #include "stria/base/status.h"
-#include "stria/semtree/tree.h"
+#include "stria/semtree/tree/tree.h"
 
 namespace stria::lanes {
 
@@ -38,7 +38,7 @@ struct RunCounts {
 //   for all;
 //   * an access outside of an array or parameter, or a write to what is not writable;
 //   * poison where a place, a bound, a condition or a mask hangs on it;
-//   * whatever else breaks a promise of core/semtree/tree.h that the run comes upon.
+//   * whatever else breaks a promise of core/semtree/tree/tree.h that the run comes upon.
 // Poison that is merely stored stays poison there. unsupported: an operation of hardware
 // (Instruction).
 Status run_kernel(const semtree::Function& function, const std::vector<Argument>& arguments,

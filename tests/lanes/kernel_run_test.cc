@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "program_run.h"
-#include "stria/semtree/expr.h"
-#include "stria/stripe/parser.h"
+#include "stria/semtree/tree/expr.h"
+#include "stria/stripe/text/parser.h"
 
 namespace stria::lanes {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "dice.h"
-#include "stria/tile/bind.h"
+#include "stria/tile/bind/bind.h"
 
 namespace stria::lanes {
 

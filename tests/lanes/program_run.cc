@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "stria/exec/plan.h"
-#include "stria/semtree/kernels.h"
+#include "stria/semtree/build/kernels.h"
 
 namespace stria::lanes {
 namespace {

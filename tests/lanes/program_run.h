@@ -6,7 +6,7 @@
 
 #include "kernel_run.h"
 #include "stria/interp/interpret.h"
-#include "stria/semtree/program_source.h"
+#include "stria/semtree/c/program_source.h"
 #include "stria/stripe/block.h"
 
 namespace stria::lanes {

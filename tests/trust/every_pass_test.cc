@@ -18,7 +18,7 @@
 #include "stria/interp/program_values.h"
 #include "stria/pass/reproducer.h"
 #include "stria/passes/all_passes.h"
-#include "stria/stripe/printer.h"
+#include "stria/stripe/text/printer.h"
 
 namespace stria::trust {
 namespace {

@@ -31,7 +31,7 @@ fi
 plant() {
   rm -rf "$work/tree"
   mkdir -p "$work/tree/core"
-  cp -r "$source_dir/core/passes" "$work/tree/core/passes"
+  cp -r "$source_dir/core/passes" "$source_dir/core/rewrite" "$work/tree/core/"
   patch --silent --fuzz=0 --no-backup-if-mismatch -p1 -d "$work/tree" < "$1"
 }
 
@@ -52,11 +52,18 @@ link=$(tail -n 1 "$work/commands")
 caught=0 missed=()
 for patch in "${patches[@]}"; do
   name=$(basename "$patch" .patch)
-  file=$(sed -n 's,^+++ b/\(core/passes/[^ \t]*\).*,\1,p' "$patch")
+  file=$(sed -n 's,^+++ b/\(core/[^ \t]*\).*,\1,p' "$patch")
   plant "$patch"
-  # The compiler call of that file, with the copy in place of the source.
-  compile=$(grep -F "/$file" "$work/commands" | head -n 1 |
-    sed -E "s, -MD -MT [^ ]+ -MF [^ ]+,,; s, -o [^ ]+ -c .*, -o $work/fault.o -c $work/tree/$file,")
+  # The compiler call of that file, or of the group of files in which it is compiled (STRIA_UNITY), with
+  # the copy in place of the source.
+  unit=$(find core -name 'unity_*.cxx' -exec grep -lF "\"$source_dir/$file\"" {} + | head -n 1)
+  faulty=$work/tree/$file
+  if [ -n "$unit" ]; then
+    faulty=$work/fault.cxx
+    sed "s,\"$source_dir/$file\",\"$work/tree/$file\"," "$unit" > "$faulty"
+  fi
+  compile=$(grep -F "/${unit:-$file}" "$work/commands" | head -n 1 |
+    sed -E "s, -MD -MT [^ ]+ -MF [^ ]+,,; s, -o [^ ]+ -c .*, -o $work/fault.o -c $faulty,")
   [ -n "$compile" ] || { echo "$name: no command compiles $file" >&2; exit 1; }
   # What a fault leaves unused is no reason not to run it.
   eval "$compile -Wno-error"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "stria/builtins/builtin.h"
-#include "stria/stripe/verifier.h"
+#include "stria/stripe/verify/verifier.h"
 
 namespace stria::trust {
 

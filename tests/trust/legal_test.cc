@@ -9,9 +9,9 @@
 #include "legal_program.h"
 #include "settings.h"
 #include "stria/interp/program_values.h"
-#include "stria/stripe/parser.h"
-#include "stria/stripe/printer.h"
-#include "stria/stripe/verifier.h"
+#include "stria/stripe/text/parser.h"
+#include "stria/stripe/text/printer.h"
+#include "stria/stripe/verify/verifier.h"
 
 namespace stria::trust {
 namespace {

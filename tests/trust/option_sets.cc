@@ -8,7 +8,7 @@
 
 #include "dice.h"
 #include "stria/base/text.h"
-#include "stria/stripe/parser.h"
+#include "stria/stripe/text/parser.h"
 
 namespace stria::trust {
 namespace {

@@ -10,9 +10,9 @@
 #include "legal_program.h"
 #include "stria/interp/program_values.h"
 #include "stria/pass/shrink_edits.h"
-#include "stria/stripe/parser.h"
-#include "stria/stripe/printer.h"
-#include "stria/stripe/verifier.h"
+#include "stria/stripe/text/parser.h"
+#include "stria/stripe/text/printer.h"
+#include "stria/stripe/verify/verifier.h"
 #include "stria/stripe/walk.h"
 
 namespace stria::trust {

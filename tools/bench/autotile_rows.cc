@@ -13,9 +13,9 @@
 #include "stria/lower/lower.h"
 #include "stria/pass/pipeline.h"
 #include "stria/passes/all_passes.h"
-#include "stria/passes/kernel_alone.h"
-#include "stria/stripe/printer.h"
-#include "stria/tile/parser.h"
+#include "stria/rewrite/kernel_alone.h"
+#include "stria/stripe/text/printer.h"
+#include "stria/tile/syntax/parser.h"
 
 namespace stria::bench {
 namespace {

@@ -13,9 +13,9 @@
 #include "measure.h"
 #include "stria/base/text.h"
 #include "stria/lower/lower.h"
-#include "stria/tile/bind.h"
-#include "stria/tile/gradient.h"
-#include "stria/tile/parser.h"
+#include "stria/tile/bind/bind.h"
+#include "stria/tile/gradient/gradient.h"
+#include "stria/tile/syntax/parser.h"
 
 namespace {
 

@@ -13,10 +13,10 @@
 #include <map>
 #include <string>
 
-#include "must.h"
 #include "autotile_rows.h"
 #include "layers.h"
 #include "measure.h"
+#include "must.h"
 #include "resnet50.h"
 #include "stria/base/file.h"
 #include "stria/base/text.h"
@@ -24,7 +24,7 @@
 #include "stria/lower/lower.h"
 #include "stria/pass/pipeline.h"
 #include "stria/passes/all_passes.h"
-#include "stria/tile/parser.h"
+#include "stria/tile/syntax/parser.h"
 
 namespace {
 

@@ -15,13 +15,13 @@
 #include <random>
 #include <vector>
 
-#include "must.h"
 #include "emit/compiled_kernels.h"
 #include "fma_peak.h"
 #include "measure.h"
+#include "must.h"
 #include "peer_onednn.h"
 #include "stria/base/file.h"
-#include "stria/stripe/parser.h"
+#include "stria/stripe/text/parser.h"
 
 namespace stria::bench {
 namespace {

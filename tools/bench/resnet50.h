@@ -10,7 +10,7 @@
 #include <map>
 #include <string>
 
-#include "stria/tile/bind.h"
+#include "stria/tile/bind/bind.h"
 
 namespace stria::bench {
 

@@ -20,7 +20,7 @@
 #include "stria/lower/lower.h"
 #include "stria/pass/pipeline.h"
 #include "stria/passes/all_passes.h"
-#include "stria/tile/parser.h"
+#include "stria/tile/syntax/parser.h"
 #include "values/program_run.h"
 
 namespace {

@@ -26,8 +26,8 @@
 #include "stria/pass/measure.h"
 #include "stria/pass/pipeline.h"
 #include "stria/passes/all_passes.h"
-#include "stria/tile/bind.h"
-#include "stria/tile/parser.h"
+#include "stria/tile/bind/bind.h"
+#include "stria/tile/syntax/parser.h"
 
 namespace stria::bench {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "measure.h"
-#include "stria/passes/stencil_match.h"
+#include "stria/passes/tile/stencil_match.h"
 
 namespace {
 

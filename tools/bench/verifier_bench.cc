@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "must.h"
 #include "measure.h"
+#include "must.h"
 #include "resnet50.h"
 #include "stria/base/file.h"
 #include "stria/base/text.h"
@@ -16,8 +16,8 @@
 #include "stria/pass/model_rules.h"
 #include "stria/pass/pipeline.h"
 #include "stria/passes/all_passes.h"
-#include "stria/stripe/verifier.h"
-#include "stria/tile/parser.h"
+#include "stria/stripe/verify/verifier.h"
+#include "stria/tile/syntax/parser.h"
 
 namespace {
 

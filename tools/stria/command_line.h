@@ -6,16 +6,16 @@
 #include <string>
 #include <variant>
 
-#include "compile.h"
-#include "devices.h"
-#include "doctor.h"
-#include "fmt.h"
-#include "grad.h"
-#include "hw.h"
-#include "opt.h"
-#include "reduce.h"
-#include "run.h"
-#include "sim.h"
+#include "verbs/compile.h"
+#include "verbs/devices.h"
+#include "verbs/doctor.h"
+#include "verbs/fmt.h"
+#include "verbs/grad.h"
+#include "verbs/hw.h"
+#include "verbs/opt.h"
+#include "verbs/reduce.h"
+#include "verbs/run.h"
+#include "verbs/sim.h"
 
 namespace stria::command {
 

@@ -14,7 +14,7 @@
 #include <stdexcept>
 
 #include "child_process.h"
-#include "open_device.h"
+#include "inputs/open_device.h"
 #include "stria/base/text.h"
 #include "stria/runtime/check.h"
 #include "stria/runtime/inside.h"

@@ -5,8 +5,8 @@
 #include <new>
 
 #include "command_line.h"
+#include "inputs/open_device.h"
 #include "message.h"
-#include "open_device.h"
 #include "plugin_guard.h"
 #include "process_setup.h"
 #include "standard_output.h"

@@ -17,7 +17,7 @@
 #include "failure.h"
 #include "stria/base/check_failed.h"
 #include "stria/base/temporary_file.h"
-#include "stria/hal/call_in_flight.h"
+#include "stria/hal/guard/call_in_flight.h"
 
 // Sanitizers report crashes themselves, and have these functions of the C library already.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -5,7 +5,7 @@
 #include "failure.h"
 #include "stria/runtime/device.h"
 #include "stria/runtime/program.h"
-#include "stria/tile/bound.h"
+#include "stria/tile/bind/bound.h"
 
 namespace stria::command {
 

@@ -3,7 +3,7 @@
 // capability 8.0 on.
 #pragma once
 
-#include "stria/semtree/program_source.h"
+#include "stria/semtree/c/program_source.h"
 
 namespace stria::cuda {
 

@@ -5,9 +5,9 @@
 
 #include "emit/jit.h"
 #include "emit/kernel_image.h"
-#include "stria/semtree/build.h"
-#include "stria/semtree/kernels.h"
-#include "stria/semtree/print.h"
+#include "stria/semtree/build/build.h"
+#include "stria/semtree/build/kernels.h"
+#include "stria/semtree/tree/print.h"
 
 namespace stria::llvm_cpu {
 namespace {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "stria/base/status.h"
-#include "stria/semtree/kernels.h"
+#include "stria/semtree/build/kernels.h"
 #include "stria/stripe/block.h"
 
 namespace stria::llvm_cpu {

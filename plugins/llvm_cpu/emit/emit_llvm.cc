@@ -12,7 +12,7 @@
 
 #include "emit/lane_math.h"
 #include "stria/base/status.h"
-#include "stria/semtree/expr.h"
+#include "stria/semtree/tree/expr.h"
 
 namespace stria::llvm_cpu {
 namespace {

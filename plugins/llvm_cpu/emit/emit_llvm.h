@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "stria/semtree/tree.h"
+#include "stria/semtree/tree/tree.h"
 
 namespace llvm {
 class Module;

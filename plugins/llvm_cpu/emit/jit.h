@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "stria/base/status.h"
-#include "stria/semtree/tree.h"
+#include "stria/semtree/tree/tree.h"
 
 namespace llvm {
 class TargetMachine;

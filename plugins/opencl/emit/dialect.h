@@ -2,7 +2,7 @@
 // How OpenCL C spells the kernel tree.
 #pragma once
 
-#include "stria/semtree/program_source.h"
+#include "stria/semtree/c/program_source.h"
 
 namespace stria::opencl {
 

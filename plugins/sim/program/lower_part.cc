@@ -8,7 +8,7 @@
 
 #include "engine/unit_times.h"
 #include "stria/base/text.h"
-#include "stria/cost/unit_operation.h"
+#include "stria/cost/block/unit_operation.h"
 
 namespace stria::sim {
 namespace {

@@ -20,7 +20,7 @@
 
 #include "engine/task_graph.h"
 #include "stria/base/status.h"
-#include "stria/cost/block_work.h"
+#include "stria/cost/block/block_work.h"
 #include "stria/stripe/block.h"
 
 namespace stria::sim {

@@ -10,7 +10,7 @@
 #include "stria/base/number_text.h"
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
-#include "stria/cost/unit_operation.h"
+#include "stria/cost/block/unit_operation.h"
 #include "validate/table_text.h"
 
 namespace stria::sim {

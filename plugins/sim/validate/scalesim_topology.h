@@ -12,7 +12,7 @@
 
 #include "stria/base/diagnostic.h"
 #include "stria/base/status.h"
-#include "stria/cost/block_work.h"
+#include "stria/cost/block/block_work.h"
 #include "stria/hwmodel/hardware_model.h"
 
 namespace stria::sim {

@@ -6,9 +6,9 @@
 
 #include "engine/simulate.h"
 #include "program/part_simulation.h"
-#include "stria/cost/unit_operation.h"
+#include "stria/cost/block/unit_operation.h"
 #include "stria/hwmodel/hardware_model.h"
-#include "stria/stripe/parser.h"
+#include "stria/stripe/text/parser.h"
 #include "validate/mapped_convolutions.h"
 #include "validate/slides_convolution.h"
 

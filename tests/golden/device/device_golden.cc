@@ -14,8 +14,8 @@
 #include "opencl/emit/dialect.h"
 #include "stria/base/file.h"
 #include "stria/interp/interpret.h"
-#include "stria/stripe/printer.h"
-#include "stria/stripe/verifier.h"
+#include "stria/stripe/text/printer.h"
+#include "stria/stripe/verify/verifier.h"
 
 namespace stria::device_programs {
 namespace {

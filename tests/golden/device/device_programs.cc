@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "stria/base/file.h"
-#include "stria/hwmodel/template_text.h"
-#include "stria/stripe/parser.h"
+#include "stria/stripe/text/parser.h"
+#include "stria/template/template_text.h"
 
 namespace stria::device_programs {
 

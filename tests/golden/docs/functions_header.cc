@@ -10,7 +10,7 @@
 #include "stria/builtins/builtin.h"
 #include "stria/builtins/composite.h"
 #include "stria/builtins/special.h"
-#include "stria/tile/parser.h"
+#include "stria/tile/syntax/parser.h"
 
 namespace stria {
 namespace {

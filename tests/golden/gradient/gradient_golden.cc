@@ -4,9 +4,9 @@
 // printed must be canonical. Notes stand before it as comments.
 #include "golden.h"
 #include "stria/base/text.h"
-#include "stria/tile/gradient.h"
-#include "stria/tile/parser.h"
-#include "stria/tile/print.h"
+#include "stria/tile/gradient/gradient.h"
+#include "stria/tile/syntax/parser.h"
+#include "stria/tile/syntax/print.h"
 
 namespace {
 

@@ -6,10 +6,10 @@
 #include "golden.h"
 #include "stria/base/text.h"
 #include "stria/lower/lower.h"
-#include "stria/stripe/printer.h"
-#include "stria/stripe/verifier.h"
-#include "stria/tile/bind.h"
-#include "stria/tile/parser.h"
+#include "stria/stripe/text/printer.h"
+#include "stria/stripe/verify/verifier.h"
+#include "stria/tile/bind/bind.h"
+#include "stria/tile/syntax/parser.h"
 
 namespace {
 

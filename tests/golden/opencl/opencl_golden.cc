@@ -6,7 +6,7 @@
 
 #include "emit/dialect.h"
 #include "golden.h"
-#include "stria/stripe/parser.h"
+#include "stria/stripe/text/parser.h"
 
 namespace {
 

@@ -14,9 +14,9 @@
 #include "stria/lower/lower.h"
 #include "stria/pass/pipeline.h"
 #include "stria/passes/all_passes.h"
-#include "stria/semtree/program_source.h"
-#include "stria/tile/bind.h"
-#include "stria/tile/parser.h"
+#include "stria/semtree/c/program_source.h"
+#include "stria/tile/bind/bind.h"
+#include "stria/tile/syntax/parser.h"
 
 namespace stria {
 namespace {

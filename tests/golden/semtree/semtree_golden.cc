@@ -2,9 +2,9 @@
 // Stage semtree: every kernel of #main of a device Stripe as a kernel tree. Options: index=i32|i64,
 // across=true (loads across slots of arrays in registers).
 #include "golden.h"
-#include "stria/semtree/build.h"
-#include "stria/semtree/print.h"
-#include "stria/stripe/parser.h"
+#include "stria/semtree/build/build.h"
+#include "stria/semtree/tree/print.h"
+#include "stria/stripe/text/parser.h"
 
 namespace {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stage stripe: parse and print. The output is also read again and must print as itself.
 #include "golden.h"
-#include "stria/stripe/parser.h"
-#include "stria/stripe/printer.h"
+#include "stria/stripe/text/parser.h"
+#include "stria/stripe/text/printer.h"
 
 namespace {
 

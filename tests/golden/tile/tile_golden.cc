@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stage tile: parse and print canonically. What is printed must read as the same program.
 #include "golden.h"
-#include "stria/tile/parser.h"
-#include "stria/tile/print.h"
+#include "stria/tile/syntax/parser.h"
+#include "stria/tile/syntax/print.h"
 
 namespace {
 

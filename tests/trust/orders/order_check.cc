@@ -4,7 +4,7 @@
 #include "known_intrinsics.h"
 #include "option_sets.h"
 #include "stria/builtins/evaluate.h"
-#include "stria/stripe/verifier.h"
+#include "stria/stripe/verify/verifier.h"
 
 namespace stria::trust {
 namespace {

@@ -7,7 +7,7 @@
 #include "stria/base/text.h"
 #include "stria/pass/reproducer.h"
 #include "stria/pass/shrink.h"
-#include "stria/stripe/printer.h"
+#include "stria/stripe/text/printer.h"
 
 namespace stria::trust {
 namespace {

@@ -10,8 +10,8 @@
 #include "child_process.h"
 #include "order_check.h"
 #include "stria/base/text.h"
-#include "stria/stripe/parser.h"
-#include "stria/stripe/printer.h"
+#include "stria/stripe/text/parser.h"
+#include "stria/stripe/text/printer.h"
 #include "stria/stripe/walk.h"
 
 namespace stria::trust {

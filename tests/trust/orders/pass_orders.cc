@@ -12,8 +12,8 @@
 #include "stria/base/text.h"
 #include "stria/pass/reproducer.h"
 #include "stria/passes/all_passes.h"
-#include "stria/stripe/parser.h"
-#include "stria/stripe/printer.h"
+#include "stria/stripe/text/parser.h"
+#include "stria/stripe/text/printer.h"
 
 namespace stria::trust {
 namespace {

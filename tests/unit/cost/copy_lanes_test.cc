@@ -2,7 +2,7 @@
 // Which lanes of a group copy what.
 #include <gtest/gtest.h>
 
-#include "stria/cost/group_plan.h"
+#include "stria/cost/workgroup/group_plan.h"
 
 namespace stria::cost {
 namespace {

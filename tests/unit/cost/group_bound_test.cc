@@ -10,10 +10,10 @@
 #include <random>
 
 #include "settings.h"
-#include "stria/cost/group_time.h"
-#include "stria/cost/group_work.h"
-#include "stria/cost/staged_elements.h"
-#include "stria/stripe/parser.h"
+#include "stria/cost/workgroup/group_time.h"
+#include "stria/cost/workgroup/group_work.h"
+#include "stria/cost/workgroup/staged_elements.h"
+#include "stria/stripe/text/parser.h"
 
 namespace stria::cost {
 namespace {

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "stria/base/file.h"
-#include "stria/cost/roofline_occupancy.h"
-#include "stria/cost/tile_search.h"
-#include "stria/stripe/parser.h"
+#include "stria/cost/search/tile_search.h"
+#include "stria/cost/workgroup/roofline_occupancy.h"
+#include "stria/stripe/text/parser.h"
 
 namespace stria::cost {
 namespace {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The time of groups: what fits, what it grows with, and that the model must say what a unit can
 // do.
-#include "stria/cost/group_time.h"
+#include "stria/cost/workgroup/group_time.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "stria/cost/tile_search.h"
-#include "stria/stripe/parser.h"
+#include "stria/cost/search/tile_search.h"
+#include "stria/stripe/text/parser.h"
 
 namespace stria::cost {
 namespace {

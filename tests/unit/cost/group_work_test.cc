@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a lane reads of local memory for a point: as the lanes' plan has it.
-#include "stria/cost/group_work.h"
+#include "stria/cost/workgroup/group_work.h"
 
 #include <gtest/gtest.h>
 
-#include "stria/cost/sum_lanes.h"
+#include "stria/cost/workgroup/sum_lanes.h"
 
 namespace stria::cost::group {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "stria/cost/output_rows.h"
+#include "stria/cost/workgroup/output_rows.h"
 
 namespace stria::cost {
 namespace {

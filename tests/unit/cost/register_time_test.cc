@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Time of register tiles: what fits, what a step waits for, what edges cost, and the tile that the
 // least of it gives.
-#include "stria/cost/register_time.h"
+#include "stria/cost/core/register_time.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,9 +10,9 @@
 #include <array>
 #include <cmath>
 
-#include "stria/cost/panels.h"
-#include "stria/cost/tile_search.h"
-#include "stria/stripe/parser.h"
+#include "stria/cost/core/panels.h"
+#include "stria/cost/search/tile_search.h"
+#include "stria/stripe/text/parser.h"
 
 namespace stria::cost {
 namespace {

@@ -5,7 +5,7 @@
 #include <random>
 #include <set>
 
-#include "stria/cost/staged_elements.h"
+#include "stria/cost/workgroup/staged_elements.h"
 
 namespace stria::cost {
 namespace {

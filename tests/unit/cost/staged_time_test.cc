@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The time of tiles that are brought near: terms by hand, what fits, and that a bound is one.
-#include "stria/cost/staged_time.h"
+#include "stria/cost/staged/staged_time.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <random>
 
 #include "stria/base/text.h"
-#include "stria/stripe/parser.h"
+#include "stria/stripe/text/parser.h"
 
 namespace stria::cost {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lanes that hold sums: squares rather than strips, none idle that could work, against trying all.
-#include "stria/cost/sum_lanes.h"
+#include "stria/cost/workgroup/sum_lanes.h"
 
 #include <gtest/gtest.h>
 

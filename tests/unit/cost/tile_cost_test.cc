@@ -11,14 +11,14 @@
 
 #include "stria/base/file.h"
 #include "stria/base/text.h"
-#include "stria/cost/block_time.h"
-#include "stria/cost/group_time.h"
-#include "stria/cost/machine_balance.h"
-#include "stria/cost/roofline_occupancy.h"
-#include "stria/cost/score_bound.h"
-#include "stria/cost/tile_search.h"
-#include "stria/cost/traffic_cost.h"
-#include "stria/stripe/parser.h"
+#include "stria/cost/block/block_time.h"
+#include "stria/cost/block/machine_balance.h"
+#include "stria/cost/block/traffic_cost.h"
+#include "stria/cost/search/tile_search.h"
+#include "stria/cost/workgroup/group_time.h"
+#include "stria/cost/workgroup/roofline_occupancy.h"
+#include "stria/cost/workgroup/score_bound.h"
+#include "stria/stripe/text/parser.h"
 
 namespace stria::cost {
 namespace {

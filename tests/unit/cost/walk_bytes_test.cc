@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "stria/cost/walk_bytes.h"
+#include "stria/cost/block/walk_bytes.h"
 
 namespace stria::cost {
 namespace {

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "stria/base/file.h"
-#include "stria/stripe/parser.h"
+#include "stria/stripe/text/parser.h"
 
 namespace stria::device_text {
 

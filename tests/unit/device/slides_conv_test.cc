@@ -9,7 +9,7 @@
 #include "stria/base/file.h"
 #include "stria/hwmodel/hardware_model.h"
 #include "stria/interp/interpret.h"
-#include "stria/stripe/verifier.h"
+#include "stria/stripe/verify/verifier.h"
 #include "stria/stripe/walk.h"
 
 namespace stria {

@@ -8,7 +8,7 @@
 #include "stria/builtins/builtin.h"
 #include "stria/builtins/composite.h"
 #include "stria/builtins/special.h"
-#include "stria/tile/operators.h"
+#include "stria/tile/syntax/operators.h"
 #include "text_of.h"
 
 namespace stria::edsl {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <thread>
 
-#include "stria/tile/parser.h"
+#include "stria/tile/syntax/parser.h"
 #include "text_of.h"
 
 namespace stria::edsl {

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <random>
 
-#include "stria/hal/error.h"
+#include "stria/hal/boundary/error.h"
 
 namespace stria::exec {
 namespace {

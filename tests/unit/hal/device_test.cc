@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "scripted_host.h"
-#include "stria/hal/error.h"
+#include "stria/hal/boundary/error.h"
 
 namespace stria::hal {
 namespace {

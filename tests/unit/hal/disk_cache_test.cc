@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stria/hal/disk_cache.h"
+#include "stria/hal/files/disk_cache.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

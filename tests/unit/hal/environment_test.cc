@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stria/hal/environment.h"
+#include "stria/hal/guard/environment.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stria/hal/kept_signals.h"
+#include "stria/hal/guard/kept_signals.h"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stria/hal/manifest.h"
+#include "stria/hal/files/manifest.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "scripted_host.h"
 #include "stria/base/file.h"
-#include "stria/hal/sha256.h"
+#include "stria/hal/files/sha256.h"
 
 namespace stria::hal {
 namespace {

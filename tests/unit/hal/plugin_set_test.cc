@@ -9,7 +9,7 @@
 
 #include "scripted_host.h"
 #include "stria/base/file.h"
-#include "stria/hal/sha256.h"
+#include "stria/hal/files/sha256.h"
 
 namespace stria::hal {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "stria/hal/host.h"
+#include "stria/hal/host/host.h"
 #include "stria/hal/plugin.h"
 
 namespace stria::hal {

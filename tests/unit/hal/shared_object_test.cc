@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stria/hal/shared_object.h"
+#include "stria/hal/files/shared_object.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "scripted_host.h"
-#include "stria/hal/services.h"
+#include "stria/hal/host/services.h"
 #include "stria/sdk/event.h"
 
 namespace stria::sdk {

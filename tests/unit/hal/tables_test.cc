@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plugins of another age and bad ones: short tables, missing slots, wrong versions, exceptions.
-#include "stria/hal/tables.h"
+#include "stria/hal/boundary/tables.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "scripted_host.h"
-#include "stria/hal/error.h"
+#include "stria/hal/boundary/error.h"
 #include "stria/sdk/plugin.h"
 
 namespace stria::hal {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stria/hal/thread_pool.h"
+#include "stria/hal/host/thread_pool.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -22,11 +22,11 @@
 
 #include "stria/base/file.h"
 #include "stria/base/text.h"
-#include "stria/hal/cores.h"
-#include "stria/hal/error.h"
-#include "stria/hal/host.h"
-#include "stria/hal/info.h"
-#include "stria/hal/services.h"
+#include "stria/hal/boundary/error.h"
+#include "stria/hal/boundary/info.h"
+#include "stria/hal/host/cores.h"
+#include "stria/hal/host/host.h"
+#include "stria/hal/host/services.h"
 
 namespace stria::hal {
 namespace {

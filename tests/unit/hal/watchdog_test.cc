@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stria/hal/watchdog.h"
+#include "stria/hal/guard/watchdog.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "stria/hwmodel/json_text.h"
+#include "stria/template/json_text.h"
 
 namespace stria {
 namespace {

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "stria/base/file.h"
-#include "stria/hwmodel/template_parameters.h"
-#include "stria/hwmodel/template_text.h"
+#include "stria/template/template_parameters.h"
+#include "stria/template/template_text.h"
 
 namespace stria {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "stria/hwmodel/template_text.h"
+#include "stria/template/template_text.h"
 
 namespace stria {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "stria/interp/interpret.h"
-#include "stria/stripe/parser.h"
+#include "stria/stripe/text/parser.h"
 
 namespace stria::interp::testing {
 

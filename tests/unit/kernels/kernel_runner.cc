@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "stria/interp/interpret.h"
-#include "stria/stripe/parser.h"
+#include "stria/stripe/text/parser.h"
 
 namespace stria::kernels {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "emit/compiled_kernels.h"
 #include "stria/base/file.h"
-#include "stria/stripe/parser.h"
+#include "stria/stripe/text/parser.h"
 
 namespace stria::llvm_cpu {
 namespace {

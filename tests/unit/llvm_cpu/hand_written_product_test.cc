@@ -14,7 +14,7 @@
 #include "device_text.h"
 #include "emit/compiled_kernels.h"
 #include "stria/interp/check.h"
-#include "stria/stripe/verifier.h"
+#include "stria/stripe/verify/verifier.h"
 
 namespace stria::llvm_cpu {
 namespace {

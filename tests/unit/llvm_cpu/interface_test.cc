@@ -10,7 +10,7 @@
 
 #include "emit/compiled_kernels.h"
 #include "kernel_runner.h"
-#include "stria/stripe/parser.h"
+#include "stria/stripe/text/parser.h"
 
 namespace stria::llvm_cpu {
 namespace {

@@ -13,8 +13,8 @@
 #include <set>
 
 #include "stria/lower/coordinates.h"
-#include "stria/tile/bind.h"
-#include "stria/tile/parser.h"
+#include "stria/tile/bind/bind.h"
+#include "stria/tile/syntax/parser.h"
 
 namespace stria::lower_detail {
 namespace {

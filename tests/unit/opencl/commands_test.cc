@@ -12,7 +12,7 @@
 #include "fake_driver.h"
 #include "queue.h"
 #include "scripted_host.h"
-#include "stria/hal/services.h"
+#include "stria/hal/host/services.h"
 
 namespace stria::opencl {
 namespace {

@@ -20,12 +20,12 @@
 #include "stria/lower/lower.h"
 #include "stria/pass/pipeline.h"
 #include "stria/passes/all_passes.h"
-#include "stria/semtree/program_source.h"
-#include "stria/stripe/parser.h"
-#include "stria/stripe/printer.h"
+#include "stria/semtree/c/program_source.h"
+#include "stria/stripe/text/parser.h"
+#include "stria/stripe/text/printer.h"
 #include "stria/stripe/walk.h"
-#include "stria/tile/bind.h"
-#include "stria/tile/parser.h"
+#include "stria/tile/bind/bind.h"
+#include "stria/tile/syntax/parser.h"
 
 namespace stria {
 namespace {

@@ -12,8 +12,8 @@
 #include "fake_driver.h"
 #include "program.h"
 #include "scripted_host.h"
-#include "stria/hal/disk_cache.h"
-#include "stria/hal/services.h"
+#include "stria/hal/files/disk_cache.h"
+#include "stria/hal/host/services.h"
 
 namespace stria::opencl {
 namespace {

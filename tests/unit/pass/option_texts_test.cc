@@ -9,7 +9,7 @@
 #include "stria/pass/pipeline.h"
 #include "stria/passes/all_passes.h"
 #include "stria/stripe/known_tags.h"
-#include "stria/stripe/lexer.h"
+#include "stria/stripe/text/lexer.h"
 
 namespace stria {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "stria/base/file.h"
 #include "stria/passes/all_passes.h"
-#include "stria/stripe/parser.h"
+#include "stria/stripe/text/parser.h"
 
 namespace stria {
 namespace {

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "stria/stripe/parser.h"
-#include "stria/stripe/printer.h"
+#include "stria/stripe/text/parser.h"
+#include "stria/stripe/text/printer.h"
 
 namespace stria {
 namespace {

@@ -12,9 +12,9 @@
 #include <set>
 
 #include "stria/base/file.h"
-#include "stria/hwmodel/json_text.h"
 #include "stria/pass/pipeline.h"
 #include "stria/passes/all_passes.h"
+#include "stria/template/json_text.h"
 
 namespace stria {
 namespace {

@@ -7,11 +7,11 @@
 #include <set>
 
 #include "stria/passes/all_passes.h"
-#include "stria/passes/shared_bytes.h"
-#include "stria/passes/statement_list.h"
-#include "stria/stripe/parser.h"
-#include "stria/stripe/printer.h"
-#include "stria/stripe/verifier.h"
+#include "stria/rewrite/shared_bytes.h"
+#include "stria/rewrite/statement_list.h"
+#include "stria/stripe/text/parser.h"
+#include "stria/stripe/text/printer.h"
+#include "stria/stripe/verify/verifier.h"
 #include "tile_case.h"
 #include "tile_program.h"
 

@@ -8,10 +8,10 @@
 #include <random>
 
 #include "stria/base/text.h"
-#include "stria/cost/group_copies.h"
-#include "stria/cost/group_work.h"
+#include "stria/cost/workgroup/group_copies.h"
+#include "stria/cost/workgroup/group_work.h"
 #include "stria/passes/all_passes.h"
-#include "stria/stripe/printer.h"
+#include "stria/stripe/text/printer.h"
 #include "tile_program.h"
 
 namespace stria::passes {

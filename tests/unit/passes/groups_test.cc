@@ -8,8 +8,8 @@
 #include "stria/lower/lower.h"
 #include "stria/pass/pipeline.h"
 #include "stria/passes/all_passes.h"
-#include "stria/stripe/printer.h"
-#include "stria/tile/parser.h"
+#include "stria/stripe/text/printer.h"
+#include "stria/tile/syntax/parser.h"
 #include "tile_program.h"
 
 namespace stria::passes {

@@ -6,9 +6,9 @@
 #include "stria/builtins/evaluate.h"
 #include "stria/interp/interpret.h"
 #include "stria/passes/all_passes.h"
-#include "stria/stripe/parser.h"
-#include "stria/stripe/printer.h"
-#include "stria/stripe/verifier.h"
+#include "stria/stripe/text/parser.h"
+#include "stria/stripe/text/printer.h"
+#include "stria/stripe/verify/verifier.h"
 #include "tile_program.h"
 
 namespace stria::passes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stria/passes/joined_name.h"
+#include "stria/rewrite/joined_name.h"
 
 #include <gtest/gtest.h>
 

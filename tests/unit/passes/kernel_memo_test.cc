@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stria/passes/kernel_memo.h"
+#include "stria/rewrite/kernel_memo.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "stria/base/text.h"
-#include "stria/stripe/parser.h"
+#include "stria/stripe/text/parser.h"
 
 namespace stria::passes {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "stria/base/text.h"
 #include "stria/pass/pipeline.h"
-#include "stria/stripe/printer.h"
+#include "stria/stripe/text/printer.h"
 #include "tile_program.h"
 
 namespace stria::passes {

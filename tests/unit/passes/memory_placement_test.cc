@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How close the arenas of real networks' shapes come to what is alive together, and that what
 // memory_placement leaves is legal.
-#include "stria/passes/memory_placement.h"
+#include "stria/passes/staging/memory_placement.h"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 #include "stria/lower/lower.h"
 #include "stria/passes/all_passes.h"
 #include "stria/stripe/allocation_lives.h"
-#include "stria/stripe/verifier.h"
-#include "stria/tile/parser.h"
+#include "stria/stripe/verify/verifier.h"
+#include "stria/tile/syntax/parser.h"
 
 namespace stria::passes {
 namespace {

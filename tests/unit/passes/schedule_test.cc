@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schedules of random layer graphs: legal, and how close to what the machine needs at the least.
-#include "stria/passes/schedule.h"
+#include "stria/passes/staging/schedule.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,13 +10,13 @@
 #include <random>
 #include <set>
 
-#include "stria/cost/list_schedule.h"
+#include "stria/cost/staged/list_schedule.h"
 #include "stria/hwmodel/hardware_model.h"
 #include "stria/pass/model_rules.h"
-#include "stria/passes/compute_deps.h"
-#include "stria/passes/near_space.h"
-#include "stria/stripe/parser.h"
-#include "stria/stripe/verifier.h"
+#include "stria/passes/overlap/compute_deps.h"
+#include "stria/passes/staging/near_space.h"
+#include "stria/stripe/text/parser.h"
+#include "stria/stripe/verify/verifier.h"
 
 namespace stria::passes {
 namespace {

@@ -2,8 +2,8 @@
 // The kernels that the CPU's pipeline is made for, at sizes that have every kind of edge.
 #include <gtest/gtest.h>
 
-#include "stria/passes/index_role.h"
-#include "stria/stripe/printer.h"
+#include "stria/rewrite/index_role.h"
+#include "stria/stripe/text/printer.h"
 #include "tile_program.h"
 
 namespace stria::passes {

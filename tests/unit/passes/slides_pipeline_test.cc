@@ -8,12 +8,12 @@
 #include <nlohmann/json.hpp>
 
 #include "stria/base/file.h"
-#include "stria/hwmodel/json_text.h"
 #include "stria/lower/lower.h"
 #include "stria/passes/all_passes.h"
-#include "stria/stripe/parser.h"
-#include "stria/stripe/printer.h"
-#include "stria/tile/parser.h"
+#include "stria/stripe/text/parser.h"
+#include "stria/stripe/text/printer.h"
+#include "stria/template/json_text.h"
+#include "stria/tile/syntax/parser.h"
 #include "tile_program.h"
 
 namespace stria::passes {

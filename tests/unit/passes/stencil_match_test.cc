@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The matching of stencils against plain enumeration: every order of inputs that may change places,
 // every assignment of indices.
-#include "stria/passes/stencil_match.h"
+#include "stria/passes/tile/stencil_match.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
-#include "stria/stripe/printer.h"
+#include "stria/stripe/text/printer.h"
 
 namespace stria::passes {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <random>
 
-#include "stria/cost/tile_space.h"
-#include "stria/cost/traffic_cost.h"
+#include "stria/cost/block/traffic_cost.h"
+#include "stria/cost/search/tile_space.h"
 #include "stria/passes/all_passes.h"
 #include "stria/stripe/walk.h"
 #include "tile_program.h"

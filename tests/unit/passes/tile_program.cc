@@ -8,8 +8,8 @@
 #include "stria/builtins/evaluate.h"
 #include "stria/lower/lower.h"
 #include "stria/passes/all_passes.h"
-#include "stria/stripe/printer.h"
-#include "stria/tile/parser.h"
+#include "stria/stripe/text/printer.h"
+#include "stria/tile/syntax/parser.h"
 
 namespace stria::passes {
 

@@ -13,7 +13,7 @@
 #include "stria/interp/interpret.h"
 #include "stria/pass/pipeline.h"
 #include "stria/stripe/block.h"
-#include "stria/tile/bind.h"
+#include "stria/tile/bind/bind.h"
 
 namespace stria::passes {
 

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "stria/passes/all_passes.h"
-#include "stria/stripe/printer.h"
+#include "stria/stripe/text/printer.h"
 #include "tile_program.h"
 
 namespace stria::passes {

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "stria/runtime/inside.h"
-#include "stria/stripe/parser.h"
+#include "stria/stripe/text/parser.h"
 
 namespace stria {
 namespace {

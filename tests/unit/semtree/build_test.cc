@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the builder promises beside the text of the tree (tests/golden/semtree): parameters, limits, errors.
-#include "stria/semtree/build.h"
+#include "stria/semtree/build/build.h"
 
 #include <gtest/gtest.h>
 
-#include "stria/semtree/print.h"
-#include "stria/stripe/parser.h"
+#include "stria/semtree/tree/print.h"
+#include "stria/stripe/text/parser.h"
 
 namespace stria::semtree {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Folding of expressions: what the builder relies on to keep unrolled code small, and what must not fold.
-#include "stria/semtree/expr.h"
+#include "stria/semtree/tree/expr.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names in emitted sources: whose each one is shows in how it begins, whatever a program is called.
-#include "stria/semtree/source_names.h"
+#include "stria/semtree/c/source_names.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,9 +10,9 @@
 #include "cuda/emit/dialect.h"
 #include "emit/dialect.h"
 #include "hostile_names.h"
-#include "stria/semtree/c_printer.h"
-#include "stria/semtree/program_source.h"
-#include "stria/stripe/parser.h"
+#include "stria/semtree/c/c_printer.h"
+#include "stria/semtree/c/program_source.h"
+#include "stria/stripe/text/parser.h"
 
 namespace stria::semtree {
 namespace {

@@ -9,10 +9,10 @@
 #include <random>
 
 #include "program/part_simulation.h"
-#include "stria/cost/unit_operation.h"
 #include "small_machine.h"
 #include "stria/base/file.h"
-#include "stria/stripe/parser.h"
+#include "stria/cost/block/unit_operation.h"
+#include "stria/stripe/text/parser.h"
 #include "validate/slides_convolution.h"
 
 namespace stria::sim {

@@ -13,7 +13,7 @@
 
 #include "small_machine.h"
 #include "stria/base/text.h"
-#include "stria/stripe/parser.h"
+#include "stria/stripe/text/parser.h"
 
 namespace stria::sim {
 namespace {

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "Vsystolic_array.h"
-#include "stria/cost/unit_operation.h"
+#include "stria/cost/block/unit_operation.h"
 
 namespace stria::sim {
 namespace {

@@ -9,7 +9,7 @@
 #include "engine/check_timeline.h"
 #include "program/part_simulation.h"
 #include "small_machine.h"
-#include "stria/stripe/parser.h"
+#include "stria/stripe/text/parser.h"
 
 namespace stria::sim {
 namespace {

@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "stria/cost/unit_operation.h"
 #include "stria/base/file.h"
+#include "stria/cost/block/unit_operation.h"
 #include "validate/scalesim_topology.h"
 
 namespace stria::sim {

@@ -7,8 +7,8 @@
 #include <random>
 #include <set>
 
-#include "stria/stripe/printer.h"
-#include "stria/stripe/verifier.h"
+#include "stria/stripe/text/printer.h"
+#include "stria/stripe/verify/verifier.h"
 
 namespace stria::stripe {
 namespace {

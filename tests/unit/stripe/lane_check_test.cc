@@ -8,8 +8,8 @@
 #include <set>
 
 #include "stria/base/text.h"
-#include "stria/stripe/parser.h"
-#include "stria/stripe/verifier.h"
+#include "stria/stripe/text/parser.h"
+#include "stria/stripe/verify/verifier.h"
 
 namespace stria::stripe {
 namespace {

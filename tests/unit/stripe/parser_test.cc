@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stria/stripe/parser.h"
+#include "stria/stripe/text/parser.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "stria/base/file.h"
 #include "stria/base/shown_text.h"
-#include "stria/stripe/printer.h"
+#include "stria/stripe/text/printer.h"
 
 namespace stria::stripe {
 namespace {

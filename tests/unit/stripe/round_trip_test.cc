@@ -6,9 +6,9 @@
 
 #include "random_program.h"
 #include "stria/base/file.h"
-#include "stria/stripe/parser.h"
-#include "stria/stripe/printer.h"
-#include "stria/stripe/verifier.h"
+#include "stria/stripe/text/parser.h"
+#include "stria/stripe/text/printer.h"
+#include "stria/stripe/verify/verifier.h"
 
 namespace stria::stripe {
 namespace {

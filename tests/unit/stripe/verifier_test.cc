@@ -2,7 +2,7 @@
 // Every file of tests/invalid/stripe is refused with each of the messages that its first lines state,
 // and the right program beside it passes (tests/invalid/README.md says what the files look like); what
 // is legal but looks odd passes.
-#include "stria/stripe/verifier.h"
+#include "stria/stripe/verify/verifier.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 
 #include "stria/base/file.h"
 #include "stria/base/text.h"
-#include "stria/stripe/parser.h"
-#include "stria/stripe/printer.h"
+#include "stria/stripe/text/parser.h"
+#include "stria/stripe/text/printer.h"
 
 namespace stria::stripe {
 namespace {

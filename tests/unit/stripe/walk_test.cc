@@ -5,7 +5,7 @@
 
 #include "stria/base/file.h"
 #include "stria/stripe/footprint.h"
-#include "stria/stripe/parser.h"
+#include "stria/stripe/text/parser.h"
 
 namespace stria::stripe {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stria/tile/bind.h"
+#include "stria/tile/bind/bind.h"
 
 #include <gmock/gmock.h>
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "programs.h"
-#include "stria/tile/index_domain.h"
+#include "stria/tile/bind/index_domain.h"
 
 namespace stria::tile {
 namespace {

@@ -14,10 +14,10 @@
 #include "stria/base/text.h"
 #include "stria/interp/interpret.h"
 #include "stria/lower/lower.h"
-#include "stria/tile/bind.h"
-#include "stria/tile/gradient.h"
-#include "stria/tile/parser.h"
-#include "stria/tile/print.h"
+#include "stria/tile/bind/bind.h"
+#include "stria/tile/gradient/gradient.h"
+#include "stria/tile/syntax/parser.h"
+#include "stria/tile/syntax/print.h"
 
 namespace stria::tile {
 namespace {

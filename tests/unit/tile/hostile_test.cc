@@ -3,7 +3,7 @@
 #include <random>
 
 #include "programs.h"
-#include "stria/tile/print.h"
+#include "stria/tile/syntax/print.h"
 
 namespace stria::tile {
 namespace {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "programs.h"
-#include "stria/tile/print.h"
+#include "stria/tile/syntax/print.h"
 
 namespace stria::tile {
 namespace {

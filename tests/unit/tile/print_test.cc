@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stria/tile/print.h"
+#include "stria/tile/syntax/print.h"
 
 #include "programs.h"
 

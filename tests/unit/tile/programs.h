@@ -11,8 +11,8 @@
 
 #include "stria/base/file.h"
 #include "stria/base/text.h"
-#include "stria/tile/bind.h"
-#include "stria/tile/parser.h"
+#include "stria/tile/bind/bind.h"
+#include "stria/tile/syntax/parser.h"
 
 namespace stria::tile {
 

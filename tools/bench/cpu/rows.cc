@@ -14,8 +14,8 @@
 #include "fma_peak.h"
 #include "measure.h"
 #include "stria/base/file.h"
-#include "stria/hwmodel/template_text.h"
 #include "stria/runtime/inside.h"
+#include "stria/template/template_text.h"
 
 namespace stria::bench {
 namespace {

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/cost/core/register_time.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "stria/base/text.h"
+#include "stria/cost/block/memory_use.h"
+#include "stria/cost/core/cache_fill.h"
+#include "stria/cost/search/tile_search.h"
+
+namespace stria::cost {
+namespace {
+
+// As compiled kernels show them, fitted to 40 products and convolutions on one core with vectors of
+// 64 bytes (tools/bench/regret_bench.cc). Cycles: of a step, its counters and its branch; of a
+// load, beside what waits for it; of a tile, the start and the end of its loop; of adding up the
+// lanes of a vector.
+constexpr double kLoopCycles = 0.15, kLoadCycles = 0.06, kTileCycles = 20, kLaneSumCycles = 8;
+// Of the best, for what waits all the same: multiply-adds, loads.
+constexpr double kBusy = 1.02, kLoadBusy = 1.6;
+// Steps of a tile that reaches beyond the end test their points; a vector whose lanes are not all
+// there costs as much as if they were, and its masks.
+constexpr double kEdge = 1.2, kMasked = 1.6;
+// A memory whose rate is not known, of the rate of the one before it.
+constexpr double kNextMemory = 1.0 / 6;
+// Of the shorter ones of two times that run side by side.
+constexpr double kHidden = 0.9;
+// Vectors along the lanes of a tile whose tests are held for all steps, where the last tile reaches
+// beyond the end.
+constexpr double kTests = 7;
+// A copy has to promise so much less time than none.
+constexpr double kWorthCopying = 0.97;
+// And another order of the tiles than the one that reads the least: where 0.9 was promised, products
+// of 24 terms took up to 1.1 times as long.
+constexpr double kWorthTurning = 0.85;
+// What a bound leaves for the rounding of sums in another order.
+constexpr double kRounded = 1 - 1e-9;
+
+double as_double(int64_t value) { return static_cast<double>(value); }
+
+// Units are whole. What a busy machine has measured is less; more, by a twentieth at most, where its
+// clock was slower when that was measured than when the units were.
+double whole_units(double measured) { return std::max(1.0, std::ceil(measured / 1.05)); }
+
+// Vectors along the lanes of a tile.
+int64_t vectors_of(const RegisterTiling& tiling, const Tile& tile) {
+  for (size_t i = 0; i < tile.size(); ++i)
+    if (tiling.roles[i] == RegisterRole::lanes && !tiling.lanes_are_sums)
+      return ceil_div(tile[i], tiling.lanes);
+  return 1;
+}
+
+double rows_of(const RegisterTiling& tiling, const Tile& tile) {
+  double out = 1;
+  for (size_t i : tiling.rows) out *= as_double(tile[i]);
+  return out;
+}
+
+// Values of a step of the tile that the view gives, in registers each.
+double loads_of(const RegisterTiling& tiling, const TiledView& view, const Tile& tile) {
+  double out = 1;
+  for (size_t i = 0; i < tile.size(); ++i) {
+    if (std::find(view.still.begin(), view.still.end(), i) != view.still.end()) continue;
+    if (tiling.roles[i] == RegisterRole::row) out *= as_double(tile[i]);
+    if (tiling.roles[i] == RegisterRole::lanes && !tiling.lanes_are_sums)
+      out *= as_double(ceil_div(tile[i], tiling.lanes));
+  }
+  return out;
+}
+
+// Registers that hold a view's values in a step. The points of the tile come one after the other in
+// the block's order: what an index further in moves while one further out does not comes again, and
+// is held; anything else passes through one register.
+double held_of(const RegisterTiling& tiling, const TiledView& view, const Tile& tile) {
+  double out = 1;
+  bool again = false;
+  for (size_t i = 0; i < tile.size(); ++i) {
+    if (tiling.summed(i)) continue;
+    const double size = tiling.roles[i] == RegisterRole::lanes
+                            ? as_double(ceil_div(tile[i], tiling.lanes))
+                            : as_double(tile[i]);
+    if (size == 1) continue;
+    const bool still = std::find(view.still.begin(), view.still.end(), i) != view.still.end();
+    if (again && !still) out *= size;
+    again = again || still;
+  }
+  return out;
+}
+
+// Is all of the index one vector of fewer lanes, as processors have them?
+bool is_short_vector(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
+                     size_t i) {
+  return tile[i] == block.indices[i].range && tile[i] < tiling.lanes &&
+         power_of_two_above(tile[i]) == tile[i];
+}
+
+// One step of a tile of these sizes.
+struct Step {
+  double accumulators = 0, loads = 0, registers = 0, cycles = 0;
+  const char* waits_for = "";
+};
+Step step_of(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
+             const CoreRates& rates, bool tested = true) {
+  Step out;
+  out.accumulators = as_double(vectors_of(tiling, tile)) * rows_of(tiling, tile);
+  out.registers = out.accumulators;
+  for (const TiledView& view : block.views) {
+    if (view.dir != stripe::RefDir::in) continue;
+    out.loads += loads_of(tiling, view, tile);
+    out.registers += held_of(tiling, view, tile);
+  }
+  for (size_t i = 0; i < tile.size(); ++i)
+    if (tested && tiling.roles[i] == RegisterRole::lanes && !tiling.lanes_are_sums &&
+        block.indices[i].range % tile[i] != 0)
+      out.registers += std::max(0.0, as_double(ceil_div(tile[i], tiling.lanes)) - kTests);
+  const double multiply = kBusy * out.accumulators / rates.multiply_adds,
+               load = kLoadBusy * out.loads / rates.loads;
+  const auto latency = as_double(rates.latency_cycles);
+  const double longest = std::max({multiply, load, latency});
+  out.waits_for = longest == multiply ? "multiply_adds" : longest == load ? "loads" : "latency";
+  out.cycles = longest + kLoopCycles + kLoadCycles * out.loads;
+  for (size_t i = 0; i < tile.size(); ++i)
+    if (tested && tiling.roles[i] == RegisterRole::lanes && !tiling.lanes_are_sums &&
+        tile[i] % tiling.lanes != 0 && !is_short_vector(block, tiling, tile, i))
+      out.cycles *= 1 + (kMasked - 1) / as_double(vectors_of(tiling, tile));
+  return out;
+}
+
+// The start and the end of a tile; in parts of the reduction it begins with what the part before
+// it has left.
+double tile_cycles_of(const RegisterTiling& tiling, double accumulators, bool in_parts) {
+  return kTileCycles + accumulators * (in_parts ? 2 : 1) +
+         (tiling.lanes_are_sums ? accumulators * kLaneSumCycles : 0);
+}
+
+// How a tile of these sizes goes through the reduction: steps in a tile, and parts one after the
+// other.
+struct Passage {
+  double steps = 1, parts = 1;
+};
+Passage passage_of(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile) {
+  Passage out;
+  for (size_t i = 0; i < tile.size(); ++i) {
+    if (!tiling.summed(i)) continue;
+    out.steps *= as_double(tiling.roles[i] == RegisterRole::lanes ? ceil_div(tile[i], tiling.lanes)
+                                                                  : tile[i]);
+    out.parts *= as_double(ceil_div(block.indices[i].range, tile[i]));
+  }
+  return out;
+}
+
+// The times of all steps and tiles, beside what comes into the first cache meanwhile. `tested`:
+// lanes beyond the end are left out, by masks; else they run like the others.
+void add_compute(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
+                 const CoreRates& rates, const CacheFill& near, bool tested, RegisterTime& out) {
+  const Step step = step_of(block, tiling, tile, rates, tested);
+  out.step_cycles = step.cycles;
+  out.compute_cycles = out.edge_cycles = out.near_cycles = 0;
+  const auto [steps, parts] = passage_of(block, tiling, tile);
+  out.steps = steps;
+  out.tiles = 1;
+  double uncut = 1;
+  std::vector<size_t> cut;  // indices with a shorter tile at the end
+  for (size_t i = 0; i < tile.size(); ++i) {
+    if (tiling.summed(i)) continue;
+    const int64_t range = block.indices[i].range, size = tile[i];
+    out.tiles *= as_double(ceil_div(range, size));
+    if (range % size != 0 && (tested || tiling.roles[i] != RegisterRole::lanes))
+      cut.push_back(i);
+    else
+      uncut *= as_double(ceil_div(range, size));
+  }
+  out.tile_cycles = tile_cycles_of(tiling, out.accumulators, parts > 1);
+  // Of what a whole tile reads, bytes: what comes in; and what comes for a tile of other sizes.
+  const double bytes_per_cycle =
+      rates.caches.empty() ? 1 : std::max(rates.caches[0].bytes_per_cycle, 0.1);
+  const auto comes_in = [&](const Tile& sizes) {
+    double bytes = near.written / (parts * out.tiles);
+    for (size_t v = 0; v < near.read.size(); ++v)
+      if (near.read[v] > 0)
+        bytes += near.read[v] / (parts * out.tiles) * elements_of(block.views[v], sizes) /
+                 elements_of(block.views[v], tile);
+    return bytes / bytes_per_cycle;
+  };
+  // A class of tiles for each set of indices at whose end they are.
+  for (size_t at_end = 0; at_end < (size_t{1} << cut.size()); ++at_end) {
+    Tile sizes = tile;
+    double count = uncut;
+    for (size_t c = 0; c < cut.size(); ++c) {
+      const int64_t range = block.indices[cut[c]].range, size = tile[cut[c]];
+      if (at_end >> c & 1)
+        sizes[cut[c]] = range % size;
+      else
+        count *= as_double(range / size);
+    }
+    const double cycles =
+        (at_end == 0 ? 1 : kEdge) * step_of(block, tiling, sizes, rates, tested).cycles;
+    const double of_tile = out.steps * cycles + out.tile_cycles, fill = comes_in(sizes);
+    out.compute_cycles += parts * count * of_tile;
+    out.near_cycles +=
+        parts * count * (std::max(of_tile, fill) + (1 - kHidden) * std::min(of_tile, fill));
+    if (at_end > 0) out.edge_cycles += parts * count * of_tile;
+  }
+}
+
+// The time with the panels that `packed` has.
+void add_times(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
+               const CoreRates& rates, const TileLoops& loops, const PackedViews& packed,
+               bool tested, RegisterTime& out) {
+  out.cache_cycles.clear();
+  CacheFill near;
+  double longest = 0, sum = 0;
+  for (const CoreRates::Level& cache : rates.caches) {
+    CacheFill fill = cache_fill(block, tiling, tile, loops, packed, cache);
+    const double cycles = fill.cycles(cache);
+    out.cache_cycles.push_back(cycles);
+    if (out.cache_cycles.size() == 1) {
+      near = std::move(fill);
+      continue;
+    }
+    longest = std::max(longest, cycles);
+    sum += cycles;
+  }
+  add_compute(block, tiling, tile, rates, near, tested, out);
+  longest = std::max(longest, out.near_cycles);
+  sum += out.near_cycles;
+  out.cycles = longest + (1 - kHidden) * (sum - longest) + out.copy_cycles;
+}
+
+// Does each tile read elements of its own? Then they come at the rate of what is behind the caches
+// from wherever they lie: products of one to seven rows took 1.3 to 1.6 times as long with panels.
+bool is_read_once(const TiledBlock& block, const TiledView& view, const Tile& tile) {
+  return std::all_of(view.still.begin(), view.still.end(),
+                     [&](size_t i) { return tile[i] >= block.indices[i].range; });
+}
+
+// The index that lanes of outputs walk along, if there is one.
+std::optional<size_t> lane_index(const RegisterTiling& tiling) {
+  for (size_t i = 0; i < tiling.roles.size(); ++i)
+    if (tiling.roles[i] == RegisterRole::lanes && !tiling.lanes_are_sums) return i;
+  return std::nullopt;
+}
+
+// The time of a tile that fits, its loops in that order, with the copies in panels that make it
+// shorter: added to what `out` says of a step.
+void add_times_with_panels(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
+                           const CoreRates& rates, const TileLoops& loops, RegisterTime& out) {
+  PackedViews packed(block.views.size());
+  add_times(block, tiling, tile, rates, loops, packed, true, out);
+  const std::optional<size_t> lanes = lane_index(tiling);
+  for (size_t v = 0; lanes && v < tiling.panels.size(); ++v) {
+    const PanelRule& rule = tiling.panels[v];
+    if (!rule.possible || rule.multiple % tile[*lanes] != 0) continue;
+    if (is_read_once(block, block.views[v], tile)) continue;
+    packed[v].emplace(block, block.views[v], *lanes, tile);
+    RegisterTime other = out;
+    other.panels.push_back(v);
+    // Panels are there for all lanes: only the end of a tile tests them (free_lanes).
+    const auto moves = [&](size_t w) {
+      const TiledView& view = block.views[w];
+      return view.dir == stripe::RefDir::in &&
+             std::find(view.still.begin(), view.still.end(), *lanes) == view.still.end();
+    };
+    bool tested = false;
+    for (size_t w = 0; w < block.views.size(); ++w) tested = tested || (moves(w) && !packed[w]);
+    if (!rule.free)
+      other.copy_cycles += copy_cycles(block, block.views[v], *lanes, tiling.lanes, rates);
+    add_times(block, tiling, tile, rates, loops, packed, tested, other);
+    if (other.cycles < kWorthCopying * out.cycles)
+      out = std::move(other);
+    else
+      packed[v].reset();
+  }
+}
+
+}  // namespace
+
+std::optional<CoreRates> core_rates(const HardwareModel& model, const std::string& core,
+                                    DataType type, int64_t lanes) {
+  const ExecutionUnit* unit = model.find_executor(core);
+  if (!unit || unit->vector_registers <= 0 || unit->vector_bytes <= 0) return std::nullopt;
+  CoreRates out;
+  out.registers = unit->vector_registers;
+  out.latency_cycles = std::max<int64_t>(unit->fma_latency_cycles, 1);
+  const auto found = unit->rates.find(type);
+  const TypeRates rates = found == unit->rates.end() ? TypeRates() : found->second;
+  const double operations =
+      rates.ops_per_cycle > 0
+          ? rates.ops_per_cycle
+          : unit->ops_per_cycle * (unit->operation == ExecutionUnit::Operation::mac ? 2 : 1);
+  out.multiply_adds = operations > 0 ? whole_units(operations / 2 / as_double(lanes)) : 1;
+  std::vector<const MemoryUnit*> memories;
+  for (const MemoryUnit& memory : model.memories)
+    if (memory.policy == MemoryPolicy::lru && memory.size_bytes > 0) memories.push_back(&memory);
+  std::stable_sort(memories.begin(), memories.end(), [](const MemoryUnit* a, const MemoryUnit* b) {
+    return a->size_bytes < b->size_bytes;
+  });
+  const auto rate_of = [&](const std::string& memory) {
+    auto rate = rates.read_bytes_per_cycle.find(memory);
+    return rate == rates.read_bytes_per_cycle.end() ? 0 : rate->second;
+  };
+  double rate = as_double(unit->vector_bytes);
+  if (!memories.empty() && rate_of(memories[0]->name) > 0) rate = rate_of(memories[0]->name);
+  out.loads = whole_units(rate / as_double(unit->vector_bytes));
+  std::string home;
+  double largest = 0;
+  for (const MemoryUnit& memory : model.memories)
+    if (memory.policy != MemoryPolicy::lru && as_double(memory.size_bytes) > largest) {
+      largest = as_double(memory.size_bytes);
+      home = memory.name;
+    }
+  for (size_t m = 0; m < memories.size(); ++m) {
+    CoreRates::Level level;
+    level.name = memories[m]->name;
+    level.behind = m + 1 < memories.size() ? memories[m + 1]->name : home;
+    level.bytes = as_double(memories[m]->size_bytes);
+    level.line_bytes = std::max<int64_t>(memories[m]->line_bytes, 1);
+    if (m + 1 < memories.size()) level.ways = memories[m]->ways;
+    if (level.ways > 0) level.sets = sets_of(*memories[m]);
+    const double given = rate_of(level.behind);
+    rate = given > 0 ? given : rate * kNextMemory;
+    level.bytes_per_cycle = rate;
+    out.caches.push_back(std::move(level));
+  }
+  return out;
+}
+
+RegisterTime register_time(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
+                           const CoreRates& rates) {
+  RegisterTime out;
+  const Step step = step_of(block, tiling, tile, rates);
+  out.accumulators = step.accumulators;
+  out.registers = step.registers;
+  out.multiply_adds = step.accumulators;
+  out.loads = step.loads;
+  out.waits_for = step.waits_for;
+  for (size_t r = 1; r < tiling.rows.size(); ++r) {
+    const size_t inner = tiling.rows[r - 1];
+    const bool free = tiling.lanes_are_sums && r == 1;
+    if (!free && tile[tiling.rows[r]] > 1 && tile[inner] < block.indices[inner].range)
+      out.registers = std::numeric_limits<double>::infinity();
+  }
+  if (out.registers > as_double(rates.registers)) {
+    out.cycles = std::numeric_limits<double>::infinity();
+    return out;
+  }
+  const RegisterTime step_alone = out;
+  const TileLoops loops = tile_loops(block, tiling, tile);
+  add_times_with_panels(block, tiling, tile, rates, loops, out);
+  if (rates.caches.size() < 2 || !written_decides(block, rates.caches[1])) return out;
+  if (const std::optional<size_t> along = along_written(block, tiling, tile, loops)) {
+    RegisterTime other = step_alone;
+    other.along = along;
+    add_times_with_panels(block, tiling, tile, rates, tile_loops(block, tiling, tile, along),
+                          other);
+    if (other.cycles < kWorthTurning * out.cycles) out = std::move(other);
+  }
+  return out;
+}
+
+TileSpace register_tiles(const TiledBlock& block, const RegisterTiling& tiling,
+                         const CoreRates& rates) {
+  TileSpace out;
+  for (size_t i = 0; i < block.indices.size(); ++i) {
+    const int64_t range = block.indices[i].range;
+    std::set<int64_t> sizes;
+    switch (tiling.roles[i]) {
+      case RegisterRole::steps: sizes.insert(range); break;
+      case RegisterRole::single: sizes.insert(1); break;
+      case RegisterRole::row:
+        // Equal parts: the last one is shorter by less than the number of parts.
+        for (int64_t size = 1; size <= std::min(range, rates.registers); ++size)
+          sizes.insert(ceil_div(range, ceil_div(range, size)));
+        break;
+      case RegisterRole::lanes:
+        if (tiling.lanes_are_sums) {
+          sizes.insert(range);
+          break;
+        }
+        for (int64_t vectors = 1; vectors <= rates.registers; ++vectors) {
+          sizes.insert(std::min(range, vectors * tiling.lanes));
+          if (vectors * tiling.lanes >= range) break;
+        }
+        break;
+    }
+    out.emplace_back(sizes.begin(), sizes.end());
+  }
+  return out;
+}
+
+std::optional<Tile> fastest_register_tile(const TiledBlock& block, const RegisterTiling& tiling,
+                                          const CoreRates& rates) {
+  TileCost cost;
+  cost.of = [&](const Tile& tile) { return register_time(block, tiling, tile, rates).cycles; };
+  cost.bound = [&](const Tile& low, const Tile& high) {
+    return low == high ? register_time_bound(block, tiling, low, rates) : 0;
+  };
+  cost.hopeless = [&](const Tile& tile) { return all_larger_are_over(block, tiling, tile, rates); };
+  const Ranking ranking = exhaustive(register_tiles(block, tiling, rates), cost);
+  if (ranking.best.empty()) return std::nullopt;
+  return ranking.best[0].tile;
+}
+
+double register_time_bound(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
+                           const CoreRates& rates) {
+  const Step step = step_of(block, tiling, tile, rates, false);
+  const auto [steps, parts] = passage_of(block, tiling, tile);
+  double tiles = 1;
+  for (size_t i = 0; i < tile.size(); ++i)
+    if (!tiling.summed(i)) tiles *= as_double(block.indices[i].range / tile[i]);
+  return kRounded * parts * tiles *
+         (steps * step.cycles + tile_cycles_of(tiling, step.accumulators, parts > 1));
+}
+
+bool all_larger_are_over(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
+                         const CoreRates& rates) {
+  // A larger tile may divide its range and need no tests.
+  return step_of(block, tiling, tile, rates, false).registers > as_double(rates.registers);
+}
+
+std::string to_string(const RegisterTime& time, const CoreRates& rates) {
+  std::string out = fmt::format(
+      "accumulators={:.0f} registers={:.0f} of {} multiply_adds={:.0f} loads={:.0f} "
+      "step_cycles={:.4g} (waits for {}) steps={:.0f} tile_cycles={:.4g} tiles={:.5g}\n"
+      "compute_cycles={:.5g} edge_cycles={:.5g} near_cycles={:.5g}",
+      time.accumulators, time.registers, rates.registers, time.multiply_adds, time.loads,
+      time.step_cycles, time.waits_for, time.steps, time.tile_cycles, time.tiles,
+      time.compute_cycles, time.edge_cycles, time.near_cycles);
+  for (size_t i = 0; i < time.cache_cycles.size(); ++i)
+    out += fmt::format(" {}<-{}_cycles={:.5g}", rates.caches[i].name, rates.caches[i].behind,
+                       time.cache_cycles[i]);
+  if (!time.panels.empty())
+    out += fmt::format(" copies in panels={} copy_cycles={:.5g}", time.panels.size(),
+                       time.copy_cycles);
+  if (time.along) out += " tiles follow each other along the result";
+  return out + fmt::format("\ncycles={:.6g}", time.cycles);
+}
+
+}  // namespace stria::cost

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/cost/search/tile_search.h"
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <limits>
+#include <set>
+#include <utility>
+
+namespace stria::cost {
+namespace {
+
+// The next size to try after `size`, or 0.
+int64_t doubled(const std::vector<int64_t>& sizes, int64_t size) {
+  if (size == sizes.back()) return 0;
+  auto next = std::lower_bound(sizes.begin(), sizes.end(),
+                               size > sizes.back() / 2 ? sizes.back() : 2 * size);
+  return next == sizes.end() ? sizes.back() : *next;
+}
+
+bool is_better(double cost, const Tile& tile, const ScoredTile& than) {
+  return cost < than.score || (cost == than.score && tile > than.tile);
+}
+
+// Halves boxes of tiles, the half with the better bound first.
+class Exhaustive {
+ public:
+  Exhaustive(const TileSpace& space, const TileCost& cost, size_t keep)
+      : space_(space), cost_(cost), keep_(keep), is_last_(space.size()) {
+    for (size_t i : cost.last) is_last_[i] = true;
+  }
+
+  Ranking run() && {
+    Box box;
+    for (const std::vector<int64_t>& sizes : space_) {
+      box.low.push_back(sizes.front());
+      box.high.push_back(sizes.back());
+    }
+    if (!cost_.hopeless(box.low)) {
+      descend_from(box.low);
+      tighten(box, space_.size());
+      visit(box, 0);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  struct Box {
+    Tile low, high;  // the smallest tile and the largest one
+    double bound = 0;
+  };
+
+  // A good tile at once, so that bounds have something to be compared with: one index at a time is
+  // given its best size until none gets better.
+  void descend_from(Tile tile) {
+    double best = look_at(tile);
+    for (bool better = true; better;) {
+      better = false;
+      for (size_t i = 0; i < space_.size(); ++i) {
+        Tile next = tile;
+        for (int64_t size : space_[i]) {
+          next[i] = size;
+          if (cost_.hopeless(next)) break;
+          if (next == tile || cost_.bound(next, next) >= best) continue;
+          const double cost = look_at(next);
+          if (cost >= best) continue;
+          best = cost;
+          tile[i] = size;
+          better = true;
+        }
+      }
+    }
+  }
+
+  double look_at(const Tile& tile) {
+    const double cost = cost_.of(tile);
+    ++out_.looked_at;
+    if (cost == std::numeric_limits<double>::infinity()) return cost;
+    if (out_.best.size() == keep_ && !is_better(cost, tile, out_.best.back())) return cost;
+    auto at = std::find_if(out_.best.begin(), out_.best.end(), [&](const ScoredTile& other) {
+      return !is_better(other.score, other.tile, {tile, cost});
+    });
+    if (at != out_.best.end() && at->tile == tile) return cost;
+    out_.best.insert(at, {tile, cost});
+    if (out_.best.size() > keep_) out_.best.pop_back();
+    return cost;
+  }
+
+  // The largest tile of a box is the first one of its tiles in order.
+  bool may_be_kept(const Box& box) const {
+    return out_.best.size() < keep_ || is_better(box.bound, box.high, out_.best.back());
+  }
+
+  // Takes away sizes that with the smallest ones of all other indices are too large, after `grown`
+  // has lost its smallest ones (or at the start: the number of indices).
+  void tighten(Box& box, size_t grown) {
+    for (size_t i = 0; i < space_.size(); ++i) {
+      const int64_t least = box.low[i];
+      if (i == grown || least == box.high[i]) continue;
+      box.low[i] = box.high[i];
+      auto size = std::lower_bound(space_[i].begin(), space_[i].end(), box.high[i]);
+      while (box.low[i] > least && cost_.hopeless(box.low)) box.low[i] = *--size;
+      box.high[i] = box.low[i];
+      box.low[i] = least;
+    }
+  }
+
+  // The index whose sizes differ most in the box, of those of `last` only if there is no other; the
+  // number of indices: it is one tile.
+  size_t widest(const Box& box) const {
+    size_t out = space_.size();
+    std::pair<bool, double> most;
+    for (size_t i = 0; i < space_.size(); ++i) {
+      const std::pair<bool, double> one = {
+          !is_last_[i], static_cast<double>(box.high[i]) / static_cast<double>(box.low[i])};
+      if (one.second <= 1 || (out < space_.size() && one <= most)) continue;
+      most = one;
+      out = i;
+    }
+    return out;
+  }
+
+  void visit(const Box& box, size_t depth) {
+    const size_t i = widest(box);
+    if (i == space_.size()) {
+      look_at(box.low);
+      return;
+    }
+    const std::vector<int64_t>& sizes = space_[i];
+    const auto first = std::lower_bound(sizes.begin(), sizes.end(), box.low[i]),
+               last = std::lower_bound(first, sizes.end(), box.high[i]),
+               middle = first + (last - first) / 2;
+    if (depth == halves_.size()) halves_.emplace_back();
+    std::array<Box, 2>& halves = halves_[depth];
+    halves[0] = halves[1] = box;
+    halves[0].high[i] = *middle;
+    halves[1].low[i] = *std::next(middle);
+    tighten(halves[1], i);
+    for (Box& half : halves) half.bound = cost_.bound(half.low, half.high);
+    if (halves[1].bound <= halves[0].bound) std::swap(halves[0], halves[1]);
+    for (const Box& half : halves)
+      if (may_be_kept(half)) visit(half, depth + 1);
+  }
+
+  const TileSpace& space_;
+  const TileCost& cost_;
+  const size_t keep_;
+  std::vector<bool> is_last_;
+  std::deque<std::array<Box, 2>> halves_;  // by depth; memory is taken once
+  Ranking out_;
+};
+
+}  // namespace
+
+SearchResult ascend(const TileSpace& space, const TileScore& score) {
+  SearchResult out;
+  std::set<std::pair<double, Tile>> open;
+  std::set<Tile> seen;
+  const auto look_at = [&](Tile tile) {
+    const double value = score(tile);
+    if (value > 0) {
+      open.insert({value, tile});
+      if (out.best < 0 || value >= out.looked_at[static_cast<size_t>(out.best)].score)
+        out.best = static_cast<int64_t>(out.looked_at.size());
+    }
+    seen.insert(tile);
+    out.looked_at.push_back({std::move(tile), value});
+  };
+  Tile smallest;
+  for (const std::vector<int64_t>& sizes : space) smallest.push_back(sizes.front());
+  look_at(std::move(smallest));
+  while (!open.empty()) {
+    const auto top = std::prev(open.end());
+    if (top->first < out.looked_at.back().score) break;
+    const Tile from = top->second;
+    open.erase(top);
+    for (size_t i = 0; i < space.size(); ++i) {
+      const int64_t size = doubled(space[i], from[i]);
+      if (size == 0) continue;
+      Tile next = from;
+      next[i] = size;
+      if (!seen.count(next)) look_at(std::move(next));
+    }
+  }
+  return out;
+}
+
+SearchResult ascend(const std::vector<int64_t>& ranges, const TileScore& score) {
+  TileSpace space;
+  for (int64_t range : ranges) {
+    std::vector<int64_t>& sizes = space.emplace_back();
+    for (int64_t size = 1; size<range; size = size> range / 2 ? range : 2 * size)
+      sizes.push_back(size);
+    sizes.push_back(range);
+  }
+  return ascend(space, score);
+}
+
+Ranking exhaustive(const TileSpace& space, const TileCost& cost, size_t keep) {
+  return Exhaustive(space, cost, keep).run();
+}
+
+}  // namespace stria::cost

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Walks over the tiles of a kernel. Deterministic: no clock, no hash order.
+#pragma once
+
+#include <functional>
+
+#include "stria/cost/search/tile_space.h"
+
+namespace stria::cost {
+
+// A tile's score, higher is better; not above 0: the tile does not fit.
+using TileScore = std::function<double(const Tile&)>;
+
+struct ScoredTile {
+  Tile tile;
+  double score = 0;
+};
+
+struct SearchResult {
+  // In the order in which they were looked at.
+  std::vector<ScoredTile> looked_at;
+  // Position there of the answer; -1 if no tile fits.
+  int64_t best = -1;
+};
+
+// From the smallest tile, always on from the best open tile (the larger tile among equals) to those
+// with one index doubled: its smallest size that is at least twice as large, else its largest. Ends
+// when the best open tile scores less than the one that was looked at last. The answer is the best
+// score, of equals the one that was met last. No list of `space` is empty.
+SearchResult ascend(const TileSpace& space, const TileScore& score);
+// The same over all powers of two up to each range, and the range. `ranges` are positive.
+SearchResult ascend(const std::vector<int64_t>& ranges, const TileScore& score);
+
+// What the exhaustive search asks; lower cost is better.
+struct TileCost {
+  // Infinite: the tile does not fit.
+  std::function<double(const Tile&)> of;
+  // Not above the cost of any tile that is at least `low` and at most `high`, index by index.
+  std::function<double(const Tile& low, const Tile& high)> bound;
+  // True only if neither the tile nor a larger one fits.
+  std::function<bool(const Tile&)> hopeless;
+  // Indices whose sizes change the cost little: boxes are halved along them last. What is found
+  // does not depend on it.
+  std::vector<size_t> last = {};
+};
+
+struct Ranking {
+  // The cheapest tiles that fit, with their cost as `score`, best first: by cost, of equals the one
+  // whose first different size is larger.
+  std::vector<ScoredTile> best;
+  int64_t looked_at = 0;  // tiles whose cost was asked
+};
+
+// The `keep` >= 1 cheapest tiles of the whole space. Tiles are left out only where a bound says
+// that they cannot be among them, so that the answer is that of looking at every one.
+Ranking exhaustive(const TileSpace& space, const TileCost& cost, size_t keep = 1);
+
+}  // namespace stria::cost

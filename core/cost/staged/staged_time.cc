@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/cost/staged/staged_time.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "stria/base/text.h"
+#include "stria/cost/block/part_choice.h"
+#include "stria/cost/block/unit_operation.h"
+#include "stria/hwmodel/bus_ways.h"
+
+namespace stria::cost {
+namespace {
+
+// Of a transfer that runs beside something else.
+constexpr double kHidden = 0.01;
+constexpr double kNone = std::numeric_limits<double>::infinity();
+
+// Smaller of two rates, of which 0 is no limit.
+double narrower(double a, double b) { return a > 0 && b > 0 ? std::min(a, b) : std::max(a, b); }
+
+// From one memory to the other over each instance of the transfer unit that has a way.
+struct FoundWay {
+  StagedRates::Way way;
+  std::set<size_t> buses;
+  int64_t movers = 0;
+};
+
+// Bytes in a cycle of transfers over all of these ways at once, each a set of buses: fair shares
+// (C6), by filling all ways alike; a bus that is full stops those over it. `widths`: by bus.
+double fair_sum(std::vector<std::set<size_t>> ways, std::map<size_t, double> widths) {
+  double sum = 0, level = 0;
+  while (!ways.empty()) {
+    std::map<size_t, double> users;
+    for (const std::set<size_t>& way : ways)
+      for (size_t bus : way) ++users[bus];
+    double step = kNone;
+    for (const auto& [bus, count] : users) step = std::min(step, widths[bus] / count);
+    level += step;
+    std::set<size_t> full;
+    for (const auto& [bus, count] : users)
+      if (widths[bus] / count == step)
+        full.insert(bus);
+      else
+        widths[bus] -= step * count;
+    sum += level * static_cast<double>(std::erase_if(ways, [&](const std::set<size_t>& way) {
+             return std::any_of(way.begin(), way.end(),
+                                [&](size_t bus) { return full.count(bus) > 0; });
+           }));
+  }
+  return sum;
+}
+
+Result<FoundWay> find_way(const HardwareModel& model, const TransferUnit& unit,
+                          const MemoryUnit& from, const MemoryUnit& to) {
+  const auto cycles = [&](double own, double clock) { return own / model.unit_cycles(clock); };
+  FoundWay out;
+  std::vector<std::set<size_t>> ways;  // of the instances
+  std::map<size_t, double> widths;
+  double latencies = 0, rates = 0;
+  Status why;
+  const BusMap map(model);
+  const BusReach reach(map, UnitInstance{from.name});
+  for (const int64_t i : instances_on_buses(model, unit.name)) {
+    Result<TransferWay> way = transfer_way(map, reach, {unit.name, i}, UnitInstance{to.name});
+    if (!way.ok()) {
+      // Without a way at all an instance is of no use; any other mistake is the model's.
+      if (way.status().code() != StatusCode::not_found) return way.status();
+      if (why.ok()) why = way.status();
+      continue;
+    }
+    std::vector<size_t> buses = std::move(way->in);
+    buses.insert(buses.end(), way->out.begin(), way->out.end());
+    double narrowest = kNone;
+    for (size_t position : buses) {
+      const Bus& bus = model.buses[position];
+      const double width = bus.bytes_per_cycle * model.unit_cycles(bus.clock_mhz);
+      latencies += cycles(bus.latency_cycles, bus.clock_mhz);
+      narrowest = std::min(narrowest, width);
+      widths[position] = width;
+    }
+    out.buses.insert(buses.begin(), buses.end());
+    ways.emplace_back(buses.begin(), buses.end());
+    rates += narrowest;
+    ++out.movers;
+  }
+  if (out.movers == 0) return why;
+  // Transfers are spread over the instances: where their ways differ, the mean of them counts.
+  const auto movers = static_cast<double>(out.movers);
+  out.way.latency = cycles(from.latency_cycles, from.clock_mhz) +
+                    cycles(unit.latency_cycles, unit.clock_mhz) + latencies / movers;
+  out.way.bytes = rates / movers;
+  out.way.together = fair_sum(std::move(ways), std::move(widths));
+  return out;
+}
+
+}  // namespace
+
+Result<StagedRates> staged_rates(const HardwareModel& model, const StagedUnits& units) {
+  StagedRates out;
+  out.unit = model.find_executor(units.unit);
+  const MemoryUnit *near = model.find_memory(units.near), *far = model.find_memory(units.far);
+  const TransferUnit* transfer = model.find_transfer(units.transfer);
+  if (!out.unit) return not_found("the hardware model has no execution unit '{}'", units.unit);
+  for (const auto& [unit, name] : {std::pair(near, units.near), std::pair(far, units.far)})
+    if (!unit) return not_found("the hardware model has no memory unit '{}'", name);
+  if (!transfer) return not_found("the hardware model has no transfer unit '{}'", units.transfer);
+  out.unit_cycle = 1 / model.unit_cycles(out.unit->clock_mhz);
+  out.depth = model.origins().count(fmt::format("/exec_units/{}/pipeline_depth", units.unit)) > 0
+                  ? std::max<int64_t>(1, out.unit->pipeline_depth)
+                  : 2;
+  out.spread = units.spread;
+  out.instances = static_cast<double>(std::max<int64_t>(1, out.unit->count));
+  STRIA_ASSIGN(const FoundWay in, find_way(model, *transfer, *far, *near));
+  STRIA_ASSIGN(const FoundWay back, find_way(model, *transfer, *near, *far));
+  out.in = in.way;
+  out.out = back.way;
+  out.movers = static_cast<double>(std::min(in.movers, back.movers));
+  out.in_turns =
+      transfer->half_duplex || std::any_of(in.buses.begin(), in.buses.end(),
+                                           [&](size_t bus) { return back.buses.count(bus) > 0; });
+  out.line_bytes = far->line_bytes;
+  const double far_cycle = model.unit_cycles(far->clock_mhz),
+               near_cycle = model.unit_cycles(near->clock_mhz);
+  // Banks give a width of their own; a port is not wider.
+  const double width = static_cast<double>(near->banks * near->bank_bytes) * near_cycle;
+  out.read_port = narrower(width, near->read_bytes_per_cycle * near_cycle);
+  out.write_port = narrower(width, near->write_bytes_per_cycle * near_cycle);
+  out.one_port = width > 0 && near->read_bytes_per_cycle <= 0 && near->write_bytes_per_cycle <= 0;
+  out.in.bytes =
+      narrower(narrower(out.in.bytes, far->read_bytes_per_cycle * far_cycle), out.write_port);
+  out.out.bytes =
+      narrower(narrower(out.out.bytes, far->write_bytes_per_cycle * far_cycle), out.read_port);
+  out.in.together = narrower(out.in.together, far->read_bytes_per_cycle * far_cycle);
+  out.out.together = narrower(out.out.together, far->write_bytes_per_cycle * far_cycle);
+  out.port_banks = near->banks;
+  out.port_bank_bytes = near->bank_bytes;
+  out.banks = units.banks;
+  out.bank_bytes = units.bank_bytes > 0 ? units.bank_bytes : near->size_bytes;
+  return out;
+}
+
+StagedKernel::StagedKernel(const stripe::Block& block, std::vector<int64_t> tensor_bytes,
+                           const StagedRates& rates)
+    : probe_(block),
+      tiled_(tiled_block(block)),
+      tensor_bytes_(std::move(tensor_bytes)),
+      rates_(&rates) {
+  for (const TiledBlock::Index& index : tiled_.indices)
+    for (size_t i = 0; i < block.idxs.size(); ++i)
+      if (block.idxs[i].name == index.name) at_.push_back(i);
+  for (const TiledView& view : tiled_.views) {
+    if (!view.writes() || !outputs_.empty()) continue;
+    std::vector<std::pair<int64_t, size_t>> by_stride;
+    for (size_t i = 0; i < tiled_.indices.size(); ++i) {
+      int64_t stride = 0;
+      for (const TiledDim& dim : view.dims)
+        for (const TiledDim::Term& term : dim.terms)
+          if (term.index == i) stride += term.coefficient * dim.stride;
+      if (stride > 0) by_stride.emplace_back(-stride, i);
+    }
+    std::sort(by_stride.begin(), by_stride.end());
+    for (const auto& [stride, i] : by_stride) outputs_.push_back(i);
+  }
+}
+
+Result<StagedKernel> StagedKernel::make(const stripe::Block& block,
+                                        std::vector<int64_t> tensor_bytes,
+                                        const StagedRates& rates) {
+  StagedKernel out(block, std::move(tensor_bytes), rates);
+  BlockWork work = work_of(block);
+  if (const auto& array = rates.unit->systolic) {
+    // The array's every element at work in every cycle.
+    for (const Product& product : work.products)
+      out.least_operation_ += product.batch * product.m * product.n * product.k /
+                              static_cast<double>(array->rows * array->columns);
+    work.products.clear();
+  }
+  STRIA_ASSIGN(const double rest, operation_cycles(*rates.unit, work));
+  out.least_operation_ += rest;
+  const std::vector<Move> whole = out.moves();
+  out.near_banks_ = out.places(whole, std::vector<bool>(whole.size(), false), 1);
+  if (!out.near_banks_.empty() && !rates.spread) out.near_ = out.all_near(out.tiled_.ranges());
+  return out;
+}
+
+void StagedKernel::set(const Tile& tile) const {
+  for (size_t i = 0; i < tile.size(); ++i) probe_.idxs[at_[i]].range = tile[i];
+}
+
+double StagedKernel::lines(const Footprint& footprint) const {
+  if (rates_->line_bytes <= 0) return footprint.bytes;
+  const auto line = static_cast<double>(rates_->line_bytes);
+  return footprint.runs() * std::ceil(footprint.run_bytes / line) * line;
+}
+
+// `strides` null: as they are in the whole tensor.
+double StagedKernel::conflicts(const stripe::Refinement& ref,
+                               const std::vector<int64_t>* strides) const {
+  if (rates_->port_banks <= 1) return 1;
+  return bank_conflicts(strides ? inner_stride_bytes(probe_, ref.into, *strides)
+                                : inner_stride_bytes(probe_, ref.into),
+                        rates_->port_banks, rates_->port_bank_bytes);
+}
+
+// Of the probe's points.
+std::vector<StagedKernel::Move> StagedKernel::moves() const {
+  std::vector<Move> out;
+  for (const stripe::Refinement& ref : probe_.refs) {
+    if (ref.dir == stripe::RefDir::none) continue;
+    const Footprint footprint = footprint_of(probe_, ref);
+    Move& move = out.emplace_back();
+    move.bytes = lines(footprint);
+    move.held = footprint.bytes;
+    move.whole = static_cast<double>(tensor_bytes_[out.size() - 1]);
+    move.reads = ref.dir != stripe::RefDir::out;
+    move.writes = ref.dir != stripe::RefDir::in;
+    // Near, a tile lies packed.
+    move.strides.resize(ref.access.size());
+    int64_t stride = 1;
+    for (size_t d = ref.access.size(); d > 0; --d) {
+      move.strides[d - 1] = stride;
+      int64_t extent = std::max<int64_t>(ref.shape.dims[d - 1].size, 1);
+      for (const stripe::Index& index : probe_.idxs)
+        extent += std::abs(ref.access[d - 1].coefficient(index.name)) * (index.range - 1);
+      stride *= extent;
+    }
+  }
+  return out;
+}
+
+// The largest first, each into the bank with room that has the fewest: by view, or nothing if there
+// is no room.
+std::vector<size_t> StagedKernel::places(const std::vector<Move>& moves,
+                                         const std::vector<bool>& in_parts, int64_t under_way,
+                                         Missing* missing) const {
+  const auto need = [&](size_t v) {
+    return in_parts[v] ? moves[v].held * static_cast<double>(under_way) : moves[v].whole;
+  };
+  std::vector<size_t> order(moves.size()), out(moves.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return need(a) > need(b); });
+  std::vector<double> left(static_cast<size_t>(rates_->banks),
+                           static_cast<double>(rates_->bank_bytes));
+  std::vector<size_t> crowd(left.size());
+  for (size_t v : order) {
+    size_t best = left.size();
+    for (size_t bank = 0; bank < left.size(); ++bank)
+      if (left[bank] >= need(v) && (best == left.size() || crowd[bank] < crowd[best])) best = bank;
+    if (best == left.size()) {
+      if (missing)
+        *missing = {tiled_.views[v].name, need(v), *std::max_element(left.begin(), left.end())};
+      return {};
+    }
+    left[best] -= need(v);
+    ++crowd[best];
+    out[v] = best;
+  }
+  return out;
+}
+
+std::optional<StagedKernel::Missing> StagedKernel::missing(const Tile& tile) const {
+  if (!near_banks_.empty()) return std::nullopt;
+  set(tile);
+  const std::vector<Move> parts = moves();
+  std::vector<bool> in_parts;
+  for (const Move& move : parts) in_parts.push_back(!(move.reads && move.writes));
+  Missing out;
+  if (!places(parts, in_parts, 1, &out).empty()) return std::nullopt;
+  return out;
+}
+
+bool StagedKernel::fits(const std::vector<Move>& moves, const std::vector<bool>& in_parts,
+                        int64_t under_way) const {
+  return !places(moves, in_parts, under_way).empty();
+}
+
+// Cycles of the busiest port for one tile: operands, and what transfers bring and take meanwhile.
+double StagedKernel::ports(const std::vector<Move>& moves, const std::vector<size_t>& banks,
+                           const std::vector<bool>& transferred) const {
+  std::vector<double> reads(static_cast<size_t>(rates_->banks)), writes(reads.size());
+  for (size_t v = 0; v < moves.size(); ++v) {
+    const Move& move = moves[v];
+    const double moved = transferred[v] ? move.held : 0;
+    reads[banks[v]] += (move.reads ? move.operand : 0) + (move.writes ? moved : 0);
+    writes[banks[v]] += (move.writes ? move.operand : 0) + (move.reads ? moved : 0);
+  }
+  double out = 0;
+  for (size_t bank = 0; bank < reads.size(); ++bank) {
+    const double read = rates_->read_port > 0 ? reads[bank] / rates_->read_port : 0,
+                 write = rates_->write_port > 0 ? writes[bank] / rates_->write_port : 0;
+    out = std::max(out, rates_->one_port ? read + write : std::max(read, write));
+  }
+  return out;
+}
+
+// Of those views that come in, or go back, one after the other on each instance.
+double StagedKernel::transfers(const std::vector<Move>& moves, const std::vector<bool>& which,
+                               bool writes, bool whole) const {
+  const StagedRates::Way& way = writes ? rates_->out : rates_->in;
+  double one_by_one = 0, longest = 0, bytes = 0;
+  for (size_t v = 0; v < moves.size(); ++v) {
+    if (!which[v] || !(writes ? moves[v].writes : moves[v].reads)) continue;
+    const double moved = whole ? moves[v].whole : moves[v].bytes;
+    const double takes = way.latency + (way.bytes > 0 ? std::ceil(moved / way.bytes) : 0);
+    one_by_one += takes;
+    longest = std::max(longest, takes);
+    bytes += moved;
+  }
+  return std::max(
+      {one_by_one / rates_->movers, longest, way.together > 0 ? bytes / way.together : 0});
+}
+
+StagedKernel::Operation StagedKernel::operation(const Tile& tile, std::vector<Move>& moves,
+                                                const std::vector<bool>& in_parts,
+                                                const std::vector<size_t>& banks) const {
+  double parts = 1, rounds = 1;
+  if (rates_->spread) {
+    std::vector<int64_t> ranges;
+    for (size_t i : outputs_) ranges.push_back(tile[i]);
+    const auto instances = static_cast<int64_t>(rates_->instances);
+    const PartChoice cut = choose_parts(ranges, instances, 1, true);
+    Tile part = tile;
+    for (size_t n = 0; n < outputs_.size(); ++n) part[outputs_[n]] = cut.tiles[n];
+    set(part);
+    parts = static_cast<double>(cut.parts);
+    rounds = static_cast<double>(ceil_div(cut.parts, instances));
+  }
+  size_t v = 0;
+  for (const stripe::Refinement& ref : probe_.refs) {
+    if (ref.dir == stripe::RefDir::none) continue;
+    Move& move = moves[v];
+    move.operand = parts * footprint_of(probe_, ref).bytes *
+                   conflicts(ref, in_parts[v] ? &move.strides : nullptr);
+    ++v;
+  }
+  const Result<double> cycles = operation_cycles(*rates_->unit, work_of(probe_));
+  const double port = ports(moves, banks, std::vector<bool>(moves.size(), false));
+  const double overhead = rates_->unit->overhead_cycles * rates_->unit_cycle;
+  const double computes = std::ceil(cycles.value() - 1e-9) * rates_->unit_cycle;
+  Operation out;
+  out.parts = parts;
+  out.part_takes = overhead + computes;
+  for (const Move& move : moves) out.part_bytes += move.operand / parts;
+  out.takes = rounds * overhead + std::max(rounds * computes, port);
+  // Tiles of fewer parts than instances run whole beside each other, others fill them up.
+  const double beside = std::floor(rates_->instances / parts);
+  out.busy = !rates_->spread
+                 ? out.takes / rates_->instances
+                 : std::max(beside >= 1 ? (overhead + computes) / beside
+                                        : parts * (overhead + computes) / rates_->instances,
+                            port);
+  return out;
+}
+
+// Parts run in rounds, as many at once as there are instances, while the next tile is brought. No
+// one has less of the port than it wants without all having the same.
+void StagedKernel::share_port(const Operation& operation, StagedTime& time) const {
+  const double port = rates_->read_port, wants = operation.part_bytes / operation.part_takes,
+               transfer = narrower(rates_->in.bytes, port);
+  double brings = time.bring, takes = 0, beside = 0;
+  for (double left = operation.parts; left > 0; left -= rates_->instances) {
+    const double parts = std::min(left, rates_->instances);
+    const double moved = brings > 0 ? transfer : 0, even = port / (parts + (moved > 0 ? 1 : 0));
+    double part = wants, other = moved;
+    if (parts * wants + moved > port) {
+      if (wants <= even)
+        other = port - parts * wants;
+      else if (moved <= even)
+        part = (port - moved) / parts;
+      else
+        part = other = even;
+    }
+    const double round = operation.part_takes * (wants > 0 ? wants / part : 1);
+    takes += round;
+    if (moved > 0) {
+      const double here = std::min(round, brings * transfer / other);
+      beside += here;
+      brings -= here * other / transfer;
+      if (brings < 1e-6) brings = 0;
+    }
+  }
+  time.bring = beside + brings;
+  time.operation = std::max(time.operation, takes);
+}
+
+// One operation for each tile, one after the other.
+StagedTime StagedKernel::all_near(const Tile& tile) const {
+  StagedTime out;
+  set(tile);
+  std::vector<Move> parts = moves();
+  const std::vector<bool> once(parts.size(), true);
+  out.under_way = 1;
+  out.tiles = tiles_of(tiled_, tile);
+  out.whole = transfers(parts, once, false, true) + transfers(parts, once, true, true);
+  out.operation = out.period =
+      operation(tile, parts, std::vector<bool>(parts.size(), false), near_banks_).takes;
+  out.cycles = out.cost = out.whole + out.tiles * out.operation;
+  return out;
+}
+
+StagedTime StagedKernel::time(const Tile& tile) const {
+  if (!near_banks_.empty()) return rates_->spread ? all_near(tile) : near_;
+  StagedTime out;
+  set(tile);
+  std::vector<Move> parts = moves();
+  out.tiles = tiles_of(tiled_, tile);
+  out.cycles = out.cost = kNone;
+  if (out.tiles < 2) return out;
+  std::vector<size_t> by_size(parts.size());
+  std::iota(by_size.begin(), by_size.end(), size_t{0});
+  std::stable_sort(by_size.begin(), by_size.end(),
+                   [&](size_t a, size_t b) { return parts[a].whole > parts[b].whole; });
+  std::vector<bool> in_parts(parts.size(), false);
+  auto room = static_cast<int64_t>(std::min(out.tiles, static_cast<double>(rates_->depth)));
+  bool fit = false;
+  for (size_t v : by_size) {
+    if (parts[v].reads && parts[v].writes) continue;
+    in_parts[v] = true;
+    fit = fits(parts, in_parts, room);
+    if (fit) break;
+  }
+  while (!fit && room > 1) fit = fits(parts, in_parts, --room);
+  if (!fit) return out;
+  out.under_way = room;
+  std::vector<bool> once;
+  for (size_t v = 0; v < parts.size(); ++v) {
+    once.push_back(!in_parts[v]);
+    if (in_parts[v]) out.in_parts.push_back(v);
+  }
+  out.whole = transfers(parts, once, false, true) + transfers(parts, once, true, true);
+  const std::vector<size_t> banks = places(parts, in_parts, room);
+  const Operation operation = this->operation(tile, parts, in_parts, banks);
+  out.operation = operation.takes;
+  out.bring = transfers(parts, in_parts, false, false);
+  out.take_away = transfers(parts, in_parts, true, false);
+  if (rates_->spread && rates_->one_port && rates_->banks == 1) share_port(operation, out);
+  const double one = out.bring + out.operation + out.take_away;
+  out.period =
+      std::max({operation.busy,
+                rates_->in_turns ? out.bring + out.take_away : std::max(out.bring, out.take_away),
+                ports(parts, banks, in_parts), one / static_cast<double>(room)});
+  out.cycles = out.whole + one + (out.tiles - 1) * out.period;
+  out.cost = out.cycles + kHidden * out.tiles * (out.bring + out.take_away);
+  return out;
+}
+
+double StagedKernel::bound(const Tile& low, const Tile& high) const {
+  if (!near_banks_.empty() && !rates_->spread) return near_.cycles;
+  // So that rounding, here and in the time, never makes a bound too high.
+  constexpr double kRounding = 1 - 1e-9;
+  const double operation =
+      (least_operation_ + tiles_of(tiled_, high) * rates_->unit->overhead_cycles) *
+      rates_->unit_cycle / rates_->instances;
+  double points = 1, in = 0, back = 0;
+  for (const TiledBlock::Index& index : tiled_.indices) points *= static_cast<double>(index.range);
+  for (size_t v = 0; v < tiled_.views.size(); ++v) {
+    const TiledView& view = tiled_.views[v];
+    const double bytes = std::min(static_cast<double>(tensor_bytes_[v]),
+                                  points * least_elements_of_point(view, low, high) *
+                                      static_cast<double>(view.element_bytes));
+    if (view.reads()) in += bytes;
+    if (view.writes()) back += bytes;
+  }
+  in = rates_->in.together > 0 ? in / rates_->in.together : 0;
+  back = rates_->out.together > 0 ? back / rates_->out.together : 0;
+  return std::max({operation, in, back}) * kRounding;
+}
+
+std::string to_string(const StagedTime& time) {
+  if (time.tiles < 2) return "one tile is all of it";
+  if (time.under_way == 0) return "there is no room for it";
+  return fmt::format(
+      "tiles={:.0f} under_way={} operation={:.0f} bring={:.0f} take_away={:.0f} whole={:.0f} "
+      "period={:.0f} cycles={:.0f}",
+      time.tiles, time.under_way, time.operation, time.bring, time.take_away, time.whole,
+      time.period, time.cycles);
+}
+
+}  // namespace stria::cost

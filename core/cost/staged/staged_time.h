@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a machine takes for a kernel whose tiles are brought near, worked on and taken away: a
+// transfer unit moves what a tile reads from far memory and what it writes back, the kernel's unit
+// works on it meanwhile, and as many tiles are under way as the unit has (pipeline_depth) and the
+// near memory has room for. In cycles of the model's clock:
+//
+// clang-format off: a table
+//
+//   operation    overhead, and the longer of
+//                  operations / rate (of a systolic array: fill, steps and drain) and
+//                  the operands' bytes over the ports of near memory
+//   bring,       of each tensor latency + bytes / bytes per cycle; one after the other on an
+//   take away    instance of the transfer unit, and together not faster than the buses
+//   period       the longest of
+//                  operation / instances (of those that share a tile: over the whole tiles that
+//                  run beside each other),
+//                  bring, take away (their sum if one instance does both, or one bus carries both),
+//                  the busiest port, and
+//                  bring + operation + take away over the tiles under way
+//                (where instances share a tile and reads and writes one port: operation and bring
+//                as they are beside each other, each part and the transfer with a fair share, C6)
+//   all          whole tensors, bring + operation + take away, and a period for each further tile
+//
+// clang-format on
+//
+// Tensors come whole and once where all of them fit; the largest come tile by tile, one after the
+// other, until the rest has room. Then a kernel is one operation if none does and tiles are not cut
+// further. Source: the rules C1 to C9 of docs/semantics.md, with the tiles in step; the staging is
+// that of the pass `schedule`. What a simulation of all tiles finds is this or a little more.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stria/base/status.h"
+#include "stria/cost/block/block_work.h"
+#include "stria/cost/block/tiled_block.h"
+#include "stria/cost/search/tile_space.h"
+#include "stria/hwmodel/hardware_model.h"
+#include "stria/stripe/block.h"
+
+namespace stria::cost {
+
+// Who takes part: units of the model by name.
+struct StagedUnits {
+  std::string unit;      // execution unit
+  std::string near;      // memory that tiles lie in
+  std::string far;       // memory that tensors come from
+  std::string transfer;  // transfer unit between the two
+  bool spread = false;   // parts of a tile run on all instances of `unit`, else a tile runs on one
+  int64_t banks = 1;     // instances of `near` that tensors are spread over
+  int64_t bank_bytes = 0;  // of each; 0 = what an instance has
+};
+
+// In cycles of the model's clock.
+struct StagedRates {
+  const ExecutionUnit* unit = nullptr;  // borrowed from the model
+  double unit_cycle = 1;                // a cycle of the unit
+  double instances = 1;                 // of it
+  int64_t depth = 1;                    // tiles that it has under way; 2 if the model does not say
+  bool spread = false;                  // that share a tile, by even parts of what it writes
+  struct Way {
+    double latency = 0;   // of one transfer; the mean of the instances, where their ways differ
+    double bytes = 0;     // of one transfer in a cycle, so too; 0 = no limit
+    double together = 0;  // of all instances' transfers at once
+  };
+  Way in, out;
+  double movers = 1;       // instances that have a way
+  bool in_turns = false;   // one instance, or one bus, moves in one direction at a time
+  int64_t line_bytes = 0;  // far memory moves whole lines of so many; 0 = bytes
+  double read_port = 0,
+         write_port = 0;  // bytes of an instance of near memory in a cycle; 0 = no limit
+  bool one_port = false;  // that reads and writes share
+  int64_t port_banks = 0, port_bank_bytes = 0;  // of an instance
+  int64_t banks = 1, bank_bytes = 0;
+};
+// not_found, naming what it is: a unit, or a bus between two of them; out_of_range: a bus that
+// carries nothing.
+Result<StagedRates> staged_rates(const HardwareModel& model, const StagedUnits& units);
+
+struct StagedTime {
+  double tiles = 1;
+  int64_t under_way = 0;         // at once
+  std::vector<size_t> in_parts;  // positions of the views that come tile by tile
+  double operation = 0, bring = 0, take_away = 0, whole = 0;
+  double period = 0;
+  double cycles = 0;  // all; infinite: there is no room
+  // The cycles, and a hundredth of those that transfers of tiles take: of tiles that take about as
+  // long that one is the cheapest which moves the least, and so takes the least energy.
+  double cost = 0;
+};
+
+class StagedKernel {
+ public:
+  // `tensor_bytes`: of the whole tensor that each view (refinement that is no allocation) is of.
+  // Keeps a copy of the block; `rates` is borrowed. For one thread. unsupported: the unit has no
+  // rate for what the block does.
+  static Result<StagedKernel> make(const stripe::Block& block, std::vector<int64_t> tensor_bytes,
+                                   const StagedRates& rates);
+
+  // A size for each index of `tiled_block(block)`.
+  StagedTime time(const Tile& tile) const;
+  // A tensor that finds no bank with so many bytes left, where all that come tile by tile do so and
+  // one tile is under way; nullopt: there is room.
+  struct Missing {
+    std::string view;
+    double bytes = 0, left = 0;  // of it, and of the bank that has most
+  };
+  std::optional<Missing> missing(const Tile& tile) const;
+  // Not above the cycles of any tile that is at least `low` and at most `high`, index by index.
+  double bound(const Tile& low, const Tile& high) const;
+
+ private:
+  struct Move {
+    double bytes = 0;              // that move: whole lines
+    double held = 0;               // near
+    std::vector<int64_t> strides;  // of the tile near, elements
+    double operand = 0;  // over the port while the unit works, with elements that wait for one bank
+    double whole = 0;    // of the whole tensor
+    bool reads = false, writes = false;
+  };
+  // Of the unit, for one tile.
+  struct Operation {
+    double takes = 0;  // from its start to its end
+    double busy = 0;   // of all instances together, as if parts of tiles filled them
+    double parts = 1;  // of the tile, each
+    double part_takes = 0, part_bytes = 0;  // alone, and over the ports meanwhile
+  };
+
+  StagedKernel(const stripe::Block& block, std::vector<int64_t> tensor_bytes,
+               const StagedRates& rates);
+  void set(const Tile& tile) const;
+  double lines(const Footprint& footprint) const;
+  double conflicts(const stripe::Refinement& ref, const std::vector<int64_t>* strides) const;
+  std::vector<Move> moves() const;
+  std::vector<size_t> places(const std::vector<Move>& moves, const std::vector<bool>& in_parts,
+                             int64_t under_way, Missing* missing = nullptr) const;
+  bool fits(const std::vector<Move>& moves, const std::vector<bool>& in_parts,
+            int64_t under_way) const;
+  double ports(const std::vector<Move>& moves, const std::vector<size_t>& banks,
+               const std::vector<bool>& transferred) const;
+  double transfers(const std::vector<Move>& moves, const std::vector<bool>& which, bool writes,
+                   bool whole) const;
+  // Sets the operands of `moves`; leaves the probe a part of the tile.
+  Operation operation(const Tile& tile, std::vector<Move>& moves, const std::vector<bool>& in_parts,
+                      const std::vector<size_t>& banks) const;
+  // Operation and bring of `time` as they are beside each other over one port.
+  void share_port(const Operation& operation, StagedTime& time) const;
+  StagedTime all_near(const Tile& tile) const;
+
+  mutable stripe::Block probe_;  // with the ranges of the tile that is looked at
+  TiledBlock tiled_;
+  std::vector<size_t> at_;       // of each tiled index, its position in the block
+  std::vector<size_t> outputs_;  // tiled indices of what is written, by falling stride there
+  std::vector<int64_t> tensor_bytes_;
+  const StagedRates* rates_;
+  double least_operation_ = 0;      // of all points, in the unit's cycles without overhead
+  std::vector<size_t> near_banks_;  // where all tensors fit together, by view; else empty
+  StagedTime near_;                 // with these, whatever the tile is, unless it is spread
+};
+
+// "[x:8, co:64]…": the terms in one line.
+std::string to_string(const StagedTime& time);
+
+}  // namespace stria::cost

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/cost/workgroup/group_copies.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "stria/cost/workgroup/group_work.h"
+#include "stria/cost/workgroup/staged_elements.h"
+
+namespace stria::cost::group {
+namespace {
+
+double round_of_vector(const CopyRows& rows) {
+  return rows.across ? kTurned * static_cast<double>(rows.vector) / kVector : kStraight;
+}
+
+// Is what is staged none of the rows along this index of the tensor?
+bool are_turned(const TiledBlock& block, const TiledView& view, size_t along, const Tile& tile) {
+  return block.indices[along].reduction &&
+         std::any_of(view.dims.begin(), view.dims.end(), [&](const TiledDim& dim) {
+           return moves_with_outputs(block, dim, tile);
+         });
+}
+
+// Of a tile's rows: in vectors if each begins at a multiple of one and consists of them.
+CopyRows rows_of_tile(const TiledBlock& block, const TiledView& view, const Tile& tile) {
+  CopyRows out;
+  const int64_t vector = vector_of(view);
+  const std::optional<size_t> along = row_index(view);
+  if (!along || tile[*along] % vector != 0 ||
+      static_cast<int64_t>(staged_extent(view.dims[0], tile)) % vector != 0)
+    return out;
+  out.vector = vector;
+  out.across = are_turned(block, view, *along, tile);
+  return out;
+}
+
+}  // namespace
+
+Copies::Copies(const TiledBlock& block, const Tile& tile, const GroupRates& rates) {
+  for (const TiledView& view : block.views) {
+    if (!is_staged(view)) continue;
+    Copy& copy = copies_.emplace_back();
+    copy.rows = rows_of_tile(block, view, tile);
+    const int64_t elements = std::max<int64_t>(1, rates.line_bytes / view.element_bytes);
+    std::array<CopySide, kMostDims> sides;
+    size_t count = 0;
+    for (size_t d = 0; d < view.dims.size(); ++d) {
+      const auto size = static_cast<int64_t>(staged_extent(view.dims[d], tile));
+      if (size <= 1) continue;
+      const CopySide side{size, view.dims[d].stride * staged_step(view.dims[d], tile)};
+      if (count == kMostDims) {
+        sides[count - 1].range = saturating_product(sides[count - 1].range, size);
+        continue;
+      }
+      size_t at = count++;
+      for (; at > 0 && takes_lanes_before(side, sides[at - 1], elements); --at)
+        sides[at] = sides[at - 1];
+      sides[at] = side;
+      // The row is the first dimension.
+      if (at <= copy.rows.index && d > 0) ++copy.rows.index;
+    }
+    copy.dims = count;
+    for (size_t d = 0; d < count; ++d) copy.sizes[d] = sides[d].range;
+  }
+}
+
+double Copies::instructions(int64_t threads) const {
+  double out = 0;
+  for (const Copy& copy : copies_) {
+    const CopyRounds of = copy_rounds({copy.sizes.data(), copy.dims}, copy.rows, threads);
+    out += of.rounds * (of.in_vectors ? round_of_vector(copy.rows) : kSingle);
+  }
+  return out;
+}
+
+double least_copying(const TiledBlock& block, const TiledView& view, const Tile& low) {
+  const std::optional<size_t> along = row_index(view);
+  if (!along) return kSingle;
+  CopyRows rows;
+  rows.vector = vector_of(view);
+  rows.across = are_turned(block, view, *along, low);
+  return std::min(round_of_vector(rows) / static_cast<double>(rows.vector), kSingle);
+}
+
+}  // namespace stria::cost::group

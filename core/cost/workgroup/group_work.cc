@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/cost/workgroup/group_work.h"
+
+#include <array>
+
+#include "stria/cost/block/memory_use.h"
+#include "stria/cost/workgroup/group_plan.h"
+#include "stria/cost/workgroup/output_rows.h"
+#include "stria/cost/workgroup/staged_elements.h"
+
+namespace stria::cost::group {
+namespace {
+
+// Of local memory: what lanes share begins at multiples of it.
+constexpr double kSharedBytes = 64;
+// Instructions for a part's sum that is stored and added.
+constexpr double kSummed = 10.3;
+// Cycles of a group alone for a round of adding them up, barrier included.
+constexpr double kPartsStep = 20;
+// Parts' sums that a lane adds up at once.
+constexpr double kPartsAtOnce = 16;
+// Bytes of registers of a lane besides its sums.
+constexpr int64_t kOtherRegisters = 200;
+
+// Lanes are powers of two: of other sizes some pause, for up to a quarter of the next power of two.
+double held_of(int64_t size) {
+  const int64_t quarter = std::max<int64_t>(1, power_of_two_above(size) / 4);
+  return static_cast<double>(ceil_div(size, quarter) * quarter);
+}
+
+int64_t registers_of(double sums, double staged) {
+  return static_cast<int64_t>(4 * (sums + 2 * std::sqrt(sums) + staged)) + kOtherRegisters;
+}
+
+// Accesses of a lane for a block of so many sums, one side of it in pieces of `first` elements that
+// one access brings, the other in pieces of `second`: of two views, each moved by one side. The
+// sides are those that have the fewest elements, as sum_lanes.h has it, and of equal ones those of
+// vectors that lie along its first index.
+constexpr double loads_of_sides(double sums, double first, double second) {
+  const double pieces = std::max(1.0, sums / (first * second));
+  double fewest = kNone, out = 0;
+  for (double side = 1; side <= pieces; side *= 2) {
+    const double elements = first * side + second * pieces / side;
+    if (elements >= fewest) break;
+    fewest = elements;
+    out = side + pieces / side;
+  }
+  return out;
+}
+
+// Of a pair of views, by how many of them are read in vectors and by sums.
+struct Loads {
+  using Table = std::array<std::array<double, kMostSums + 1>, 3>;
+  Table exact = {}, least = {};  // `least`: of so many sums or more
+};
+constexpr Loads make_loads() {
+  Loads out;
+  for (size_t vectors = 0; vectors < out.exact.size(); ++vectors) {
+    double least = kNone;
+    for (size_t sums = kMostSums; sums > 0; --sums) {
+      // Lanes take vectors along a side only where they hold so many sums.
+      const auto held = static_cast<double>(sums);
+      const double first = vectors > 0 && held >= kVector ? kVector : 1;
+      const double second = vectors > 1 && held >= kVector * kVector ? kVector : 1;
+      const double loads = loads_of_sides(held, first, second);
+      least = std::min(least, loads);
+      out.exact[vectors][sums] = loads;
+      out.least[vectors][sums] = least;
+    }
+  }
+  return out;
+}
+constexpr Loads kLoads = make_loads();
+
+double of_views(const Loads::Table& loads, double sums, const Staged& staged) {
+  const auto vectors = static_cast<size_t>(std::min(staged.vectors, 2.0));
+  return staged.views / 2 * loads[vectors][static_cast<size_t>(sums)];
+}
+
+bool is_in_vectors(const TiledBlock& block, const TiledView& view, const Tile& tile) {
+  return rows_of(block, view) == Rows::outputs &&
+         tile[*row_index(view)] % static_cast<int64_t>(kVector) == 0;
+}
+
+// What one operand takes, in rows of what the tile's outputs move along.
+double row_bytes(const TiledBlock& block, const TiledView& view, const Tile& tile,
+                 const GroupRates& rates) {
+  const auto by_output = [&](size_t d) { return moves_with_outputs(block, view.dims[d], tile); };
+  const int64_t elements = lay_out_rows(
+      view.dims.size(),
+      [&](size_t d) { return static_cast<int64_t>(staged_extent(view.dims[d], tile)); }, by_output,
+      {vector_of(view), rates.bank_bytes / view.element_bytes}, [](size_t, int64_t) {});
+  return static_cast<double>(elements) * static_cast<double>(view.element_bytes);
+}
+
+bool are_constrained(const TiledBlock& block, size_t a, size_t b) {
+  return std::any_of(block.constraints.begin(), block.constraints.end(), [&](const auto& each) {
+    const auto names = [&](size_t index) {
+      return std::any_of(each.terms.begin(), each.terms.end(),
+                         [&](const auto& term) { return term.first == index; });
+    };
+    return names(a) && names(b);
+  });
+}
+
+// Visits the dimensions of windows at whose borders groups have conditions: visit(output,
+// reduction, share), indices of the block and how many of the groups are at one, at most 1.
+template <typename Visit>
+void for_each_border(const TiledBlock& block, const Tile& tile, const Visit& visit) {
+  if (block.constraints.empty()) return;
+  for (const TiledView& view : block.views) {
+    if (!is_staged(view)) continue;
+    for (const TiledDim& dim : view.dims) {
+      if (dim.terms.size() != 2) continue;
+      size_t output = dim.terms[0].index, reduction = dim.terms[1].index;
+      if (block.indices[output].reduction) std::swap(output, reduction);
+      if (block.indices[output].reduction || !block.indices[reduction].reduction ||
+          tile[output] == 1 || !are_constrained(block, output, reduction))
+        continue;
+      const auto groups = static_cast<double>(ceil_div(block.indices[output].range, tile[output]));
+      visit(output, reduction, std::min(1.0, 2 / groups));
+    }
+  }
+}
+
+double conditions_at(double share) { return 1 + (kBorderWork - 1) * share; }
+
+// One loop over a reduction can have the bounds of its window: what further windows leave out is
+// asked for each output.
+void add_borders(const TiledBlock& block, const Tile& tile, Counts& counts) {
+  bool bounded = false;
+  for_each_border(block, tile, [&](size_t, size_t reduction, double share) {
+    if (tile[reduction] > 1 && !bounded) {
+      bounded = true;
+      counts.waits += kBorderWait * share;
+    } else {
+      counts.conditions *= conditions_at(share);
+    }
+  });
+}
+
+double in_shared(double bytes) { return std::ceil(bytes / kSharedBytes) * kSharedBytes; }
+
+}  // namespace
+
+double Counts::of_part(int64_t parts) const {
+  return reductions / static_cast<double>(longest) * static_cast<double>(ceil_div(longest, parts));
+}
+
+Counts counts_of(const TiledBlock& block, const Tile& tile) {
+  Counts out;
+  for (size_t i = 0; i < tile.size(); ++i) {
+    const TiledBlock::Index& index = block.indices[i];
+    const auto count = static_cast<double>(ceil_div(index.range, tile[i]));
+    (index.reduction ? out.reductions : out.outputs) *= static_cast<double>(tile[i]);
+    if (!index.reduction) out.held *= held_of(tile[i]);
+    (index.reduction ? out.steps : out.groups) *= count;
+    if (index.reduction)
+      out.longest = std::max(out.longest, tile[i]);
+    else if (tile[i] != power_of_two_above(tile[i]))
+      out.waits = kPartedWait;
+  }
+  add_borders(block, tile, out);
+  return out;
+}
+
+bool moves_with_outputs(const TiledBlock& block, const TiledDim& dim, const Tile& tile) {
+  return std::any_of(dim.terms.begin(), dim.terms.end(), [&](const TiledDim::Term& term) {
+    return !block.indices[term.index].reduction && tile[term.index] > 1;
+  });
+}
+
+double least_conditions(const TiledBlock& block, const Tile& low, const Tile& high) {
+  double all = 1, most = 1;
+  for_each_border(block, low, [&](size_t, size_t reduction, double share) {
+    all *= conditions_at(share);
+    if (high[reduction] > 1) most = std::max(most, conditions_at(share));
+  });
+  return all / most;
+}
+
+std::optional<size_t> row_index(const TiledView& view) {
+  if (view.dims.empty() || view.dims[0].stride != 1) return std::nullopt;
+  const int64_t vector = vector_of(view);
+  std::optional<size_t> out;
+  for (const TiledDim::Term& term : view.dims[0].terms) {
+    if (term.coefficient % vector == 0) continue;
+    if (term.coefficient != 1 || out) return std::nullopt;
+    out = term.index;
+  }
+  for (size_t d = 1; d < view.dims.size(); ++d)
+    if (view.dims[d].stride % vector != 0) return std::nullopt;
+  return out;
+}
+
+Rows rows_of(const TiledBlock& block, const TiledView& view) {
+  const std::optional<size_t> along = row_index(view);
+  if (!along) return Rows::none;
+  return block.indices[*along].reduction ? Rows::reductions : Rows::outputs;
+}
+
+namespace {
+
+// May lanes read vectors of it along an output where it is staged?
+bool is_read_in_vectors(const TiledBlock& block, const TiledView& view, const Tile& tile) {
+  const auto moves = [&](const TiledDim::Term& term) { return tile[term.index] > 1; };
+  for (const TiledDim& dim : view.dims)
+    for (const TiledDim::Term& term : dim.terms)
+      if (moves(term) && !block.indices[term.index].reduction)
+        return std::count_if(dim.terms.begin(), dim.terms.end(), moves) == 1 &&
+               term.coefficient == staged_step(dim, tile) &&
+               tile[term.index] % static_cast<int64_t>(kVector) == 0;
+  return false;
+}
+
+// Lines of main memory in which the rows' pieces lie.
+double lines_of_rows(const TiledView& view, const Tile& tile) {
+  const auto bytes = static_cast<double>(view.element_bytes);
+  double row = 1, pieces = 1;
+  bool in_row = true;
+  for (const TiledDim& dim : view.dims) {
+    // What is left out between pieces does not part them within a line.
+    const int64_t step = staged_step(dim, tile);
+    in_row = in_row && static_cast<double>(dim.stride) == row &&
+             (step == 1 || static_cast<double>(step) * row * bytes <= kLookedUpBytes);
+    if (in_row)
+      row *= extent(dim, tile);
+    else
+      pieces *= staged_extent(dim, tile);
+  }
+  return pieces * std::ceil(row * bytes / kLookedUpBytes);
+}
+
+// The least of tiles from `low` to `high`: what may lie in one row does.
+double least_lines_of_rows(const TiledView& view, const Tile& low, const Tile& high) {
+  double longest = 1, row = 1, pieces = 1;
+  for (const TiledDim& dim : view.dims) {
+    (static_cast<double>(dim.stride) <= longest ? row : pieces) *= staged_extent(dim, low);
+    longest *= extent(dim, high);
+  }
+  return pieces * std::ceil(row * static_cast<double>(view.element_bytes) / kLookedUpBytes);
+}
+
+}  // namespace
+
+Staged staged_by(const TiledBlock& block, const Tile& tile, const GroupRates& rates) {
+  Staged out;
+  for (const TiledView& view : block.views) {
+    if (!is_staged(view)) continue;
+    const double elements = staged_elements(view, tile);
+    out.elements += elements;
+    out.vectors += is_read_in_vectors(block, view, tile);
+    out.lines += lines_of_rows(view, tile);
+    out.local_bytes += in_shared(row_bytes(block, view, tile, rates));
+    out.least_bytes += elements * static_cast<double>(view.element_bytes);
+    out.views += 1;
+  }
+  return out;
+}
+
+double least_lines(const TiledBlock& block, const Tile& low, const Tile& high) {
+  double out = 0;
+  for (const TiledView& view : block.views)
+    if (is_staged(view)) out += least_lines_of_rows(view, low, high);
+  return out;
+}
+
+double far_bytes_of(const TiledBlock& block, const Tile& tile, const GroupRates& rates) {
+  double out = 0;
+  for (const TiledView& view : block.views)
+    if (is_staged(view))
+      out += lines_of(view, tile, rates.line_bytes, staged_extent) *
+             static_cast<double>(rates.line_bytes);
+  return out;
+}
+
+double loads_of(double sums, const Staged& staged) { return of_views(kLoads.exact, sums, staged); }
+double least_loads_of(double sums, const Staged& staged) {
+  return of_views(kLoads.least, sums, staged);
+}
+
+Lanes lanes_of(double outputs, double conditions, const Staged& staged, LoadsOf loads,
+               int64_t threads, const GroupRates& rates) {
+  Lanes out;
+  out.lanes = static_cast<double>(threads);
+  out.sums = std::ceil(outputs / out.lanes);
+  const int64_t registers = registers_of(out.sums, staged.elements / out.lanes);
+  if (out.sums > kMostSums || registers > rates.lane_registers) return out;
+  out.point = (out.sums + kLoad * loads(out.sums, staged)) * conditions;
+  out.warps = std::ceil(out.lanes / rates.multiply_adds);
+  out.fit =
+      std::min({std::floor(static_cast<double>(rates.registers) /
+                           (out.lanes * static_cast<double>(registers))),
+                std::floor(static_cast<double>(rates.most_lanes) / out.lanes), kMostGroupsBeside});
+  return out;
+}
+
+double alone_cycles(const Lanes& of, double reductions, double copying, double waits,
+                    const GroupRates& rates) {
+  return rates.far_latency + reductions * (rates.local_latency + waits + of.point * of.warps) +
+         copying * of.warps;
+}
+double issue_cycles(const Lanes& of, double reductions, double copying, const GroupRates& rates) {
+  return of.lanes * (reductions * of.point + kStep + copying) / rates.multiply_adds;
+}
+
+Fetched fetched_by(const TiledBlock& block, const Tile& tile, double outputs, double sums) {
+  const bool vectors =
+      std::fmod(sums, kVector) == 0 &&
+      std::any_of(block.views.begin(), block.views.end(), [&](const TiledView& view) {
+        return is_staged(view) && is_in_vectors(block, view, tile);
+      });
+  const double steps = vectors ? sums / kVector : sums;
+  Fetched out;
+  for (const TiledView& view : block.views) {
+    if (!is_staged(view)) continue;
+    double still = 1;  // outputs that use the same of its elements
+    for (const size_t i : view.still)
+      if (!block.indices[i].reduction) still *= static_cast<double>(tile[i]);
+    if (vectors && is_in_vectors(block, view, tile)) {
+      const double fetched = std::max(1.0, steps / still);
+      const auto row = static_cast<double>(tile[*row_index(view)] * view.element_bytes);
+      out.vectors += fetched;
+      // What lies between a lane's vectors is its neighbours'.
+      out.looked_up += fetched * std::max(1.0, kLookedUpBytes * fetched / row);
+    } else {
+      out.elements += std::min(steps, outputs / still);
+    }
+  }
+  return out;
+}
+
+PartsEnd parts_end(const TiledBlock& block, double outputs, int64_t parts, double apart,
+                   const GroupRates& rates) {
+  PartsEnd out;
+  if (parts == 1) return out;
+  double sum_bytes = 4;
+  for (const TiledView& view : block.views)
+    if (view.writes()) sum_bytes = static_cast<double>(view.sum_bytes);
+  for (double left = static_cast<double>(parts); left > 1; left = std::ceil(left / kPartsAtOnce)) {
+    out.alone += kPartsStep;
+    out.issue += kSummed * outputs * left / rates.multiply_adds;
+    out.bytes += in_shared((outputs * left + apart * (left - 1)) * sum_bytes);
+    apart = 0;
+  }
+  out.bytes += in_shared(outputs * sum_bytes);
+  return out;
+}
+
+Rounds rounds_of(double groups, double fit, const GroupRates& rates) {
+  const double at_once = rates.units * fit, full = std::floor(groups / at_once);
+  return {full, std::ceil((groups - full * at_once) / rates.units)};
+}
+
+}  // namespace stria::cost::group

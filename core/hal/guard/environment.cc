@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/hal/guard/environment.h"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stria::hal {
+namespace {
+
+constexpr std::array<std::string_view, 7> kHarmless = {"LANG",    "LANGUAGE", "TERM",    "TZ",
+                                                       "COLUMNS", "LINES",    "NO_COLOR"};
+
+bool is_harmless(std::string_view name) {
+  return name.substr(0, 3) == "LC_" ||
+         std::find(kHarmless.begin(), kHarmless.end(), name) != kHarmless.end();
+}
+
+std::string home_of_effective_user() {
+  std::array<char, 1 << 14> text{};
+  passwd entry{};
+  passwd* found = nullptr;
+  if (::getpwuid_r(::geteuid(), &entry, text.data(), text.size(), &found) != 0 || !found ||
+      !found->pw_dir)
+    return "/";
+  return found->pw_dir;
+}
+
+}  // namespace
+
+void restrict_environment(bool elevated) {
+  if (!elevated) return;
+  std::vector<std::string> kept;
+  for (char** variable = environ; variable && *variable; ++variable) {
+    const std::string_view text = *variable;
+    if (is_harmless(text.substr(0, text.find('=')))) kept.emplace_back(text);
+  }
+  // Cleared as a whole: a name may stand there twice, or without a value.
+  ::clearenv();
+  for (const std::string& text : kept) {
+    const size_t equals = text.find('=');
+    if (equals != std::string::npos)
+      ::setenv(text.substr(0, equals).c_str(), text.c_str() + equals + 1, 0);
+  }
+  ::setenv("PATH", "/usr/bin:/bin", 1);
+  ::setenv("HOME", home_of_effective_user().c_str(), 1);
+}
+
+}  // namespace stria::hal

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/overlap/pipeline.h"
+
+#include <algorithm>
+
+#include "stria/cost/workgroup/group_plan.h"
+#include "stria/rewrite/kernel_memo.h"
+#include "stria/rewrite/kernel_probe.h"
+#include "stria/rewrite/located_unit.h"
+#include "stria/rewrite/statement_list.h"
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::RefDir;
+using stripe::Refinement;
+using stripe::Statement;
+
+bool is_barrier(const Statement& stmt) {
+  return stmt.special() && stmt.special()->name == "barrier";
+}
+
+// What becomes of a loop.
+struct LoopFate {
+  std::vector<size_t> path;  // positions from the kernel to it
+  std::string reason;        // why it stays as it is; "": it does not
+  int64_t depth = 0;
+  bool drops_barrier = false;  // the one at its end
+};
+
+void drop_last(Block& block) {
+  std::vector<bool> stays(block.stmts.size(), true);
+  stays.back() = false;
+  erase_statements(block, stays);
+}
+
+// Works on a kernel of its own; the fates say what it did, in order.
+class LoopPipeliner {
+ public:
+  LoopPipeliner(const Block& kernel, KernelProbe& probe, const PipelineLoopOptions& options,
+                const HardwareModel& model)
+      : kernel_(kernel), probe_(probe), options_(options), model_(model) {
+    asked_.pipelines = asked_.barriers = true;
+  }
+
+  std::vector<LoopFate> fates() {
+    visit(kernel_, "", {});
+    return std::move(fates_);
+  }
+
+ private:
+  // `unit`: of the location around the block.
+  void visit(Block& block, std::string unit, const std::vector<size_t>& path) {
+    if (!block.location.empty()) unit = block.location.path.back().name;
+    if (&block != &kernel_ && block.tags.has_all(options_.reqs)) {
+      LoopFate fate{path, "", 0, false};
+      fate.reason = tag(block, unit, fate);
+      fates_.push_back(std::move(fate));
+      return;
+    }
+    for (size_t i = 0; i < block.stmts.size(); ++i)
+      if (Block* inner = block.stmts[i].block()) {
+        std::vector<size_t> at = path;
+        at.push_back(i);
+        visit(*inner, unit, at);
+      }
+  }
+
+  std::string tag(Block& block, const std::string& unit, LoopFate& fate) {
+    if (block.tags.has("pipeline")) return "it is #pipeline already";
+    const int64_t limit = probe_.pipeline_depth(unit);
+    const int64_t depth = options_.depth > 0 ? options_.depth : limit > 0 ? limit : 2;
+    if (depth < 2) return fmt::format("{} works on one point at a time", unit);
+    if (limit > 0 && depth > limit)
+      return fmt::format("{} has no more than {} points under way", unit, limit);
+    int64_t points = 1;
+    for (const stripe::Index& index : block.idxs)
+      points = cost::saturating_product(points, index.range);
+    if (points < 2) return "it has one point";
+    int64_t bytes = 0;
+    bool allocates = false;
+    for (const Refinement& ref : block.refs) {
+      if (ref.dir != RefDir::none) continue;
+      allocates = true;
+      if (!ref.location.empty() && ref.location.path.back().name == options_.memory)
+        bytes += ref.shape.span_bytes();
+    }
+    if (!allocates) return "it has no allocations of its own";
+    const MemoryUnit* memory = model_.find_memory(options_.memory);
+    bytes = cost::saturating_product(bytes, std::min(depth, points));
+    if (memory && memory->size_bytes > 0 && bytes > memory->size_bytes)
+      return fmt::format("{} copies take {} bytes, {} holds {}", std::min(depth, points), bytes,
+                         options_.memory, memory->size_bytes);
+    const std::optional<size_t> before = probe_.undecided(kernel_, asked_);
+    if (!before) return "its kernel alone is not legal";
+    const Block plain = block;
+    block.tags.set("pipeline", depth);
+    if (!stands(*before)) {
+      block = plain;
+      return "its points need what others write";
+    }
+    fate.depth = depth;
+    if (!block.stmts.empty() && is_barrier(block.stmts.back())) {
+      const Block with_barrier = block;
+      drop_last(block);
+      fate.drops_barrier = stands(*before);
+      if (!fate.drops_barrier) block = with_barrier;
+    }
+    return "";
+  }
+
+  bool stands(size_t undecided) {
+    const std::optional<size_t> now = probe_.undecided(kernel_, asked_);
+    return now && *now <= undecided;
+  }
+
+  Block kernel_;
+  KernelProbe& probe_;
+  const PipelineLoopOptions& options_;
+  const HardwareModel& model_;
+  stripe::AccessRules asked_ = stripe::AccessRules::none();  // what such a loop can break
+  std::vector<LoopFate> fates_;
+};
+
+void apply(const LoopFate& fate, Block& kernel, PassContext& context) {
+  Block* loop = &kernel;
+  for (size_t position : fate.path) loop = loop->stmts[position].block();
+  context.matched();
+  if (!fate.reason.empty())
+    return context.skipped(fmt::format("{}: {}", kernel.name, loop->name), fate.reason);
+  loop->tags.set("pipeline", fate.depth);
+  context.count("loops_pipelined");
+  if (fate.drops_barrier) {
+    drop_last(*loop);
+    context.count("barriers_removed");
+  }
+  context.changed();
+}
+
+}  // namespace
+
+void describe(PipelineLoopOptions& options, OptionFields& fields) {
+  fields.tags("reqs", options.reqs, "tags that a loop inside a kernel must have");
+  fields.add("depth", options.depth,
+             "points under way at once; 0 = the pipeline_depth of the unit around it, or 2",
+             {0, 1024});
+  fields.unit("memory", options.memory,
+             "memory unit that has to hold all copies; \"\" = not checked", WhenEmpty::none);
+}
+
+Status pipeline(stripe::Program& program, const PipelineLoopOptions& options,
+                PassContext& context) {
+  STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::hold, "/memory", options.memory));
+  KernelMemo<std::vector<LoopFate>> memo;
+  for (Block* section : {program.prologue(), program.main()}) {
+    if (!section) continue;
+    STRIA_ASSIGN(KernelProbe probe, KernelProbe::of(program, *section, context.model()));
+    for (Statement& stmt : section->stmts)
+      if (Block* kernel = stmt.block())
+        for (const LoopFate& fate : memo.of(probe.form(*kernel), [&] {
+               return LoopPipeliner(*kernel, probe, options, context.model()).fates();
+             }))
+          apply(fate, *kernel, context);
+  }
+  return Status();
+}
+
+}  // namespace stria::passes

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/parallel/barrier.h"
+
+#include <algorithm>
+
+#include "stria/rewrite/kernel_memo.h"
+#include "stria/rewrite/kernel_probe.h"
+#include "stria/rewrite/statement_list.h"
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::Statement;
+
+bool is_barrier(const Statement& stmt) {
+  return stmt.special() && stmt.special()->name == "barrier";
+}
+
+// The positions on the way from the kernel to a statement.
+using Path = std::vector<size_t>;
+
+void find_barriers(const Block& block, const Path& path, std::vector<Path>& barriers) {
+  for (size_t i = 0; i < block.stmts.size(); ++i) {
+    Path at = path;
+    at.push_back(i);
+    if (is_barrier(block.stmts[i])) barriers.push_back(at);
+    if (const Block* inner = block.stmts[i].block()) find_barriers(*inner, at, barriers);
+  }
+}
+
+void remove(Block& kernel, const Path& barrier) {
+  Block* block = &kernel;
+  for (size_t level = 0; level + 1 < barrier.size(); ++level)
+    block = block->stmts[barrier[level]].block();
+  std::vector<bool> stays(block->stmts.size(), true);
+  stays[barrier.back()] = false;
+  erase_statements(*block, stays);
+}
+
+// Where the path leads once the statement at `gone` is no more.
+void close_gap(Path& path, const Path& gone) {
+  const size_t last = gone.size() - 1;
+  if (path.size() <= last || !std::equal(gone.begin(), gone.end() - 1, path.begin())) return;
+  if (path[last] > gone[last]) --path[last];
+}
+
+// What a kernel's barriers are good for.
+struct Barriers {
+  bool legal = false;  // the kernel is, alone
+  size_t count = 0;
+  std::vector<Path> needless;  // to be removed one after the other: where each is by then
+};
+
+Barriers judge(Block kernel, KernelProbe& probe) {
+  // Nothing else can change with a barrier.
+  stripe::AccessRules asked = stripe::AccessRules::none();
+  asked.barriers = true;
+  std::vector<Path> barriers;
+  find_barriers(kernel, {}, barriers);
+  Barriers out;
+  out.count = barriers.size();
+  if (barriers.empty()) return out;
+  std::stable_sort(barriers.begin(), barriers.end(),
+                   [](const Path& a, const Path& b) { return a.size() > b.size(); });
+  const std::optional<size_t> before = probe.undecided(kernel, asked);
+  if (!before) return out;
+  out.legal = true;
+  for (size_t i = 0; i < barriers.size(); ++i) {
+    Block fewer = kernel;
+    remove(fewer, barriers[i]);
+    const std::optional<size_t> after = probe.undecided(fewer, asked);
+    if (!after || *after > *before) continue;
+    kernel = std::move(fewer);
+    out.needless.push_back(barriers[i]);
+    for (size_t j = i + 1; j < barriers.size(); ++j) close_gap(barriers[j], barriers[i]);
+  }
+  return out;
+}
+
+}  // namespace
+
+void describe(BarrierOptions& options, OptionFields& fields) {
+  fields.tags("reqs", options.reqs, "tags that a kernel must have");
+}
+
+Status barrier(stripe::Program& program, const BarrierOptions& options, PassContext& context) {
+  KernelMemo<Barriers> memo;
+  for (Block* section : {program.prologue(), program.main()}) {
+    if (!section) continue;
+    STRIA_ASSIGN(KernelProbe probe, KernelProbe::of(program, *section, context.model()));
+    for (Statement& stmt : section->stmts) {
+      Block* kernel = stmt.block();
+      if (!kernel || !kernel->tags.has_all(options.reqs)) continue;
+      context.matched();
+      const Barriers& found =
+          memo.of(probe.form(*kernel), [&] { return judge(*kernel, probe); });
+      if (found.count == 0) continue;
+      if (!found.legal) {
+        context.skipped(kernel->name, "alone it is not legal");
+        continue;
+      }
+      for (const Path& path : found.needless) remove(*kernel, path);
+      const size_t gone = found.needless.size();
+      context.note(fmt::format("{}: {} of {} barriers are needed", kernel->name,
+                               found.count - gone, found.count));
+      if (gone == 0) continue;
+      context.count("barriers_removed", static_cast<int64_t>(gone));
+      context.changed();
+    }
+  }
+  return Status();
+}
+
+}  // namespace stria::passes

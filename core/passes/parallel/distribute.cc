@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/parallel/distribute.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+
+#include "stria/cost/workgroup/group_plan.h"
+#include "stria/pass/select_blocks.h"
+#include "stria/rewrite/in_order.h"
+#include "stria/rewrite/index_role.h"
+#include "stria/rewrite/located_unit.h"
+#include "stria/rewrite/split_block.h"
+#include "stria/rewrite/statement_list.h"
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::Index;
+using stripe::RefDir;
+using stripe::Refinement;
+using stripe::Statement;
+
+// --- blocks of one point
+// -------------------------------------------------------------------------------------------------
+
+// The view of a block inside that adds to `sum`, if that is all which is done with it; else null.
+Refinement* only_adder(Block& block, const Refinement& sum) {
+  Refinement* adder = nullptr;
+  for (Statement& stmt : block.stmts)
+    for (Refinement& ref : stmt.block()->refs) {
+      if (ref.dir == RefDir::none || ref.from != sum.into) continue;
+      if (adder || ref.agg != sum.agg || ref.dir == RefDir::in) return nullptr;
+      adder = &ref;
+    }
+  return adder;
+}
+
+// May the statements of `inner` stand in the block around it? It is one point of whole views, and
+// where a sum begins can be said inside.
+bool is_mere_wrapper(Block& inner) {
+  if (!inner.constraints.empty() || runs_in_its_own_way(inner) || inner.stmts.empty()) return false;
+  for (const Index& index : inner.idxs)
+    if (index.range != 1 || index.affine) return false;
+  for (const Statement& stmt : inner.stmts)
+    if (!stmt.block() || !stmt.deps.empty()) return false;
+  for (const Refinement& ref : inner.refs) {
+    if (ref.dir == RefDir::none) continue;
+    if (!ref.tags.empty()) return false;
+    for (const Affine& form : ref.access)
+      if (!(form == Affine())) return false;
+    if (ref.agg && !only_adder(inner, ref)) return false;
+  }
+  return true;
+}
+
+// Writes wrappers' statements into the block; from the inside out.
+void write_in_wrappers(Block& block) {
+  std::vector<Statement> stmts;
+  bool changed = false;
+  for (Statement& stmt : block.stmts) {
+    Block* inner = stmt.block();
+    if (inner) write_in_wrappers(*inner);
+    if (!inner || !is_mere_wrapper(*inner)) {
+      stmts.push_back(std::move(stmt));
+      continue;
+    }
+    changed = true;
+    std::map<std::string, Affine> values;
+    for (const Index& index : inner->idxs) values[index.name] = Affine();
+    substitute_indices(*inner, values);
+    std::map<std::string, std::string> outside;
+    for (Refinement& ref : inner->refs) {
+      if (ref.agg && ref.dir == RefDir::out) only_adder(*inner, ref)->dir = RefDir::out;
+      outside[ref.into] = ref.from;
+      if (ref.dir != RefDir::none) continue;
+      const std::string name = block.fresh_name(ref.into);
+      outside[ref.into] = name;
+      ref.into = name;
+      block.refs.push_back(std::move(ref));
+    }
+    for (Statement& one : inner->stmts) {
+      for (Refinement& ref : one.block()->refs)
+        if (ref.dir != RefDir::none) ref.from = outside.at(ref.from);
+      stmts.push_back(std::move(one));
+    }
+  }
+  block.stmts = std::move(stmts);
+  if (changed) run_in_order(block);
+}
+
+// Are elements anywhere inside chosen by scalars, or used by specials?
+bool chooses_elements(const Block& block) {
+  return std::any_of(block.stmts.begin(), block.stmts.end(), [](const Statement& stmt) {
+    if (const auto* load = std::get_if<stripe::Load>(&stmt.op)) return !load->at.empty();
+    if (const auto* store = std::get_if<stripe::Store>(&stmt.op)) return !store->at.empty();
+    return stmt.special() || (stmt.block() && chooses_elements(*stmt.block()));
+  });
+}
+
+// --- the choice
+// -------------------------------------------------------------------------------------------------
+
+double points_of(const Block& block) {
+  double points = 1;
+  for (const Index& index : block.idxs) points *= static_cast<double>(index.range);
+  double inside = 1;
+  for (const Statement& stmt : block.stmts)
+    if (stmt.block()) inside = std::max(inside, points_of(*stmt.block()));
+  return points * inside;
+}
+
+class Distributor {
+ public:
+  Distributor(Block& block, const DistributeOptions& options, PassContext& context)
+      : block_(block), options_(options), context_(context) {}
+
+  // "" or why the block stays as it is.
+  std::string run(const TensorNames& around) {
+    if (std::string reason = why_not(around); !reason.empty()) return reason;
+    start_indices_at_zero(block_);
+    if (const int64_t lanes = lanes_alone(); lanes > 0) {
+      if (lanes == options_.threads) return "each point has all lanes";
+      context_.note(fmt::format("{}: {} lanes for each point", block_.name, lanes));
+      context_.count("blocks_of_fewer_lanes");
+      block_.tags.set("threads", lanes);
+      return "";
+    }
+    const Index* index = choose_index();
+    if (!index) return "it has no index of several outputs";
+    const int64_t count = points_together(*index);
+    if (count < 2) return "a point is work enough, or there would be too few groups";
+    context_.note(fmt::format("{}: {} points of '{}' together", block_.name, count, index->name));
+    context_.count("blocks_distributed");
+    cut(index->name, count);
+    return "";
+  }
+
+ private:
+  std::string why_not(const TensorNames& around) const {
+    if (runs_in_its_own_way(block_)) return "its points have their places already";
+    for (const Statement& stmt : block_.stmts) {
+      const Block* inner = stmt.block();
+      if (!inner) return "it holds statements that are no blocks";
+      if (runs_in_its_own_way(*inner)) return "a block inside has its place already";
+      if (chooses_elements(*inner)) return "a scalar chooses elements inside, or a special does";
+    }
+    for (const Refinement& ref : block_.refs)
+      if (ref.dir == RefDir::none && ref.swizzle) return "what it keeps inside is swizzled";
+    return why_points_do_not_commute(block_, around);
+  }
+
+  // That with the smallest stride in what is written.
+  const Index* choose_index() const {
+    const Index* best = nullptr;
+    int64_t best_stride = 0;
+    for (const IndexRole& role : index_roles(block_)) {
+      const Index& index = *block_.find_index(role.name);
+      const bool bound = std::any_of(block_.constraints.begin(), block_.constraints.end(),
+                                     [&](const Affine& form) { return form.uses(role.name); });
+      if (role.kind != IndexKind::output || index.affine || bound) continue;
+      if (best && role.output_stride >= best_stride) continue;
+      best = &index;
+      best_stride = role.output_stride;
+    }
+    return best;
+  }
+
+  double groups() const {
+    double groups = 1;
+    for (const Index& own : block_.idxs) groups *= static_cast<double>(own.range);
+    return groups;
+  }
+
+  double largest_statement() const {
+    double largest = 1;
+    for (const Statement& stmt : block_.stmts) largest = std::max(largest, points_of(*stmt.block()));
+    return largest;
+  }
+
+  double wanted_groups() const {
+    const ExecutionUnit* unit = context_.model().find_executor(options_.unit);
+    return static_cast<double>((unit ? std::max<int64_t>(unit->count, 1) : 1) *
+                               options_.groups_per_unit);
+  }
+
+  // Of the group of one point whose statements wait for each other; 0: it is for several points, or
+  // has all lanes.
+  int64_t lanes_alone() const {
+    if (options_.lane_points == 0 || block_.tags.has("threads")) return 0;
+    const auto least = static_cast<double>(std::min(options_.min_threads, options_.threads));
+    const auto is_work = [&](const Statement& stmt) {
+      return 2 * points_of(*stmt.block()) >= least * static_cast<double>(options_.lane_points);
+    };
+    if (std::count_if(block_.stmts.begin(), block_.stmts.end(), is_work) < 2) return 0;
+    // With fewer points than fill the machine each has more lanes.
+    const double busy = wanted_groups() * static_cast<double>(options_.threads) / groups();
+    const double lanes = std::ceil(
+        std::max({largest_statement() / static_cast<double>(options_.lane_points), busy, least}));
+    if (lanes >= static_cast<double>(options_.threads)) return options_.threads;
+    return std::min(static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(lanes))),
+                    options_.threads);
+  }
+
+  int64_t points_together(const Index& index) const {
+    int64_t bytes = 0;
+    for (const Refinement& ref : block_.refs)
+      if (ref.dir == RefDir::none)
+        bytes += std::min<int64_t>(ref.shape.span_bytes(), int64_t{1} << 40);
+    double together = std::min({static_cast<double>(options_.points) / largest_statement(),
+                                groups() / wanted_groups(), static_cast<double>(index.range)});
+    if (options_.max_local_bytes > 0 && bytes > 0)
+      together = std::min(together, static_cast<double>(options_.max_local_bytes / bytes));
+    return together < 2 ? 1
+                        : static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(together)));
+  }
+
+  // --- the change
+  // -----------------------------------------------------------------------------------------------
+
+  // How the index's value moves the view of the block that `name` is.
+  struct Moves {
+    std::vector<int64_t> steps, shifts;  // by dimension
+    bool widened = false;                // an allocation: the index has a dimension of its own
+    int64_t stride = 0;                  // of that
+  };
+
+  void cut(const std::string& name, int64_t count) {
+    Index& index = *block_.find_index(name);
+    const int64_t range = index.range;
+    index.range = ceil_div(range, count);
+    std::map<std::string, Moves> moves;
+    for (Refinement& ref : block_.refs) moves[ref.into] = move(ref, name, count);
+    for (Statement& stmt : block_.stmts) loop(*stmt.block(), name, count, range, moves);
+  }
+
+  static Moves move(Refinement& ref, const std::string& name, int64_t count) {
+    Moves out;
+    if (ref.dir == RefDir::none) {
+      out.widened = true;
+      out.stride = std::max<int64_t>(ref.shape.span_elements(), 1);
+      ref.shape.dims.insert(ref.shape.dims.begin(), Dim{count, out.stride});
+      ref.access.insert(ref.access.begin(), Affine());
+      return out;
+    }
+    for (size_t d = 0; d < ref.access.size(); ++d) {
+      const int64_t step = ref.access[d].coefficient(name);
+      const int64_t reach = step * (count - 1);
+      ref.access[d].add_term(name, step * (count - 1));
+      if (reach < 0) ref.access[d] += reach;
+      ref.shape.dims[d].size += std::abs(reach);
+      out.steps.push_back(step);
+      out.shifts.push_back(reach < 0 ? -reach : 0);
+    }
+    return out;
+  }
+
+  static void loop(Block& inner, const std::string& name, int64_t count, int64_t range,
+                   const std::map<std::string, Moves>& moves) {
+    start_indices_at_zero(inner);
+    Index own;
+    own.name = inner.fresh_name(name);
+    own.range = count;
+    const Affine at = Affine::of(own.name);
+    // What the block around brings in now counts whole parts.
+    std::map<std::string, Affine> forms;
+    for (Index& index : inner.idxs) {
+      if (!index.affine) continue;
+      const int64_t step = index.affine->coefficient(name);
+      if (step == 0) continue;
+      index.affine->add_term(name, step * (count - 1));
+      forms[index.name] = Affine::of(index.name) + at * step;
+    }
+    substitute_indices(inner, forms);
+    inner.idxs.insert(inner.idxs.begin(), own);
+    for (Refinement& ref : inner.refs) {
+      if (ref.dir == RefDir::none) continue;
+      const Moves& by = moves.at(ref.from);
+      if (by.widened) {
+        widen(ref, at, by.stride);
+        for (Statement& stmt : inner.stmts)
+          if (stmt.block()) widen_below(*stmt.block(), ref.into, by.stride);
+        continue;
+      }
+      for (size_t d = 0; d < ref.access.size(); ++d)
+        ref.access[d] += at * by.steps[d] + by.shifts[d];
+    }
+    if (range % count == 0) return;
+    const std::string outer = bring_in(inner, name);
+    inner.constraints.push_back(Affine(range - 1) - Affine::of(outer) * count - at);
+  }
+
+  static void widen(Refinement& view, const Affine& at, int64_t stride) {
+    view.access.insert(view.access.begin(), at);
+    view.shape.dims.insert(view.shape.dims.begin(), Dim{1, stride});
+  }
+
+  static void widen_below(Block& block, const std::string& name, int64_t stride) {
+    for (Refinement& ref : block.refs) {
+      if (ref.dir == RefDir::none || ref.from != name) continue;
+      widen(ref, Affine(), stride);
+      for (Statement& stmt : block.stmts)
+        if (stmt.block()) widen_below(*stmt.block(), ref.into, stride);
+    }
+  }
+
+  Block& block_;
+  const DistributeOptions& options_;
+  PassContext& context_;
+};
+
+}  // namespace
+
+void describe(DistributeOptions& options, OptionFields& fields) {
+  fields.tags("reqs", options.reqs, "tags that a block must have");
+  fields.add("points", options.points, "points of the largest statement, about", {1});
+  fields.unit("unit", options.unit, "execution unit of the model that runs one group");
+  fields.add("groups_per_unit", options.groups_per_unit, "groups left for each, at least",
+             {1, 1 << 20});
+  fields.add("max_local_bytes", options.max_local_bytes,
+             "bytes that the block keeps inside, at most; 0 = no limit");
+  fields.add(
+      "lane_points", options.lane_points,
+      "points of the largest statement for each lane: a point with two statements or more that are "
+      "work for `min_threads` lanes is a group of its own, with so few lanes; 0 = all lanes",
+      {0, 1 << 20});
+  fields.add("min_threads", options.min_threads, "lanes of such a group, at least; a power of two",
+             {1, 1 << 20});
+  fields.add("threads", options.threads, "lanes of a group, at most; a power of two", {1, 1 << 20});
+}
+
+Status distribute(stripe::Program& program, const DistributeOptions& options,
+                  PassContext& context) {
+  STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/unit", options.unit));
+  if (!std::has_single_bit(static_cast<uint64_t>(options.min_threads)))
+    return invalid_argument("/min_threads: {} is no power of two", options.min_threads);
+  if (!std::has_single_bit(static_cast<uint64_t>(options.threads)))
+    return invalid_argument("/threads: {} is no power of two", options.threads);
+  return for_each_selected_below_sections(program, options.reqs, context, [&](Block& block, const TensorNames& around) {
+    context.matched();
+    Block changed = block;
+    write_in_wrappers(changed);
+    const std::string reason = Distributor(changed, options, context).run(around);
+    if (!reason.empty()) context.skipped(block.name, reason);
+    if (!(changed == block)) context.changed();
+    block = std::move(changed);
+    return Status();
+  });
+}
+
+}  // namespace stria::passes

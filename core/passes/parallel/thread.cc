@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/parallel/thread.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "stria/pass/select_blocks.h"
+#include "stria/passes/parallel/core_parts.h"
+#include "stria/passes/parallel/thread_group.h"
+#include "stria/rewrite/index_role.h"
+#include "stria/rewrite/located_unit.h"
+#include "stria/rewrite/split_block.h"
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::Index;
+
+// A located block in another one is a block of lanes.
+bool holds_located(const Block& block) {
+  return std::any_of(block.stmts.begin(), block.stmts.end(), [](const stripe::Statement& stmt) {
+    return stmt.block() && (!stmt.block()->location.empty() || holds_located(*stmt.block()));
+  });
+}
+
+std::map<std::string, int64_t> single_points(const Block& kernel) {
+  std::map<std::string, int64_t> tile;
+  for (const IndexRole& role : index_roles(kernel))
+    if (role.kind == IndexKind::output) tile[role.name] = 1;
+  return tile;
+}
+
+// The most points that a pipeline inside has under way.
+int64_t points_under_way(const Block& block) {
+  int64_t most = block.tags.integer("pipeline").value_or(1);
+  for (const stripe::Statement& stmt : block.stmts)
+    if (const Block* inner = stmt.block()) most = std::max(most, points_under_way(*inner));
+  return most;
+}
+
+void thread_kernel(Block& kernel, const TensorNames& around, const ThreadOptions& options,
+                   PassContext& context) {
+  if (kernel.tags.has("parallel")) return context.skipped(kernel.name, "it is parallel already");
+  if (holds_located(kernel)) return context.skipped(kernel.name, "blocks inside have their units");
+  if (kernel.tags.has("vector")) return context.skipped(kernel.name, "its points are lanes");
+  if (std::string reason = why_points_do_not_commute(kernel, around); !reason.empty())
+    return context.skipped(kernel.name, reason);
+  const ExecutionUnit* unit_of_model = context.model().find_executor(options.unit);
+  if (unit_of_model && points_under_way(kernel) > std::max<int64_t>(1, unit_of_model->pipeline_depth))
+    return context.skipped(kernel.name, "it has more points under way than the unit takes");
+  if (work_of(kernel) < static_cast<double>(options.min_work))
+    return context.skipped(kernel.name, "it has too little work");
+  const std::map<std::string, int64_t> tile =
+      options.points_per_core == 0
+          ? single_points(kernel)
+          : core_parts(kernel, context.model(), {options.unit, options.points_per_core});
+  if (tile.empty()) return context.skipped(kernel.name, "it has no output index to spread");
+  // Indices that are not chosen stay inside whole. The outer block is made even if none is left
+  // inside: the inner one is one core's loop, which later passes may change without making a second
+  // kernel.
+  split_block(kernel, tile);
+  kernel.tags.set("parallel");
+  stripe::LocationUnit unit;
+  unit.name = options.unit;
+  kernel.location.path = {unit};
+  context.count("kernels_threaded");
+  context.changed();
+}
+
+Status thread_groups(stripe::Program& program, const ThreadOptions& options, PassContext& context) {
+  if (!std::has_single_bit(static_cast<uint64_t>(options.threads)))
+    return invalid_argument("/threads: {} is no power of two", options.threads);
+  if (!std::has_single_bit(static_cast<uint64_t>(options.pairs)))
+    return invalid_argument("/pairs: {} is no power of two", options.pairs);
+  STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/group", options.group));
+  STRIA_RETURN_IF_ERROR(
+      check_unit(context.model(), UnitUse::hold, "/registers", options.registers));
+  const GroupLanes lanes = {options.threads,   options.group,        options.unit,
+                            options.registers, options.access_bytes, options.run_bytes,
+                            options.pairs,     options.inner_set};
+  PlaceNames names;
+  for_each_selected_place(program, options.reqs, [&](Block& block, const stripe::Place& place) {
+    context.matched();
+    std::string reason = place.depth < 2 ? "it is no part of a kernel" : "";
+    for (const stripe::Place* at = place.parent; at; at = at->parent) {
+      if (!at->block->location.empty()) reason = "a block around has its unit";
+      if (at->block->tags.has("parallel")) reason = "a block around is parallel";
+    }
+    GroupLanes own = lanes;
+    own.threads = block.tags.integer("threads").value_or(lanes.threads);
+    if (reason.empty()) reason = thread_group(block, names, place, own, context);
+    if (!reason.empty()) {
+      context.skipped(block.name, reason);
+    } else {
+      context.count("groups_threaded");
+      context.changed();
+    }
+  });
+  return Status();
+}
+
+}  // namespace
+
+void describe(ThreadOptions& options, OptionFields& fields) {
+  fields.tags("reqs", options.reqs, "tags that a kernel must have");
+  fields.unit("unit", options.unit, "execution unit of the model; its count is the number of cores");
+  fields.add("points_per_core", options.points_per_core,
+             "parts made for each core at most; 0 = every point of the output indices is a part",
+             {0, 1 << 20});
+  fields.add("min_work", options.min_work, "statements run; a kernel with less stays on one core");
+  fields.add("threads", options.threads,
+             "lanes of a group, a power of two: what the selected blocks (not only kernels) do is "
+             "spread over them, `unit` being that of a lane; a block's tag #threads goes before it; "
+             "0 = spread kernels over the cores",
+             {0, 1 << 20});
+  fields.unit("group", options.group, "execution unit of a group, for blocks without a location");
+  fields.unit("registers", options.registers, "memory unit that each lane has of its own");
+  fields.add("access_bytes", options.access_bytes, "that neighbouring lanes should touch together",
+             {1, 1 << 20});
+  fields.add("run_bytes", options.run_bytes,
+             "in a row that one lane takes of what it holds in registers, so that it fetches vectors of "
+             "what it reads, and of rows that it copies; 0 = single elements",
+             {0, 1 << 10});
+  fields.add("pairs", options.pairs,
+             "neighbouring lanes, a power of two, that differ in the second index of what they "
+             "hold, where they fetch vectors along both: a local memory may read what a lane and "
+             "the next want once; 1 = those of the first index first",
+             {1, 32});
+  fields.set_tags("inner_set", options.inner_set, "tags of what one lane does of a block");
+}
+
+Status thread(stripe::Program& program, const ThreadOptions& options, PassContext& context) {
+  STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/unit", options.unit));
+  if (options.threads > 0) return thread_groups(program, options, context);
+  return for_each_kernel(program, options.reqs, [&](Block& kernel, const TensorNames& around) {
+    context.matched();
+    thread_kernel(kernel, around, options, context);
+    return Status();
+  });
+}
+
+}  // namespace stria::passes

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/simplify/common_subexpression.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "stria/base/text.h"
+#include "stria/pass/select_blocks.h"
+#include "stria/rewrite/statement_list.h"
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::RefDir;
+using stripe::Refinement;
+using stripe::Statement;
+
+bool commutes(const std::string& name) {
+  static const std::set<std::string> names = {"add",     "mul",         "cmp_eq",
+                                              "cmp_ne",  "bit_and",     "bit_or",
+                                              "bit_xor", "logical_and", "logical_or"};
+  return names.count(name) > 0;
+}
+
+class Sharing {
+ public:
+  Sharing(Block& block, const TensorNames& around, bool loads, PassContext& context)
+      : block_(block), names_(around.inside(block)), loads_(loads), context_(context) {}
+
+  // True if something changed.
+  bool run() {
+    first_views();
+    std::vector<bool> stays(block_.stmts.size(), true);
+    for (size_t i = 0; i < block_.stmts.size(); ++i) {
+      Statement& stmt = block_.stmts[i];
+      rename_inputs(stmt, renamed_);
+      const std::string key = key_of(stmt);
+      if (key.empty()) {
+        note_writes(stmt);
+        continue;
+      }
+      const std::vector<std::string> outputs = scalar_outputs(stmt);
+      auto [first, is_new] = known_.emplace(key, outputs);
+      if (is_new) continue;
+      for (size_t o = 0; o < outputs.size(); ++o) renamed_[outputs[o]] = first->second[o];
+      stays[i] = false;
+      context_.count("statements_shared");
+    }
+    forward_scalars(block_, renamed_);
+    erase_statements(block_, stays);
+    return !renamed_.empty();
+  }
+
+ private:
+  // Views of the same elements have one name, the first one's.
+  void first_views() {
+    for (const Refinement& ref : block_.refs) {
+      view_[ref.into] = ref.into;
+      if (ref.dir == RefDir::none) continue;
+      for (const Refinement& other : block_.refs) {
+        if (&other == &ref) break;
+        if (other.dir == RefDir::none || other.from != ref.from || other.access != ref.access ||
+            other.shape != ref.shape || other.agg != ref.agg || other.tags != ref.tags)
+          continue;
+        view_[ref.into] = view_.at(other.into);
+        break;
+      }
+    }
+  }
+
+  // Equal texts, equal values; "" for what is not shared.
+  std::string key_of(const Statement& stmt) const {
+    if (auto* s = std::get_if<stripe::Load>(&stmt.op)) {
+      if (!loads_) return "";
+      auto written = writes_.find(names_.of(s->from));
+      return fmt::format("load {}[{}] {} {}", view_.at(s->from), join(s->at, ","),
+                         written == writes_.end() ? 0 : written->second, barriers_);
+    }
+    if (auto* s = std::get_if<stripe::LoadIndex>(&stmt.op))
+      return fmt::format("index.{} {}", name_of(s->type), s->from.to_string());
+    if (auto* s = std::get_if<stripe::Constant>(&stmt.op)) {
+      int64_t bits = 0;  // tells 0.0 from -0.0
+      std::memcpy(&bits, &s->value.i, sizeof bits);
+      return fmt::format("constant.{} {}", name_of(s->value.type), bits);
+    }
+    auto* op = std::get_if<stripe::Intrinsic>(&stmt.op);
+    if (!op) return "";
+    std::vector<std::string> inputs = op->inputs;
+    if (commutes(op->name)) std::sort(inputs.begin(), inputs.end());
+    return fmt::format("{}.{} {}", op->name, name_of(op->type), join(inputs, ","));
+  }
+
+  void note_writes(const Statement& stmt) {
+    auto write = [&](const std::string& name) { ++writes_[names_.of(name)]; };
+    if (auto* s = std::get_if<stripe::Store>(&stmt.op)) write(s->into);
+    if (auto* s = stmt.special()) {
+      for (const std::string& name : s->outputs) write(name);
+      if (s->name == "barrier") ++barriers_;  // others may have written
+    }
+    if (const Block* inner = stmt.block())
+      for (const Refinement& ref : inner->refs)
+        if (ref.dir == RefDir::out || ref.dir == RefDir::inout) write(ref.from);
+  }
+
+  Block& block_;
+  const TensorNames names_;
+  const bool loads_;
+  PassContext& context_;
+  std::map<std::string, std::string> view_;  // refinement -> the first of the same elements
+  std::map<std::string, int64_t> writes_;    // allocation -> how often it has been written
+  int64_t barriers_ = 0;
+  std::map<std::string, std::vector<std::string>> known_;  // key -> scalars
+  std::map<std::string, std::string> renamed_;
+};
+
+bool share_inside(Block& block, const TensorNames& around, bool loads, PassContext& context) {
+  if (block.tags.has("stencil")) return false;  // its body says what one operation does
+  bool changed = Sharing(block, around, loads, context).run();
+  const TensorNames names = around.inside(block);
+  for (Statement& stmt : block.stmts)
+    if (Block* inner = stmt.block())
+      changed = share_inside(*inner, names, loads, context) || changed;
+  return changed;
+}
+
+}  // namespace
+
+void describe(CommonSubexpressionOptions& options, OptionFields& fields) {
+  fields.tags("reqs", options.reqs,
+             "tags of the blocks that are searched; their insides too; none = the whole program");
+  fields.add("loads", options.loads, "loads of one element that nothing writes in between as well");
+}
+
+Status common_subexpression(stripe::Program& program, const CommonSubexpressionOptions& options,
+                            PassContext& context) {
+  return for_each_selected(program, options.reqs, [&](Block& block, const TensorNames& around) {
+    context.matched();
+    if (share_inside(block, around, options.loads, context)) context.changed();
+    return Status();
+  });
+}
+
+}  // namespace stria::passes

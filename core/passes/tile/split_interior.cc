@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/tile/split_interior.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "stria/pass/select_blocks.h"
+#include "stria/rewrite/index_role.h"
+#include "stria/rewrite/split_block.h"
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::Index;
+using stripe::Statement;
+
+using Box = std::map<std::string, Interval>;
+using Forms = std::map<std::string, Affine>;
+
+// Calls visit(worst) for the constraints of the blocks inside the loop in which tests are dear;
+// `worst` >= 0, a form over the loop's indices, makes the constraint hold whatever the indices
+// inside are. A visitor that gives true removes the constraint.
+using Visit = std::function<bool(const Affine& worst)>;
+
+bool has_one(const stripe::Tags& tags, const std::vector<std::string>& names) {
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return tags.has(name); });
+}
+
+void visit_constraints(Block& block, const Forms& outer, const Box& box, int& fresh, bool dear,
+                       const std::vector<std::string>& dear_tags, const Visit& visit) {
+  for (Statement& stmt : block.stmts) {
+    Block* inner = stmt.block();
+    if (!inner) continue;
+    bool inner_dear = dear || has_one(inner->tags, dear_tags);
+    Forms forms;
+    Box inner_box =
+        box;  // of the indices between the loop and here, by names that cannot meet others
+    for (const Index& index : inner->idxs) {
+      Affine form = index.affine ? index.affine->substitute(outer) : Affine();
+      if (index.range > 1) {
+        std::string name = fmt::format("{}'{}", index.name, fresh++);
+        inner_box[name] = {0, index.range - 1};
+        form += Affine::of(name);
+      }
+      forms[index.name] = form;
+    }
+    if (inner_dear) {
+      std::erase_if(inner->constraints, [&](const Affine& constraint) {
+        Affine whole = constraint.substitute(forms);
+        Affine worst(whole.constant());
+        for (const auto& [name, coefficient] : whole.terms()) {
+          auto range = inner_box.find(name);
+          if (range == inner_box.end())
+            worst.add_term(name, coefficient);
+          else
+            worst += coefficient > 0 ? coefficient * range->second.lower
+                                     : coefficient * range->second.upper;
+        }
+        return visit(worst);
+      });
+    }
+    visit_constraints(*inner, forms, inner_box, fresh, inner_dear, dear_tags, visit);
+  }
+}
+
+// Has the index several values in one run of its block?
+bool moves(const Index& index) { return !index.affine || index.range > 1; }
+
+// Does the block's location tell its points apart by the index?
+bool is_lane(const Block& block, const Index& index) {
+  return std::any_of(block.location.path.begin(), block.location.path.end(),
+                     [&](const stripe::LocationUnit& unit) {
+                       return std::any_of(
+                           unit.units.begin(), unit.units.end(),
+                           [&](const Affine& form) { return form.uses(index.name); });
+                     });
+}
+
+void visit_constraints(Block& loop, const Box& box, const std::vector<std::string>& dear_tags,
+                       const Visit& visit) {
+  Forms own;
+  Box lanes;
+  for (const Index& index : loop.idxs) {
+    Interval range = box.at(index.name);
+    own[index.name] = range.lower == range.upper ? Affine(range.lower) : Affine::of(index.name);
+    if (is_lane(loop, index)) lanes[index.name] = range;
+  }
+  int fresh = 0;
+  visit_constraints(loop, own, lanes, fresh, dear_tags.empty(), dear_tags, visit);
+}
+
+// A part of the loop's points, and what holds there.
+struct Part {
+  Box box;                          // of the indices that are cut
+  std::vector<Affine> constraints;  // to add
+  std::vector<Affine> ensured;      // >= 0 at every point
+};
+
+class InteriorSplitter {
+ public:
+  InteriorSplitter(const SplitInteriorOptions& options, PassContext& context)
+      : options_(options), context_(context) {}
+
+  bool split_inside(Block& parent, const TensorNames& around, const Box& outer, int depth) {
+    const TensorNames names = around.inside(parent);
+    Box box = parent.index_box(outer);
+    bool ordered_by_deps = parent.tags.has("deps");
+    for (const Statement& stmt : parent.stmts)
+      ordered_by_deps = ordered_by_deps || !stmt.deps.empty();
+    bool changed = false;
+    std::vector<Statement> stmts;
+    for (Statement& stmt : parent.stmts) {
+      Block* loop = stmt.block();
+      if (!loop || loop->tags.has("unroll") || loop->tags.has("vector")) {
+        stmts.push_back(std::move(stmt));
+        continue;
+      }
+      std::vector<Block> parts;
+      if (!ordered_by_deps && loop->tags.has_all(options_.loop_reqs))
+        parts = split(parent, names, *loop, loop->index_box(box), depth == 0);
+      if (parts.empty()) {
+        changed = split_inside(*loop, names, box, depth + 1) || changed;
+        stmts.push_back(std::move(stmt));
+        continue;
+      }
+      changed = true;
+      context_.count("loops_split");
+      // The border's constraints may leave a loop further inside one that can be split.
+      for (Block& part : parts) {
+        split_inside(part, names, box, depth + 1);
+        stmts.emplace_back(std::move(part));
+      }
+    }
+    parent.stmts = std::move(stmts);
+    return changed;
+  }
+
+ private:
+  // The forms whose sign tells the inside of the loop from its border.
+  std::vector<Affine> guards(Block& loop, const Box& box, bool below_kernel) {
+    std::vector<Affine> guards;
+    visit_constraints(loop, box, options_.dear, [&](const Affine& worst) {
+      if (worst.is_constant()) return false;
+      Interval range = interval_of(worst, box);
+      if (range.lower >= 0 || range.upper < 0) return false;
+      bool own = false;
+      for (const auto& [name, coefficient] : worst.terms())
+        own = own || moves(*loop.find_index(name));
+      // An outer index's constraint is the outer loop's to split, unless that is the kernel. Lanes
+      // are split by nothing else.
+      if (!own && !below_kernel && !names_index(loop.location)) return false;
+      if (std::find(guards.begin(), guards.end(), worst) == guards.end()) guards.push_back(worst);
+      return false;
+    });
+    return guards;
+  }
+
+  // The one index of the loop that the guard hangs on, else null.
+  static const Index* single_index(const Block& loop, const Affine& guard) {
+    if (guard.terms().size() != 1) return nullptr;
+    const Index* index = loop.find_index(guard.terms()[0].first);
+    return index->affine ? nullptr : index;
+  }
+
+  // The parts in running order, or none if the loop stays whole.
+  std::vector<Block> split(const Block& parent, const TensorNames& names, Block& loop,
+                           const Box& box, bool below_kernel) {
+    std::vector<Affine> all = guards(loop, box, below_kernel);
+    if (all.empty()) return {};
+    // Parts that outer values alone tell apart: one of them runs, as it did.
+    const bool reorders = std::any_of(all.begin(), all.end(), [&](const Affine& guard) {
+      return std::any_of(guard.terms().begin(), guard.terms().end(),
+                         [&](const auto& term) { return moves(*loop.find_index(term.first)); });
+    });
+    if (std::string reason = reorders ? why_points_do_not_commute(loop, names) : "";
+        !reason.empty()) {
+      context_.skipped(loop.name, "its points do not commute: " + reason);
+      return {};
+    }
+    if (std::any_of(loop.refs.begin(), loop.refs.end(), [&](const stripe::Refinement& ref) {
+          return opens_aggregation(parent, ref);
+        })) {
+      context_.skipped(loop.name, "each part would start its aggregation again");
+      return {};
+    }
+    std::vector<Part> before, after;
+    Part inside;
+    for (const Index& index : loop.idxs) {
+      if (index.affine) continue;
+      Interval range{0, index.range - 1};
+      std::vector<Affine> ensured;
+      for (const Affine& guard : all) {
+        if (single_index(loop, guard) != &index) continue;
+        int64_t coefficient = guard.terms()[0].second;
+        if (coefficient > 0)
+          range.lower = std::max(range.lower, ceil_div(-guard.constant(), coefficient));
+        else
+          range.upper = std::min(range.upper, floor_div(guard.constant(), -coefficient));
+        ensured.push_back(guard);
+      }
+      if (ensured.empty() || range.empty()) continue;
+      cut(inside, before, index.name, {0, range.lower - 1});
+      cut(inside, after, index.name, {range.upper + 1, index.range - 1});
+      inside.box[index.name] = range;
+      inside.ensured.insert(inside.ensured.end(), ensured.begin(), ensured.end());
+    }
+    for (const Affine& guard : all) {
+      if (single_index(loop, guard)) continue;
+      Part border = inside;
+      border.constraints.push_back(Affine(-1) - guard);
+      after.push_back(border);
+      inside.constraints.push_back(guard);
+      inside.ensured.push_back(guard);
+    }
+    if (inside.ensured.empty()) return {};
+    if (static_cast<int64_t>(before.size() + 1 + after.size()) > options_.max_parts) {
+      context_.skipped(loop.name, "it would fall into too many parts");
+      return {};
+    }
+    std::vector<Block> parts;
+    for (const Part& part : before) parts.push_back(make(loop, box, part, false));
+    parts.push_back(make(loop, box, inside, true));
+    for (const Part& part : after) parts.push_back(make(loop, box, part, false));
+    return parts;
+  }
+
+  static void cut(const Part& inside, std::vector<Part>& list, const std::string& name,
+                  Interval range) {
+    if (range.empty()) return;
+    Part border = inside;
+    border.box[name] = range;
+    list.push_back(std::move(border));
+  }
+
+  Block make(const Block& loop, const Box& box, const Part& part, bool interior) {
+    Block block = loop;
+    visit_constraints(block, box, options_.dear, [&](const Affine& worst) {
+      return std::find(part.ensured.begin(), part.ensured.end(), worst) != part.ensured.end();
+    });
+    for (const std::string& tag : interior ? options_.interior_set : options_.border_set)
+      block.tags.set(tag);
+    for (const Affine& constraint : part.constraints) block.constraints.push_back(constraint);
+    Forms forms;
+    for (const auto& [name, range] : part.box) {
+      block.find_index(name)->range = range.upper - range.lower + 1;
+      if (range.lower != 0) forms[name] = Affine::of(name) + range.lower;
+    }
+    if (!forms.empty()) substitute_indices(block, forms);
+    return block;
+  }
+
+  const SplitInteriorOptions& options_;
+  PassContext& context_;
+};
+
+}  // namespace
+
+void describe(SplitInteriorOptions& options, OptionFields& fields) {
+  fields.tags("reqs", options.reqs, "tags of the kernels whose loops are split");
+  fields.tags("loop_reqs", options.loop_reqs, "tags that a loop must have to be split");
+  fields.add("max_parts", options.max_parts, "a loop that would fall into more parts is left whole",
+             {2, 1000});
+  fields.tags("dear", options.dear,
+             "tags of the blocks in which a test of each point is dear; theirs and those of blocks "
+             "inside them decide; none = of every block");
+  fields.set_tags("interior_set", options.interior_set, "tags that the part without tests gets");
+  fields.set_tags("border_set", options.border_set, "tags that the other parts get");
+}
+
+Status split_interior(stripe::Program& program, const SplitInteriorOptions& options,
+                      PassContext& context) {
+  return for_each_kernel(program, options.reqs, [&](Block& kernel, const TensorNames& around) {
+    context.matched();
+    if (InteriorSplitter(options, context).split_inside(kernel, around, {}, 0)) context.changed();
+    return Status();
+  });
+}
+
+}  // namespace stria::passes

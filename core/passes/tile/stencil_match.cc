@@ -1,0 +1,528 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/tile/stencil_match.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "stria/base/status.h"
+#include "stria/base/text.h"
+#include "stria/rewrite/index_role.h"
+#include "stria/rewrite/joining_operation.h"
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::RefDir;
+using stripe::Refinement;
+
+int64_t times(int64_t a, int64_t b) {
+  int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<int64_t>::max() : product;
+}
+
+int64_t plus(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<int64_t>::max() : sum;
+}
+
+struct Views {
+  std::vector<size_t> outs;
+  std::vector<size_t> ins;
+};
+
+Views views_of(const Block& block) {
+  Views views;
+  for (size_t r = 0; r < block.refs.size(); ++r) {
+    if (block.refs[r].dir == RefDir::in)
+      views.ins.push_back(r);
+    else if (block.refs[r].dir != RefDir::none)
+      views.outs.push_back(r);
+  }
+  return views;
+}
+
+// What of the block no stencil of the instruction does, whichever index is which; "" if nothing.
+std::string why_no_instruction(const Block& block, const StencilRules& rules, const Views& views) {
+  if (!is_leaf(block)) return "it holds blocks or a special";
+  if (views.ins.size() + views.outs.size() != block.refs.size()) return "it allocates";
+  const stripe::Intrinsic* op = joining_operation(block);
+  if (!op || op->name != "mul") return "it is no sum of products of one value of each input";
+  const DataType type = rules.out_operands[0]->type;
+  const Refinement& out = block.refs[views.outs[0]];
+  if (op->type != type)
+    return fmt::format("it multiplies in {}, the instruction in {}", name_of(op->type),
+                       name_of(type));
+  if (out.agg != stripe::Aggregation{stripe::AggOp::add, type})
+    return fmt::format("'{}' is not summed as add.{}", out.into, name_of(type));
+  return "";
+}
+
+// What fits what: of one block and one stencil.
+class Fit {
+ public:
+  Fit(const Block& block, const StencilRules& rules, bool even)
+      : block_(block), rules_(rules), even_(even), views_(views_of(block)) {
+    for (const Refinement& ref : block.refs) flat_.push_back(ref.flat_access());
+    for (const stripe::Index& index : block.idxs) {
+      std::vector<int64_t> strides;
+      for (const Affine& flat : flat_) strides.push_back(flat.coefficient(index.name));
+      strides_.push_back(std::move(strides));
+      bool constrained = false;
+      for (const Affine& form : block.constraints) constrained |= form.uses(index.name);
+      constrained_.push_back(constrained);
+    }
+    const size_t indices = vary().size();
+    virtual_ = rules.idxs.size() > indices ? rules.idxs.size() - indices : 0;
+    if (views_.ins.size() == rules.ins && views_.outs.size() == rules.outs)
+      why_not_ = rules.instruction ? why_no_instruction(block, rules, views_) : "";
+    else
+      why_not_ = fmt::format("it reads {} and writes {}, the stencil {} and {}", views_.ins.size(),
+                             views_.outs.size(), rules.ins, rules.outs);
+    inputs_commute_ = why_not_.empty() && joining_operation(block) != nullptr;
+  }
+
+  // The block's indices that a stencil may take, by position.
+  std::vector<size_t> vary() const {
+    std::vector<size_t> out;
+    for (size_t i = 0; i < block_.idxs.size(); ++i)
+      if (!block_.idxs[i].affine || block_.idxs[i].range > 1) out.push_back(i);
+    return out;
+  }
+
+  // "" or why the operand cannot be this view, whatever the indices are.
+  std::string why_not_operand(const InstructionOperand& operand, size_t ref) const {
+    const Refinement& view = block_.refs[ref];
+    if (operand.type == view.shape.type) return "";
+    return fmt::format("'{}' is {}, the operand '{}' {}", view.into, name_of(view.shape.type),
+                       operand.name, name_of(operand.type));
+  }
+
+  // "" or why the block's index cannot be this index of the stencil, whatever the operands are.
+  std::string why_not_index(const StencilRules::Index& wanted, size_t index) const {
+    const stripe::Index& own = block_.idxs[index];
+    const bool divides = wanted.size == kWholeRange || own.range % wanted.size == 0;
+    if (even_ && !divides) return fmt::format("{} is not a multiple of {}", own.range, wanted.size);
+    if (!rules_.instruction) return "";
+    if (!divides) {
+      const bool is_summed = std::count(wanted.outs.begin(), wanted.outs.end(), 0) > 0;
+      return fmt::format("{} is not a multiple of {}{}", own.range, wanted.size,
+                         is_summed ? ": pad can make it one" : "");
+    }
+    if (constrained_[index]) return "a constraint names it: split_interior cuts it off";
+    return "";
+  }
+
+  // "" or why the index does not move the view as it should.
+  std::string why_not_stride(int64_t wanted, size_t index, size_t ref) const {
+    const int64_t stride = strides_[index][ref];
+    const std::string& view = block_.refs[ref].into;
+    if (wanted == kAnyStride) return "";
+    if (wanted != kOwnDim) {
+      if (stride == wanted) return "";
+      return fmt::format("it moves {} by {}, not by {}", view, stride, wanted);
+    }
+    size_t dims = 0;
+    bool by_ones = true;
+    for (const Affine& form : block_.refs[ref].access) {
+      const int64_t step = form.coefficient(block_.idxs[index].name);
+      if (step != 0) ++dims;
+      if (step != 0 && step != 1) by_ones = false;
+    }
+    if (dims == 1 && by_ones) return "";
+    if (dims == 0) return fmt::format("it does not move {}", view);
+    return fmt::format("it does not move one dimension of {} by ones", view);
+  }
+
+  bool moves(int64_t wanted, size_t index, size_t ref) const {
+    if (wanted == kAnyStride) return true;
+    if (wanted != kOwnDim) return strides_[index][ref] == wanted;
+    return why_not_stride(wanted, index, ref).empty();
+  }
+
+  // Nothing of the block moves with an index that is not there.
+  bool may_be_virtual(const StencilRules::Index& wanted) const {
+    if (virtual_ == 0 || ((even_ || rules_.instruction) && wanted.size > 1)) return false;
+    for (const auto* list : {&wanted.outs, &wanted.ins})
+      for (const int64_t stride : *list)
+        if (stride != kAnyStride && stride != 0) return false;
+    return true;
+  }
+
+  // Do the dimensions of the operands go with the instruction's, in their order, each with one
+  // index?
+  bool dims_agree(const StencilMatch& match) const {
+    if (!rules_.instruction) return true;
+    for (size_t i = 0; i < rules_.ins; ++i)
+      if (!dims_agree(*rules_.in_operands[i], match.ins[i], match)) return false;
+    return dims_agree(*rules_.out_operands[0], match.outs[0], match);
+  }
+
+  const Block& block_;
+  const StencilRules& rules_;
+  const bool even_;
+  const Views views_;
+  std::string why_not_;  // no match at all; "" if there may be one
+  bool inputs_commute_ = false;
+  size_t virtual_ = 0;  // indices of the stencil that the block has too few for
+
+ private:
+  bool dims_agree(const InstructionOperand& operand, size_t ref, const StencilMatch& match) const {
+    std::vector<std::string> wanted, have;
+    for (const std::string& dim : operand.dims)
+      for (size_t s = 0; s < rules_.idxs.size(); ++s)
+        if (rules_.idxs[s].name == dim && match.idxs[s])
+          wanted.push_back(block_.idxs[*match.idxs[s]].name);
+    for (const Affine& form : block_.refs[ref].access) {
+      size_t taken = 0;
+      for (const std::optional<size_t>& index : match.idxs) {
+        if (!index || !form.uses(block_.idxs[*index].name)) continue;
+        have.push_back(block_.idxs[*index].name);
+        ++taken;
+      }
+      if (taken > 1) return false;
+    }
+    return wanted == have;
+  }
+
+  std::vector<Affine> flat_;                   // by refinement
+  std::vector<std::vector<int64_t>> strides_;  // by index, then refinement
+  std::vector<bool> constrained_;              // by index
+};
+
+class Search {
+ public:
+  explicit Search(const Fit& fit) : fit_(fit) {
+    match_.idxs.resize(fit.rules_.idxs.size());
+    match_.outs = fit.views_.outs;
+    match_.ins.resize(fit.rules_.ins);
+  }
+
+  std::optional<StencilMatch> run() {
+    if (!fit_.why_not_.empty()) return std::nullopt;
+    const std::vector<size_t> vary = fit_.vary();
+    Candidates candidates;
+    for (const StencilRules::Index& wanted : fit_.rules_.idxs) {
+      std::vector<size_t>& list = candidates.emplace_back();
+      for (const size_t index : vary) {
+        bool fits = fit_.why_not_index(wanted, index).empty();
+        for (size_t o = 0; o < fit_.rules_.outs && fits; ++o)
+          fits = fit_.moves(wanted.outs[o], index, fit_.views_.outs[o]);
+        if (fits) list.push_back(index);
+      }
+    }
+    if (fit_.rules_.instruction &&
+        !fit_.why_not_operand(*fit_.rules_.out_operands[0], fit_.views_.outs[0]).empty())
+      return std::nullopt;
+    if (!has_partners(candidates)) return std::nullopt;
+    // First what the best one costs: partners that fit well come first, so that others are soon out
+    // of the question. Then the first of those that cost so, in the order that decides ties.
+    place_input(0, candidates);
+    goal_ = std::move(best_);
+    tried_.clear();
+    best_.reset();
+    if (goal_) place_input(0, std::move(candidates));
+    return best_;
+  }
+
+ private:
+  using Candidates = std::vector<std::vector<size_t>>;  // by index of the stencil: the block's
+
+  bool has_partners(const Candidates& candidates) const {
+    for (size_t s = 0; s < candidates.size(); ++s)
+      if (candidates[s].empty() && !fit_.may_be_virtual(fit_.rules_.idxs[s])) return false;
+    return true;
+  }
+
+  void place_input(size_t operand, Candidates candidates) {
+    if (operand == fit_.rules_.ins) {
+      // The same partners as in an earlier order of inputs cost the same.
+      if (!fit_.rules_.instruction) {
+        if (std::find(tried_.begin(), tried_.end(), candidates) != tried_.end()) return;
+        tried_.push_back(candidates);
+      }
+      candidates_ = std::move(candidates);
+      if (!goal_) sort_candidates();
+      taken_.assign(fit_.block_.idxs.size(), false);
+      seen_.assign(fit_.rules_.idxs.size() + 1, {});
+      bound();
+      unused_ = 1;
+      for (const stripe::Index& index : fit_.block_.idxs)
+        unused_ = times(unused_, std::max<int64_t>(index.range, 1));
+      return place_index(0, 1, 1, fit_.virtual_);
+    }
+    for (size_t v = 0; v < fit_.views_.ins.size(); ++v) {
+      const size_t ref = fit_.views_.ins[v];
+      if (!fit_.inputs_commute_ && v != operand) continue;
+      if (std::find(match_.ins.begin(), match_.ins.begin() + static_cast<ptrdiff_t>(operand),
+                    ref) != match_.ins.begin() + static_cast<ptrdiff_t>(operand))
+        continue;
+      if (fit_.rules_.instruction &&
+          !fit_.why_not_operand(*fit_.rules_.in_operands[operand], ref).empty())
+        continue;
+      Candidates left(candidates.size());
+      for (size_t s = 0; s < candidates.size(); ++s)
+        for (const size_t index : candidates[s])
+          if (fit_.moves(fit_.rules_.idxs[s].ins[operand], index, ref)) left[s].push_back(index);
+      match_.ins[operand] = ref;
+      if (has_partners(left)) place_input(operand + 1, std::move(left));
+    }
+  }
+
+  // `points`, `tiles`: of the indices that are taken so far. All others are in unused_.
+  void place_index(size_t at, int64_t points, int64_t tiles, size_t virtual_left) {
+    if (cannot_win(at, points, tiles)) return;
+    if (at == fit_.rules_.idxs.size()) return accept(times(points, unused_), times(tiles, unused_));
+    if (is_dominated(at, points, tiles)) return;
+    const StencilRules::Index& wanted = fit_.rules_.idxs[at];
+    for (const size_t index : candidates_[at]) {
+      if (taken_[index]) continue;
+      const int64_t range = std::max<int64_t>(fit_.block_.idxs[index].range, 1);
+      const int64_t size = wanted.size == kWholeRange ? range : wanted.size;
+      const int64_t count = ceil_div(range, size);
+      const int64_t before = unused_;
+      taken_[index] = true;
+      unused_ = product_without_taken();
+      match_.idxs[at] = index;
+      place_index(at + 1, times(points, times(count, size)), times(tiles, count), virtual_left);
+      taken_[index] = false;
+      unused_ = before;
+    }
+    if (virtual_left == 0 || !fit_.may_be_virtual(wanted)) return;
+    match_.idxs[at].reset();
+    place_index(at + 1, times(points, std::max<int64_t>(wanted.size, 1)), tiles, virtual_left - 1);
+  }
+
+  int64_t product_without_taken() const {
+    int64_t product = 1;
+    for (size_t i = 0; i < taken_.size(); ++i)
+      if (!taken_[i]) product = times(product, std::max<int64_t>(fit_.block_.idxs[i].range, 1));
+    return product;
+  }
+
+  // At best every index of the stencil that is still to be placed pads as little, and makes as few
+  // tiles, as with that of its candidates where it does so best.
+  bool cannot_win(size_t at, int64_t points, int64_t tiles) const {
+    if (goal_ && best_) return true;
+    if (!goal_ && !best_) return false;
+    const auto left = static_cast<double>(unused_);
+    StencilMatch least;
+    least.tiles = no_less(static_cast<double>(tiles) * left / merged_[at]);
+    least.cost = plus(no_less(static_cast<double>(points) * left * padded_[at]),
+                      times(fit_.rules_.startup_cost, least.tiles));
+    return goal_ ? is_better(*goal_, least) : !is_better(least, *best_);
+  }
+
+  // The least integer that is not less than the number, which is right to 14 digits.
+  static int64_t no_less(double number) {
+    const double least = std::ceil(number * (1 - 1e-14));
+    return least < 9e18 ? static_cast<int64_t>(least) : std::numeric_limits<int64_t>::max();
+  }
+
+  // Those that pad least first, of these those that make few tiles.
+  void sort_candidates() {
+    for (size_t s = 0; s < candidates_.size(); ++s) {
+      const int64_t wanted = fit_.rules_.idxs[s].size;
+      auto padded = [&](size_t index) {
+        const int64_t range = std::max<int64_t>(fit_.block_.idxs[index].range, 1);
+        const int64_t size = wanted == kWholeRange ? range : wanted;
+        const int64_t whole = times(ceil_div(range, size), size);
+        return std::pair(static_cast<double>(whole) / static_cast<double>(range),
+                         -static_cast<double>(std::min(size, range)));
+      };
+      std::stable_sort(candidates_[s].begin(), candidates_[s].end(),
+                       [&](size_t a, size_t b) { return padded(a) < padded(b); });
+    }
+  }
+
+  // The bounds of cannot_win, for the candidates there are.
+  void bound() {
+    const size_t count = fit_.rules_.idxs.size();
+    for (std::vector<double>* bounds : {&padded_, &merged_, &rates_}) bounds->assign(count + 1, 1);
+    for (size_t s = count; s-- > 0;) {
+      const StencilRules::Index& wanted = fit_.rules_.idxs[s];
+      double padded = std::numeric_limits<double>::infinity();
+      double merged = 1;
+      double rate = 0;
+      if (fit_.may_be_virtual(wanted)) {
+        padded = static_cast<double>(std::max<int64_t>(wanted.size, 1));
+        rate = 1 / padded;
+      }
+      for (const size_t index : candidates_[s]) {
+        const int64_t range = std::max<int64_t>(fit_.block_.idxs[index].range, 1);
+        const int64_t size = wanted.size == kWholeRange ? range : wanted.size;
+        const auto tiles = static_cast<double>(ceil_div(range, size));
+        padded = std::min(padded, tiles * static_cast<double>(size) / static_cast<double>(range));
+        merged = std::max(merged, static_cast<double>(range) / tiles);
+        rate = std::max(rate, 1 / static_cast<double>(size));
+      }
+      padded_[s] = padded_[s + 1] * padded;
+      merged_[s] = merged_[s + 1] * merged;
+      rates_[s] = rates_[s + 1] * rate;
+    }
+  }
+
+  // Has the search been here with the same indices taken, and cannot do better now? What follows
+  // multiplies points and tiles by the same as then, and tiles by rates_[at] times as much at most:
+  // the cheaper one at both ends of that stays the cheaper one. An instruction also asks which
+  // index is which; blocks of more than 64 indices do without.
+  bool is_dominated(size_t at, int64_t points, int64_t tiles) {
+    if (fit_.rules_.instruction || taken_.size() > 64) return false;
+    uint64_t key = 0;
+    for (const bool taken : taken_) key = 2 * key + (taken ? 1 : 0);
+    const double rate = static_cast<double>(fit_.rules_.startup_cost) * rates_[at];
+    const auto cost = [&](int64_t p, int64_t t) {
+      return static_cast<double>(p) + rate * static_cast<double>(t);
+    };
+    std::vector<std::pair<int64_t, int64_t>>& others = seen_[at][key];
+    for (const auto& [p, t] : others)
+      if (p <= points &&
+          (t <= tiles || (p < points && cost(p, t) < cost(points, tiles) * (1 - 1e-12))))
+        return true;
+    others.emplace_back(points, tiles);
+    return false;
+  }
+
+  void accept(int64_t points, int64_t tiles) {
+    match_.points = points;
+    match_.tiles = tiles;
+    match_.cost = plus(points, times(fit_.rules_.startup_cost, tiles));
+    if (goal_ ? is_better(*goal_, match_) : best_ && !is_better(match_, *best_)) return;
+    if (fit_.dims_agree(match_)) best_ = match_;
+  }
+
+  const Fit& fit_;
+  Candidates candidates_;
+  std::vector<Candidates> tried_;
+  // By how many of the stencil's indices are placed, of the others: by how much they pad the points
+  // at least, how many points they put into a tile at most, tiles for a point at most.
+  std::vector<double> padded_, merged_, rates_;
+  std::vector<bool> taken_;  // by index of the block
+  int64_t unused_ = 1;       // product of the ranges of the others
+  StencilMatch match_;
+  std::optional<StencilMatch> best_;
+  std::optional<StencilMatch> goal_;  // what the best one costs, once it is known
+  // By how many indices are placed, and which are taken: products of points and tiles.
+  std::vector<std::unordered_map<uint64_t, std::vector<std::pair<int64_t, int64_t>>>> seen_;
+};
+
+std::string stride_text(int64_t stride) {
+  if (stride == kOwnDim) return "1 dim";
+  return stride == kAnyStride ? "any" : std::to_string(stride);
+}
+
+std::string strides_text(const std::vector<int64_t>& strides) {
+  std::vector<std::string> out;
+  for (const int64_t stride : strides) out.push_back(stride_text(stride));
+  return "[" + join(out, ", ") + "]";
+}
+
+// Why each of the stencil's indices without a partner has none, the inputs being `ins`.
+void explain_order(const Fit& fit, const std::vector<size_t>& ins, std::vector<std::string>& out) {
+  std::vector<std::string> inputs;
+  for (const size_t ref : ins) inputs.push_back(fit.block_.refs[ref].into);
+  const std::string order = inputs.empty() ? "" : " (inputs " + join(inputs, ", ") + ")";
+  for (size_t i = 0; i < ins.size() && fit.rules_.instruction; ++i)
+    if (std::string reason = fit.why_not_operand(*fit.rules_.in_operands[i], ins[i]);
+        !reason.empty())
+      return out.push_back(reason + order);
+  std::vector<std::string> found;
+  bool all = true;
+  for (const StencilRules::Index& wanted : fit.rules_.idxs) {
+    std::vector<std::string> reasons, partners;
+    for (const size_t index : fit.vary()) {
+      std::string reason = fit.why_not_index(wanted, index);
+      for (size_t o = 0; o < wanted.outs.size() && reason.empty(); ++o)
+        reason = fit.why_not_stride(wanted.outs[o], index, fit.views_.outs[o]);
+      for (size_t i = 0; i < ins.size() && reason.empty(); ++i)
+        reason = fit.why_not_stride(wanted.ins[i], index, ins[i]);
+      const std::string& name = fit.block_.idxs[index].name;
+      if (reason.empty())
+        partners.push_back(name);
+      else
+        reasons.push_back(fmt::format("{}: {}", name, reason));
+    }
+    found.push_back(fmt::format("{}: {}", wanted.name, join(partners, " or ")));
+    if (!partners.empty() || fit.may_be_virtual(wanted)) continue;
+    all = false;
+    out.push_back(fmt::format("no index is {} (outs {}, ins {}){}: {}", wanted.name,
+                              strides_text(wanted.outs), strides_text(wanted.ins), order,
+                              reasons.empty() ? "there is none" : join(reasons, "; ")));
+  }
+  if (all)
+    out.push_back(fmt::format("each index has a partner, but not all at once{}: {}", order,
+                              join(found, "; ")));
+}
+
+}  // namespace
+
+Result<StencilRules> rules_of(const Instruction& instruction, int64_t startup_cost) {
+  StencilRules rules;
+  rules.name = instruction.name;
+  rules.startup_cost = startup_cost;
+  rules.instruction = &instruction;
+  for (const InstructionOperand& operand : instruction.operands)
+    (operand.written ? rules.out_operands : rules.in_operands).push_back(&operand);
+  if (rules.out_operands.size() != 1)
+    return make_error(StatusCode::failed_precondition,
+                      "the instruction '{}' writes {} operands, not 1", instruction.name,
+                      rules.out_operands.size());
+  rules.ins = rules.in_operands.size();
+  for (const Instruction::Index& from : instruction.indices) {
+    if (from.size == 1) continue;
+    auto stride = [&](const InstructionOperand* operand) {
+      const auto& dims = operand->dims;
+      return std::count(dims.begin(), dims.end(), from.name) > 0 ? kOwnDim : 0;
+    };
+    StencilRules::Index& index = rules.idxs.emplace_back();
+    index.name = from.name;
+    index.size = from.size;
+    index.outs.push_back(stride(rules.out_operands[0]));
+    for (const InstructionOperand* operand : rules.in_operands)
+      index.ins.push_back(stride(operand));
+  }
+  return rules;
+}
+
+int64_t StencilMatch::tile_of(const Block& block, const StencilRules& rules, size_t index) const {
+  for (size_t s = 0; s < idxs.size(); ++s)
+    if (idxs[s] == index)
+      return rules.idxs[s].size == kWholeRange ? std::max<int64_t>(block.idxs[index].range, 1)
+                                               : rules.idxs[s].size;
+  return 1;
+}
+
+bool is_better(const StencilMatch& a, const StencilMatch& b) {
+  return a.cost != b.cost ? a.cost < b.cost : a.tiles < b.tiles;
+}
+
+std::optional<StencilMatch> match_stencil(const Block& block, const StencilRules& rules,
+                                          bool even) {
+  const Fit fit(block, rules, even);
+  return Search(fit).run();
+}
+
+std::vector<std::string> why_no_match(const Block& block, const StencilRules& rules, bool even) {
+  const Fit fit(block, rules, even);
+  if (!fit.why_not_.empty()) return {fit.why_not_};
+  if (rules.instruction)
+    if (std::string reason = fit.why_not_operand(*rules.out_operands[0], fit.views_.outs[0]);
+        !reason.empty())
+      return {reason};
+  std::vector<std::string> out;
+  std::vector<size_t> ins = fit.views_.ins;
+  explain_order(fit, ins, out);
+  // Of two inputs the other order as well; more have so many that the first one has to do.
+  if (fit.inputs_commute_ && ins.size() == 2) {
+    std::swap(ins[0], ins[1]);
+    explain_order(fit, ins, out);
+  } else if (!fit.inputs_commute_ && ins.size() > 1) {
+    out.push_back(
+        "the inputs are taken as they stand: the block does not join them by one "
+        "operation whose operands may change places");
+  }
+  return out;
+}
+
+}  // namespace stria::passes

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/tile/tile_choice.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "stria/base/text.h"
+#include "stria/cost/block/block_time.h"
+#include "stria/cost/search/tile_search.h"
+#include "stria/pass/measure.h"
+#include "stria/passes/tile/tile_costing.h"
+#include "stria/rewrite/kernel_alone.h"
+#include "stria/rewrite/kernel_memo.h"
+#include "stria/rewrite/panel_chain.h"
+
+namespace stria::passes {
+namespace {
+
+using cost::ScoredTile;
+using cost::Tile;
+using cost::TileCost;
+using cost::TiledBlock;
+using cost::TileSpace;
+using stripe::Block;
+
+constexpr double kNone = std::numeric_limits<double>::infinity();
+// Times of the same kernel differ by a percent or two from one minute to the next.
+constexpr double kClearlyFaster = 0.98;
+
+// Of each view of the block the bytes of the tensor that it is of: what the first block on the way
+// to it has that is one kernel of many.
+std::vector<int64_t> tensor_bytes(const stripe::Program& program, const Block& block) {
+  std::vector<int64_t> out;
+  const std::vector<const Block*> path = path_to(program, block);
+  for (const stripe::Refinement& view : block.refs) {
+    if (view.dir == stripe::RefDir::none) continue;
+    const stripe::Refinement* ref = &view;
+    for (size_t p = path.size(); p > 0 && ref->dir != stripe::RefDir::none; --p) {
+      const Block* around = path[p - 1];
+      if (around == &block) continue;
+      const stripe::Refinement* behind = around->find_ref(ref->from);
+      if (!behind) break;
+      ref = behind;
+      if (around == program.main() || around == program.prologue()) break;
+    }
+    out.push_back(ref->shape.element_count() * byte_size(ref->shape.type));
+  }
+  return out;
+}
+
+// The block as a table of strides, with the elementwise kernels that follow it; or why it is none.
+Result<cost::FlatKernel> table_of(const stripe::Program& program, const Block& block) {
+  for (const Block* parent : {program.prologue(), program.main()}) {
+    if (!parent) continue;
+    for (size_t i = 0; i < parent->stmts.size(); ++i)
+      if (parent->stmts[i].block() == &block)
+        return cost::flatten(*parent, block, cost::following_kernels(*parent, i));
+  }
+  return unsupported("block '{}' is no kernel: it is inside of one", block.name);
+}
+
+cost::TileLimits limits_of(const TileChoiceOptions& options, const HardwareModel& model) {
+  cost::TileLimits limits = options.limits;
+  if (!options.memory.empty()) limits.memory = model.find_memory(options.memory);
+  return limits;
+}
+
+// Every note is one text; its lines stand below its first one.
+std::string indented(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  std::string out;
+  for (char c : text) {
+    out += c;
+    if (c == '\n') out += "      ";
+  }
+  return out;
+}
+
+class Chooser {
+ public:
+  Chooser(const Block& block, const TileChoiceOptions& options, PassContext& context,
+          const std::optional<RegisterBlock>& registers)
+      : block_(block),
+        registers_(registers),
+        tiled_(cost::tiled_block(block)),
+        options_(options),
+        context_(context),
+        name_(block.name.empty() ? "block" : block.name),
+        limits_(limits_of(options, context.model())) {}
+
+  Result<TileChoice> choose(const stripe::Program& program, TileMemo& memo,
+                            const ApplyTile& apply) {
+    TileMemo::Entry entry = {without_names(tiled_), std::nullopt, std::nullopt, {}, {}, name_, {}};
+    if (registers_) entry.tiling = registers_->tiling;
+    std::optional<cost::FlatKernel> table;
+    if (options_.cost == "roofline_occupancy") {
+      Result<cost::FlatKernel> kernel = table_of(program, block_);
+      if (!kernel.ok()) {
+        entry.choice.reason = kernel.status().message();
+        return entry.choice;
+      }
+      table = *std::move(kernel);
+      entry.kernel = without_names(*table);
+    }
+    if (options_.cost == "staged_time") {
+      entry.tensor_bytes = tensor_bytes(program, block_);
+      entry.alike = nameless(block_);
+    }
+    if (const TileMemo::Entry* known = memo.find(entry)) {
+      context_.count("choices_shared");
+      if (context_.explaining())
+        context_.note(fmt::format("{}: as {}, which differs in names alone", name_, known->name));
+      return known->choice;
+    }
+    STRIA_ASSIGN(entry.choice, search(program, std::move(table), apply));
+    // A reason names its tensors.
+    if (entry.choice.fits) memo.keep(entry);
+    return entry.choice;
+  }
+
+ private:
+  static TiledBlock without_names(TiledBlock block) {
+    block.name.clear();
+    for (cost::TiledView& view : block.views) view.name.clear();
+    return block;
+  }
+  static cost::FlatKernel without_names(cost::FlatKernel kernel) {
+    kernel.output.name.clear();
+    for (cost::FlatTensor& input : kernel.inputs) input.name.clear();
+    return kernel;
+  }
+
+  Result<TileChoice> search(const stripe::Program& program, std::optional<cost::FlatKernel> table,
+                            const ApplyTile& apply) {
+    TileChoice out;
+    if (registers_) {
+      costing_ = register_costing(tiled_, *registers_, options_.unit);
+    } else if (table) {
+      costing_ = occupancy_costing(tiled_, *std::move(table), *context_.model().settings);
+    } else if (options_.cost == "group_time") {
+      const std::optional<cost::GroupRates> rates = group_rates(context_.model(), options_);
+      if (!rates) {
+        out.reason = "the model does not say what a unit of work groups can do";
+        return out;
+      }
+      costing_ = group_costing(tiled_, group_form(options_), *rates);
+    } else if (options_.cost == "staged_time") {
+      STRIA_ASSIGN(staged_, cost::staged_rates(context_.model(), staged_units(options_)));
+      Result<cost::StagedKernel> kernel =
+          cost::StagedKernel::make(block_, tensor_bytes(program, block_), staged_);
+      if (!kernel.ok()) {
+        out.reason = kernel.status().message();
+        return out;
+      }
+      costing_ = staged_costing(*std::move(kernel), options_.memory);
+    } else {
+      costing_ = traffic_costing(tiled_, options_.traffic);
+    }
+    Result<TileSpace> space =
+        registers_ ? cost::register_tiles(tiled_, registers_->tiling, registers_->rates)
+        : options_.cost == "group_time" ? cost::group_tiles(tiled_, group_form(options_))
+                                        : cost::tile_space(tiled_, options_.filter);
+    std::vector<ScoredTile> best;
+    if (space.ok()) best = options_.search == "ascend" ? climb(*space) : look_everywhere(*space);
+    if (best.empty()) {
+      out.fits = false;
+      out.reason =
+          "no tile fits: " + (space.ok() ? why_nothing_fits(*space) : space.status().message());
+      return out;
+    }
+    if (context_.explaining()) explain(best);
+    size_t chosen = 0;
+    if (options_.measure_top > 0) {
+      STRIA_ASSIGN(chosen, fastest(program, best, apply));
+    }
+    return choice_of(best[chosen].tile);
+  }
+
+  size_t kept() const {
+    return static_cast<size_t>(std::max<int64_t>(
+        {1, options_.measure_top, context_.explaining() ? options_.explain_top : 0}));
+  }
+
+  TileChoice choice_of(const Tile& tile) const {
+    TileChoice out;
+    out.sizes = sizes_of(tile);
+    out.panels = costing_->panels(tile);
+    costing_->describe(tile, out);
+    return out;
+  }
+
+  std::map<std::string, int64_t> sizes_of(const Tile& tile) const {
+    std::map<std::string, int64_t> out;
+    for (size_t i = 0; i < tile.size(); ++i) out[tiled_.indices[i].name] = tile[i];
+    return out;
+  }
+
+  std::vector<ScoredTile> look_everywhere(const TileSpace& space) {
+    TileCost of;
+    of.of = [&](const Tile& tile) {
+      return cost::keeps_limits(tiled_, tile, limits_) ? costing_->of(tile) : kNone;
+    };
+    of.bound = [&](const Tile& low, const Tile& high) { return costing_->bound(low, high); };
+    of.hopeless = [&](const Tile& tile) {
+      return cost::all_larger_are_over(tiled_, tile, limits_) || costing_->hopeless(tile);
+    };
+    of.last = costing_->last();
+    cost::Ranking ranking = cost::exhaustive(space, of, kept());
+    looked_at_ = ranking.looked_at;
+    return std::move(ranking.best);
+  }
+
+  std::vector<ScoredTile> climb(const TileSpace& space) {
+    // The walk goes on through tiles of which there would be too many: larger ones are fewer.
+    constexpr double kTooMany = 1e-200;
+    cost::TileLimits but_tiles = limits_;
+    but_tiles.max_tiles = 0;
+    const cost::SearchResult found = cost::ascend(space, [&](const Tile& tile) {
+      if (!cost::keeps_limits(tiled_, tile, but_tiles)) return -1.0;
+      const double score = costing_->score(tile);
+      const bool too_many = !cost::keeps_limits(tiled_, tile, limits_);
+      return score > 0 && too_many ? kTooMany / cost::tiles_of(tiled_, tile) : score;
+    });
+    looked_at_ = static_cast<int64_t>(found.looked_at.size());
+    std::vector<ScoredTile> out;
+    for (auto tile = found.looked_at.rbegin(); tile != found.looked_at.rend(); ++tile)
+      if (tile->score > 0 && cost::keeps_limits(tiled_, tile->tile, limits_)) out.push_back(*tile);
+    std::stable_sort(out.begin(), out.end(),
+                     [](const ScoredTile& a, const ScoredTile& b) { return a.score > b.score; });
+    if (out.size() > kept()) out.resize(kept());
+    return out;
+  }
+
+  std::string why_nothing_fits(const TileSpace& space) const {
+    Tile smallest;
+    for (const std::vector<int64_t>& sizes : space) smallest.push_back(sizes.front());
+    cost::TileLimits but_tiles = limits_;
+    but_tiles.max_tiles = 0;
+    if (auto over = cost::over_limit(tiled_, smallest, but_tiles))
+      return fmt::format("the smallest, {}, is over {}", cost::to_string(tiled_, smallest),
+                         over->to_string());
+    if (costing_->of(smallest) == kNone) {
+      if (auto over = costing_->over(smallest))
+        return fmt::format("the smallest, {}, is over {}", cost::to_string(tiled_, smallest),
+                           over->to_string());
+      return fmt::format("the smallest, {}, is {}", cost::to_string(tiled_, smallest),
+                         indented(costing_->terms(smallest)));
+    }
+    // Of those that fit otherwise, the one of which there are the fewest.
+    TileCost fewest;
+    fewest.of = [&](const Tile& tile) {
+      return cost::keeps_limits(tiled_, tile, but_tiles) && costing_->of(tile) < kNone
+                 ? cost::tiles_of(tiled_, tile)
+                 : kNone;
+    };
+    fewest.bound = [&](const Tile&, const Tile& high) { return cost::tiles_of(tiled_, high); };
+    fewest.hopeless = [&](const Tile& tile) {
+      return cost::all_larger_are_over(tiled_, tile, but_tiles) || costing_->hopeless(tile);
+    };
+    const Tile tile = cost::exhaustive(space, fewest).best.at(0).tile;
+    auto over = cost::over_limit(tiled_, tile, limits_);
+    return over ? fmt::format("the largest, {}, is over {}", cost::to_string(tiled_, tile),
+                              over->to_string())
+                : fmt::format("search '{}' met none", options_.search);
+  }
+
+  void explain(const std::vector<ScoredTile>& best) {
+    context_.note(fmt::format("{}: {} tiles looked at by {}, cost {}", name_, looked_at_,
+                              options_.search, options_.cost));
+    for (size_t i = 0; i < best.size() && i < static_cast<size_t>(options_.explain_top); ++i) {
+      const Tile& tile = best[i].tile;
+      std::string text = fmt::format("{}: {}. {}\n{}", name_, i + 1, cost::to_string(tiled_, tile),
+                                     costing_->terms(tile));
+      if (!text.ends_with('\n')) text += '\n';
+      if (limits_.memory) {
+        const cost::MemoryUse use =
+            cost::memory_use(tiled_, tile, *limits_.memory, limits_.pipeline_depth);
+        text += fmt::format("{}: {:.0f} bytes of {:.0f}", options_.memory, use.bytes, use.capacity);
+        if (use.ways > 0) text += fmt::format(", {:.0f} of {} ways", use.places, use.ways);
+        text += '\n';
+      }
+      text += cost::to_string(cost::time_of(tiled_, tile, context_.model(), limits_.memory,
+                                            limits_.pipeline_depth, unit()));
+      context_.note(indented(text));
+    }
+  }
+
+  // That the block is to run on, if its location says so.
+  cost::UnitInUse unit() const {
+    if (block_.location.path.empty()) return {};
+    const stripe::LocationUnit& last = block_.location.path.back();
+    return {context_.model().find_executor(last.name), last.units.empty() ? 0 : 1};
+  }
+
+  // Position of the candidate that the device runs in the shortest time; of those that are as fast
+  // as far as clocks and builds can tell the best by cost. One that cannot be built or run is left
+  // out, unless all are.
+  Result<size_t> fastest(const stripe::Program& program, const std::vector<ScoredTile>& best,
+                         const ApplyTile& apply) {
+    std::optional<Status> failure;
+    size_t out = 0;
+    double least = kNone;
+    Measure::Programs alone;
+    for (size_t i = 0; i < best.size() && i < static_cast<size_t>(options_.measure_top); ++i) {
+      // The block's kernel with the candidate in the block's place.
+      STRIA_ASSIGN(stripe::Program kernel,
+                   kernel_alone(program, block_, apply(choice_of(best[i].tile))));
+      alone.push_back(std::move(kernel));
+    }
+    const std::vector<Result<MeasuredTime>> times =
+        measured_times(*context_.measure(), context_.model(), alone);
+    for (size_t i = 0; i < times.size(); ++i) {
+      const std::string candidate = cost::to_string(tiled_, best[i].tile);
+      const Result<MeasuredTime>& time = times[i];
+      if (!time.ok()) {
+        if (!failure)
+          failure =
+              time.status().with_context(fmt::format("block '{}', tile {}", name_, candidate));
+        context_.count("candidates_that_fail");
+        context_.note(fmt::format("{}: {}. {} is left out: {}", name_, i + 1, candidate,
+                                  time.status().message()));
+        continue;
+      }
+      context_.count(time->kept ? "times_known" : "candidates_timed");
+      if (context_.explaining())
+        context_.note(fmt::format("{}: {}. {} takes {:.6g} ns on {}", name_, i + 1, candidate,
+                                  time->ns, context_.measure()->device));
+      const auto margin = static_cast<double>(options_.measure_margin_ns);
+      if (time->ns >= std::min(kClearlyFaster * least, least - margin)) continue;
+      least = time->ns;
+      out = i;
+    }
+    if (least == kNone && failure) return *failure;
+    return out;
+  }
+
+  const Block& block_;
+  const std::optional<RegisterBlock>& registers_;
+  const TiledBlock tiled_;
+  const TileChoiceOptions& options_;
+  PassContext& context_;
+  const std::string name_;
+  const cost::TileLimits limits_;
+  cost::StagedRates staged_;
+  std::unique_ptr<Costing> costing_;
+  int64_t looked_at_ = 0;
+};
+
+}  // namespace
+
+Result<TileChoice> choose_tile(const stripe::Program& program, const Block& block,
+                               const TileChoiceOptions& options, PassContext& context,
+                               TileMemo& memo, const ApplyTile& apply,
+                               const std::optional<RegisterBlock>& registers) {
+  return Chooser(block, options, context, registers).choose(program, memo, apply);
+}
+
+const TileMemo::Entry* TileMemo::find(const Entry& like) const {
+  for (const Entry& entry : entries_)
+    if (entry.block == like.block && entry.kernel == like.kernel && entry.tiling == like.tiling &&
+        entry.tensor_bytes == like.tensor_bytes && entry.alike == like.alike)
+      return &entry;
+  return nullptr;
+}
+
+}  // namespace stria::passes

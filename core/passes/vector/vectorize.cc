@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/vector/vectorize.h"
+
+#include <algorithm>
+#include <set>
+
+#include "stria/pass/select_blocks.h"
+#include "stria/rewrite/accumulator.h"
+#include "stria/rewrite/index_role.h"
+#include "stria/rewrite/located_unit.h"
+#include "stria/rewrite/split_block.h"
+#include "stria/rewrite/written_nest.h"
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::Index;
+using stripe::RefDir;
+using stripe::Refinement;
+
+const Refinement* written_ref(const Block& block) {
+  for (const Refinement& ref : block.refs)
+    if (ref.dir == RefDir::out || ref.dir == RefDir::inout) return &ref;
+  return nullptr;
+}
+
+bool loops_over(const Block& block, IndexKind kind) {
+  std::vector<IndexRole> roles = index_roles(block);
+  return std::any_of(roles.begin(), roles.end(),
+                     [&](const IndexRole& role) { return role.kind == kind; });
+}
+
+// Cuts the block so that outputs run outside of reductions; lanes of an output stay inside.
+void outputs_outside(Block& block, const VectorChoice& vector) {
+  std::map<std::string, int64_t> tile;
+  for (const IndexRole& role : index_roles(block))
+    if (role.kind == IndexKind::output)
+      tile[role.name] = role.name == vector.index ? vector.lanes : 1;
+  split_block(block, tile);
+}
+
+// Cuts the lanes off the innermost block. The block of the lanes, which may be the block itself,
+// unless that is a kernel: its points are not lanes.
+Block& lanes_inside(Block& block, const VectorChoice& vector) {
+  std::map<std::string, int64_t> tile;
+  bool others = block.tags.has("kernel");
+  for (const Index& index : block.idxs) {
+    if (index.affine) continue;
+    tile[index.name] = index.name == vector.index ? vector.lanes : 1;
+    others = others || index.name != vector.index || index.range > vector.lanes;
+  }
+  if (!others && block.idxs.size() == 1) return block;
+  split_block(block, tile);
+  Block& lanes = *block.stmts[0].block();
+  drop_single_values(lanes, vector.index);
+  return lanes;
+}
+
+class Vectorizer {
+ public:
+  // Works on a copy of the kernel, which is only half changed when it finds a reason not to.
+  Vectorizer(Block kernel, const TensorNames& around, const VectorizeOptions& options,
+             PassContext& context)
+      : kernel_(std::move(kernel)), around_(around), options_(options), context_(context) {}
+
+  Block& kernel() { return kernel_; }
+
+  // "" or why the kernel is to be left alone.
+  std::string run() {
+    for (Block* block : single_chain(kernel_)) start_indices_at_zero(*block);
+    Block& leaf = *single_chain(kernel_).back();
+    if (!is_leaf(leaf)) return "it holds several blocks or a special";
+    if (leaf.tags.has("vector")) return "it has lanes already";
+    VectorChoice vector = choose_vector(leaf, context_.model(), options_.min_range);
+    if (vector.lanes <= 1) return "the model gives no vectors";
+    if (vector.index.empty()) return "no index has stride 1 or 0 everywhere";
+    hardware_lanes_ = vector.lanes;
+    if (vector.reduction)
+      vector.lanes *= std::max<int64_t>(
+          1, std::min(vector.range, options_.reduction_lanes) / vector.lanes);
+    else if (computes_function(leaf))
+      vector.lanes *= whole_vectors(vector, options_.function_vectors);
+    TensorNames outside = around_;
+    for (const Block* block : single_chain(kernel_)) {
+      if (std::string reason = why_points_do_not_commute(*block, outside); !reason.empty())
+        return reason;
+      outside = outside.inside(*block);
+    }
+
+    const Refinement* out = written_ref(leaf);
+    if (!out) return "it writes nothing";
+    bool aggregates = out->agg.has_value();
+    size_t writes = 0;
+    for (const Refinement& ref : leaf.refs)
+      writes += ref.dir == RefDir::out || ref.dir == RefDir::inout;
+    if (aggregates && writes > 1) return "it aggregates into one of several tensors";
+    for (const stripe::Statement& stmt : leaf.stmts)
+      if (auto* load = std::get_if<stripe::Load>(&stmt.op);
+          load && aggregates && load->from == out->into)
+        return "it loads the tensor that it aggregates into";
+    std::string name = kernel_output(out->into);
+    bool overlaps = false;
+    for (const Block* block : single_chain(kernel_))
+      overlaps = overlaps || loops_over(*block, IndexKind::overlapping);
+    if (overlaps && (vector.reduction || (aggregates && out->agg->type != out->shape.type)))
+      return "different points of an output index write the same element";
+
+    // Nor is it known beforehand which elements a scalar chooses.
+    const bool chosen = stores_where_chosen(leaf);
+    if (chosen && (vector.reduction || (aggregates && out->agg->type != out->shape.type)))
+      return "a scalar chooses the element that it writes";
+
+    const bool in_memory = overlaps || chosen;  // running values stay where they are
+    if (aggregates && !in_memory) separate_reductions(leaf, vector);
+    Block& inner = *single_chain(kernel_).back();
+    // separate_reductions keeps names, so the choice still holds for the innermost block.
+    Block& lanes = lanes_inside(inner, vector);
+    lanes.tags.set("vector");
+    if (aggregates && !in_memory) return accumulate(name, vector);
+    context_.count("kernels_vectorized");
+    return "";
+  }
+
+ private:
+  bool computes_function(const Block& leaf) const {
+    const bool reduces = std::any_of(leaf.refs.begin(), leaf.refs.end(),
+                                     [](const Refinement& ref) { return ref.agg.has_value(); });
+    return !reduces && computes_one_of(leaf, options_.functions);
+  }
+
+  // The most vectors, `most` at most, that divide the range; 1 if none do.
+  static int64_t whole_vectors(const VectorChoice& vector, int64_t most) {
+    for (int64_t count = most; count > 1; --count)
+      if (vector.range % (count * vector.lanes) == 0) return count;
+    return 1;
+  }
+
+  // The kernel's refinement that the innermost block knows as `view`.
+  std::string kernel_output(std::string view) {
+    std::vector<Block*> chain = single_chain(kernel_);
+    for (size_t level = chain.size() - 1; level > 0; --level)
+      view = chain[level]->find_ref(view)->from;
+    return chain[0]->find_ref(view)->into;
+  }
+
+  // The first block of the chain whose reduction gets running values.
+  size_t first_reducing() {
+    std::vector<Block*> chain = single_chain(kernel_);
+    const Refinement& out = *written_ref(*chain.back());
+    if (options_.reduction_inside.empty() || !out.agg || out.agg->type != out.shape.type) return 0;
+    for (size_t level = 0; level < chain.size(); ++level)
+      if (chain[level]->tags.has(options_.reduction_inside)) return level;
+    return 0;
+  }
+
+  // Makes the chain outputs -> reductions -> (outputs) -> innermost, so that running values can
+  // live between the first two.
+  void separate_reductions(Block& leaf, const VectorChoice& vector) {
+    bool whole_in_lanes = vector.reduction && vector.range <= vector.lanes;
+    bool leaf_reduces = false;
+    for (const IndexRole& role : index_roles(leaf))
+      leaf_reduces = leaf_reduces || (role.kind == IndexKind::reduction &&
+                                      !(whole_in_lanes && role.name == vector.index));
+    if (leaf_reduces && loops_over(leaf, IndexKind::output)) outputs_outside(leaf, vector);
+    std::vector<Block*> chain = single_chain(kernel_);
+    for (size_t level = first_reducing(); level < chain.size(); ++level) {
+      Block* block = chain[level];
+      if (!loops_over(*block, IndexKind::reduction)) continue;
+      bool outputs = loops_over(*block, IndexKind::output);
+      if (outputs && !is_leaf(*block)) {
+        outputs_outside(*block, VectorChoice());
+      } else if (!outputs && level == first_reducing()) {
+        split_block(*block,
+                    {});  // an outer block without indices, for the running values to live in
+      }
+      return;
+    }
+  }
+
+  std::string accumulate(const std::string& name, const VectorChoice& vector) {
+    std::vector<Block*> chain = single_chain(kernel_);
+    size_t top = chain.size();
+    for (size_t level = first_reducing(); level < chain.size() && top == chain.size(); ++level)
+      if (loops_over(*chain[level], IndexKind::reduction)) top = level;
+    if (top == chain.size()) {
+      // Nothing is reduced: each element is written once.
+      std::vector<const Block*> all(chain.begin(), chain.end());
+      std::string leaf_name = written_ref(*chain.back())->into;
+      if (writes_each_element_once(all, leaf_name)) drop_aggregation(chain, leaf_name);
+      context_.count("kernels_vectorized");
+      return "";
+    }
+    STRIA_CHECK(top > 0, "the reduction of '{}' has no block around it", kernel_.name);
+    Block& host = *chain[top - 1];
+    std::vector<Block*> path(chain.begin(), chain.begin() + static_cast<std::ptrdiff_t>(top));
+    std::vector<const Block*> const_path(path.begin(), path.end());
+    std::vector<const Block*> below(chain.begin() + static_cast<std::ptrdiff_t>(top), chain.end());
+    AccumulatorPlan plan;
+    plan.name = name;
+    for (size_t level = 1; level < top; ++level)
+      for (const Refinement& ref : chain[level]->refs)
+        if (ref.from == plan.name) {
+          plan.name = ref.into;
+          break;
+        }
+    WrittenNest nest = written_nest(const_path, below, plan.name);
+    const bool is_placed = std::any_of(path.begin(), path.end(), [](const Block* block) {
+      return !block->location.path.empty();
+    });
+    if (nest.reason.empty() && is_placed && holds_numbered_blocks(host))
+      nest.reason = "running values would be set up beside lane blocks";
+    if (!nest.reason.empty()) {
+      // Lanes of an output may add to memory if it holds the running type; partial results may not.
+      const Refinement& view = *host.find_ref(plan.name);
+      if (vector.reduction || view.agg->type != view.shape.type) return nest.reason;
+      context_.note(fmt::format("{}: no accumulators: {}", kernel_.name, nest.reason));
+      context_.count("kernels_vectorized");
+      return "";
+    }
+    plan.nests = {std::move(nest)};
+    plan.reduction_lanes = vector.reduction ? lane_range(*chain.back()) : 0;
+    plan.plain_output = writes_each_element_once(const_path, plan.name);
+    plan.tile_set = options_.tile_set;
+    place(plan);
+    for (size_t level = top; level + 1 < chain.size(); ++level)
+      if (!loops_over(*chain[level], IndexKind::reduction))
+        for (const std::string& tag : options_.tile_set) chain[level]->tags.set(tag);
+    add_accumulator(host, plan);
+    if (plan.plain_output) drop_aggregation(path, plan.name);
+    context_.count(vector.reduction ? "reductions_vectorized" : "kernels_vectorized");
+    return "";
+  }
+
+  static int64_t lane_range(const Block& lanes) {
+    for (const Index& index : lanes.idxs)
+      if (!index.affine) return index.range;
+    return 1;
+  }
+
+  // Registers only if they hold all running values.
+  void place(AccumulatorPlan& plan) {
+    if (options_.accumulator.empty()) return;
+    int64_t vectors = 1;
+    const WrittenNest& nest = plan.nests[0];
+    for (const Index& index : nest.indices)
+      if (index.name != nest.lane) vectors *= index.range;
+    if (plan.reduction_lanes > 0) vectors *= ceil_div(plan.reduction_lanes, hardware_lanes_);
+    int64_t registers = 0;
+    for (const ExecutionUnit& unit : context_.model().executors)
+      registers = std::max(registers, unit.vector_registers);
+    if (registers > 0 && vectors >= registers) {
+      context_.count("accumulators_beyond_registers");
+      return;
+    }
+    stripe::LocationUnit unit;
+    unit.name = options_.accumulator;
+    plan.location.path.push_back(std::move(unit));
+  }
+
+  Block kernel_;
+  int64_t hardware_lanes_ = 1;
+  const TensorNames& around_;
+  const VectorizeOptions& options_;
+  PassContext& context_;
+};
+
+}  // namespace
+
+void describe(VectorizeOptions& options, OptionFields& fields) {
+  fields.tags("reqs", options.reqs, "tags that a kernel must have");
+  fields.add("min_range", options.min_range, "indices of fewer points are left scalar", {2});
+  fields.add("reduction_lanes", options.reduction_lanes,
+             "lanes of partial results, in whole vectors of the hardware, at most; 0 = one vector",
+             {0, 1 << 16});
+  fields.add("functions", options.functions,
+             "kernels that compute one and reduce nothing get lanes of `function_vectors`");
+  fields.add("function_vectors", options.function_vectors,
+             "vectors of the hardware that are the lanes of such kernels, at most", {1, 64});
+  fields.unit("accumulator", options.accumulator, "memory unit of running values; \"\" = none",
+              WhenEmpty::none);
+  fields.tag("reduction_inside", options.reduction_inside,
+             "tag of the block inside which running values live; what is reduced around it adds to "
+             "memory; \"\" = around the whole reduction",
+             WhenEmpty::none);
+  fields.set_tags("tile_set", options.tile_set,
+             "tags for the blocks around lanes that loop over no reduction");
+}
+
+Status vectorize(stripe::Program& program, const VectorizeOptions& options, PassContext& context) {
+  STRIA_RETURN_IF_ERROR(
+      check_unit(context.model(), UnitUse::hold, "/accumulator", options.accumulator));
+  // What aggregations around the kernels write.
+  std::set<std::string> running;
+  for (const Block* section : {program.main(), program.prologue()})
+    for (size_t r = 0; section && r < section->refs.size(); ++r)
+      if (section->refs[r].agg) running.insert(section->refs[r].into);
+  return for_each_kernel(program, options.reqs, [&](Block& kernel, const TensorNames& around) {
+    context.matched();
+    for (const Refinement& ref : kernel.refs)
+      if (ref.agg && running.count(ref.from)) {
+        context.skipped(kernel.name, "it is part of an aggregation that others take part in");
+        return Status();
+      }
+    Vectorizer vectorizer(kernel, around, options, context);
+    std::string reason = vectorizer.run();
+    if (reason.empty()) {
+      kernel = std::move(vectorizer.kernel());
+      context.changed();
+    } else {
+      context.skipped(kernel.name, reason);
+    }
+    return Status();
+  });
+}
+
+}  // namespace stria::passes

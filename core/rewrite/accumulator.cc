@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/rewrite/accumulator.h"
+
+#include <algorithm>
+#include <set>
+
+#include "stria/rewrite/in_order.h"
+#include "stria/rewrite/index_role.h"
+#include "stria/rewrite/split_block.h"
+#include "stria/stripe/aggregation.h"
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::Index;
+using stripe::RefDir;
+using stripe::Refinement;
+using stripe::Statement;
+
+const char* const kLane = "lane";
+
+// The accumulator's place for each dimension of the host's view: which of its own dimensions, the
+// lowest coordinate, and how far the coordinates that it holds are apart.
+struct Layout {
+  TensorShape shape;
+  std::vector<int> own_dim;  // -1: one coordinate only, no dimension
+  std::vector<int64_t> lowest, steps;
+  int lane_dim = -1;  // of partial results
+};
+
+// The view of the host's statement that aggregates into what the plan names, if it is one of them.
+const Refinement* aggregating_view(const Block& host, const AccumulatorPlan& plan,
+                                   size_t position) {
+  const Block* inner = host.stmts[position].block();
+  if (!inner || (plan.only && position != *plan.only)) return nullptr;
+  const Refinement* view = find_view(*inner, plan.name);
+  return view && view->agg ? view : nullptr;
+}
+
+// Into `steps` what divides all of the accesses that the views make, from `lowest` on; 0: all are
+// 0.
+void add_steps(const Block& block, const Refinement& view, const std::vector<int64_t>& lowest,
+               std::vector<int64_t>& steps) {
+  for (size_t d = 0; d < steps.size(); ++d)
+    steps[d] = (view.access[d] - Affine(lowest[d])).common_divisor(steps[d]);
+  bool leaf = true;
+  for (const Statement& stmt : block.stmts)
+    if (const Block* inner = stmt.block())
+      for (const Refinement& part : inner->refs)
+        if (part.from == view.into && part.dir != RefDir::none) {
+          leaf = false;
+          add_steps(*inner, part, std::vector<int64_t>(steps.size()), steps);
+        }
+  for (size_t d = 0; leaf && d < steps.size(); ++d)
+    if (view.shape.dims[d].size != 1) steps[d] = 1;
+}
+
+Layout make_layout(const Block& host, const AccumulatorPlan& plan, DataType type) {
+  const size_t rank = host.find_ref(plan.name)->access.size();
+  Layout layout;
+  layout.shape.type = type;
+  std::vector<int> order;  // own dimensions, outermost first; that of the lanes last
+  int lanes_last = -1;
+  std::vector<Interval> ranges;
+  std::vector<bool> of_lanes;
+  for (size_t d = 0; d < rank; ++d) {
+    Interval range;
+    bool lanes = false;
+    for (const WrittenNest& nest : plan.nests) {
+      std::map<std::string, Interval> box;
+      for (const Index& index : nest.indices) box[index.name] = {0, index.range - 1};
+      Interval part = interval_of(nest.access[d], box);
+      range = range.empty()
+                  ? part
+                  : Interval{std::min(range.lower, part.lower), std::max(range.upper, part.upper)};
+      lanes = lanes || (!nest.lane.empty() && nest.access[d].uses(nest.lane));
+    }
+    layout.lowest.push_back(range.lower);
+    ranges.push_back(range);
+    of_lanes.push_back(lanes);
+  }
+  layout.steps.resize(rank);
+  for (size_t i = 0; i < host.stmts.size(); ++i)
+    if (const Refinement* view = aggregating_view(host, plan, i))
+      add_steps(*host.stmts[i].block(), *view, layout.lowest, layout.steps);
+  // What writes them out walks over elements between them where it cannot tell these apart.
+  for (const WrittenNest& nest : plan.nests)
+    for (size_t d = 0; d < rank; ++d)
+      layout.steps[d] =
+          (nest.access[d] - Affine(layout.lowest[d])).common_divisor(layout.steps[d]);
+  for (size_t d = 0; d < rank; ++d) {
+    layout.steps[d] = std::max<int64_t>(1, layout.steps[d]);
+    if (ranges[d].lower == ranges[d].upper) {
+      layout.own_dim.push_back(-1);
+      continue;
+    }
+    int dim = static_cast<int>(layout.shape.dims.size());
+    layout.own_dim.push_back(dim);
+    layout.shape.dims.push_back({(ranges[d].upper - ranges[d].lower) / layout.steps[d] + 1, 0});
+    // A lane may move two dimensions.
+    if (of_lanes[d]) std::swap(lanes_last, dim);
+    if (dim >= 0) order.push_back(dim);
+  }
+  if (plan.reduction_lanes > 0) {
+    layout.lane_dim = lanes_last = static_cast<int>(layout.shape.dims.size());
+    layout.shape.dims.push_back({plan.reduction_lanes, 0});
+  }
+  if (lanes_last >= 0) order.push_back(lanes_last);
+  int64_t stride = 1;
+  for (auto dim = order.rbegin(); dim != order.rend(); ++dim) {
+    layout.shape.dims[*dim].stride = stride;
+    stride *= layout.shape.dims[*dim].size;
+  }
+  return layout;
+}
+
+// A view of the accumulator by the indices of a block, from the access it has in the host's view,
+// or in a view of that.
+Refinement accumulator_view(const Layout& layout, const std::string& from, const std::string& into,
+                            RefDir dir, const std::vector<Affine>& access) {
+  Refinement ref;
+  ref.dir = dir;
+  ref.from = from;
+  ref.into = into;
+  ref.shape = layout.shape;
+  ref.access.resize(layout.shape.dims.size());
+  for (Dim& dim : ref.shape.dims) dim.size = 1;
+  for (size_t d = 0; d < access.size(); ++d)
+    if (layout.own_dim[d] >= 0) ref.access[layout.own_dim[d]] = access[d] / layout.steps[d];
+  return ref;
+}
+
+std::vector<Affine> shifted(const std::vector<Affine>& access, const std::vector<int64_t>& lowest) {
+  std::vector<Affine> out = access;
+  for (size_t d = 0; d < out.size(); ++d) out[d] -= lowest[d];
+  return out;
+}
+
+// A view of the host's refinement, one element at `access`.
+Refinement element_view(const Block& host, const std::string& name,
+                        const std::vector<Affine>& access) {
+  Refinement ref = *host.find_ref(name);
+  ref.dir = RefDir::out;
+  ref.from = ref.into = name;
+  ref.access = access;
+  ref.agg.reset();
+  ref.offset_bytes = 0;
+  ref.swizzle.reset();
+  ref.tags = {};
+  // The host's indices stay in the host.
+  if (names_index(ref.location)) ref.location = {};
+  for (Dim& dim : ref.shape.dims) dim.size = 1;
+  return ref;
+}
+
+// A name that neither the host nor any block inside uses.
+std::string accumulator_name(const Block& host, const std::string& base) {
+  std::set<std::string> taken;
+  std::vector<const Block*> blocks = {&host};
+  while (!blocks.empty()) {
+    const Block& block = *blocks.back();
+    blocks.pop_back();
+    for (const Refinement& ref : block.refs) taken.insert(ref.into);
+    for (const Statement& stmt : block.stmts)
+      if (const Block* inner = stmt.block()) blocks.push_back(inner);
+  }
+  std::string name = host.fresh_name(base + "_acc");
+  for (int i = 0; taken.count(name); ++i) name = host.fresh_name(fmt::format("{}_acc_{}", base, i));
+  return name;
+}
+
+// Cuts a block over all indices of a nest into the tile outside and the lanes inside, and tags
+// both.
+void split_lanes(Block& block, const std::string& lane, const std::vector<std::string>& tile_set) {
+  if (!lane.empty()) {
+    std::map<std::string, int64_t> tile;
+    for (const Index& index : block.idxs)
+      if (!index.affine && index.name != lane) tile[index.name] = 1;
+    if (!tile.empty()) {
+      split_block(block, tile);
+      block.stmts[0].block()->tags.set("vector");
+    } else {
+      block.tags.set("vector");
+      return;
+    }
+  }
+  for (const std::string& tag : tile_set) block.tags.set(tag);
+}
+
+// Puts the accumulator in place of the view `view` that the block has of the tensor, and of all
+// views of that inside.
+void redirect(Block& block, size_t ref_position, bool outermost, const AccumulatorPlan& plan,
+              const Layout& layout, const std::string& from, const stripe::Aggregation& agg) {
+  const Refinement old = block.refs[ref_position];
+  // The block may have two views of it.
+  const std::string acc = block.find_ref(from) ? block.fresh_name(from) : from;
+  Refinement out = accumulator_view(layout, from, acc, RefDir::inout,
+                                    outermost ? shifted(old.access, layout.lowest) : old.access);
+  for (size_t d = 0; d < layout.own_dim.size(); ++d)
+    if (layout.own_dim[d] >= 0)
+      out.shape.dims[layout.own_dim[d]].size = (old.shape.dims[d].size - 1) / layout.steps[d] + 1;
+  bool stores = false;
+  for (Statement& stmt : block.stmts) {
+    if (auto* store = std::get_if<stripe::Store>(&stmt.op); store && store->into == old.into) {
+      store->into = acc;
+      stores = true;
+    }
+    if (Block* inner = stmt.block())
+      for (size_t i = 0; i < inner->refs.size(); ++i)
+        if (inner->refs[i].from == old.into && inner->refs[i].dir != RefDir::none)
+          redirect(*inner, i, false, plan, layout, acc, agg);
+  }
+  if (layout.lane_dim >= 0) {
+    out.shape.dims[layout.lane_dim].size = stores ? 1 : plan.reduction_lanes;
+    if (stores)
+      for (const Index& index : block.idxs)
+        if (!index.affine) out.access[layout.lane_dim] = Affine::of(index.name);
+  }
+  out.agg = agg;
+  out.location = plan.location;
+  block.refs[ref_position] = std::move(out);
+}
+
+Block clear_block(const Layout& layout, const AccumulatorPlan& plan, const WrittenNest& nest,
+                  const std::string& acc, const stripe::Aggregation& agg) {
+  Block block;
+  block.idxs = nest.indices;
+  Refinement ref =
+      accumulator_view(layout, acc, acc, RefDir::out, shifted(nest.access, layout.lowest));
+  ref.location = plan.location;
+  std::string lane = nest.lane;
+  if (layout.lane_dim >= 0) {
+    Index index;
+    index.name = lane = block.fresh_name(kLane);
+    index.range = plan.reduction_lanes;
+    block.idxs.push_back(index);
+    ref.access[layout.lane_dim] = Affine::of(lane);
+  }
+  block.refs.push_back(std::move(ref));
+  block.stmts.emplace_back(stripe::Constant{"identity", identity_of(agg)});
+  block.stmts.emplace_back(stripe::Store{"identity", acc});
+  split_lanes(block, lane, plan.tile_set);
+  return block;
+}
+
+Block write_out_block(const Block& host, const Layout& layout, const AccumulatorPlan& plan,
+                      const WrittenNest& nest, const std::string& acc,
+                      const stripe::Aggregation& agg, RefDir dir) {
+  Block block;
+  block.idxs = nest.indices;
+  constrain_to(block, nest);
+  Refinement in =
+      accumulator_view(layout, acc, acc, RefDir::in, shifted(nest.access, layout.lowest));
+  in.location = plan.location;
+  Refinement out = element_view(host, plan.name, nest.access);
+  if (!plan.plain_output) {
+    out.dir = dir;
+    out.agg = agg;
+  }
+  if (layout.lane_dim < 0) {
+    block.refs = {std::move(in), std::move(out)};
+    block.stmts.emplace_back(stripe::Load{acc, "value"});
+    block.stmts.emplace_back(stripe::Store{"value", plan.name});
+    split_lanes(block, nest.lane, plan.tile_set);
+    return block;
+  }
+  // Partial results: one element each, the lanes combine into it.
+  in.shape.dims[layout.lane_dim].size = plan.reduction_lanes;
+  Block lanes;
+  lanes.tags.set("vector");
+  Index index;
+  index.name = kLane;
+  index.range = plan.reduction_lanes;
+  lanes.idxs.push_back(index);
+  Refinement part = in;
+  part.from = part.into = acc;
+  for (Affine& access : part.access) access = Affine();
+  part.access[layout.lane_dim] = Affine::of(kLane);
+  part.shape.dims[layout.lane_dim].size = 1;
+  // A narrower type would round between lanes: then a scalar of the aggregation type is in between.
+  bool narrow = agg.type != out.shape.type;
+  std::string target = plan.name;
+  Refinement memory;
+  if (narrow) {
+    memory.into = target = acc + "_sum";
+    memory.shape.type = agg.type;
+    memory.location = plan.location;
+  }
+  Refinement sum = narrow ? memory : out;
+  sum.from = sum.into = target;
+  for (Affine& access : sum.access) access = Affine();
+  sum.agg = agg;
+  if (narrow || plan.plain_output) {
+    sum.dir = RefDir::inout;
+    block.stmts.emplace_back(stripe::Constant{"identity", identity_of(agg)});
+    block.stmts.emplace_back(stripe::Store{"identity", target});
+  }
+  block.refs = {std::move(in), std::move(out)};
+  if (narrow) block.refs.push_back(std::move(memory));
+  lanes.refs = {std::move(part), std::move(sum)};
+  lanes.stmts.emplace_back(stripe::Load{acc, "value"});
+  lanes.stmts.emplace_back(stripe::Store{"value", target});
+  block.stmts.emplace_back(std::move(lanes));
+  if (narrow) {
+    block.stmts.emplace_back(stripe::Load{target, "value"});
+    block.stmts.emplace_back(stripe::Store{"value", plan.name});
+  }
+  for (const std::string& tag : plan.tile_set) block.tags.set(tag);
+  return block;
+}
+
+}  // namespace
+
+TensorShape accumulator_shape(const Block& host, const AccumulatorPlan& plan) {
+  for (size_t i = 0; i < host.stmts.size(); ++i)
+    if (const Refinement* view = aggregating_view(host, plan, i))
+      return make_layout(host, plan, view->agg->type).shape;
+  STRIA_CHECK(false, "nothing aggregates into '{}'", plan.name);
+}
+
+void add_accumulator(Block& host, const AccumulatorPlan& plan) {
+  const auto aggregates = [&](size_t i) {
+    return const_cast<Refinement*>(aggregating_view(host, plan, i));  // the host is ours
+  };
+  size_t first = host.stmts.size(), last = 0;
+  for (size_t i = 0; i < host.stmts.size(); ++i)
+    if (aggregates(i)) {
+      first = std::min(first, i);
+      last = i;
+    }
+  STRIA_CHECK(first <= last, "nothing aggregates into '{}'", plan.name);
+  const Refinement view = *aggregates(first);
+  stripe::Aggregation agg = *view.agg;
+  Layout layout = make_layout(host, plan, agg.type);
+  std::string acc = accumulator_name(host, plan.name);
+  std::string base = host.stmts[first].block()->name;
+
+  std::vector<Statement> stmts;
+  auto add = [&](Block block, const char* what) {
+    if (host.tags.has("main")) {
+      block.tags.set("kernel");
+      block.name = base + what;
+    }
+    stmts.emplace_back(std::move(block));
+  };
+  for (size_t i = 0; i < host.stmts.size(); ++i) {
+    if (i == first)
+      for (const WrittenNest& nest : plan.nests)
+        add(clear_block(layout, plan, nest, acc, agg), "_clear");
+    if (Refinement* ref = aggregates(i)) {
+      Block& inner = *host.stmts[i].block();
+      redirect(inner, static_cast<size_t>(ref - inner.refs.data()), true, plan, layout, acc, agg);
+    }
+    stmts.push_back(std::move(host.stmts[i]));
+    if (i == last)
+      for (const WrittenNest& nest : plan.nests)
+        add(write_out_block(host, layout, plan, nest, acc, agg, view.dir), "_write_out");
+  }
+  host.stmts = std::move(stmts);
+  run_in_order(host);
+
+  Refinement memory;
+  memory.into = acc;
+  memory.access.resize(layout.shape.dims.size());
+  memory.shape = layout.shape;
+  memory.location = plan.location;
+  host.refs.push_back(std::move(memory));
+}
+
+bool writes_each_element_once(const std::vector<const Block*>& path, const std::string& name) {
+  std::string view = name;
+  for (size_t level = path.size(); level-- > 0;) {
+    const Refinement* ref = path[level]->find_ref(view);
+    if (!ref || ref->dir == RefDir::none) return ref != nullptr;
+    if (ref->dir != RefDir::out) return false;
+    for (const IndexRole& role : index_roles(*path[level]))
+      if (role.kind != IndexKind::output) return false;
+    view = ref->from;
+  }
+  return true;
+}
+
+void drop_aggregation(const std::vector<Block*>& path, const std::string& name) {
+  std::string view = name;
+  for (size_t level = path.size(); level-- > 0;) {
+    Refinement* ref = path[level]->find_ref(view);
+    if (!ref) return;
+    ref->agg.reset();
+    if (ref->dir == RefDir::none) return;
+    view = ref->from;
+  }
+}
+
+Block identity_block(const Block& host, const std::string& name, const WrittenNest& nest,
+                     const stripe::Aggregation& agg) {
+  Block block;
+  block.idxs = nest.indices;
+  constrain_to(block, nest);
+  std::vector<Affine> access;
+  for (const Affine& form : nest.access)
+    access.push_back(form.rename([&](const std::string& index) {
+      return host.find_index(index) ? bring_in(block, index) : index;
+    }));
+  block.refs.push_back(element_view(host, name, access));
+  block.stmts.emplace_back(stripe::Constant{"identity", identity_of(agg)});
+  block.stmts.emplace_back(stripe::Store{"identity", name});
+  split_lanes(block, nest.lane, {});
+  return block;
+}
+
+}  // namespace stria::passes

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/rewrite/index_role.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <map>
+
+#include "stria/poly/index_forms.h"
+#include "stria/stripe/footprint.h"
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::Index;
+using stripe::RefDir;
+using stripe::Refinement;
+
+bool written(const Refinement& ref) { return ref.dir == RefDir::out || ref.dir == RefDir::inout; }
+bool viewed(const Refinement& ref) { return ref.dir != RefDir::none; }
+
+// Of the indices that vary at one point of the block around. Where one starts does not matter.
+std::map<std::string, int64_t> own_ranges(const Block& block) {
+  std::map<std::string, int64_t> ranges;
+  for (const Index& index : block.idxs)
+    if (!index.affine || index.range > 1) ranges[index.name] = index.range;
+  return ranges;
+}
+
+// Elements per dimension of a written view that one point of the block touches; a probe without
+// statements has the view's own.
+std::vector<int64_t> touched_sizes(const Block& block, const Refinement& ref) {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  std::vector<int64_t> sizes;
+  if (!written(ref)) return sizes;
+  for (const Interval& part : stripe::reach_of_view(block, ref, index_ranges(block))) {
+    int64_t size = 0;
+    if (!part.empty() && __builtin_sub_overflow(part.upper, part.lower, &size)) size = kMax;
+    sizes.push_back(part.empty() || size == kMax ? size : size + 1);
+  }
+  return sizes;
+}
+
+using Box = std::vector<Interval>;
+
+// No element of the same view around in both, as a dimension tells.
+bool lie_apart(const Box& a, const Box& b) {
+  for (size_t d = 0; d < a.size(); ++d)
+    if (a[d].upper < b[d].lower || b[d].upper < a[d].lower) return true;
+  return false;
+}
+
+}  // namespace
+
+std::map<std::string, Interval> index_ranges(const Block& block) {
+  constexpr int64_t kFar = int64_t{1} << 60;
+  std::map<std::string, Interval> box;
+  for (const Index& index : block.idxs) {
+    Interval& range = box[index.name];
+    if (index.affine && !index.affine->is_constant()) {
+      range = {-kFar, kFar};
+      continue;
+    }
+    range.lower = index.affine ? index.affine->constant() : 0;
+    if (__builtin_add_overflow(range.lower, std::max<int64_t>(index.range, 1) - 1, &range.upper))
+      range.upper = std::numeric_limits<int64_t>::max();
+  }
+  return box;
+}
+
+std::vector<IndexRole> index_roles(const Block& block) {
+  std::map<std::string, int64_t> ranges = own_ranges(block);
+  std::vector<std::vector<int64_t>> sizes;  // what one point touches of each written view
+  for (const Refinement& ref : block.refs) sizes.push_back(touched_sizes(block, ref));
+  std::vector<IndexRole> roles;
+  for (const Index& index : block.idxs) {
+    if (index.range <= 1) continue;
+    IndexRole role;
+    role.name = index.name;
+    role.range = index.range;
+    bool occurs = false;
+    bool apart_everywhere = true;
+    bool first = true;
+    for (size_t r = 0; r < block.refs.size(); ++r) {
+      const Refinement& ref = block.refs[r];
+      if (!viewed(ref)) continue;
+      int64_t stride = std::abs(ref.flat_access().coefficient(index.name));
+      if (!written(ref)) {
+        role.input_stride = std::max(role.input_stride, stride);
+        continue;
+      }
+      if (first) role.output_stride = stride;
+      first = false;
+      bool apart = false;
+      for (size_t d = 0; d < ref.access.size(); ++d) {
+        if (!ref.access[d].uses(index.name)) continue;
+        occurs = true;
+        const int64_t width = std::max<int64_t>(sizes[r][d], 1);
+        apart = apart || told_apart(ref.access[d], ranges, width).count(index.name) > 0;
+      }
+      apart_everywhere = apart_everywhere && apart;
+    }
+    role.kind = !occurs            ? IndexKind::reduction
+                : apart_everywhere ? IndexKind::output
+                                   : IndexKind::overlapping;
+    roles.push_back(role);
+  }
+  return roles;
+}
+
+bool meets_other_view(const Block& block, const TensorNames& around) {
+  std::map<std::string, std::vector<const Refinement*>> views;
+  for (const Refinement& ref : block.refs)
+    if (viewed(ref)) views[around.of(ref.from)].push_back(&ref);
+  for (const auto& [tensor, refs] : views) {
+    if (refs.size() == 1 || std::none_of(refs.begin(), refs.end(), [](const Refinement* ref) { return written(*ref); }))
+      continue;
+    std::vector<Box> boxes;
+    for (const Refinement* ref : refs) boxes.push_back(stripe::reach(block, *ref, index_ranges(block)));
+    for (size_t i = 0; i < refs.size(); ++i)
+      for (size_t j = 0; j < i; ++j)
+        if ((written(*refs[i]) || written(*refs[j])) &&
+            (refs[i]->from != refs[j]->from || !lie_apart(boxes[i], boxes[j])))
+          return true;
+  }
+  return false;
+}
+
+std::string why_points_do_not_commute(const Block& block, const TensorNames& around) {
+  if (has_index_locations(block)) return "a location names an index";
+  if (meets_other_view(block, around)) return "a written tensor has a second view";
+  std::vector<IndexRole> roles = index_roles(block);
+  for (const Refinement& ref : block.refs) {
+    if (!written(ref)) continue;
+    const bool loaded = ref.agg && stripe::is_loaded(block, ref);
+    if (ref.agg && !loaded) continue;
+    for (const IndexRole& role : roles)
+      if (role.kind != IndexKind::output)
+        return loaded ? "points may read what others aggregate into"
+                      : "points may write the same element without an aggregation";
+  }
+  return "";
+}
+
+bool names_index(const stripe::Location& location) {
+  for (const stripe::LocationUnit& unit : location.path)
+    for (const Affine& form : unit.units)
+      if (!form.is_constant()) return true;
+  return false;
+}
+
+bool opens_aggregation(const Block& parent, const Refinement& ref) {
+  if (ref.dir == stripe::RefDir::none || !ref.agg) return false;
+  const Refinement* outer = parent.find_ref(ref.from);
+  if (outer && outer->agg) return false;
+  return ref.dir == stripe::RefDir::out || ref.agg->type != ref.shape.type;
+}
+
+bool has_index_locations(const Block& block) {
+  if (names_index(block.location)) return true;
+  return std::any_of(block.refs.begin(), block.refs.end(),
+                     [](const Refinement& ref) { return names_index(ref.location); });
+}
+
+bool places_by_index(const Block& block) {
+  return std::any_of(block.stmts.begin(), block.stmts.end(), [](const stripe::Statement& stmt) {
+    const Block* inner = stmt.block();
+    return inner && (has_index_locations(*inner) || places_by_index(*inner));
+  });
+}
+
+double work_of(const Block& block) {
+  double work = 0;
+  for (const stripe::Statement& stmt : block.stmts)
+    work += stmt.block() ? work_of(*stmt.block()) : 1;
+  for (const Index& index : block.idxs) work *= static_cast<double>(index.range);
+  return work;
+}
+
+bool stores_where_chosen(const Block& block) {
+  return std::any_of(block.stmts.begin(), block.stmts.end(), [](const stripe::Statement& stmt) {
+    auto* store = std::get_if<stripe::Store>(&stmt.op);
+    return store && !store->at.empty();
+  });
+}
+
+bool has_reuse(const Block& block, const std::string& index) {
+  return std::any_of(block.refs.begin(), block.refs.end(), [&](const Refinement& ref) {
+    const Affine flat = ref.flat_access();
+    return ref.dir == RefDir::in && !flat.uses(index) && !flat.is_constant();
+  });
+}
+
+bool computes_one_of(const Block& block, const std::vector<std::string>& functions) {
+  return std::any_of(block.stmts.begin(), block.stmts.end(), [&](const stripe::Statement& stmt) {
+    if (const Block* inner = stmt.block()) return computes_one_of(*inner, functions);
+    const auto* intrinsic = std::get_if<stripe::Intrinsic>(&stmt.op);
+    return intrinsic &&
+           std::find(functions.begin(), functions.end(), intrinsic->name) != functions.end();
+  });
+}
+
+bool is_leaf(const Block& block) {
+  return std::none_of(block.stmts.begin(), block.stmts.end(),
+                      [](const stripe::Statement& stmt) { return stmt.block() || stmt.special(); });
+}
+
+int64_t widest_element_bytes(const Block& block) {
+  int64_t bytes = 1;
+  for (const Refinement& ref : block.refs) {
+    bytes = std::max(bytes, byte_size(ref.shape.type));
+    if (ref.agg) bytes = std::max(bytes, byte_size(ref.agg->type));
+  }
+  for (const stripe::Statement& stmt : block.stmts) {
+    if (auto* op = std::get_if<stripe::Intrinsic>(&stmt.op))
+      bytes = std::max(bytes, byte_size(op->type));
+    if (auto* op = std::get_if<stripe::Constant>(&stmt.op))
+      bytes = std::max(bytes, byte_size(op->value.type));
+    if (auto* op = std::get_if<stripe::LoadIndex>(&stmt.op))
+      bytes = std::max(bytes, byte_size(op->type));
+  }
+  return bytes;
+}
+
+VectorChoice choose_vector(const Block& block, const HardwareModel& model, int64_t min_range) {
+  VectorChoice choice;
+  choice.lanes = model.vector_lanes(widest_element_bytes(block));
+  if (choice.lanes <= 1 || !is_leaf(block)) return choice;
+  for (const IndexRole& role : index_roles(block)) {
+    if (role.range < min_range || role.kind == IndexKind::overlapping) continue;
+    bool reduction = role.kind == IndexKind::reduction;
+    bool fits = true;
+    bool unit_input = false;
+    for (const Refinement& ref : block.refs) {
+      if (!viewed(ref)) continue;
+      int64_t stride = ref.flat_access().coefficient(role.name);
+      if (written(ref)) {
+        fits = fits && (reduction ? ref.agg.has_value() : stride == 1);
+      } else {
+        fits = fits && (stride == 0 || stride == 1);
+        unit_input = unit_input || stride == 1;
+      }
+    }
+    if (!fits || (reduction && !unit_input)) continue;
+    bool better = choice.index.empty() || (choice.reduction && !reduction) ||
+                  (choice.reduction == reduction && role.range > choice.range);
+    if (!better) continue;
+    choice.index = role.name;
+    choice.reduction = reduction;
+    choice.range = role.range;
+  }
+  return choice;
+}
+
+}  // namespace stria::passes

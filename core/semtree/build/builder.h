@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of building one kernel; private to this room. build.cc does blocks and loops, leaf.cc the
+// statements inside them, place.cc where an element lies, group.cc what the lanes of a group do together.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stria/semtree/build/build.h"
+#include "stria/semtree/build/lane_units.h"
+#include "stria/semtree/build/loop_nest.h"
+
+namespace stria::semtree {
+
+// A refinement at the current point: where its element (0, …, 0) lies.
+struct View {
+  int memory = -1;
+  Affine offset;  // elements, over loop variables and kLane
+  int64_t scale = 1;  // > 1: one copy of the allocation per lane, lanes innermost
+  std::optional<stripe::Aggregation> agg;
+  // The allocation, or main's view, that it is of, and its coordinates there.
+  const stripe::Refinement* whole = nullptr;
+  std::vector<Affine> coordinates;
+  // What a load outside of `whole` gives (S10).
+  enum class Beyond { nothing, clamp, zero_fill } beyond = Beyond::nothing;
+};
+
+struct Value {
+  ExprRef expr;  // fp32 if `type` is fp16 or bf16
+  DataType type = DataType::fp32;
+};
+
+// One block at one point.
+struct Frame {
+  const stripe::Block* block = nullptr;
+  std::map<std::string, Affine> indices;  // over loop variables and kLane
+  std::map<std::string, View> views;
+  std::map<std::string, Value> scalars;
+  int lanes = 1;
+  ExprRef mask;  // of the lanes; null = all
+  size_t units = 0;       // leading lane units whose number is known: all of them inside a lane block
+  bool repeats = false;   // inside a loop of the group
+};
+
+class Builder {
+ public:
+  Builder(const stripe::Block& kernel, const stripe::Block& main, const BuildOptions& options)
+      : kernel_(kernel), main_(main), options_(options), nest_(function_) {}
+  Result<Function> run();
+  bool fits_32_bits() const { return nest_.fits_32_bits(); }
+
+ private:
+  // --- build.cc: blocks
+  Status make_parameters(Frame& outside);
+  // Binds the kernel's parallel indices; what decodes them goes to `out`.
+  Status spread_points(Frame& frame, Body& out);
+  // Binds the indices, fastest first, whose points `number` counts.
+  void unpack(const std::vector<const stripe::Index*>& packed, int number, Frame& frame, Body& out);
+  // Emits all points of `block` inside `parent`'s point.
+  Status nested_block(const stripe::Block& block, const Frame& parent, Body& out);
+  // Emits the points of frame.block over the indices that the frame does not have yet, under the
+  // constraints `pending` that are not decided yet.
+  Status points(const Frame& frame, const Frame& parent, std::vector<Affine> pending, Body& out);
+  Status loop(const stripe::Index& index, Frame frame, const Frame& parent, const std::vector<Affine>& pending,
+              Body& out);
+  Status lanes(const stripe::Index& index, Frame frame, const Frame& parent, std::vector<Affine> pending, Body& out);
+  bool lanes_keep_apart(const stripe::Block& block, const stripe::Index& lane, const Frame& parent) const;
+  Status one_point(Frame frame, const Frame& parent, Body& out);
+  // The frame's views of what the parent has. Allocations: see allocate.
+  Status view_parent(Frame& frame, const Frame& parent) const;
+  // Fails if the function grows beyond its limit.
+  Status count_statement(const stripe::Block& block);
+  // Memory for an allocation of frame.block, so many times: of each lane, or outside lane blocks of the group.
+  Result<View> allocate(const stripe::Refinement& ref, const Frame& frame, int64_t copies);
+  // Takes out of `pending` what the frame's indices decide. False: never holds. What may fail goes, over
+  // loop variables and kLane, to `open`.
+  bool decide(const Frame& frame, std::vector<Affine>& pending, std::vector<Affine>& open) const;
+  // Runs `inner` under the conditions.
+  Status guarded(const std::vector<Affine>& conditions, Body& out, const std::function<Status(Body&)>& inner);
+
+  // --- group.cc: lanes of a group (S11 to S14)
+  bool in_group() const { return !units_.empty(); }
+  // One lane has nobody to share with or to wait for; several such groups may be a group of the device.
+  bool has_lanes() const { return in_group() && units_[0].count * units_[0].inside > 1; }
+  // Whether `frame` runs once for several lanes, which only loops, lane blocks and barriers may.
+  bool above_lanes(const Frame& frame) const { return frame.units < units_.size(); }
+  // Binds the indices that the block's location names to the lane that runs; the lanes that have no
+  // point fail `conditions`.
+  Status bind_lanes(Frame& frame, const Frame& parent, std::vector<Affine>& conditions);
+  // The number of the lane's unit, as the name of a variable.
+  const std::string& unit_number(size_t unit);
+  bool is_pipelined(const stripe::Block& block, const Frame& frame) const;
+  // The points of a #pipeline=N block: what stands before its first barrier runs N-1 points ahead, into
+  // copies of the block's allocations.
+  Status pipelined(const Frame& frame, const Frame& parent, const std::vector<Affine>& pending, Body& out);
+  bool goes_apart(const Body& fetch, const Body& rest) const;
+  Status instruction(const Frame& frame, const std::string& name, Body& out);
+  Status barrier(const Frame& frame, const stripe::Special& special, Body& out);
+
+  // --- place.cc: where elements lie
+  Result<Place> place(const View& view, const Frame& frame, Body& out);
+  // Do so many lanes' elements lie in the allocation whatever the conditions around say?
+  bool exists(const View& view, int lanes) const;
+  // For a load that may lie beyond the allocation: moves the place into it. Of #zero_fill returns where it
+  // was inside; null: everywhere, or the place has a mask for that.
+  Result<ExprRef> move_inside(const View& view, const Frame& frame, Place& p, Body& out);
+
+  // --- leaf.cc: statements of one point
+  Status statements(Frame& frame, Body& out);
+  Status statement(Frame& frame, const stripe::Statement& statement, Body& out);
+  bool runs_in_memory(const Place& p, const Frame& frame) const;
+  // Asks for what the view has, run by run; of tensors only.
+  Status prefetch(const stripe::Refinement& ref, const Frame& frame, Body& out);
+  Status load(Frame& frame, const stripe::Load& load, Body& out);
+  Status store(Frame& frame, const stripe::Store& store, Body& out);
+  Status load_index(Frame& frame, const stripe::LoadIndex& load, Body& out);
+  Status intrinsic_call(Frame& frame, const stripe::Intrinsic& call, Body& out);
+  // `zero` and `copy` of whole refinements, as the block of loops that they mean.
+  Status special(Frame& frame, const stripe::Special& special, Body& out);
+  void store_element(Frame& frame, const View& view, const Place& p, const ExprRef& value, Body& out);
+  void store_combined(Frame& frame, const View& view, const Place& p, const ExprRef& value, Body& out);
+  // A coordinate that a scalar chooses, as an element number of its dimension.
+  struct Choice {
+    ExprRef value;  // of any integer type
+    int64_t size = 0;
+    int64_t stride = 0;  // elements of memory
+  };
+  Result<std::vector<Choice>> choices(const Frame& frame, const View& view, const std::string& ref,
+                                      const stripe::ChosenCoordinates& at) const;
+  // Moves the place by the chosen elements, each within its dimension.
+  void move_place(Place& p, const std::vector<Choice>& choices, const Frame& frame, Body& out);
+  ExprRef load_place(const Place& place, std::string_view hint, Body& out);
+  ExprRef named(ExprRef expr, std::string_view hint, Body& out);
+  Result<const View*> view_of(const Frame& frame, const std::string& name) const;
+  Result<Value> scalar_of(const Frame& frame, const std::string& name) const;
+
+  const stripe::Block& kernel_;
+  const stripe::Block& main_;
+  const BuildOptions& options_;
+  Function function_;
+  LoopNest nest_;
+  std::vector<bool> wants_registers_;  // per array
+  std::vector<LaneUnit> units_;        // of the kernel's group, outermost first; empty: none
+  std::vector<std::string> unit_numbers_;
+  std::map<std::pair<size_t, std::pair<int64_t, int64_t>>, std::string> lane_indices_;  // unit, coefficient, range
+  std::map<int, ExprRef> products_;  // variables that are a product of floats, for fused multiply-add
+  std::map<int, ExprRef> stored_as_;  // variables that are a loaded fp16 or bf16 widened: what was loaded
+  int64_t statement_count_ = 0;
+};
+
+// Fails if the running value of an aggregation would be kept in a storage type narrower than the
+// aggregation type while several points add to one element (aggregation_check.cc).
+Status check_aggregations(const stripe::Block& kernel);
+
+std::string name_of_block(const stripe::Block& block);
+
+}  // namespace stria::semtree

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/semtree/c/program_source.h"
+
+#include "stria/semtree/c/c_printer.h"
+#include "stria/semtree/c/source_names.h"
+#include "stria/semtree/tree/print.h"
+
+namespace stria::semtree {
+namespace {
+
+Status check_limits(const Function& function, const SourceOptions& options) {
+  if (function.group_lanes == 1) return {};
+  if (function.group_lanes > options.largest_group)
+    return make_error(StatusCode::out_of_range,
+                      "its groups have {} lanes, the device runs {} at most", function.group_lanes,
+                      options.largest_group);
+  int64_t bytes = 0;
+  for (const Array& array : function.arrays)
+    if (array.shared) bytes += ceil_div(array.count * byte_size(array.type), kMemoryAlignment) * kMemoryAlignment;
+  if (bytes > options.shared_bytes)
+    return make_error(StatusCode::out_of_range,
+                      "the lanes of a group share {} bytes, the device has {} for them", bytes,
+                      options.shared_bytes);
+  return {};
+}
+
+}  // namespace
+
+Result<Function> build_kernel(const KernelBlock& kernel, const SourceOptions& options) {
+  const std::string where = fmt::format("kernel '{}'", kernel.block->name);
+  Result<Function> function = build(*kernel.block, *kernel.parent, options.build);
+  if (!function) return function.status().with_context(where);
+  if (Status limits = check_limits(*function, options); !limits.ok()) return limits.with_context(where);
+  return function;
+}
+
+Result<ProgramSource> print_program(const stripe::Program& program, const Dialect& dialect,
+                                    const SourceOptions& options) {
+  STRIA_ASSIGN(const ProgramKernels kernels, kernels_of(program));
+  CPrinter printer(dialect);
+  ProgramSource out;
+  for (const KernelBlock& kernel : kernels.kernels) {
+    STRIA_ASSIGN(const Function function, build_kernel(kernel, options));
+    SourceKernel to;
+    to.name = kernel.block->name;
+    to.symbol = kernel_symbol(out.kernels.size(), kernel.block->name);
+    to.in_prologue = kernel.in_prologue;
+    to.statement = kernel.statement;
+    to.group_points = function.group_lanes > 1 ? function.group_lanes : options.group_points;
+    to.points = function.trip_count * function.group_lanes;
+    if (function.grid.empty()) to.groups[0] = ceil_div(to.points, to.group_points);
+    for (size_t d = 0; d < function.grid.size(); ++d) to.groups[d] = function.grid[d].size;
+    to.arguments = arguments_of(*kernel.block, function);
+    if (options.print_semtree) to.semtree = semtree::print(function);
+    Result<std::string> text = printer.add(function, to.symbol, options.group_points);
+    if (!text) return text.status().with_context(fmt::format("kernel '{}'", kernel.block->name));
+    to.text = std::move(*text);
+    out.kernels.push_back(std::move(to));
+  }
+  out.text = out.common = printer.common();
+  for (const SourceKernel& kernel : out.kernels) out.text += kernel.text;
+  return out;
+}
+
+}  // namespace stria::semtree

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device Stripe -> one source text for a whole program, in the language of the C family that a
+// dialect spells.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stria/base/status.h"
+#include "stria/semtree/build/build.h"
+#include "stria/semtree/build/kernels.h"
+#include "stria/semtree/c/dialect.h"
+#include "stria/stripe/block.h"
+
+namespace stria::semtree {
+
+struct SourceOptions {
+  BuildOptions build;
+  // Lanes of a group where the program has no lane blocks: points do not meet then, so this only
+  // has to suit the hardware.
+  int64_t group_points = 1;
+  // What a group may have at most.
+  int64_t shared_bytes = INT64_MAX;
+  int64_t largest_group = INT64_MAX;  // lanes
+  bool print_semtree = false;
+};
+
+struct SourceKernel {
+  std::string name;    // of the kernel block; may be empty
+  std::string symbol;  // of the function in the source
+  bool in_prologue = false;
+  int64_t statement = 0;
+  int64_t points = 0;                     // lanes of all groups; may be 0
+  int64_t group_points = 1;               // work items of a group
+  // Groups to be run in each dimension, in the first one a part of the last group may have nothing to do.
+  std::array<int64_t, 3> groups = {1, 1, 1};
+  std::vector<KernelArgument> arguments;  // each is an address and an element offset
+  std::string text;  // of this kernel alone
+  std::string semtree;
+};
+
+struct ProgramSource {
+  std::string common;  // what any of the kernels may need
+  std::string text;    // all: `common`, then the kernels' own texts
+  std::vector<SourceKernel> kernels;  // statements of prologue, then of main
+};
+
+// The kernel's tree, within what a group may have; as print_program makes it. Fails with `unsupported` or
+// `out_of_range` and names the kernel.
+Result<Function> build_kernel(const KernelBlock& kernel, const SourceOptions& options);
+
+// Fails as build_kernel does.
+Result<ProgramSource> print_program(const stripe::Program& program, const Dialect& dialect,
+                                    const SourceOptions& options);
+
+}  // namespace stria::semtree

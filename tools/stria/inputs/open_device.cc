@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inputs/open_device.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <optional>
+
+#include "failure.h"
+#include "message.h"
+#include "plugin_guard.h"
+#include "stria/hal/guard/process_state.h"
+#include "stria/runtime/device_selector.h"
+
+namespace stria::command {
+namespace {
+
+struct Opened {
+  Runtime runtime;
+  std::string plugin;
+  hal::ProcessState before;
+};
+// One device a process, opened and ended by the thread that runs the verb.
+std::optional<Opened>& opened() {
+  static std::optional<Opened> device;
+  return device;
+}
+
+}  // namespace
+
+RuntimeOptions runtime_options(double time_limit_s, unsigned threads) {
+  RuntimeOptions options;
+  options.threads = threads;
+  if (time_limit_s > 0) options.wait_limit_ns = static_cast<uint64_t>(time_limit_s * 1e9);
+  options.log = [](LogLevel level, std::string_view line) {
+    if (level >= LogLevel::warning) print_message(line);
+  };
+  options.on_hang = [limit = time_limit_s](std::string_view plugin, std::string_view function,
+                                           double seconds) {
+    // The thread that waits cannot be brought back, and may hold any lock: of the streams, too.
+    const std::string text = fmt::format(
+        "stria: plugin {}: {} has not returned after {:.1f} s, the time limit is "
+        "{:g} s: the plugin hangs\n",
+        plugin, function, seconds, limit);
+    (void)!::write(STDERR_FILENO, text.data(), text.size());
+    leave(static_cast<int>(ExitCode::device));
+  };
+  return options;
+}
+
+Outcome open_device(const std::string& selector, Device& device, double time_limit_s,
+                    unsigned threads) {
+  STRIA_OR_FAIL(DeviceSelector parsed, ExitCode::usage, parse_device_selector(selector));
+  RuntimeOptions options = runtime_options(time_limit_s, threads);
+  if (!parsed.automatic) options.only_plugins = {parsed.plugin};
+  const Runtime one(options);
+  // Nothing was loaded if the plugin is not there, so all may be loaded now, to say what is.
+  const Runtime runtime =
+      one.plugins().empty() ? Runtime(runtime_options(time_limit_s, threads)) : one;
+  const hal::ProcessState before = hal::ProcessState::now();
+  STRIA_OR_FAIL(device, ExitCode::device, runtime.open(selector));
+  opened() = Opened{runtime, device.info().plugin, before};
+  name_suspect(opened()->plugin.c_str());
+  return Outcome();
+}
+
+Outcome check_process() {
+  if (!opened()) return Outcome();
+  const hal::ProcessState now = hal::ProcessState::now();
+  if (now.process != opened()->before.process) leave(static_cast<int>(ExitCode::success));
+  const std::string changed = opened()->before.changed_to(now);
+  if (changed.empty()) return Outcome();
+  return Outcome(ExitCode::device, make_error(StatusCode::incompatible, "plugin {}: {}",
+                                              opened()->plugin, changed));
+}
+
+void end_plugins() {
+  if (!opened()) return;
+  if (Status ended = opened()->runtime.shutdown(); !ended.ok()) print_message(ended.message());
+  name_suspect(nullptr);
+  opened().reset();
+}
+
+}  // namespace stria::command

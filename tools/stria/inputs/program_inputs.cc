@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inputs/program_inputs.h"
+
+#include "stria/base/shown_text.h"
+#include "stria/base/text.h"
+#include "stria/type/tensor_shape.h"
+
+namespace stria::command {
+namespace {
+
+const ShapeText* shape_of(const std::vector<ShapeText>& shapes, const std::string& name) {
+  for (const ShapeText& shape : shapes)
+    if (shape.name == name) return &shape;
+  return nullptr;
+}
+
+std::string example_shape(const ProgramInput& input) {
+  return input.name + "=" + (input.has_dims ? join(input.dims, ",") : "…");
+}
+
+// The tensor of one input, checked against its --shape, if it has one.
+Result<HostTensor> read_input(const ProgramInput& input, const TensorSource& source,
+                              const ShapeText* shape) {
+  const std::string what = "input '" + input.name + "'";
+  if (source.kind == TensorSource::Kind::random) {
+    if (shape == nullptr)
+      return invalid_argument("{} is random, but its sizes are not given: --shape {}", what,
+                              example_shape(input));
+    if (shape->type && source.type && *shape->type != *source.type)
+      return invalid_argument("{} is random {}, but --shape says {}", what, name_of(*source.type),
+                              name_of(*shape->type));
+    const DataType type = source.type ? *source.type : shape->type.value_or(DataType::fp32);
+    return read_tensor(source, shape->sizes, type, what);
+  }
+  const auto check = [&](DataType type, const std::vector<int64_t>& sizes) {
+    if (shape == nullptr || (shape->sizes == sizes && shape->type.value_or(type) == type))
+      return Status();
+    return invalid_argument("'{}' is {}, but --shape says {}", shown_name(source.path),
+                            to_string(type, sizes),
+                            to_string(shape->type.value_or(type), shape->sizes));
+  };
+  auto tensor = read_tensor(source, {}, DataType::fp32, what, check);
+  if (!tensor.ok()) return tensor.status().with_context(what);
+  STRIA_RETURN_IF_ERROR(check(tensor->type(), tensor->sizes()).with_context(what));
+  return tensor;
+}
+
+}  // namespace
+
+InputTypes types_of_shapes(const Program& program, const std::vector<ShapeText>& shapes) {
+  InputTypes types;
+  for (const ProgramInput& input : program.inputs())
+    if (const ShapeText* shape = shape_of(shapes, input.name))
+      types[input.name] = {shape->type.value_or(DataType::fp32), shape->sizes};
+  return types;
+}
+
+Outcome check_input_names(const Program& program, std::string_view option,
+                          const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    if (auto found = program.find_input(name); !found.ok())
+      return Outcome(ExitCode::usage, found.status().with_context(option));
+  return Outcome();
+}
+
+Outcome check_output_names(const Program& program, const std::vector<NamedValue>& outputs) {
+  for (const NamedValue& output : outputs)
+    if (auto found = program.find_output(output.name); !found.ok())
+      return Outcome(ExitCode::usage, found.status().with_context("--output"));
+  return Outcome();
+}
+
+Outcome lower(const Program& program, const InputTypes& types, const CompileOptions& how,
+              Compilation& out) {
+  Result<Compilation> lowered = lower_program(program, types, how);
+  if (lowered.ok()) {
+    out = std::move(*lowered);
+    return Outcome();
+  }
+  if (lowered.status().code() == StatusCode::not_found)
+    STRIA_FAIL_IF(
+        check_input_names(program, "--const", {how.constants.begin(), how.constants.end()}));
+  return Outcome(ExitCode::program, lowered.status());
+}
+
+Outcome read_inputs(const Program& program, const std::vector<NamedSource>& sources,
+                    const std::vector<ShapeText>& shapes, ReadInputs& out) {
+  for (const ProgramInput& input : program.inputs()) {
+    const NamedSource* source = nullptr;
+    for (const NamedSource& candidate : sources)
+      if (candidate.name == input.name) source = &candidate;
+    if (source == nullptr) {
+      if (out.missing.ok())
+        out.missing = invalid_argument("'{}' needs a value for its input {}: --input {}=FILE",
+                                       program.name(), input.text(), input.name);
+      continue;
+    }
+    STRIA_OR_FAIL(HostTensor tensor, ExitCode::program,
+                  read_input(input, source->source, shape_of(shapes, input.name)));
+    out.types[input.name] = {tensor.type(), tensor.sizes()};
+    out.tensors.push_back(std::move(tensor));
+  }
+  return Outcome();
+}
+
+}  // namespace stria::command

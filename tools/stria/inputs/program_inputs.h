@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Brings together what the command line says of a program's inputs: sources, sizes and types.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "failure.h"
+#include "inputs/named_values.h"
+#include "stria/runtime/compilation.h"
+#include "stria/tensor_io/tensor_source.h"
+#include "stria/type/host_tensor.h"
+
+namespace stria::command {
+
+// Types and sizes of the inputs of `program` that --shape gives; fp32 where no type is said.
+InputTypes types_of_shapes(const Program& program, const std::vector<ShapeText>& shapes);
+
+// Usage, with the nearest right name, if one of `names`, given to `option`, is no input of the
+// program.
+Outcome check_input_names(const Program& program, std::string_view option,
+                          const std::vector<std::string>& names);
+Outcome check_output_names(const Program& program, const std::vector<NamedValue>& outputs);
+
+// lower_program; Usage for a constant that is no input of a program that has bound.
+Outcome lower(const Program& program, const InputTypes& types, const CompileOptions& how,
+              Compilation& out);
+
+struct NamedSource {
+  std::string name;
+  TensorSource source;
+};
+// Reads or makes every input of `program` that has a source, in the program's order.
+struct ReadInputs {
+  std::vector<HostTensor> tensors;  // one per input, if none is missing
+  InputTypes types;
+  // Of the first input without a source: what to say about it; ok if there is none.
+  Status missing;
+};
+Outcome read_inputs(const Program& program, const std::vector<NamedSource>& sources,
+                    const std::vector<ShapeText>& shapes, ReadInputs& out);
+
+}  // namespace stria::command

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inputs/template_settings.h"
+
+#include <set>
+
+#include "stria/base/text.h"
+
+namespace stria::command {
+
+Result<SourceText> read_source(const std::string& path, size_t max_bytes) {
+  STRIA_ASSIGN(std::string text, read_file(path, max_bytes));
+  return SourceText{path, std::move(text)};
+}
+
+Outcome parse_settings(const std::vector<std::string>& texts, TemplateSettings& settings) {
+  for (const std::string& text : texts)
+    STRIA_FAIL_IF_ERROR(ExitCode::usage, add_setting(text, settings));
+  return Outcome();
+}
+
+Outcome check_settings(const TemplateSettings& settings, const std::vector<SourceText>& files,
+                       const std::string& needed) {
+  std::set<std::string> known;
+  std::vector<std::string> names;
+  for (const SourceText& file : files) {
+    if (file.name.empty()) continue;
+    STRIA_OR_FAIL(std::set<std::string> more, ExitCode::program, settable_parameters(file));
+    known.merge(more);
+    names.push_back(fmt::format("'{}'", file.name));
+  }
+  if (names.empty() && !settings.empty())
+    return Outcome(ExitCode::usage,
+                   invalid_argument("--set {}=… needs {}", settings.begin()->first, needed));
+  STRIA_FAIL_IF_ERROR(ExitCode::usage, stria::check_settings(settings, known, join(names, " or "))
+                                           .with_context("--set"));
+  return Outcome();
+}
+
+}  // namespace stria::command

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// --set NAME=VALUE, for the templates that a verb was given.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "failure.h"
+#include "stria/base/diagnostic.h"
+#include "stria/base/file.h"
+#include "stria/template/template_text.h"
+
+namespace stria::command {
+
+// A file's text under its path; refused beyond `max_bytes`.
+Result<SourceText> read_source(const std::string& path, size_t max_bytes);
+
+// Reads the settings; usage for one that is malformed.
+Outcome parse_settings(const std::vector<std::string>& texts, TemplateSettings& settings);
+
+// Usage, with the nearest name, for a setting that is a parameter of none of `files` (an empty
+// name: not given). `needed` says which options would give a file, "--hw or --pipeline".
+Outcome check_settings(const TemplateSettings& settings, const std::vector<SourceText>& files,
+                       const std::string& needed);
+
+}  // namespace stria::command

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verbs/compile.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <set>
+
+#include "inputs/open_device.h"
+#include "inputs/program_inputs.h"
+#include "inputs/template_settings.h"
+#include "message.h"
+#include "output_files.h"
+#include "repeat/reproducer_file.h"
+#include "report.h"
+#include "stria/base/file.h"
+#include "stria/runtime/device_selector.h"
+#include "stria/runtime/inside.h"
+
+namespace stria::command {
+namespace {
+
+// A plugin names its texts; only the last part of a name may become a file name, and a kernel made
+// of many ("kernel_0+kernel_1+…") has a long one.
+std::string file_name(const std::string& name) {
+  const std::string file = short_kernel_name(std::filesystem::path(name).filename());
+  return file.empty() || file == "." || file == ".." ? "source.txt" : file;
+}
+
+// The names of a folder's files: one that is taken already gets a number before its ending.
+class FileNames {
+ public:
+  std::string add(const std::string& name) {
+    const std::filesystem::path wanted = name;
+    std::string out = name;
+    for (int n = 2; !taken_.insert(out).second; ++n)
+      out = fmt::format("{}-{}{}", wanted.stem().string(), n, wanted.extension().string());
+    return out;
+  }
+
+ private:
+  std::set<std::string> taken_;
+};
+
+Outcome compile_program(const CompileOptionsText& options, ReproducerFile& reproducer) {
+  STRIA_OR_FAIL(std::vector<ShapeText> shapes, ExitCode::usage, parse_shapes(options.shapes));
+  STRIA_FAIL_IF_ERROR(ExitCode::usage, parse_device_selector(options.device).status());
+  STRIA_OR_FAIL(Program program, ExitCode::program,
+                Program::read(options.program, options.function));
+  std::vector<std::string> names;
+  for (const ShapeText& shape : shapes) names.push_back(shape.name);
+  const InputTypes types = types_of_shapes(program, shapes);
+  for (const ProgramInput& input : program.inputs()) {
+    if (types.count(input.name)) continue;
+    STRIA_FAIL_IF(check_input_names(program, "--shape", names));  // perhaps only misspelled
+    return Outcome(ExitCode::program,
+                   invalid_argument("'{}' needs sizes for its input {}: --shape {}=…",
+                                    program.name(), input.text(), input.name));
+  }
+  TemplateSettings parameters;
+  STRIA_FAIL_IF(parse_settings(options.settings, parameters));
+  const CompileOptions how{.fast_math = options.fast_math,
+                           .constants = {options.constants.begin(), options.constants.end()},
+                           .keep_stages = !options.dump_dir.empty(),
+                           .tune = options.tune,
+                           .parameters = parameters,
+                           .recorder = &reproducer};
+  const NamedFile read{"PROG", options.program};
+  std::vector<NamedFile> written;
+  if (options.output != "-") written.push_back({"--output", options.output});
+  STRIA_FAIL_IF(check_files_differ(written, {read}));
+  Device device;
+  // Only the device knows its parameters; it can be slow to open.
+  if (!how.parameters.empty()) {
+    STRIA_FAIL_IF(open_device(options.device, device));
+    STRIA_FAIL_IF_ERROR(ExitCode::usage,
+                        Inside::check_parameters(device, how).with_context("--set"));
+  }
+  Compilation generic;
+  STRIA_FAIL_IF(lower(program, types, how, generic));
+  print_diagnostics(generic.warnings);
+  STRIA_FAIL_IF(check_input_names(program, "--shape", names));
+  // Before the time is spent.
+  if (!options.dump_dir.empty())
+    STRIA_FAIL_IF_ERROR(ExitCode::program, check_folder_writable(options.dump_dir));
+  else if (options.output != "-")
+    STRIA_FAIL_IF_ERROR(ExitCode::program, check_writable(options.output));
+  if (how.parameters.empty()) STRIA_FAIL_IF(open_device(options.device, device));
+  STRIA_OR_FAIL(Compilation compilation, ExitCode::device,
+                Inside::specialize(device, std::move(generic), how));
+  print_undecided(compilation.steps);
+  std::vector<SourceText> sources;
+  if (!options.dump_dir.empty()) {
+    STRIA_OR_FAIL(Executable executable, ExitCode::device, Inside::load(device, compilation, how));
+    STRIA_OR_FAIL(sources, ExitCode::device, executable.sources());
+  }
+  // All is made before anything is written, and written all or not at all.
+  std::vector<FileText> files;
+  if (options.output != "-") files.push_back({options.output, compilation.device_text});
+  if (!options.dump_dir.empty()) {
+    const std::filesystem::path folder = options.dump_dir;
+    FileNames taken;
+    for (const SourceText& stage : compilation.stages)
+      files.push_back({folder / taken.add(stage.name), stage.text});
+    for (const SourceText& source : sources)
+      files.push_back({folder / taken.add(file_name(source.name)), source.text});
+    // Only now their names are known.
+    for (size_t i = written.size(); i < files.size(); ++i)
+      written.push_back({"--dump-dir", files[i].path.string()});
+    STRIA_FAIL_IF(check_files_differ(written, {read}));
+  }
+  STRIA_FAIL_IF(check_process());
+  STRIA_FAIL_IF_ERROR(ExitCode::program, write_files(files, options.dump_dir));
+  if (options.output == "-")
+    std::fwrite(compilation.device_text.data(), 1, compilation.device_text.size(), stdout);
+  std::fflush(stdout);
+  return Outcome();
+}
+
+}  // namespace
+
+Outcome compile(const CompileOptionsText& options) {
+  ReproducerFile reproducer(options.repro_dir);
+  return reproducer.around([&] { return compile_program(options, reproducer); });
+}
+
+}  // namespace stria::command

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verbs/doctor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "examination.h"
+#include "stria/base/shown_text.h"
+#include "stria/base/text.h"
+
+namespace stria::command {
+namespace {
+
+// A plugin with what is to be said of it.
+struct Finding {
+  Examination seen;
+  std::string id;
+  const ExaminedStep* failed = nullptr;  // of `seen`
+  std::vector<std::string> mends;        // commands, or what to do
+  std::string replaced_by;  // directory of the one with the same id that is used instead; or empty
+  bool well() const { return mends.empty(); }
+};
+
+// A shell's word, and readable on a terminal: what cannot stand there as it is stands there
+// escaped, as the shell reads it.
+std::string quoted(const std::filesystem::path& path) {
+  const std::string text = path.string();
+  const std::string shown = shown_name(text, text.size() * 4 + kMaxNameBytes);
+  if (shown == text && text.find('\'') == std::string::npos) return "'" + text + "'";
+  std::string out = "$'";
+  for (size_t i = 0; i < text.size();) {
+    const size_t length = printable_length(text, i);
+    if (text[i] == '\'' || text[i] == '\\') out += '\\';
+    out += length == 0 ? escaped_byte(text[i]) : text.substr(i, length);
+    i += std::max<size_t>(length, 1);
+  }
+  return out + "'";
+}
+
+std::string report_of(const Examination& seen) {
+  return fmt::format("report it to the plugin's maker{}, with: stria doctor {} --json",
+                     seen.manifest.vendor.empty() ? "" : " (" + seen.manifest.vendor + ")",
+                     seen.manifest.id);
+}
+
+// What would mend a failed step.
+std::string mend_of(const Examination& seen, const ExaminedStep& step) {
+  const std::filesystem::path& directory = seen.found.directory;
+  const std::string marker = "to trust it: ";
+  if (size_t at = step.failure.find(marker); at != std::string::npos)
+    return step.failure.substr(at + marker.size());
+  if (step.failure.find("ulimit -u") != std::string::npos)
+    return "let more processes run: end some, or raise the limit (ulimit -u)";
+  if (step.name == "search") return "mkdir -p " + quoted(directory);
+  if (step.name == "manifest") return "edit " + quoted(directory / "plugin.json");
+  if (step.name == "hash")
+    return fmt::format("install the plugin again, or pin what is there: cd {} && sha256sum {}",
+                       quoted(directory), quoted(seen.manifest.library));
+  if (step.failure.find("within the limit of") != std::string::npos)
+    return fmt::format("if it is only slow: stria doctor {} --time-limit 60", seen.manifest.id);
+  if (step.name == "version" || step.name == "elf" || step.name == "query")
+    return "install a build of the plugin for this stria and this machine";
+  if (step.name == "load") {
+    const std::filesystem::path library = directory / seen.manifest.library;
+    return "install what is missing here: ldd -r " + quoted(library);
+  }
+  return report_of(seen);
+}
+
+void judge(Finding& finding) {
+  for (const ExaminedStep& step : finding.seen.steps) {
+    if (step.failure.empty()) continue;
+    finding.failed = &step;
+    finding.mends.push_back(mend_of(finding.seen, step));
+  }
+  for (const ExaminedNeed& need : finding.seen.needs)
+    if (need.path.empty()) finding.mends.push_back("apt-get install " + need.need.package);
+  // A plugin of which no device can be used is of no use; the device knows why.
+  const std::vector<ExaminedDevice>& devices = finding.seen.devices;
+  const bool available = std::any_of(devices.begin(), devices.end(),
+                                     [](const ExaminedDevice& one) { return one.reason.empty(); });
+  if (!devices.empty() && !available && finding.mends.empty() && devices[0].reason != kNoReason)
+    finding.mends.push_back("make a device available: " + devices[0].reason);
+  // A machine without its hardware is a device that is not available; it is listed, with the
+  // reason.
+  const bool listed =
+      std::any_of(finding.seen.steps.begin(), finding.seen.steps.end(), [](const auto& step) {
+        return step.name == hal::name_of(hal::Step::enumerate) && step.failure.empty();
+      });
+  if (listed && devices.empty())
+    finding.mends.push_back("it lists no device at all, not even one that is not available: " +
+                            report_of(finding.seen));
+  for (const ExaminedDevice& device : devices)
+    if (device.reason == kNoReason)
+      finding.mends.push_back(fmt::format("{} is not available and gives no reason: {}",
+                                          device.selector, report_of(finding.seen)));
+}
+
+void print_text(const std::vector<Finding>& findings) {
+  for (const Finding& finding : findings) {
+    const Examination& seen = finding.seen;
+    std::printf("%s%s%s  %s (%s)\n", finding.id.c_str(), seen.manifest.version.empty() ? "" : " ",
+                seen.manifest.version.c_str(), hal::shown_path(seen.found.directory).c_str(),
+                seen.found.origin.c_str());
+    std::vector<std::string> passed;
+    for (const ExaminedStep& step : seen.steps)
+      if (step.failure.empty()) passed.push_back(step.name);
+    if (!passed.empty()) std::printf("  passed  %s\n", join(passed, ", ").c_str());
+    for (const ExaminedNeed& need : seen.needs)
+      std::printf("  needs   %s: %s\n", need.need.library.c_str(),
+                  need.path.empty() ? "not installed" : need.path.c_str());
+    for (const ExaminedDevice& device : seen.devices)
+      std::printf("  device  %s  %s%s%s\n", device.selector.c_str(), device.name.c_str(),
+                  device.reason.empty() ? "" : ": not available: ", device.reason.c_str());
+    if (finding.failed)
+      std::printf("  FAILED  %s: %s\n", finding.failed->name.c_str(),
+                  finding.failed->failure.c_str());
+    if (!finding.replaced_by.empty())
+      std::printf("  not used: the one in '%s' was found before\n",
+                  hal::shown_path(finding.replaced_by).c_str());
+    for (const std::string& mend : finding.mends) std::printf("  mend    %s\n", mend.c_str());
+  }
+}
+
+void print_json(const std::vector<Finding>& findings) {
+  using Json = nlohmann::ordered_json;
+  Json plugins = Json::array();
+  for (const Finding& finding : findings) {
+    const Examination& seen = finding.seen;
+    Json steps = Json::array(), needs = Json::array(), devices = Json::array();
+    for (const ExaminedStep& step : seen.steps)
+      steps.push_back(
+          {{"step", step.name}, {"passed", step.failure.empty()}, {"failure", step.failure}});
+    for (const ExaminedNeed& need : seen.needs)
+      needs.push_back({{"library", need.need.library},
+                       {"package", need.need.package},
+                       {"installed", !need.path.empty()},
+                       {"path", need.path}});
+    for (const ExaminedDevice& device : seen.devices)
+      devices.push_back({{"selector", device.selector},
+                         {"name", device.name},
+                         {"available", device.reason.empty()},
+                         {"reason", device.reason}});
+    plugins.push_back({{"id", finding.id},
+                       {"version", seen.manifest.version},
+                       {"directory", seen.found.directory.string()},
+                       {"origin", seen.found.origin},
+                       {"well", finding.well()},
+                       {"replaced_by", finding.replaced_by},
+                       {"steps", std::move(steps)},
+                       {"needs", std::move(needs)},
+                       {"devices", std::move(devices)},
+                       {"mend", finding.mends}});
+  }
+  const Json all = {{"plugins", std::move(plugins)}};
+  std::printf("%s\n", all.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+}
+
+// The id that a plugin has before it is loaded.
+std::string id_of(const hal::FoundPlugin& found) {
+  if (found.search.ok())
+    if (auto manifest = hal::read_manifest(found.directory); manifest.ok()) return manifest->id;
+  return shown_name(found.directory.filename().string());
+}
+
+}  // namespace
+
+Outcome doctor(const DoctorOptions& options) {
+  const std::chrono::milliseconds limit(std::llround(options.step_limit_s * 1e3));
+  std::vector<Finding> findings;
+  std::vector<std::string> ids;
+  for (hal::FoundPlugin& found : hal::find_plugins({})) {
+    Finding finding;
+    finding.id = id_of(found);
+    ids.push_back(finding.id);
+    if (!options.plugins.empty() &&
+        std::count(options.plugins.begin(), options.plugins.end(), finding.id) == 0)
+      continue;
+    const auto first = std::find_if(findings.begin(), findings.end(), [&](const Finding& other) {
+      return other.id == finding.id && !other.failed && other.replaced_by.empty();
+    });
+    if (first == findings.end()) {
+      finding.seen = examine(found, limit);
+    } else {
+      finding.seen.found = std::move(found);
+      finding.replaced_by = first->seen.found.directory.string();
+    }
+    findings.push_back(std::move(finding));
+    judge(findings.back());
+  }
+  for (const std::string& id : options.plugins)
+    if (std::count(ids.begin(), ids.end(), id) == 0)
+      return Outcome(ExitCode::device,
+                     not_found("there is no plugin '{}'{}; found: {}", id, did_you_mean(id, ids),
+                               ids.empty() ? "none" : join(ids, ", ")));
+  options.json ? print_json(findings) : print_text(findings);
+  const auto bad = std::count_if(findings.begin(), findings.end(),
+                                 [](const Finding& finding) { return !finding.well(); });
+  if (bad == 0 && !findings.empty()) return Outcome();
+  if (findings.empty()) return Outcome(ExitCode::device, not_found("there is no plugin"));
+  return Outcome(ExitCode::device,
+                 make_error(StatusCode::failed_precondition, "{} of {} plugins {} not well", bad,
+                            findings.size(), bad == 1 ? "is" : "are"));
+}
+
+}  // namespace stria::command

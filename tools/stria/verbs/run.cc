@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verbs/run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "inputs/open_device.h"
+#include "inputs/program_inputs.h"
+#include "inputs/template_settings.h"
+#include "message.h"
+#include "output_files.h"
+#include "progress.h"
+#include "repeat/replay_file.h"
+#include "repeat/reproducer_file.h"
+#include "report.h"
+#include "result_memory.h"
+#include "stria/runtime/check.h"
+#include "stria/runtime/device_selector.h"
+#include "stria/runtime/inside.h"
+
+namespace stria::command {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// A profile repeats short runs up to this often, or until so much time has gone by.
+constexpr int kMaxRuns = 20;
+constexpr double kMaxSeconds = 1;
+
+// The command line after its spelling has been checked, before anything has been opened.
+struct Request {
+  std::vector<NamedSource> sources;
+  std::vector<ShapeText> shapes;
+  std::vector<NamedValue> outputs;
+  CheckRequest check;
+
+  std::vector<std::string> source_names() const {
+    std::vector<std::string> names;
+    for (const NamedSource& source : sources) names.push_back(source.name);
+    return names;
+  }
+  std::vector<std::string> shape_names() const {
+    std::vector<std::string> names;
+    for (const ShapeText& shape : shapes) names.push_back(shape.name);
+    return names;
+  }
+};
+
+Outcome parse_request(const RunOptions& options, Request& request) {
+  STRIA_FAIL_IF_ERROR(ExitCode::usage, parse_device_selector(options.device).status());
+  STRIA_OR_FAIL(std::vector<NamedValue> inputs, ExitCode::usage,
+                parse_named_values("--input", options.inputs, true));
+  std::vector<NamedFile> read = {{"PROG", options.program}}, written;
+  for (const NamedValue& input : inputs) {
+    auto source = parse_tensor_source(input.value);
+    if (!source.ok())
+      return Outcome(ExitCode::usage, source.status().with_context("--input " + input.name));
+    if (!source->path.empty()) read.push_back({"--input " + input.name, source->path});
+    request.sources.push_back({input.name, std::move(*source)});
+  }
+  STRIA_OR_FAIL(request.shapes, ExitCode::usage, parse_shapes(options.shapes));
+  STRIA_OR_FAIL(request.outputs, ExitCode::usage,
+                parse_named_values("--output", options.outputs, false));
+  for (const NamedValue& output : request.outputs) {
+    STRIA_FAIL_IF_ERROR(ExitCode::usage, check_tensor_path(output.value).with_context("--output"));
+    written.push_back({"--output " + output.name, output.value});
+  }
+  STRIA_FAIL_IF(check_files_differ(written, read));
+  STRIA_OR_FAIL(request.check, ExitCode::usage, parse_check(options.check));
+  return Outcome();
+}
+
+// Reads inputs and lowers the program; says in the right order what is wrong with either.
+Outcome bind_program(const Program& program, const Request& request, const CompileOptions& how,
+                     ReadInputs& in, Compilation& generic, double& lower_seconds) {
+  STRIA_FAIL_IF(read_inputs(program, request.sources, request.shapes, in));
+  auto check_names = [&]() -> Outcome {
+    STRIA_FAIL_IF(check_input_names(program, "--input", request.source_names()));
+    return check_input_names(program, "--shape", request.shape_names());
+  };
+  if (!in.missing.ok()) {
+    STRIA_FAIL_IF(check_names());  // perhaps only misspelled
+    return Outcome(ExitCode::program, in.missing);
+  }
+  const Clock::time_point begin = Clock::now();
+  STRIA_FAIL_IF(lower(program, in.types, how, generic));
+  lower_seconds = seconds_since(begin);
+  print_diagnostics(generic.warnings);
+  STRIA_FAIL_IF(check_names());
+  STRIA_FAIL_IF(check_output_names(program, request.outputs));
+  for (const NamedValue& output : request.outputs) {
+    const tile::BoundProgram& bound = generic.bound;
+    const size_t position = program.find_output(output.name).value();
+    const tile::BoundTensor& tensor = bound.tensors[bound.outputs[position]];
+    STRIA_FAIL_IF_ERROR(ExitCode::program, check_writable(output.value, tensor.type, tensor.sizes)
+                                               .with_context("--output " + output.name));
+  }
+  return Outcome();
+}
+
+// Runs once, or, for a profile, until kMaxRuns or kMaxSeconds are over.
+Outcome run_executable(const Executable& executable, const std::vector<Tensor>& inputs,
+                       const std::vector<Tensor>& outputs, Profile* profile) {
+  std::vector<double> walls;
+  std::vector<std::vector<KernelTime>> times;
+  const Clock::time_point begin = Clock::now();
+  do {
+    const Clock::time_point start = Clock::now();
+    STRIA_OR_FAIL(Event run, ExitCode::device, executable.run(inputs, outputs));
+    STRIA_FAIL_IF_ERROR(ExitCode::device, run.wait());
+    walls.push_back(seconds_since(start));
+    if (profile == nullptr) return Outcome();
+    STRIA_OR_FAIL(std::vector<KernelTime> kernels, ExitCode::device, run.kernel_times());
+    times.push_back(std::move(kernels));
+  } while (static_cast<int>(walls.size()) <= kMaxRuns && seconds_since(begin) < kMaxSeconds);
+  if (walls.size() > 1) {  // the first run touches memory for the first time
+    walls.erase(walls.begin());
+    times.erase(times.begin());
+  }
+  auto median = [](auto values) {
+    auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+  };
+  profile->runs = static_cast<int>(walls.size());
+  profile->wall_seconds = median(walls);
+  profile->kernels = times[0];
+  for (size_t k = 0; k < profile->kernels.size(); ++k) {
+    std::vector<uint64_t> values;
+    for (const auto& run : times) values.push_back(run[k].nanoseconds);
+    // What one run does not know is not known of all.
+    const bool known = std::find(values.begin(), values.end(), 0u) == values.end();
+    profile->kernels[k].nanoseconds = known ? median(values) : 0;
+  }
+  return Outcome();
+}
+
+Outcome check_results(const Compilation& compilation, const std::vector<HostTensor>& inputs,
+                      const std::vector<HostTensor>& results, const CheckRequest& request) {
+  Progress progress("checking against the interpreter");
+  interp::Events events;
+  STRIA_OR_FAIL(std::vector<OutputCheck> checks, ExitCode::program,
+                check_outputs(compilation, inputs, results, request.sample, &events));
+  std::string wrong;
+  for (const OutputCheck& check : checks) {
+    std::printf("%s\n", describe_check(check).c_str());
+    if (!check.report.passed() && wrong.empty()) wrong = check.report.worst_text;
+    if (check.report.skipped * 100 >= check.report.compared && check.report.skipped > 0)
+      print_message(fmt::format("check {}: 1% or more of the elements could not be decided",
+                                check.name));
+  }
+  if (events.division_by_zero > 0)
+    std::fprintf(stderr, "stria: %lld integer divisions by zero gave 0\n",
+                 static_cast<long long>(events.division_by_zero));
+  if (events.conversion_overflow > 0)
+    std::fprintf(stderr, "stria: %lld conversions from float to integer were out of range\n",
+                 static_cast<long long>(events.conversion_overflow));
+  if (wrong.empty()) return Outcome();
+  return Outcome(ExitCode::device, make_error(StatusCode::data_loss, "wrong results: {}", wrong));
+}
+
+Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
+  Request request;
+  STRIA_FAIL_IF(parse_request(options, request));
+  const Clock::time_point parse_begin = Clock::now();
+  STRIA_OR_FAIL(Program program, ExitCode::program,
+                Program::read(options.program, options.function));
+  const double parse_seconds = seconds_since(parse_begin);
+  TemplateSettings parameters;
+  STRIA_FAIL_IF(parse_settings(options.settings, parameters));
+  const CompileOptions how{.fast_math = options.fast_math,
+                           .constants = {options.constants.begin(), options.constants.end()},
+                           .watch_kernels = true,
+                           .tune = options.tune,
+                           .parameters = parameters,
+                           .recorder = &reproducer};
+  Device device;
+  const auto open = [&] {
+    return open_device(options.device, device, options.time_limit_s, options.threads);
+  };
+  // Only the device knows its parameters; inputs can be large, and a device slow to open.
+  if (!how.parameters.empty()) {
+    STRIA_FAIL_IF(open());
+    STRIA_FAIL_IF_ERROR(ExitCode::usage,
+                        Inside::check_parameters(device, how).with_context("--set"));
+  }
+  ReadInputs in;
+  Compilation generic;
+  double lower_seconds = 0;
+  STRIA_FAIL_IF(bind_program(program, request, how, in, generic, lower_seconds));
+
+  if (how.parameters.empty()) STRIA_FAIL_IF(open());
+  STRIA_FAIL_IF(check_result_memory(program, generic.bound, device));
+  Profile profile;
+  const Clock::time_point compile_begin = Clock::now();
+  STRIA_OR_FAIL(Compilation compilation, ExitCode::device,
+                Inside::specialize(device, std::move(generic), how));
+  print_undecided(compilation.steps);
+  STRIA_OR_FAIL(Executable executable, ExitCode::device,
+                Inside::load(device, std::move(compilation), how));
+  profile.compile_seconds = parse_seconds + lower_seconds + seconds_since(compile_begin);
+
+  std::vector<Tensor> inputs, outputs;
+  for (size_t i = 0; i < executable.inputs().size(); ++i) {
+    const TensorInfo& info = executable.inputs()[i];
+    STRIA_OR_FAIL(Tensor tensor, ExitCode::device, device.create_tensor(info));
+    STRIA_FAIL_IF_ERROR(ExitCode::device, tensor.write(in.tensors[i].bytes()));
+    inputs.push_back(std::move(tensor));
+  }
+  for (const TensorInfo& info : executable.outputs()) {
+    STRIA_OR_FAIL(Tensor tensor, ExitCode::device, device.create_tensor(info));
+    outputs.push_back(std::move(tensor));
+  }
+  {
+    Progress progress("running on " + device.name());
+    STRIA_FAIL_IF(
+        run_executable(executable, inputs, outputs, options.profile ? &profile : nullptr));
+  }
+  std::vector<HostTensor> results;
+  for (const Tensor& tensor : outputs) {
+    STRIA_OR_FAIL(HostTensor result, ExitCode::device, tensor.read());
+    results.push_back(std::move(result));
+  }
+  STRIA_FAIL_IF(check_process());
+
+  // A result that is wrong is not written; what was asked for as a file is not shown as well.
+  Outcome checked;
+  if (request.check.wanted)
+    checked = check_results(Inside::compilation(executable), in.tensors, results, request.check);
+  if (checked.ok()) {
+    std::vector<FileText> files;
+    for (const NamedValue& output : request.outputs) {
+      STRIA_OR_FAIL(FileText file, ExitCode::program,
+                    format_tensor(output.value, results[program.find_output(output.name).value()]));
+      files.push_back(std::move(file));
+    }
+    STRIA_FAIL_IF_ERROR(ExitCode::program, write_files(files));
+  }
+  if (request.outputs.empty())
+    for (size_t i = 0; i < results.size(); ++i)
+      std::printf("%s\n", describe_tensor(executable.outputs()[i].name, results[i]).c_str());
+  if (options.profile)
+    std::printf("%s\n", describe_profile(profile,
+                                         kernel_operations(Inside::compilation(executable).generic))
+                            .c_str());
+  // What the plugin does when its objects go takes nothing away.
+  std::fflush(stdout);
+  return checked;
+}
+
+}  // namespace
+
+Outcome run(const RunOptions& options) {
+  if (!options.run_repro.empty()) return replay_file(options.run_repro, true);
+  ReproducerFile reproducer(options.repro_dir);
+  return reproducer.around([&] { return run_program(options, reproducer); });
+}
+
+}  // namespace stria::command

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verbs/sim.h"
+
+#include <cstdio>
+#include <filesystem>
+
+#include "inputs/open_device.h"
+#include "inputs/program_inputs.h"
+#include "inputs/template_settings.h"
+#include "message.h"
+#include "output_files.h"
+#include "program/part_checks.h"
+#include "report.h"
+#include "report/simulation_report.h"
+#include "stria/base/file.h"
+#include "stria/base/text.h"
+#include "stria/hal/files/sha256.h"
+#include "stria/pass/pipeline.h"
+#include "stria/passes/all_passes.h"
+#include "stria/runtime/check.h"
+#include "stria/runtime/inside.h"
+#include "stria/runtime/intrinsics.h"
+#include "stria/stripe/text/printer.h"
+#include "validate/scalesim_topology.h"
+#include "validate/validation.h"
+#include "values/program_run.h"
+
+namespace stria::command {
+namespace {
+
+// The model and the pipeline of a command line: files, and what they say.
+struct Target {
+  SourceText hw, pipeline;
+  TemplateSettings settings;
+  HardwareModel model = empty_hardware_model();
+  Pipeline steps;
+};
+
+// The simulated device's own files stand in for those that are not given.
+Outcome find_files(const SimOptions& options, Target& target) {
+  std::string hw = options.hw, pipeline = options.pipeline;
+  if (hw.empty() || pipeline.empty()) {
+    RuntimeOptions how = runtime_options();
+    how.only_plugins = {"sim"};
+    const Runtime runtime(how);
+    const auto& records = Inside::records(runtime);
+    if (records.empty() || !records[0].plugin.valid() || records[0].devices.empty())
+      return Outcome(ExitCode::device,
+                     records.empty() || records[0].status().ok()
+                         ? not_found("there is no plugin 'sim' whose model and pipeline could be "
+                                     "taken; give --hw and --pipeline")
+                         : records[0].status());
+    // A model that ships has a pipeline of its own, whatever its file.
+    std::string kind = records[0].devices[0].kind;
+    if (!hw.empty()) {
+      STRIA_OR_FAIL(target.hw, ExitCode::program, read_source(hw, kMaxJsonBytes));
+      STRIA_OR_FAIL(target.model, ExitCode::program,
+                    load_hardware_model(target.hw, target.settings));
+      for (const hal::DeviceInfo& device : records[0].devices)
+        if (device.kind == target.model.name) kind = device.kind;
+    }
+    if (hw.empty()) {
+      STRIA_OR_FAIL(hw, ExitCode::device, records[0].plugin.hw_model(kind));
+    }
+    if (pipeline.empty()) {
+      STRIA_OR_FAIL(pipeline, ExitCode::device, records[0].plugin.pipeline(kind));
+    }
+  }
+  STRIA_OR_FAIL(target.hw, ExitCode::program, read_source(hw, kMaxJsonBytes));
+  STRIA_OR_FAIL(target.pipeline, ExitCode::program, read_source(pipeline, kMaxJsonBytes));
+  return Outcome();
+}
+
+Outcome read_target(const SimOptions& options, Target& target) {
+  STRIA_FAIL_IF(parse_settings(options.settings, target.settings));
+  STRIA_FAIL_IF(find_files(options, target));
+  STRIA_FAIL_IF(check_settings(target.settings, {target.hw, target.pipeline}, "--hw"));
+  STRIA_OR_FAIL(target.model, ExitCode::program, load_hardware_model(target.hw, target.settings));
+  // Before a step of the pipeline stumbles over it.
+  STRIA_FAIL_IF_ERROR(ExitCode::program, sim::check_model(target.model));
+  STRIA_OR_FAIL(
+      target.steps, ExitCode::program,
+      parse_pipeline(target.pipeline, target.settings, target.model, passes::all_passes()));
+  return Outcome();
+}
+
+// The program with an input for each parameter: what --input gives, else random numbers of the
+// sizes that --shape gives.
+Outcome read_program(const SimOptions& options, const Program& program, ReadInputs& in,
+                     Compilation& generic) {
+  STRIA_OR_FAIL(std::vector<ShapeText> shapes, ExitCode::usage, parse_shapes(options.shapes));
+  STRIA_OR_FAIL(std::vector<NamedValue> given, ExitCode::usage,
+                parse_named_values("--input", options.inputs, true));
+  std::vector<std::string> input_names, shape_names;
+  for (const ShapeText& shape : shapes) shape_names.push_back(shape.name);
+  for (const NamedValue& input : given) input_names.push_back(input.name);
+  const CompileOptions how{.constants = {options.constants.begin(), options.constants.end()}};
+  const auto check_names = [&]() -> Outcome {
+    STRIA_FAIL_IF(check_input_names(program, "--input", input_names));
+    return check_input_names(program, "--shape", shape_names);
+  };
+  InputTypes types = types_of_shapes(program, shapes);
+  if (!options.timing_only) {
+    uint64_t seed = 0;
+    for (const ProgramInput& input : program.inputs()) {
+      ++seed;
+      const auto type = types.find(input.name);
+      if (type == types.end() ||
+          std::find(input_names.begin(), input_names.end(), input.name) != input_names.end())
+        continue;
+      given.push_back({input.name, fmt::format("random:{}:{}", seed, name_of(type->second.type))});
+    }
+    std::vector<NamedSource> sources;
+    for (const NamedValue& input : given) {
+      auto source = parse_tensor_source(input.value);
+      if (!source.ok())
+        return Outcome(ExitCode::usage, source.status().with_context("--input " + input.name));
+      sources.push_back({input.name, std::move(*source)});
+    }
+    STRIA_FAIL_IF(read_inputs(program, sources, shapes, in));
+    if (!in.missing.ok()) {
+      STRIA_FAIL_IF(check_names());
+      return Outcome(ExitCode::program, in.missing);
+    }
+    types = in.types;
+  }
+  for (const ProgramInput& input : program.inputs()) {
+    if (types.count(input.name)) continue;
+    STRIA_FAIL_IF(check_names());  // perhaps only misspelled
+    return Outcome(ExitCode::program,
+                   invalid_argument("'{}' needs sizes for its input {}: --shape {}=…",
+                                    program.name(), input.text(), input.name));
+  }
+  STRIA_FAIL_IF(lower(program, types, how, generic));
+  print_diagnostics(generic.warnings);
+  return check_names();
+}
+
+Outcome specialize(const Target& target, Compilation& compilation) {
+  PipelineOptions how;
+  how.evaluate = &intrinsic_evaluator();
+  compilation.device = compilation.generic;
+  auto steps = run_pipeline(compilation.device, target.steps, target.model, how);
+  STRIA_FAIL_IF_ERROR(ExitCode::program, steps.status());
+  compilation.steps = std::move(*steps);
+  print_undecided(compilation.steps);
+  return Outcome();
+}
+
+Outcome run_values(const Compilation& compilation, const sim::PartOrder& order,
+                   const ReadInputs& in) {
+  std::map<std::string, void*> memory;
+  std::vector<HostTensor> inputs, outputs;
+  const tile::BoundProgram& bound = compilation.bound;
+  for (size_t i = 0; i < bound.inputs.size(); ++i) {
+    STRIA_OR_FAIL(HostTensor copy, ExitCode::program, in.tensors[i].clone());
+    inputs.push_back(std::move(copy));
+    memory[bound.tensors[bound.inputs[i]].name] = inputs.back().data();
+  }
+  for (size_t tensor : bound.outputs) {
+    const tile::BoundTensor& like = bound.tensors[tensor];
+    STRIA_OR_FAIL(HostTensor made, ExitCode::program,
+                  HostTensor::create(like.type, like.sizes, like.name));
+    outputs.push_back(std::move(made));
+    memory[like.name] = outputs.back().data();
+  }
+  STRIA_FAIL_IF_ERROR(ExitCode::device, sim::run_program(compilation.device, order, memory));
+  STRIA_OR_FAIL(std::vector<OutputCheck> checks, ExitCode::program,
+                check_outputs(compilation, inputs, outputs, std::nullopt));
+  std::string wrong;
+  for (const OutputCheck& check : checks) {
+    std::printf("%s\n", describe_check(check).c_str());
+    if (!check.report.passed() && wrong.empty()) wrong = check.report.worst_text;
+  }
+  if (wrong.empty()) return Outcome();
+  return Outcome(ExitCode::device, make_error(StatusCode::data_loss, "wrong results: {}", wrong));
+}
+
+// What is written into the folder of --report.
+std::vector<std::string> report_names(const SimOptions& options) {
+  std::vector<std::string> names = {"report.json", "kernels.csv"};
+  if (options.fidelity != "roofline") names.push_back("trace.json");
+  return names;
+}
+
+Outcome check_report_files(const SimOptions& options) {
+  if (options.report.empty()) return Outcome();
+  std::vector<NamedFile> read = {{"PROG", options.program}}, written;
+  if (!options.hw.empty()) read.push_back({"--hw", options.hw});
+  if (!options.pipeline.empty()) read.push_back({"--pipeline", options.pipeline});
+  STRIA_OR_FAIL(std::vector<NamedValue> inputs, ExitCode::usage,
+                parse_named_values("--input", options.inputs, true));
+  // What is no source is said where the inputs are read.
+  for (const NamedValue& input : inputs)
+    if (auto source = parse_tensor_source(input.value); source.ok() && !source->path.empty())
+      read.push_back({"--input " + input.name, source->path});
+  for (const std::string& name : report_names(options))
+    written.push_back({"--report", (std::filesystem::path(options.report) / name).string()});
+  STRIA_FAIL_IF(check_files_differ(written, read));
+  STRIA_FAIL_IF_ERROR(ExitCode::program, check_folder_writable(options.report));
+  return Outcome();
+}
+
+Outcome write_report(const SimOptions& options, const sim::SimulationReport& report) {
+  const std::filesystem::path folder = options.report;
+  std::vector<FileText> files;
+  for (const std::string& name : report_names(options))
+    files.push_back({folder / name, name == "report.json"   ? sim::report_json(report)
+                                    : name == "kernels.csv" ? sim::kernels_csv(report)
+                                                            : sim::trace_json(report)});
+  STRIA_FAIL_IF_ERROR(ExitCode::program, write_files(files, folder));
+  return Outcome();
+}
+
+Outcome print_validation(const SimOptions& options) {
+  Target target;
+  STRIA_FAIL_IF(find_files(options, target));
+  STRIA_OR_FAIL(const std::vector<sim::ValidationCase> cases, ExitCode::program,
+                sim::validate(target.hw));
+  std::fputs(sim::validation_table(cases).c_str(), stdout);
+  for (const sim::ValidationCase& one : cases)
+    if (!one.met())
+      return Outcome(ExitCode::device,
+                     make_error(StatusCode::data_loss, "'{}' is not what is expected", one.name));
+  return Outcome();
+}
+
+Outcome print_topology(const SimOptions& options) {
+  STRIA_OR_FAIL(const SystolicArray array, ExitCode::usage,
+                sim::parse_array(options.array, options.dataflow));
+  STRIA_OR_FAIL(const SourceText file, ExitCode::program,
+                read_source(options.topology, kMaxJsonBytes));
+  STRIA_OR_FAIL(const std::vector<sim::TopologyLayer> layers, ExitCode::program,
+                sim::read_topology(file));
+  std::fputs(sim::topology_table(layers, array).c_str(), stdout);
+  return Outcome();
+}
+
+}  // namespace
+
+Outcome sim(const SimOptions& options) {
+  if (options.validate) return print_validation(options);
+  if (!options.topology.empty()) return print_topology(options);
+  if (options.buses == "burst" && options.fidelity != "event")
+    return Outcome(ExitCode::usage,
+                   invalid_argument("--buses burst: --fidelity {} knows fair rates alone; bursts "
+                                    "are of --fidelity event",
+                                    options.fidelity));
+  STRIA_FAIL_IF(check_report_files(options));
+  Target target;
+  STRIA_FAIL_IF(read_target(options, target));
+  STRIA_OR_FAIL(Program program, ExitCode::program,
+                Program::read(options.program, options.function));
+  ReadInputs in;
+  Compilation compilation;
+  STRIA_FAIL_IF(read_program(options, program, in, compilation));
+  STRIA_FAIL_IF(specialize(target, compilation));
+
+  sim::SimulationReport report;
+  report.program = compilation.bound.name;
+  report.fidelity = options.fidelity;
+  report.buses = options.buses;
+  report.settings = {target.settings.begin(), target.settings.end()};
+  report.hashes = {{"program", hal::sha256(program.text())},
+                   {"generic_stripe", hal::sha256(stripe::print(compilation.generic))},
+                   {"device_stripe", hal::sha256(stripe::print(compilation.device))},
+                   {"hw", hal::sha256(target.hw.text)},
+                   {"pipeline", hal::sha256(target.pipeline.text)}};
+  sim::PartOrder order;
+  if (!options.functional_only) {
+    sim::PartOptions how;
+    how.fidelity = options.fidelity == "roofline" ? sim::Fidelity::roofline
+                   : options.fidelity == "cycle"  ? sim::Fidelity::cycle
+                                                  : sim::Fidelity::event;
+    how.events.buses = options.buses == "burst" ? sim::BusModel::burst : sim::BusModel::fluid;
+    how.events.skip_ahead = !options.no_skip_ahead;
+    const std::pair<const char*, const stripe::Block*> parts[] = {
+        {"prologue", compilation.device.prologue()}, {"main", compilation.device.main()}};
+    for (const auto& [name, part] : parts) {
+      if (!part || part->stmts.empty()) continue;
+      STRIA_OR_FAIL(sim::PartSimulation run, ExitCode::program,
+                    sim::simulate_part(compilation.device, *part, target.model, how));
+      (part == compilation.device.main() ? order.main : order.prologue) = run.order();
+      report.parts.push_back({name, std::move(run)});
+    }
+  }
+  // A result that is wrong is said before its times are.
+  if (!options.timing_only) STRIA_FAIL_IF(run_values(compilation, order, in));
+  if (options.functional_only) return Outcome();
+  if (!options.report.empty()) STRIA_FAIL_IF(write_report(options, report));
+  std::fputs(sim::summary(report).c_str(), stdout);
+  return Outcome();
+}
+
+}  // namespace stria::command
