@@ -111,16 +111,16 @@ TEST(Layers, TheEdgesHaveNoCircle) {
 }
 
 TEST(Layers, PluginsUseOnlyTheRoomsTheyMay) {
-  const std::set<std::string> allowed = {"sdk",      "base",    "type",    "poly", "stripe",
-                                         "semtree",  "builtins", "hwmodel", "cost", "interp"};
+  const std::set<std::string> allowed = {"sdk",     "base",     "type",    "poly", "stripe",
+                                         "semtree", "builtins", "hwmodel", "cost", "interp"};
   for (const fs::path& path : sources(kRoot / "plugins"))
     for (const std::string& used : included_rooms(path))
       EXPECT_TRUE(allowed.count(used)) << path << " includes room '" << used << "'";
 }
 
 TEST(Layers, CoreNamesNoVendorAndNoDeviceApi) {
-  const std::regex word(
-      R"(\b(cuda|opencl|vulkan|nvidia|nvrtc|amd|intel|metal|llvm|pocl|hopper)\b)", std::regex::icase);
+  const std::regex word(R"(\b(cuda|opencl|vulkan|nvidia|nvrtc|amd|intel|metal|llvm|pocl|hopper)\b)",
+                        std::regex::icase);
   for (const char* folder : {"core", "sdk"}) {
     for (const fs::path& path : sources(kRoot / folder)) {
       std::string text = read(path);
@@ -142,7 +142,8 @@ TEST(Layers, NoForeignHeaderBehindAPublicHeader) {
 TEST(Layers, FoldersHoldAboutTwentyFiveThings) {
   for (const char* part : {"core", "plugins", "sdk", "tools"}) {
     std::map<fs::path, std::set<std::string>> stems;
-    for (const fs::path& path : sources(kRoot / part)) stems[path.parent_path()].insert(path.stem());
+    for (const fs::path& path : sources(kRoot / part))
+      stems[path.parent_path()].insert(path.stem());
     for (const auto& [folder, names] : stems) EXPECT_LE(names.size(), 26u) << folder;
   }
 }

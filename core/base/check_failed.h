@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the process ends when it has to: after a broken assumption (STRIA_CHECK), and for whoever wants
-// to save something before.
+// How the process ends when it has to: after a broken assumption (STRIA_CHECK), and for whoever
+// wants to save something before.
 #pragma once
 
 namespace stria {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as options, environment variables and tables give them: decimal digits with a minus before
-// them, and for those that need not be whole a point and an exponent ("-2.5e3"). Nothing else is a
-// number: no blanks, no "+5", "0x10", "inf" or "nan", nothing behind it.
+// Numbers as options, environment variables and tables give them: decimal digits with a minus
+// before them, and for those that need not be whole a point and an exponent ("-2.5e3"). Nothing
+// else is a number: no blanks, no "+5", "0x10", "inf" or "nan", nothing behind it.
 #pragma once
 
 #include <cstdint>

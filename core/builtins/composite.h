@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of Tile that are written in Tile: a call is bound as if the file held the function. Each
-// is one record in a file of its own, listed in all_composites.def. They have no Stripe form and need
-// nothing from a device; their gradients are those of the statements they are made of, unless the
-// record has one.
+// Functions of Tile that are written in Tile: a call is bound as if the file held the function.
+// Each is one record in a file of its own, listed in all_composites.def. They have no Stripe form
+// and need nothing from a device; their gradients are those of the statements they are made of,
+// unless the record has one.
 #pragma once
 
 #include <span>

@@ -162,8 +162,7 @@ Status Run::wait() const {
     if (status.ok()) continue;
     return status.with_context(fmt::format("kernel '{}' ({} of {}) of '{}' on {}",
                                            names_->kernels[k % names_->kernels.size()], k + 1,
-                                           each_.size(), names_->program,
-                                           names_->device));
+                                           each_.size(), names_->program, names_->device));
   }
   return outcome.with_context(fmt::format("'{}' on {}", names_->program, names_->device));
 }
@@ -275,8 +274,8 @@ Result<Run> Binding::run(std::span<const hal::Argument> inputs,
   run.prologue_ = state_->ready;
   std::vector<hal::Launch> launches = program.launches(plan.main, memory);
   repeat(launches, options.in_a_row);
-  auto done = program.executor.submit(launches, all_waits,
-                                      options.watch_kernels ? &run.each_ : nullptr);
+  auto done =
+      program.executor.submit(launches, all_waits, options.watch_kernels ? &run.each_ : nullptr);
   if (arena.buffer.valid()) {
     if (done.ok()) arena.until = *done;
     program.main_arenas->give(std::move(arena));

@@ -61,8 +61,8 @@ class Event {
 // A host event of `device`: open until its `signal`.
 Result<Event> create_event(const std::shared_ptr<DeviceState>& device);
 
-// Returns when no other thread runs callbacks of events, or after a second: what a callback holds goes
-// a moment after the event that it ended was seen.
+// Returns when no other thread runs callbacks of events, or after a second: what a callback holds
+// goes a moment after the event that it ended was seen.
 void let_callbacks_end();
 
 // Events to wait for.

@@ -247,11 +247,10 @@ LoadResult load_plugin(const std::filesystem::path& directory, const std::shared
   static std::once_flag restricted;
   std::call_once(restricted, [] { restrict_environment(is_elevated()); });
   auto query = std::make_shared<stria_plugin_query_function>();
-  const bool opened = load.step(
-      Step::load, fmt::format("loading '{}'", file.string()),
-      [state = load.state, file, id = manifest->id, query] {
-        return open_library(file, id, state->library, *query);
-      });
+  const bool opened = load.step(Step::load, fmt::format("loading '{}'", file.string()),
+                                [state = load.state, file, id = manifest->id, query] {
+                                  return open_library(file, id, state->library, *query);
+                                });
   if (opened) load.bring_to_life(*query);
   return result;
 }

@@ -52,12 +52,11 @@ std::string file_line(const fs::path& file) {
 bool decides(std::string_view variable, const DriverSurroundings& driver) {
   const std::string_view name = variable.substr(0, variable.find('='));
   if (name == "LD_LIBRARY_PATH" || name == "LD_PRELOAD") return true;
-  return std::any_of(driver.environment.begin(), driver.environment.end(),
-                     [&](std::string_view pattern) {
-                       return pattern.ends_with('*')
-                                  ? name.starts_with(pattern.substr(0, pattern.size() - 1))
-                                  : name == pattern;
-                     });
+  return std::any_of(
+      driver.environment.begin(), driver.environment.end(), [&](std::string_view pattern) {
+        return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1))
+                                      : name == pattern;
+      });
 }
 
 // In the order of their names.
@@ -259,8 +258,8 @@ fs::path find_probe() {
   return {};
 }
 
-Verdict probe_plugin(const fs::path& directory, const Manifest& manifest, const ProbeOptions& options,
-                     std::chrono::milliseconds time_limit) {
+Verdict probe_plugin(const fs::path& directory, const Manifest& manifest,
+                     const ProbeOptions& options, std::chrono::milliseconds time_limit) {
   if (options.program.empty()) return {Step::load, Status()};
   DiskCache memory(options.memory, 1 << 20);
   const std::string key = identity_of(directory, options.program, manifest.driver);

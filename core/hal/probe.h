@@ -13,7 +13,8 @@
 
 namespace stria::hal {
 
-// The executable beside this one or beside libstria (../lib/stria/stria_probe); "" if there is none.
+// The executable beside this one or beside libstria (../lib/stria/stria_probe); "" if there is
+// none.
 std::filesystem::path find_probe();
 
 // Ok if the plugin in `directory` has behaved, now or before: it was loaded, listed its devices,

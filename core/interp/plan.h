@@ -44,7 +44,17 @@ struct RefPlan {
 };
 
 // From `zero` on: operations on whole views, which have no element of a point.
-enum class Op : uint8_t { load, store, load_index, constant, intrinsic, block, zero, copy, barrier };
+enum class Op : uint8_t {
+  load,
+  store,
+  load_index,
+  constant,
+  intrinsic,
+  block,
+  zero,
+  copy,
+  barrier
+};
 
 // A coordinate of a view that a scalar chooses, in elements of its dimension.
 struct Choice {

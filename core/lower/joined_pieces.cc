@@ -188,8 +188,8 @@ void JoinedPieces::find_sum(const BoundElementwise& sum) {
   std::vector<Box> boxes;
   for (TensorId id : summed) {
     if (!is_own(id) || !is_like(id, sum.out)) return;
-    // Read by this sum alone, which takes the boxes over, even if it turns out to be none: a running
-    // sum would copy those of all sums before it.
+    // Read by this sum alone, which takes the boxes over, even if it turns out to be none: a
+    // running sum would copy those of all sums before it.
     std::vector<Box> own = std::move(of(id).boxes);
     if (!of(id).sum) {
       const std::optional<Box> box = summed_box(id);

@@ -20,8 +20,8 @@ namespace stria {
 // `program` is as bind makes it. The result has typed intrinsics, dense tensors, a block tagged
 // #main and no locations; it names tensors as `program` does. A tensor without elements has no
 // kernel. unknown or out_of_range (see integer_set.h), with the statement's place and excerpt, if
-// its sets cannot be decided. `warnings`, if given, gets the contractions that leave a part of their
-// output unwritten without saying so by `default` (at most kMaxWarnings). Thread-safe.
+// its sets cannot be decided. `warnings`, if given, gets the contractions that leave a part of
+// their output unwritten without saying so by `default` (at most kMaxWarnings). Thread-safe.
 Result<stripe::Program> lower(const tile::BoundProgram& program,
                               std::vector<Diagnostic>* warnings = nullptr);
 

@@ -36,9 +36,10 @@ Status check_piece_count(const std::vector<size_t>& counts) {
   for (size_t count : counts) {
     total *= count;
     if (total > kMaxPieces)
-      return make_error(StatusCode::out_of_range,
-                        "the elements of its output fall into more than {} sets that need a kernel each",
-                        kMaxPieces);
+      return make_error(
+          StatusCode::out_of_range,
+          "the elements of its output fall into more than {} sets that need a kernel each",
+          kMaxPieces);
   }
   return {};
 }

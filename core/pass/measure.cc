@@ -61,8 +61,7 @@ std::function<std::vector<Result<double>>(const Measure::Programs&)> one_by_one(
   };
 }
 
-std::vector<Result<MeasuredTime>> measured_times(const Measure& measure,
-                                                 const HardwareModel& model,
+std::vector<Result<MeasuredTime>> measured_times(const Measure& measure, const HardwareModel& model,
                                                  const Measure::Programs& programs) {
   const bool keeps = !measure.folder.empty();
   std::vector<Result<MeasuredTime>> out;

@@ -19,9 +19,9 @@ namespace stria {
 struct Measure {
   using Programs = std::vector<stripe::Program>;
   using OneTime = std::function<Result<double>(const stripe::Program& program)>;
-  // Nanoseconds of one run of each program, in their order: candidates for one kernel, each with its
-  // tensors, as the pass would leave it. Those that are to be compared come together, so that they
-  // can be built at once and timed in turns.
+  // Nanoseconds of one run of each program, in their order: candidates for one kernel, each with
+  // its tensors, as the pass would leave it. Those that are to be compared come together, so that
+  // they can be built at once and timed in turns.
   std::function<std::vector<Result<double>>(const Programs& programs)> times;
   std::string device;            // what times depend on besides the model: its name and version
   std::string rest;              // what else is done with the program before it runs
@@ -39,8 +39,7 @@ struct MeasuredTime {
   double ns = 0;
   bool kept = false;  // by an earlier measurement
 };
-std::vector<Result<MeasuredTime>> measured_times(const Measure& measure,
-                                                 const HardwareModel& model,
+std::vector<Result<MeasuredTime>> measured_times(const Measure& measure, const HardwareModel& model,
                                                  const Measure::Programs& programs);
 
 }  // namespace stria

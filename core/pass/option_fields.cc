@@ -21,9 +21,10 @@ Status wrong(const std::string& pointer, const char* what, const json& value) {
 
 // What the text of a program cannot hold.
 Status no_name(const std::string& pointer, const char* what, const std::string& text) {
-  return invalid_argument("{}: '{}' is not {}, which is a letter or '_' and then letters, digits, "
-                          "'_' and \"'\"",
-                          pointer, shown_name(text), what);
+  return invalid_argument(
+      "{}: '{}' is not {}, which is a letter or '_' and then letters, digits, "
+      "'_' and \"'\"",
+      pointer, shown_name(text), what);
 }
 
 Status read(const json& value, const std::string& pointer, OptionRange, bool& out) {
@@ -290,15 +291,16 @@ Status OptionFields::check_text(const Field& field, const std::string& text,
                    text);
   if (field.rule != TextRule::set_tag) return {};
   const stripe::KnownTag* known = stripe::known_tag(text);
-  if (!known || std::find(field.also.begin(), field.also.end(), text) != field.also.end()) return {};
-  return invalid_argument("{}: '{}' says of {} that {}; allowed are tags that mean nothing by "
-                          "themselves{}",
-                          pointer, text,
-                          known->holder == stripe::TagHolder::block        ? "a block"
-                          : known->holder == stripe::TagHolder::refinement ? "a refinement"
-                                                                           : "an index",
-                          known->meaning,
-                          field.also.empty() ? "" : ", and " + join(field.also, ", "));
+  if (!known || std::find(field.also.begin(), field.also.end(), text) != field.also.end())
+    return {};
+  return invalid_argument(
+      "{}: '{}' says of {} that {}; allowed are tags that mean nothing by "
+      "themselves{}",
+      pointer, text,
+      known->holder == stripe::TagHolder::block        ? "a block"
+      : known->holder == stripe::TagHolder::refinement ? "a refinement"
+                                                       : "an index",
+      known->meaning, field.also.empty() ? "" : ", and " + join(field.also, ", "));
 }
 
 Status OptionFields::bind_field(const Field& field, const json& value, const std::string& pointer) {

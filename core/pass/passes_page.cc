@@ -53,10 +53,9 @@ std::string options_table(const std::vector<OptionRow>& rows) {
 
 std::string pass_page(const PassInfo& pass, const PassExample& example) {
   const std::string needs = needs_as_text(pass.needs);
-  std::string out =
-      fmt::format("# {}\n\nIt {}.\n\n{}{}{}\n## Options\n\n{}", pass.name, pass.summary, example.text,
-                  needs.empty() ? "" : "\n", needs.empty() ? "" : needs + "\n",
-                  options_table(pass.options()));
+  std::string out = fmt::format("# {}\n\nIt {}.\n\n{}{}{}\n## Options\n\n{}", pass.name,
+                                pass.summary, example.text, needs.empty() ? "" : "\n",
+                                needs.empty() ? "" : needs + "\n", options_table(pass.options()));
   if (example.why.empty()) return out;
   return out + fmt::format(
                    "\n## Example\n\nA test runs it: {}.\n\n```json\n{}\n```\n\nBefore\n\n```\n{}```"

@@ -48,7 +48,7 @@ PassInfo make_pass_info(std::string name, std::string summary,
   info.summary = std::move(summary);
   info.needs = needs;
   info.bind = [describe, run, needs](const nlohmann::json& json,
-                              const std::string& pointer) -> Result<PassFunction> {
+                                     const std::string& pointer) -> Result<PassFunction> {
     Options options;
     OptionFields fields;
     describe(options, fields);

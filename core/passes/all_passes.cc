@@ -91,8 +91,7 @@ PassInfo with_dependencies(PassInfo info) {
 std::vector<PassInfo> all_passes() {
   return {
 #define STRIA_PASS(name, Options, needs, summary) \
-  with_dependencies(                                       \
-      make_pass_info<Options>(#name, summary, describe, name, PassNeeds::needs)),
+  with_dependencies(make_pass_info<Options>(#name, summary, describe, name, PassNeeds::needs)),
 #include "stria/passes/all_passes.def"
 #undef STRIA_PASS
   };

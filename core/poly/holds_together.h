@@ -9,9 +9,9 @@
 
 namespace stria {
 
-// Is `form >= 0` true for all values 0 .. range-1 of the index or for none, whatever those of the others are?
-// Then the condition is the same without the index's term. Never true by mistake; may be false where a proof
-// would need the others' ranges.
+// Is `form >= 0` true for all values 0 .. range-1 of the index or for none, whatever those of the
+// others are? Then the condition is the same without the index's term. Never true by mistake; may
+// be false where a proof would need the others' ranges.
 bool holds_together(const Affine& form, const std::string& index, int64_t range);
 
 }  // namespace stria

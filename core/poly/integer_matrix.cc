@@ -12,7 +12,8 @@ namespace stria {
 namespace {
 
 Status too_large() {
-  return make_error(StatusCode::out_of_range, "solving its index forms takes numbers of more than 64 bits");
+  return make_error(StatusCode::out_of_range,
+                    "solving its index forms takes numbers of more than 64 bits");
 }
 
 // *sum += a * b; false if that leaves 64 bits. The lowest number counts as outside: its magnitude

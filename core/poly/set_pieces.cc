@@ -228,7 +228,8 @@ Result<std::optional<SetPiece>> IntegerSet::piece_of(const Part& part) const {
     row[d] = 1;
     chart.dims.push_back(std::move(row));
   }
-  if (!chart.each_row([](const Row& row) { return !std::count(row.begin(), row.end(), kSmallest); }))
+  if (!chart.each_row(
+          [](const Row& row) { return !std::count(row.begin(), row.end(), kSmallest); }))
     return too_large();
   bool possible = true;
   STRIA_RETURN_IF_ERROR(solve(chart, &possible));

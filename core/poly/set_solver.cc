@@ -45,8 +45,8 @@ bool to_int64(isl_val* value, int64_t* out) {
   return true;
 }
 
-// With fewer parts. isl 0.25 joins some parts with floors to more than their points: the multiples of
-// 4 in 0 .. 4 and 0 .. 1 become 0, 1, 4 and 5. What it joins wrongly stays as it is.
+// With fewer parts. isl 0.25 joins some parts with floors to more than their points: the multiples
+// of 4 in 0 .. 4 and 0 .. 1 become 0, 1, 4 and 5. What it joins wrongly stays as it is.
 isl_set* coalesced(isl_set* set) {
   if (isl_set_involves_locals(set) != isl_bool_true) return isl_set_coalesce(set);
   Owned<isl_set> before(isl_set_copy(set));

@@ -12,7 +12,8 @@
 namespace stria {
 
 // A step is the work of one operation of the solver on one word of the set's matrix: 1 to 2 ns for
-// what compilers ask, which takes a thousandth of this, and up to 10 ns for what is made to be hard.
+// what compilers ask, which takes a thousandth of this, and up to 10 ns for what is made to be
+// hard.
 inline constexpr int64_t kQuestionSteps = 70'000'000;
 
 // To be made and ended on one thread, last made first ended. An inner budget leaves the outer one

@@ -87,8 +87,7 @@ Layout make_layout(const Block& host, const AccumulatorPlan& plan, DataType type
   // What writes them out walks over elements between them where it cannot tell these apart.
   for (const WrittenNest& nest : plan.nests)
     for (size_t d = 0; d < rank; ++d)
-      layout.steps[d] =
-          (nest.access[d] - Affine(layout.lowest[d])).common_divisor(layout.steps[d]);
+      layout.steps[d] = (nest.access[d] - Affine(layout.lowest[d])).common_divisor(layout.steps[d]);
   for (size_t d = 0; d < rank; ++d) {
     layout.steps[d] = std::max<int64_t>(1, layout.steps[d]);
     if (ranges[d].lower == ranges[d].upper) {

@@ -114,10 +114,12 @@ bool meets_other_view(const Block& block, const TensorNames& around) {
   for (const Refinement& ref : block.refs)
     if (viewed(ref)) views[around.of(ref.from)].push_back(&ref);
   for (const auto& [tensor, refs] : views) {
-    if (refs.size() == 1 || std::none_of(refs.begin(), refs.end(), [](const Refinement* ref) { return written(*ref); }))
+    if (refs.size() == 1 ||
+        std::none_of(refs.begin(), refs.end(), [](const Refinement* ref) { return written(*ref); }))
       continue;
     std::vector<Box> boxes;
-    for (const Refinement* ref : refs) boxes.push_back(stripe::reach(block, *ref, index_ranges(block)));
+    for (const Refinement* ref : refs)
+      boxes.push_back(stripe::reach(block, *ref, index_ranges(block)));
     for (size_t i = 0; i < refs.size(); ++i)
       for (size_t j = 0; j < i; ++j)
         if ((written(*refs[i]) || written(*refs[j])) &&

@@ -116,8 +116,7 @@ std::optional<PanelChain> panel_chain(const std::vector<const Block*>& path,
     into = view->from;
   }
   out.tensor = section.find_ref(into);
-  if (!out.tensor || writes(*path[2], into, section))
-    return std::nullopt;
+  if (!out.tensor || writes(*path[2], into, section)) return std::nullopt;
   out.is_const = out.tensor->is_const && !section.tags.has("prologue");
   return out;
 }

@@ -31,9 +31,9 @@ namespace stria::passes {
 void split_block(stripe::Block& block, const std::map<std::string, int64_t>& tile,
                  bool interleave = false);
 
-// Gives the block that was cut off one with these tags the same, but for those that say how a block's
-// points and statements run, or what part of the program it is: they are true of the outer block
-// alone.
+// Gives the block that was cut off one with these tags the same, but for those that say how a
+// block's points and statements run, or what part of the program it is: they are true of the outer
+// block alone.
 void copy_tags(const stripe::Tags& from, stripe::Block& inner);
 
 // Does the block run in another way than as a plain loop: somewhere by its location, in parallel,

@@ -19,8 +19,8 @@ Dependencies dependencies_of(const stripe::Block& block, stripe::StatementConfli
                              const std::vector<std::vector<size_t>>& also = {});
 
 // In each #deps block of a program that was changed: what has to wait and does not, waits. Other
-// dependencies stay; what is not decided within bounds waits. A pass may make a statement touch more than it did, or put one between others,
-// and need not know who waits for it.
+// dependencies stay; what is not decided within bounds waits. A pass may make a statement touch
+// more than it did, or put one between others, and need not know who waits for it.
 void mend_dependencies(stripe::Program& program);
 
 }  // namespace stria::passes

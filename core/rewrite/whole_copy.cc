@@ -67,14 +67,16 @@ std::vector<Value> reordered(const std::vector<Value>& values, const std::vector
 
 // The coordinates that scalars choose; none, if of the dimensions with a choice none is left: they
 // have one element.
-stripe::ChosenCoordinates chosen(const stripe::ChosenCoordinates& at, const std::vector<int>& dims) {
+stripe::ChosenCoordinates chosen(const stripe::ChosenCoordinates& at,
+                                 const std::vector<int>& dims) {
   stripe::ChosenCoordinates out = reordered(at, dims, std::string());
   if (std::all_of(out.begin(), out.end(), [](const std::string& name) { return name.empty(); }))
     out.clear();
   return out;
 }
 
-// Does a statement store into the tensor where a scalar chooses? What it chooses outside is dropped.
+// Does a statement store into the tensor where a scalar chooses? What it chooses outside is
+// dropped.
 bool stored_where_chosen(const Block& around, const std::string& tensor) {
   return std::any_of(around.stmts.begin(), around.stmts.end(), [&](const stripe::Statement& stmt) {
     const Block* block = stmt.block();
@@ -105,11 +107,9 @@ void replace_views(Block& block, const std::string& name, const std::string& oth
   }
   for (stripe::Statement& stmt : block.stmts) {
     if (auto* load = std::get_if<stripe::Load>(&stmt.op))
-      if (changed.count(load->from) && !load->at.empty())
-        load->at = chosen(load->at, dims);
+      if (changed.count(load->from) && !load->at.empty()) load->at = chosen(load->at, dims);
     if (auto* store = std::get_if<stripe::Store>(&stmt.op))
-      if (changed.count(store->into) && !store->at.empty())
-        store->at = chosen(store->at, dims);
+      if (changed.count(store->into) && !store->at.empty()) store->at = chosen(store->at, dims);
   }
 }
 

@@ -24,8 +24,8 @@ WrittenNest refuse(std::string reason) {
   return nest;
 }
 
-// The block's indices as forms, given its parent's: own indices, and steps from a form, get the names
-// that `own_name` makes.
+// The block's indices as forms, given its parent's: own indices, and steps from a form, get the
+// names that `own_name` makes.
 template <typename OwnName>
 Forms index_forms(const Block& block, const Forms& parent, const OwnName& own_name) {
   Forms forms;

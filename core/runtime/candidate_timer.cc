@@ -35,8 +35,8 @@ constexpr double kShortRunNs = 200e3, kMostInARow = 20;
 // runs so much shorter.
 constexpr double kQueuedInTime = 0.25, kAhead = 2, kShorter = 0.95;
 // Those whose first times are so close to the shortest one are timed again, in so many turns: what
-// else there is on the machine slows all of them alike. So is the first candidate, the best by cost:
-// it stays unless another one is clearly faster.
+// else there is on the machine slows all of them alike. So is the first candidate, the best by
+// cost: it stays unless another one is clearly faster.
 constexpr double kClose = 1.1;
 constexpr size_t kMostFinalists = 4, kTurns = 5;
 // Built at the same time: each has its temporaries.

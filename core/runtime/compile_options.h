@@ -27,9 +27,9 @@ struct CompileOptions {
   std::set<std::string> constants;
   // Keeps the text of every stage for Executable::stages, and the plugin's generated sources.
   bool keep_stages = false;
-  // Whether a run knows the time of each kernel, and, whatever the device says of a failure, in which one
-  // it came up. It has its price: a device behind a driver is asked for an event of each kernel, which
-  // may take longer than a small kernel. Without it a run fails all the same.
+  // Whether a run knows the time of each kernel, and, whatever the device says of a failure, in
+  // which one it came up. It has its price: a device behind a driver is asked for an event of each
+  // kernel, which may take longer than a small kernel. Without it a run fails all the same.
   bool watch_kernels = false;
   // A pass pipeline (JSON) in place of the device's own; `name` stands in messages. It is rendered
   // with the device's hardware model in scope, like the plugin's.
@@ -40,8 +40,8 @@ struct CompileOptions {
   // does not, invalid_argument if `parameters` give a parameter whose default it is.
   int tune = 0;
   // Values for parameters of the pipeline, by name (JSON where it is JSON, else text): {"WINOGRAD",
-  // "4"}. not_found for one that the pipeline does not have, invalid_argument for a value that it does
-  // not take. `stria hw --device SEL` lists them, with what is legal.
+  // "4"}. not_found for one that the pipeline does not have, invalid_argument for a value that it
+  // does not take. `stria hw --device SEL` lists them, with what is legal.
   std::map<std::string, std::string> parameters;
   // Borrowed for the time of the call; null: nobody is told.
   FailureRecorder* recorder = nullptr;

@@ -78,9 +78,8 @@ Status check_parameters(const SourceText& pipeline, const CompileOptions& option
   for (const TemplateParameter& parameter : parameters)
     if (const auto given = options.parameters.find(parameter.name);
         given != options.parameters.end() && parameter.initial_reads.count("tune"))
-      return invalid_argument(
-          "tune {} and {}={} both say how many candidates are timed: give one", options.tune,
-          given->first, given->second);
+      return invalid_argument("tune {} and {}={} both say how many candidates are timed: give one",
+                              options.tune, given->first, given->second);
   return Status();
 }
 

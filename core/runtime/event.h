@@ -44,8 +44,8 @@ class STRIA_API Event {
   // Nanoseconds from start to end of the work itself; 0 if the device does not know it, or not of
   // all kernels of a run. failed_precondition while it is open.
   Result<uint64_t> duration_ns() const;
-  // Of a run, in launch order; empty for other work, and unless CompileOptions::watch_kernels was on.
-  // failed_precondition while it is open.
+  // Of a run, in launch order; empty for other work, and unless CompileOptions::watch_kernels was
+  // on. failed_precondition while it is open.
   Result<std::vector<KernelTime>> kernel_times() const;
 
   // Ends an event of Device::create_event: well, or with `outcome`. failed_precondition if it has

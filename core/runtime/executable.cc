@@ -63,13 +63,13 @@ Result<Event> Executable::run_in_a_row(uint32_t times, std::span<const Tensor> i
   return state_->start(inputs, outputs, waits, {.watch_kernels = false, .in_a_row = times});
 }
 
-Result<Event> Executable::State::start(std::span<const Tensor> from,
-                                       std::span<const Tensor> to, std::span<const Event> waits,
+Result<Event> Executable::State::start(std::span<const Tensor> from, std::span<const Tensor> to,
+                                       std::span<const Event> waits,
                                        const exec::RunOptions& options) {
   const std::string& name = loaded.plan().program;
   if (from.size() != inputs.size() || to.size() != outputs.size())
-    return invalid_argument("'{}' has {} inputs and {} outputs, got {} and {}", name,
-                            inputs.size(), outputs.size(), from.size(), to.size());
+    return invalid_argument("'{}' has {} inputs and {} outputs, got {} and {}", name, inputs.size(),
+                            outputs.size(), from.size(), to.size());
   for (size_t i = 0; i < from.size(); ++i) {
     STRIA_RETURN_IF_ERROR(check_tensor(inputs[i], from[i], name, "input"));
     STRIA_RETURN_IF_ERROR(check_place(inputs[i], from[i], "input"));
@@ -116,8 +116,7 @@ Result<Event> Executable::State::start(std::span<const Tensor> from,
     constants = std::move(given);
     // The prologue reads them even if this run does not start.
     if (binding.ready().valid())
-      for (const auto& constant : constants)
-        constant.first.state_->add_reader(binding.ready());
+      for (const auto& constant : constants) constant.first.state_->add_reader(binding.ready());
   }
   STRIA_ASSIGN(exec::Run run, binding.run(in_arguments, out_arguments, before, options));
   for (const Tensor& tensor : from) tensor.state_->add_reader(run.done());

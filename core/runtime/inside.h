@@ -41,8 +41,8 @@ struct Inside {
   static const hal::Device& hal_device(const Device& device);
   static const HardwareModel& model(const Device& device);
   // not_found: parameters that the pipeline does not have; invalid_argument: a value that it does
-  // not take, or a parameter that `tune` gives as well; unsupported: `tune` of a pipeline that times
-  // nothing. `specialize` says the same, later.
+  // not take, or a parameter that `tune` gives as well; unsupported: `tune` of a pipeline that
+  // times nothing. `specialize` says the same, later.
   static Status check_parameters(const Device& device, const CompileOptions& options);
   // Those of the device's own pipeline, and that file's name.
   static Result<std::vector<TemplateParameter>> parameters(const Device& device);

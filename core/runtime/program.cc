@@ -55,10 +55,10 @@ Result<Program> Inside::program(tile::Program tile, std::string_view function) {
 Result<Program> Program::gradient(const GradientOptions& options) const {
   const std::string& function = options.function.empty() ? state_->function : options.function;
   std::vector<Diagnostic> notes;
-  STRIA_ASSIGN(tile::Program tile,
-               tile::gradient(state_->tile,
-                              {function, options.wrt, options.of, options.keep_results, options.name},
-                              &notes));
+  STRIA_ASSIGN(tile::Program tile, tile::gradient(state_->tile,
+                                                  {function, options.wrt, options.of,
+                                                   options.keep_results, options.name},
+                                                  &notes));
   STRIA_ASSIGN(Program program, Inside::program(std::move(tile), ""));
   auto state = std::make_shared<State>(*program.state_);
   for (const Diagnostic& note : notes) state->notes.push_back(render(state_->tile.source, note));

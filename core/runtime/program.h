@@ -48,9 +48,9 @@ class STRIA_API Program {
   // Reads a .tile file. unsupported for other endings; not_found, permission_denied.
   static Result<Program> read(const std::filesystem::path& path, std::string_view function = {});
 
-  // The derivative, a program with the inputs of this one and, for each differentiated output R that
-  // is not known to be of rank 0, an input DR: the derivative of a number by R. Its outputs are one
-  // DA of the sizes of A for each input A of `wrt`: the derivative of that number by A.
+  // The derivative, a program with the inputs of this one and, for each differentiated output R
+  // that is not known to be of rank 0, an input DR: the derivative of a number by R. Its outputs
+  // are one DA of the sizes of A for each input A of `wrt`: the derivative of that number by A.
   // invalid_argument: something has no derivative, said with its place; not_found: a name of the
   // options, with the nearest.
   Result<Program> gradient(const GradientOptions& options = {}) const;

@@ -33,9 +33,9 @@ struct RuntimeOptions {
   // For each step of loading in which code of a plugin runs, for opening a device and for making
   // its compiler: one that hangs costs this much.
   std::chrono::milliseconds plugin_time_limit{5000};
-  // A plugin that has not been seen to behave on this machine is tried first in a process of its own
-  // (stria_probe, which belongs to the package; without it plugins are loaded at once), so that one
-  // that ends its process, or hangs, is listed with that reason and does not end this one.
+  // A plugin that has not been seen to behave on this machine is tried first in a process of its
+  // own (stria_probe, which belongs to the package; without it plugins are loaded at once), so that
+  // one that ends its process, or hangs, is listed with that reason and does not end this one.
   bool probe_plugins = true;
   // No wait for a device takes longer; it fails and names the plugin.
   uint64_t wait_limit_ns = kForever;

@@ -45,8 +45,8 @@ const std::vector<KnownTag>& known_tags() {
 const KnownTag* known_tag(std::string_view name) {
   const std::vector<KnownTag>& tags = known_tags();
   const std::string_view key = name.starts_with(kStencilIndex) ? kStencilIndex : name;
-  const auto at = std::find_if(tags.begin(), tags.end(),
-                               [&](const KnownTag& tag) { return tag.name == key; });
+  const auto at =
+      std::find_if(tags.begin(), tags.end(), [&](const KnownTag& tag) { return tag.name == key; });
   return at == tags.end() ? nullptr : &*at;
 }
 

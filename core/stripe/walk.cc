@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/stripe/walk.h"
 
-
 namespace stria::stripe {
 namespace {
 

@@ -276,8 +276,7 @@ std::string what_values_made(const std::string& text, size_t at, const Place& pl
   }
   const std::vector<std::string>& paths = reads.paths;
   if (paths.empty()) return "";
-  if (empty)
-    return fmt::format("{} is empty here, where JSON needs a value", join(paths, ", "));
+  if (empty) return fmt::format("{} is empty here, where JSON needs a value", join(paths, ", "));
   const std::string made = text.substr(begin, end - begin);
   // What stands beside it is wrong then.
   if (json::accept(made)) return "";

@@ -18,8 +18,8 @@ using nlohmann::json;
 using Expr = TemplateExpression;
 using Kind = Expr::Kind;
 
-// The longest list that range() makes: templates describe machines, not data. TemplateWork has steps
-// for one such list that is made and gone through.
+// The longest list that range() makes: templates describe machines, not data. TemplateWork has
+// steps for one such list that is made and gone through.
 constexpr int64_t kMaxRange = 1 << 17;
 
 // Null: not set, which `default` and `is defined` turn into a value. A value that a name means, or
@@ -345,10 +345,10 @@ class Evaluator {
     while (root->kind == Kind::filter) root = &root->children[0];
     std::vector<std::string> texts;
     for (const json& argument : arguments) texts.push_back(json_print(argument));
-    return fail(*root, fmt::format("'{}' is {}, which is not {}",
-                                   source_.text.substr(root->span.begin,
-                                                       root->span.end - root->span.begin),
-                                   shown_name(json_print(*value)), legal_text(expr.text, texts)));
+    return fail(
+        *root, fmt::format("'{}' is {}, which is not {}",
+                           source_.text.substr(root->span.begin, root->span.end - root->span.begin),
+                           shown_name(json_print(*value)), legal_text(expr.text, texts)));
   }
 
   Result<json> apply_filter(const Expr& expr, const json& value,
@@ -358,8 +358,8 @@ class Evaluator {
         {"int", 1},   {"float", 1}, {"string", 0}, {"tojson", 0}, {"length", 0}, {"abs", 0},
         {"round", 1}, {"min", 0},   {"max", 0},    {"sum", 0},    {"join", 1}};
     static const std::vector<std::string> kNames = [] {
-      std::vector<std::string> names = {"default", "int", "float", "string", "tojson", "length",
-                                        "abs", "round", "min", "max", "sum", "join"};
+      std::vector<std::string> names = {"default", "int",   "float", "string", "tojson", "length",
+                                        "abs",     "round", "min",   "max",    "sum",    "join"};
       names.insert(names.end(), declaring_filters().begin(), declaring_filters().end());
       return names;
     }();

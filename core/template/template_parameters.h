@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A template's parameters: what a caller may set, with the values that are legal. A template declares
-// them by a filter, so that it stays a template:
+// A template's parameters: what a caller may set, with the values that are legal. A template
+// declares them by a filter, so that it stays a template:
 //   {% set NUM_SRAM = NUM_SRAM | default(8) | integer(1, 64) %}     a whole number, both ends included
 //   {% set CLOCK_MHZ = CLOCK_MHZ | default(1000) | number(1, 1e5) %}
 //   {% set WINOGRAD = WINOGRAD | default(0) | one_of(0, 2, 4) %}    numbers or texts
 //   {% set SPREAD = SPREAD | default(true) | boolean %}
-// The filter gives the value on, and fails for one that is not legal: the error names the parameter,
-// its value, what is legal and the place in the template.
+// The filter gives the value on, and fails for one that is not legal: the error names the
+// parameter, its value, what is legal and the place in the template.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -13,7 +13,8 @@ namespace {
 using Expr = TemplateExpression;
 using Kind = Expr::Kind;
 
-// More brackets, signs and such within each other than this are refused: the parser and the evaluator recurse.
+// More brackets, signs and such within each other than this are refused: the parser and the
+// evaluator recurse.
 constexpr int kMaxDepth = 40;
 // And operators, items and filters in a row.
 constexpr int kMaxInARow = 300;

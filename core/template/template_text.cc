@@ -402,11 +402,12 @@ Status add_setting(std::string_view assignment, TemplateSettings& settings) {
   std::string name(assignment.substr(0, equals));
   bool good = equals != std::string_view::npos && starts_with_letter(name);
   for (char c : name) good = good && (std::isalnum(static_cast<unsigned char>(c)) || c == '_');
-  if (!good) return invalid_argument("a setting is written NAME=VALUE, this is '{}'",
+  if (!good)
+    return invalid_argument("a setting is written NAME=VALUE, this is '{}'",
                             shown_name(assignment));
   std::string value(assignment.substr(equals + 1));
-  if (!fits_json(value)) return invalid_argument("the value of setting '{}' is not UTF-8",
-                            shown_name(name));
+  if (!fits_json(value))
+    return invalid_argument("the value of setting '{}' is not UTF-8", shown_name(name));
   settings[name] = std::move(value);
   return {};
 }

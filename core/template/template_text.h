@@ -6,7 +6,8 @@
 //                                            last, length
 //   {% if c %} … {% elif c %} … {% else %} … {% endif %}
 //   {# comment #}                            and {%- -%} trims white space on that side
-// Expressions: template_expression.h, template_parameters.h. Every error carries file, line, column.
+// Expressions: template_expression.h, template_parameters.h. Every error carries file, line,
+// column.
 #pragma once
 
 #include <cstddef>

@@ -215,7 +215,7 @@ std::string program_text(const Shape& s) {
 class Buffer {
  public:
   explicit Buffer(int64_t bytes)
-      : bytes_(new (std::align_val_t(4096), std::nothrow) std::byte[static_cast<size_t>(bytes)]) {
+      : bytes_(new(std::align_val_t(4096), std::nothrow) std::byte[static_cast<size_t>(bytes)]) {
     if (bytes_) std::memset(bytes_.get(), 0, static_cast<size_t>(bytes));
   }
   std::byte* at(int64_t offset) const { return bytes_.get() + offset; }

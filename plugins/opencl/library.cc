@@ -97,8 +97,8 @@ void ClKernel::set_arguments(Handle& handle, const std::vector<sdk::Argument>& a
   handle.arguments.resize(arguments.size(), {nullptr, UINT64_MAX});
   const auto set = [&](size_t position, auto& known, auto value) {
     if (known == value) return;
-    const cl_int code = context_.cl().clSetKernelArg(
-        handle.kernel, static_cast<cl_uint>(position), sizeof value, &value);
+    const cl_int code = context_.cl().clSetKernelArg(handle.kernel, static_cast<cl_uint>(position),
+                                                     sizeof value, &value);
     if (code != CL_SUCCESS) {
       handle.arguments.clear();
       check(code, "clSetKernelArg of '" + symbol_ + "'", context_.name());

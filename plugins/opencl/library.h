@@ -75,7 +75,7 @@ class ClKernel final : public QueuedKernel {
   mutable Handle handle_;      // guarded by mutex_
   mutable Handle any_offset_;  // guarded by mutex_; built when first asked for
   size_t group_points_ = 1;
-  std::array<size_t, 3> points_ = {};  // of all groups, in each dimension; in one may be none
+  std::array<size_t, 3> points_ = {};    // of all groups, in each dimension; in one may be none
   std::vector<uint64_t> element_bytes_;  // of each argument
   mutable std::mutex mutex_;
 };

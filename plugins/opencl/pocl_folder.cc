@@ -54,7 +54,7 @@ Program read_program(const fs::path& top, const fs::path& path) {
   std::error_code error;
   for (auto at = fs::recursive_directory_iterator(path, error);
        !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
-    struct stat info {};
+    struct stat info{};
     if (lstat(at->path().c_str(), &info) != 0 || S_ISDIR(info.st_mode)) continue;
     out.bytes += static_cast<uint64_t>(info.st_size);
     out.used = std::max<int64_t>(out.used, info.st_mtim.tv_sec);
@@ -148,7 +148,7 @@ Status try_code(int file, const fs::path& folder) {
 }  // namespace
 
 Status check_room(const fs::path& folder) {
-  struct statvfs room {};
+  struct statvfs room{};
   if (::statvfs(folder.c_str(), &room) != 0) return failure(folder, "cannot be looked at", errno);
   const uint64_t bytes = uint64_t{room.f_bavail} * room.f_frsize;
   if (bytes < kPoclFolderBytes)

@@ -45,7 +45,7 @@ constexpr const char* kFolderVariable = "POCL_CACHE_DIR";
 // The folder that PoCL was given, for the life of the process: PoCL asks once.
 struct Given {
   std::mutex mutex;
-  bool started = false;                // guarded by mutex, as all below
+  bool started = false;  // guarded by mutex, as all below
   bool links_with_program = false;
   std::unique_ptr<PoclFolder> folder;  // null where the user's own is used
   fs::path path;

@@ -138,7 +138,8 @@ void Queue::end(Batch& batch) {
       outcome = batch.refused[0];
       if (event.handle()) outcome = wait_for(&command, 1, event.handle(), event.handle(), times);
     }
-    // Whoever failed because of a wait tells of that. A queue in order may have run it all the same.
+    // Whoever failed because of a wait tells of that. A queue in order may have run it all the
+    // same.
     if (!event.handle() || outcome || in_order_) {
       if (sdk::Outcome cause = first_failure(batch.waits_of(n))) outcome = std::move(cause);
       if (!event.handle() && !outcome) outcome = context_.lost();
@@ -185,7 +186,7 @@ bool Queue::give_again(Batch& batch, const sdk::Outcome& failure) {
       all.push_back(later.get());
     }
   }
-  for (Batch* each : all) give(*each)();
+  for (Batch* each : all) give (*each)();
   return true;
 }
 
@@ -247,9 +248,8 @@ sdk::Outcome Queue::wait_for(Command* commands, size_t count, cl_event first, cl
     context_.lose(std::string(command.what) +
                   (count > 1 ? ", the last of " + std::to_string(count) + " commands," : "") +
                   " has not ended" +
-                  (limit.count() > 0
-                       ? " after " + std::to_string(limit.count()) + " ms"
-                       : " where the driver says that waiting is over"));
+                  (limit.count() > 0 ? " after " + std::to_string(limit.count()) + " ms"
+                                     : " where the driver says that waiting is over"));
   }
   // What the commands hold, the device may still use.
   for (size_t n = 0; n < count; ++n) keep_for_ever(std::move(commands[n]));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue of the driver, and who waits for what is in it and ends the events of the commands, in the
-// order in which they were handed on: the thread that waits for an event, itself, as another one's
-// turn costs more than a small kernel; the queue's own thread for what nobody waits for. Callbacks
-// of the driver would be simpler, but some drivers call them many milliseconds late.
+// A queue of the driver, and who waits for what is in it and ends the events of the commands, in
+// the order in which they were handed on: the thread that waits for an event, itself, as another
+// one's turn costs more than a small kernel; the queue's own thread for what nobody waits for.
+// Callbacks of the driver would be simpler, but some drivers call them many milliseconds late.
 #pragma once
 
 #include <condition_variable>
@@ -34,9 +34,9 @@ class Queue {
   // Held from before a batch's first command is given to the driver until the batch is pushed.
   std::mutex& giving() { return giving_; }
 
-  // The batch is ended when the driver says so, and at its turn. Commands that the driver has not got
-  // fail with what they wait for, or with the driver's refusal. Calls `pushed` once the batch has
-  // its turn, before it can end. Soon: the queue's thread turns to it at once, otherwise where
+  // The batch is ended when the driver says so, and at its turn. Commands that the driver has not
+  // got fail with what they wait for, or with the driver's refusal. Calls `pushed` once the batch
+  // has its turn, before it can end. Soon: the queue's thread turns to it at once, otherwise where
   // nobody has ended one for kPatienceNs.
   template <typename Pushed>
   void push(std::unique_ptr<Batch> batch, bool soon, Pushed pushed) {

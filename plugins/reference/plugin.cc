@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interpreter as a device. Everything but the list of devices is the helper's default, so this is
-// also the smallest plugin there can be.
+// The interpreter as a device. Everything but the list of devices is the helper's default, so this
+// is also the smallest plugin there can be.
 #include "stria/sdk/plugin.h"
 
 namespace stria::reference {

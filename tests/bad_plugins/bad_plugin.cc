@@ -62,8 +62,8 @@ struct Misdeed {
     return what == wanted_what && where == wanted_where;
   }
 };
-// A thread may hang in a slot while another one asks for the next misdeed, and to the end of the process:
-// the misdeed is never destroyed.
+// A thread may hang in a slot while another one asks for the next misdeed, and to the end of the
+// process: the misdeed is never destroyed.
 std::mutex g_misdeed_mutex;
 Misdeed& g_misdeed = *new Misdeed;
 
@@ -146,8 +146,7 @@ std::optional<stria_error*> misbehave(const char* slot) {
   if (wanted.what == "crash") std::abort();
   if (wanted.what == "hang")
     while (true) ::pause();
-  if (wanted.what == "fail")
-    return sdk::to_error(sdk::Error(wanted.code, "as asked").outcome());
+  if (wanted.what == "fail") return sdk::to_error(sdk::Error(wanted.code, "as asked").outcome());
   if (wanted.what == "fail_bare") {
     stria_error* error = sdk::to_error(sdk::Error(wanted.code, "as asked").outcome());
     error->release = nullptr;
@@ -220,7 +219,10 @@ class BadDriver final : public sdk::Driver {
     if (misdeed().is("devices", "with_odd_properties")) info.properties = "[1, 2]";
     if (misdeed().is("devices", "with_lines")) info.name = "one\ntwo\033[31m";
     if (misdeed().is("devices", "with_a_long_id")) info.id = std::string(1 << 20, 'x');
-    if (misdeed().is("devices", "with_an_odd_id")) info.id = "a\xff" "b";
+    if (misdeed().is("devices", "with_an_odd_id"))
+      info.id =
+          "a\xff"
+          "b";
     if (misdeed().is("devices", "of_odd_text")) {
       info.name = info.vendor = info.reason = odd_text_;
       info.available = false;

@@ -60,8 +60,10 @@ BruteValue converted(DataType from, DataType to, const BruteValue& value) {
   if (from == to) return value;
   BruteValue out = value;
   if (is_float(to)) {
-    if (is_float(from)) return byte_size(to) < byte_size(from) || to != DataType::fp64 ? rounded(to, value) : value;
-    double f = from == DataType::u64 ? static_cast<double>(static_cast<uint64_t>(value.i)) : static_cast<double>(value.i);
+    if (is_float(from))
+      return byte_size(to) < byte_size(from) || to != DataType::fp64 ? rounded(to, value) : value;
+    double f = from == DataType::u64 ? static_cast<double>(static_cast<uint64_t>(value.i))
+                                     : static_cast<double>(value.i);
     out = exact(f);
     out.skip = value.skip;
     return rounded(to, out);
@@ -98,8 +100,12 @@ BruteValue apply(const std::string& op, DataType type, const BruteValue& a, cons
     } else {
       order = a.i < b.i ? -1 : a.i > b.i ? 1 : 0;
     }
-    out.i = op == "cmp_lt" ? order < 0 : op == "cmp_gt" ? order > 0 : op == "cmp_le" ? order <= 0
-          : op == "cmp_ge" ? order >= 0 : op == "cmp_eq" ? order == 0 : order != 0;
+    out.i = op == "cmp_lt"   ? order < 0
+            : op == "cmp_gt" ? order > 0
+            : op == "cmp_le" ? order <= 0
+            : op == "cmp_ge" ? order >= 0
+            : op == "cmp_eq" ? order == 0
+                             : order != 0;
     return out;
   }
   if (is_float(type)) {
@@ -127,22 +133,33 @@ BruteValue apply(const std::string& op, DataType type, const BruteValue& a, cons
   const bool is_unsigned = is_unsigned_integer(type) || type == DataType::boolean;
   auto ua = static_cast<uint64_t>(a.i), ub = static_cast<uint64_t>(b.i);
   int64_t value = 0;
-  if (op == "add") value = static_cast<int64_t>(ua + ub);
-  else if (op == "sub") value = static_cast<int64_t>(ua - ub);
-  else if (op == "mul") value = static_cast<int64_t>(ua * ub);
+  if (op == "add")
+    value = static_cast<int64_t>(ua + ub);
+  else if (op == "sub")
+    value = static_cast<int64_t>(ua - ub);
+  else if (op == "mul")
+    value = static_cast<int64_t>(ua * ub);
   else if (op == "div" || op == "mod") {
     bool div = op == "div";
-    if (b.i == 0) value = 0;
-    else if (is_unsigned) value = static_cast<int64_t>(div ? ua / ub : ua % ub);
-    else if (b.i == -1) value = div ? static_cast<int64_t>(-ua) : 0;
-    else value = div ? a.i / b.i : a.i % b.i;
+    if (b.i == 0)
+      value = 0;
+    else if (is_unsigned)
+      value = static_cast<int64_t>(div ? ua / ub : ua % ub);
+    else if (b.i == -1)
+      value = div ? static_cast<int64_t>(-ua) : 0;
+    else
+      value = div ? a.i / b.i : a.i % b.i;
   } else if (op == "max" || op == "min") {
     bool less = is_unsigned ? ua < ub : a.i < b.i;
     value = (op == "max") == less ? b.i : a.i;
-  } else if (op == "bit_and") value = a.i & b.i;
-  else if (op == "bit_or") value = a.i | b.i;
-  else if (op == "bit_xor") value = a.i ^ b.i;
-  else STRIA_CHECK(false, "brute force lacks '{}'", op);
+  } else if (op == "bit_and")
+    value = a.i & b.i;
+  else if (op == "bit_or")
+    value = a.i | b.i;
+  else if (op == "bit_xor")
+    value = a.i ^ b.i;
+  else
+    STRIA_CHECK(false, "brute force lacks '{}'", op);
   out.i = wrap_to(type, value);
   return out;
 }
@@ -154,8 +171,10 @@ class Evaluator {
       Tensor tensor{program.inputs[n].type, program.inputs[n].sizes, {}};
       for (const Scalar& value : program.input_values[n]) {
         BruteValue brute;
-        if (is_float(tensor.type)) brute.f = value.f;
-        else brute.i = value.i;
+        if (is_float(tensor.type))
+          brute.f = value.f;
+        else
+          brute.i = value.i;
         tensor.values.push_back(brute);
       }
       tensors_[program.inputs[n].name] = tensor;
@@ -183,17 +202,20 @@ class Evaluator {
   using Point = std::map<std::string, int64_t>;
 
   // A box that holds every valid assignment, by interval arithmetic on all rules until it settles.
-  static std::map<std::string, Interval> bounding_box(const GeneratedContraction& c, const Tensors& tensors) {
+  static std::map<std::string, Interval> bounding_box(const GeneratedContraction& c,
+                                                      const Tensors& tensors) {
     struct Rule {
       Affine form;
       int64_t lower, upper;
     };
     std::vector<Rule> rules;
     auto add = [&](const std::vector<GeneratedForm>& dims, const std::vector<int64_t>& sizes) {
-      for (size_t d = 0; d < dims.size(); ++d) rules.push_back({dims[d].form, 0, (sizes[d] - 1) * dims[d].divisor});
+      for (size_t d = 0; d < dims.size(); ++d)
+        rules.push_back({dims[d].form, 0, (sizes[d] - 1) * dims[d].divisor});
     };
     add(c.out_dims, c.sizes);
-    for (const GeneratedAccess& operand : c.operands) add(operand.dims, tensors.at(operand.tensor).sizes);
+    for (const GeneratedAccess& operand : c.operands)
+      add(operand.dims, tensors.at(operand.tensor).sizes);
     for (const auto& [form, bound] : c.constraints) rules.push_back({form, 0, bound - 1});
     constexpr int64_t kFar = int64_t{1} << 40;
     std::map<std::string, Interval> box;
@@ -216,12 +238,13 @@ class Evaluator {
       }
     }
     for (const auto& [name, range] : box)
-      STRIA_CHECK(range.upper - range.lower < 100000, "index {} of a generated program has no bound", name);
+      STRIA_CHECK(range.upper - range.lower < 100000,
+                  "index {} of a generated program has no bound", name);
     return box;
   }
 
-  static bool locate(const std::vector<GeneratedForm>& dims, const std::vector<int64_t>& sizes, const Point& point,
-                     size_t* offset) {
+  static bool locate(const std::vector<GeneratedForm>& dims, const std::vector<int64_t>& sizes,
+                     const Point& point, size_t* offset) {
     size_t flat = 0;
     for (size_t d = 0; d < dims.size(); ++d) {
       int64_t value = dims[d].form.evaluate(point);
@@ -273,8 +296,8 @@ class Evaluator {
     }
   }
 
-  void visit(const GeneratedContraction& c, const Tensor& out, DataType agg_type, const Point& point,
-             std::vector<std::vector<BruteValue>>& terms) {
+  void visit(const GeneratedContraction& c, const Tensor& out, DataType agg_type,
+             const Point& point, std::vector<std::vector<BruteValue>>& terms) {
     for (const auto& [form, bound] : c.constraints) {
       int64_t value = form.evaluate(point);
       if (value < 0 || value >= bound) return;
@@ -302,7 +325,8 @@ class Evaluator {
         value.skip |= same.skip || operands[2].skip;
       }
     } else {
-      BruteValue a = converted(types[0], agg_type, operands[0]), b = converted(types[1], agg_type, operands[1]);
+      BruteValue a = converted(types[0], agg_type, operands[0]),
+                 b = converted(types[1], agg_type, operands[1]);
       value = apply(c.comb == "+" ? "add" : "mul", agg_type, a, b);
     }
     terms[target].push_back(value);
@@ -315,11 +339,13 @@ class Evaluator {
       return out;
     }
     if (agg == '>' || agg == '<') {
-      for (size_t t = 1; t < terms.size(); ++t) out = apply(agg == '>' ? "max" : "min", type, out, terms[t]);
+      for (size_t t = 1; t < terms.size(); ++t)
+        out = apply(agg == '>' ? "max" : "min", type, out, terms[t]);
       return out;
     }
     if (!is_float(type)) {
-      for (size_t t = 1; t < terms.size(); ++t) out = apply(agg == '+' ? "add" : "mul", type, out, terms[t]);
+      for (size_t t = 1; t < terms.size(); ++t)
+        out = apply(agg == '+' ? "add" : "mul", type, out, terms[t]);
       return out;
     }
     const double u = unit_roundoff(type), n = static_cast<double>(terms.size());
@@ -331,12 +357,14 @@ class Evaluator {
       bound += term.bound;
       magnitude += std::fabs(term.f) + term.bound;
       product *= term.f;
-      upper *= (std::fabs(term.f) + static_cast<long double>(term.bound)) * (1 + static_cast<long double>(u));
+      upper *= (std::fabs(term.f) + static_cast<long double>(term.bound)) *
+               (1 + static_cast<long double>(u));
       skip |= term.skip;
     }
     out.f = static_cast<double>(agg == '+' ? sum : product);
     out.bound = static_cast<double>(agg == '+' ? bound + (n + 1) * u * magnitude * 1.01L
-                                               : (upper - std::fabs(product)) * 1.01L + n * smallest_step(type));
+                                               : (upper - std::fabs(product)) * 1.01L +
+                                                     n * smallest_step(type));
     out.skip = skip || !(std::fabs(out.f) + out.bound < largest(type) / 2);
     // A partial product may leave the range even where the whole one does not.
     if (agg == '*') {
@@ -350,7 +378,8 @@ class Evaluator {
   // What an index element says, which of 64 unsigned bits may be a huge number.
   static double coordinate(const Tensor& index, size_t n) {
     const int64_t i = index.values[n].i;
-    return index.type == DataType::u64 ? static_cast<double>(static_cast<uint64_t>(i)) : static_cast<double>(i);
+    return index.type == DataType::u64 ? static_cast<double>(static_cast<uint64_t>(i))
+                                       : static_cast<double>(i);
   }
 
   void gather(const GeneratedSpecial& s, Tensor& out) {
@@ -379,10 +408,12 @@ class Evaluator {
       const double at = coordinate(index, n);
       if (at < 0 || at >= static_cast<double>(out.sizes[0])) continue;
       for (size_t d = 0; d < row; ++d)
-        terms[static_cast<size_t>(at) * row + d].push_back(converted(from.type, type, from.values[n * row + d]));
+        terms[static_cast<size_t>(at) * row + d].push_back(
+            converted(from.type, type, from.values[n * row + d]));
     }
     for (size_t e = 0; e < terms.size(); ++e) {
-      if (!terms[e].empty()) out.values[e] = converted(type, out.type, aggregate('+', type, terms[e]));
+      if (!terms[e].empty())
+        out.values[e] = converted(type, out.type, aggregate('+', type, terms[e]));
       out.values[e].skip |= skip;
     }
   }
@@ -392,12 +423,14 @@ class Evaluator {
     for (size_t d = static_cast<size_t>(s.numbers[0]) + 1; d < out.sizes.size(); ++d)
       inside *= static_cast<size_t>(out.sizes[d]);
     const auto size = static_cast<size_t>(out.sizes[static_cast<size_t>(s.numbers[0])]);
-    for (size_t e = 0; e < out.values.size(); ++e) out.values[e].i = static_cast<int64_t>(e / inside % size);
+    for (size_t e = 0; e < out.values.size(); ++e)
+      out.values[e].i = static_cast<int64_t>(e / inside % size);
   }
 
   void random(const GeneratedSpecial& s, Tensor& out) {
     std::vector<uint32_t> state;
-    for (const BruteValue& word : tensors_.at(s.operands[0]).values) state.push_back(static_cast<uint32_t>(word.i));
+    for (const BruteValue& word : tensors_.at(s.operands[0]).values)
+      state.push_back(static_cast<uint32_t>(word.i));
     size_t count = 1;
     for (int64_t size : s.numbers) count *= static_cast<size_t>(size);
     for (size_t p = 0; p < count; ++p) {
@@ -409,7 +442,8 @@ class Evaluator {
       step(0, 13, 19, 12, ~uint32_t{1});
       step(1, 2, 25, 4, ~uint32_t{7});
       step(2, 3, 11, 17, ~uint32_t{15});
-      if (s.function == "prng_value") out.values[p].f = ((word[0] ^ word[2048] ^ word[4096]) >> 8) / 16777216.0;
+      if (s.function == "prng_value")
+        out.values[p].f = ((word[0] ^ word[2048] ^ word[4096]) >> 8) / 16777216.0;
     }
     if (s.function == "prng_state")
       for (size_t e = 0; e < state.size(); ++e) out.values[e].i = state[e];
@@ -466,7 +500,8 @@ class Evaluator {
         args[0].f = std::fabs(args[0].f);
         return args[0];
       }
-      return args[0].i < 0 && !is_unsigned_integer(type) ? apply("sub", type, BruteValue{}, args[0]) : args[0];
+      return args[0].i < 0 && !is_unsigned_integer(type) ? apply("sub", type, BruteValue{}, args[0])
+                                                         : args[0];
     }
     if (e.op == "as_int32") return converted(operand, DataType::i32, args[0]);
     if (e.op == "as_float32") return converted(operand, DataType::fp32, args[0]);

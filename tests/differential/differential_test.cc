@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generated legal Tile programs: the interpreter against brute-force enumeration of valid indices, and
-// every device against both. The seed of each failure is printed with the program, and
+// Generated legal Tile programs: the interpreter against brute-force enumeration of valid indices,
+// and every device against both. The seed of each failure is printed with the program, and
 //   STRIA_DIFFERENTIAL_SEED=<seed> STRIA_DIFFERENTIAL_PROGRAMS=1 differential_test
 // runs it alone.
 #include <gtest/gtest.h>
@@ -29,16 +29,19 @@ const uint64_t kPrograms = number_from("STRIA_DIFFERENTIAL_PROGRAMS", 300);
 const uint64_t kSeed = number_from("STRIA_DIFFERENTIAL_SEED", 1);
 
 // The first wrong element of an output, or "".
-std::string first_mismatch(const GeneratedTensor& tensor, const std::vector<BruteValue>& expected, const void* data) {
+std::string first_mismatch(const GeneratedTensor& tensor, const std::vector<BruteValue>& expected,
+                           const void* data) {
   for (size_t n = 0; n < expected.size(); ++n)
-    if (auto why = mismatch(tensor.type, expected[n], load_scalar(tensor.type, data, static_cast<int64_t>(n))))
+    if (auto why = mismatch(tensor.type, expected[n],
+                            load_scalar(tensor.type, data, static_cast<int64_t>(n))))
       return fmt::format("{} element {}: {}", tensor.name, n, *why);
   return "";
 }
 
 std::string context(const GeneratedProgram& program) {
-  return fmt::format("STRIA_DIFFERENTIAL_SEED={} STRIA_DIFFERENTIAL_PROGRAMS=1 differential_test\n{}",
-                     program.seed, listing(program));
+  return fmt::format(
+      "STRIA_DIFFERENTIAL_SEED={} STRIA_DIFFERENTIAL_PROGRAMS=1 differential_test\n{}",
+      program.seed, listing(program));
 }
 
 class Coverage {
@@ -59,13 +62,16 @@ class Coverage {
     for (const char* agg : {"sum", "product", "max", "min", "assign"}) {
       for (const char* comb : {"none", "add", "mul", "eq", "cond"})
         want(fmt::format("{} of {}", agg, comb));
-      for (int t = 0; t < kDataTypeCount; ++t) want(fmt::format("{} {}", agg, name_of(static_cast<DataType>(t))));
+      for (int t = 0; t < kDataTypeCount; ++t)
+        want(fmt::format("{} {}", agg, name_of(static_cast<DataType>(t))));
     }
     for (int rank = 0; rank <= 5; ++rank) want(fmt::format("rank {}", rank));
-    for (const char* feature : {"strided", "skipping output", "negative coefficient", "written constraint", "default", "broadcast",
-                                "several outputs", "fractional", "two indices in a dimension", "offset"})
+    for (const char* feature :
+         {"strided", "skipping output", "negative coefficient", "written constraint", "default",
+          "broadcast", "several outputs", "fractional", "two indices in a dimension", "offset"})
       want(feature);
-    for (const char* function : {"gather", "scatter", "index", "prng_value", "prng_state"}) want(function);
+    for (const char* function : {"gather", "scatter", "index", "prng_value", "prng_state"})
+      want(function);
     return out;
   }
 
@@ -86,14 +92,16 @@ std::string run_interpreter(const GeneratedProgram& program) {
     tensors.push_back(tensor_of(like, values));
     args.push_back({like.name, tensors.back().data(), dense_shape(like.type, like.sizes)});
   };
-  for (size_t n = 0; n < program.inputs.size(); ++n) add(program.inputs[n], &program.input_values[n]);
+  for (size_t n = 0; n < program.inputs.size(); ++n)
+    add(program.inputs[n], &program.input_values[n]);
   for (const std::string& output : program.outputs) add(tensor_named(program, output), nullptr);
   Status status = interp::interpret(*generic, args);
   if (!status.ok()) return status.to_string();
   auto expected = brute_force(program);
   for (size_t n = 0; n < program.outputs.size(); ++n) {
-    std::string wrong = first_mismatch(tensor_named(program, program.outputs[n]), expected[program.outputs[n]],
-                                       tensors[program.inputs.size() + n].data());
+    std::string wrong =
+        first_mismatch(tensor_named(program, program.outputs[n]), expected[program.outputs[n]],
+                       tensors[program.inputs.size() + n].data());
     if (!wrong.empty()) return wrong;
   }
   return "";
@@ -133,7 +141,8 @@ std::string run_device(const Device& device, const GeneratedProgram& generated) 
   for (size_t n = 0; n < outputs.size(); ++n) {
     auto result = outputs[n].read();
     if (!result.ok()) return result.status().to_string();
-    std::string wrong = first_mismatch(tensor_named(generated, generated.outputs[n]), expected[generated.outputs[n]], result->data());
+    std::string wrong = first_mismatch(tensor_named(generated, generated.outputs[n]),
+                                       expected[generated.outputs[n]], result->data());
     if (!wrong.empty()) return "against brute force: " + wrong;
     results.push_back(std::move(*result));
   }
@@ -162,8 +171,8 @@ TEST(Differential, InterpreterAgainstBruteForce) {
   }
 }
 
-// Of every so many programs one is run on the plugin's device: the driver behind opencl takes a second
-// to compile what runs in a millisecond. The full sweep runs all.
+// Of every so many programs one is run on the plugin's device: the driver behind opencl takes a
+// second to compile what runs in a millisecond. The full sweep runs all.
 uint64_t one_of(std::string_view plugin) {
   return plugin == "opencl" ? number_from("STRIA_DIFFERENTIAL_OPENCL_ONE_OF", 10) : 1;
 }

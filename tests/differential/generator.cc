@@ -21,9 +21,12 @@ class Generator {
     int statements = pick(options_.min_statements, options_.max_statements);
     for (int s = 0; s < statements; ++s) {
       // The first statement walks through all aggregations, combinations and types as seeds go up.
-      if (s == 0 || chance(55)) contraction();
-      else if (chance(35)) special();
-      else elementwise();
+      if (s == 0 || chance(55))
+        contraction();
+      else if (chance(35))
+        special();
+      else
+        elementwise();
     }
     for (const GeneratedTensor& tensor : program_.tensors)
       if (!read_.count(tensor.name)) program_.outputs.push_back(tensor.name);
@@ -37,7 +40,8 @@ class Generator {
   }
   bool chance(int percent) { return pick(1, 100) <= percent; }
   void feature(std::string name) {
-    if (std::find(program_.features.begin(), program_.features.end(), name) == program_.features.end())
+    if (std::find(program_.features.begin(), program_.features.end(), name) ==
+        program_.features.end())
       program_.features.push_back(std::move(name));
   }
 
@@ -50,7 +54,8 @@ class Generator {
     }
     if (type == DataType::boolean) return Scalar::of_bool(chance(50));
     if (options_.differentiable) return Scalar::of_int(type, pick(0, 3));
-    if (chance(4)) return Scalar::of_int(type, static_cast<int64_t>(random_()));  // provokes wrapping
+    if (chance(4))
+      return Scalar::of_int(type, static_cast<int64_t>(random_()));  // provokes wrapping
     return Scalar::of_int(type, is_unsigned_integer(type) ? pick(0, 15) : pick(-8, 7));
   }
 
@@ -76,7 +81,8 @@ class Generator {
   DataType any_type_of_all() { return static_cast<DataType>(pick(0, kDataTypeCount - 1)); }
   DataType any_type() {
     if (options_.differentiable) return DataType::fp64;
-    // No number is drawn if there is no main type: programs of the default options stay as they are.
+    // No number is drawn if there is no main type: programs of the default options stay as they
+    // are.
     if (options_.main_type_percent > 0 && chance(options_.main_type_percent)) return main_type_;
     return any_type_of_all();
   }
@@ -115,7 +121,8 @@ class Generator {
       int64_t k = chance(80) ? 1 : chance(60) ? 2 : chance(50) ? 3 : -1;
       int64_t constant = k < 0 ? extent[name] - 1 : chance(15) ? pick(-1, 2) : 0;
       Affine form = Affine::of(name, k) + constant;
-      int64_t size = std::max<int64_t>(1, std::abs(k) * (extent[name] - 1) + 1 + (chance(25) ? pick(-1, 2) : 0));
+      int64_t size = std::max<int64_t>(
+          1, std::abs(k) * (extent[name] - 1) + 1 + (chance(25) ? pick(-1, 2) : 0));
       c.out_dims.push_back({form, 1});
       c.sizes.push_back(size);
       if (k > 1) feature("skipping output");
@@ -129,17 +136,21 @@ class Generator {
       bool reduced_index = static_cast<int>(n) >= out_rank;
       int home = pick(0, operand_count - 1);
       for (int o = 0; o < operand_count; ++o)
-        if ((o == home && (reduced_index || chance(90))) || chance(35)) uses[static_cast<size_t>(o)].push_back(names[n]);
+        if ((o == home && (reduced_index || chance(90))) || chance(35))
+          uses[static_cast<size_t>(o)].push_back(names[n]);
     }
     for (int o = 0; o < operand_count; ++o) {
       const bool compared = options_.differentiable && c.comb == "?" && o < 2;
-      c.operands.push_back(operand(c, compared ? DataType::i32 : type, uses[static_cast<size_t>(o)], names, extent, out_rank));
+      c.operands.push_back(operand(c, compared ? DataType::i32 : type, uses[static_cast<size_t>(o)],
+                                   names, extent, out_rank));
       read_.insert(c.operands.back().tensor);
     }
     for (int n = 0; n < 2; ++n) {
       if (names.size() < 2 || !chance(20)) continue;
-      Affine form = Affine::of(names[static_cast<size_t>(pick(0, static_cast<int>(names.size()) - 1))]);
-      form -= Affine::of(names[static_cast<size_t>(pick(0, static_cast<int>(names.size()) - 1))], pick(1, 2));
+      Affine form =
+          Affine::of(names[static_cast<size_t>(pick(0, static_cast<int>(names.size()) - 1))]);
+      form -= Affine::of(names[static_cast<size_t>(pick(0, static_cast<int>(names.size()) - 1))],
+                         pick(1, 2));
       form += Affine(pick(-1, 2));
       if (form.is_constant()) continue;
       c.constraints.emplace_back(form, pick(1, 6));
@@ -150,7 +161,9 @@ class Generator {
     auto widened = [](DataType t) {
       return t == DataType::boolean ? DataType::i32 : is_integer(t) ? accumulation_type(t) : t;
     };
-    DataType out_type = c.comb == "==" ? DataType::boolean : c.comb == "+" || c.comb == "*" ? widened(type) : type;
+    DataType out_type = c.comb == "=="                   ? DataType::boolean
+                        : c.comb == "+" || c.comb == "*" ? widened(type)
+                                                         : type;
     if (is_sum) out_type = widened(out_type);
     GeneratedTensor out{c.out, out_type, c.sizes};
     if (chance(15)) {
@@ -161,8 +174,10 @@ class Generator {
       read_.insert(c.default_tensor);
       feature("default");
     }
-    static const std::map<char, std::string> agg_names = {{'+', "sum"}, {'*', "product"}, {'>', "max"}, {'<', "min"}, {'=', "assign"}};
-    static const std::map<std::string, std::string> comb_names = {{"", "none"}, {"+", "add"}, {"*", "mul"}, {"==", "eq"}, {"?", "cond"}};
+    static const std::map<char, std::string> agg_names = {
+        {'+', "sum"}, {'*', "product"}, {'>', "max"}, {'<', "min"}, {'=', "assign"}};
+    static const std::map<std::string, std::string> comb_names = {
+        {"", "none"}, {"+", "add"}, {"*", "mul"}, {"==", "eq"}, {"?", "cond"}};
     feature(fmt::format("{} of {}", agg_names.at(c.agg), comb_names.at(c.comb)));
     feature(fmt::format("{} {}", agg_names.at(c.agg), name_of(type)));
     feature(fmt::format("rank {}", out_rank));
@@ -170,8 +185,10 @@ class Generator {
     program_.statements.emplace_back(std::move(c));
   }
 
-  GeneratedAccess operand(GeneratedContraction& c, DataType type, const std::vector<std::string>& used,
-                          const std::vector<std::string>& names, const std::map<std::string, int64_t>& extent, int out_rank) {
+  GeneratedAccess operand(GeneratedContraction& c, DataType type,
+                          const std::vector<std::string>& used,
+                          const std::vector<std::string>& names,
+                          const std::map<std::string, int64_t>& extent, int out_rank) {
     std::vector<GeneratedForm> dims;
     std::vector<int64_t> sizes;
     for (const std::string& name : used) {
@@ -188,8 +205,10 @@ class Generator {
       }
       // A second index in the same dimension, as a convolution has; the reduced one keeps a bound.
       if (chance(25) && names.size() > 1) {
-        const std::string& other = names[static_cast<size_t>(pick(0, static_cast<int>(names.size()) - 1))];
-        const bool other_reduced = std::find(names.begin(), names.end(), other) - names.begin() >= out_rank;
+        const std::string& other =
+            names[static_cast<size_t>(pick(0, static_cast<int>(names.size()) - 1))];
+        const bool other_reduced =
+            std::find(names.begin(), names.end(), other) - names.begin() >= out_rank;
         if (other != name && (!other_reduced || reduced)) {
           form.form.add_term(other, chance(70) ? 1 : chance(50) ? 2 : -1);
           if (reduced) c.constraints.emplace_back(Affine::of(name), extent.at(name));
@@ -208,7 +227,8 @@ class Generator {
       dims.push_back({Affine(0), 1});
       sizes.push_back(pick(1, 2));
     }
-    // A fractional home in an out-of-place constant never gets an integer: harmless, the set is empty.
+    // A fractional home in an out-of-place constant never gets an integer: harmless, the set is
+    // empty.
     if (const GeneratedTensor* tensor = existing(type, sizes.size())) return {tensor->name, dims};
     return {new_input(type, sizes).name, dims};
   }
@@ -273,7 +293,8 @@ class Generator {
       // Of a root or quotient that is infinite nothing can be said, even where it is not chosen.
       e.args = {options_.differentiable ? above_zero(inner) : inner};
     } else if (e.op == "cond") {
-      e.args = {tree(DataType::boolean, sizes, 1), anchored(type, sizes, depth - 1), tree(type, sizes, depth - 1)};
+      e.args = {tree(DataType::boolean, sizes, 1), anchored(type, sizes, depth - 1),
+                tree(type, sizes, depth - 1)};
     } else {
       e.args = {anchored(type, sizes, depth - 1), tree(type, sizes, depth - 1)};
       if (e.op == "div" && options_.differentiable) {
@@ -281,7 +302,8 @@ class Generator {
         e.args[1] = above_zero(square);
       }
       // A constant zero divisor of integers is refused when the program is bound.
-      if ((e.op == "div" || e.op == "mod") && e.args[1].op == "literal" && e.args[1].literal == 0) e.args[1].literal = 3;
+      if ((e.op == "div" || e.op == "mod") && e.args[1].op == "literal" && e.args[1].literal == 0)
+        e.args[1].literal = 3;
     }
     return e;
   }
@@ -303,7 +325,9 @@ class Generator {
     DataType type = any_type();
     std::vector<int64_t> sizes;
     if (!program_.tensors.empty() && chance(70)) {
-      const GeneratedTensor& t = program_.tensors[static_cast<size_t>(pick(0, static_cast<int>(program_.tensors.size()) - 1))];
+      const GeneratedTensor& t =
+          program_
+              .tensors[static_cast<size_t>(pick(0, static_cast<int>(program_.tensors.size()) - 1))];
       type = t.type;
       sizes = t.sizes;
     } else {
@@ -387,7 +411,11 @@ class Generator {
       row.insert(row.begin(), pick(1, 9));
       s.operands = {tensor_of(type, from), tensor_of(index, at), tensor_of(any_type(), {row[0]})};
       const bool widens = type == DataType::boolean || is_integer(type);
-      out = {s.out, type == DataType::boolean ? DataType::i32 : widens ? accumulation_type(type) : type, row};
+      out = {s.out,
+             type == DataType::boolean ? DataType::i32
+             : widens                  ? accumulation_type(type)
+                                       : type,
+             row};
     } else if (choice < 90) {
       s.function = "index";
       std::vector<int64_t> sizes = some_sizes(3, 9);
@@ -401,7 +429,8 @@ class Generator {
       s.numbers = sizes;
       // Any bits are a state, if not a good one.
       GeneratedTensor state = new_input(DataType::u32, {3, 2048});
-      for (Scalar& word : program_.input_values.back()) word = Scalar::of_int(DataType::u32, static_cast<int64_t>(random_()));
+      for (Scalar& word : program_.input_values.back())
+        word = Scalar::of_int(DataType::u32, static_cast<int64_t>(random_()));
       s.operands = {state.name};
       out = s.function == "prng_value" ? GeneratedTensor{s.out, DataType::fp32, sizes}
                                        : GeneratedTensor{s.out, DataType::u32, {3, 2048}};

@@ -32,8 +32,8 @@ struct GeneratedContraction {
   std::string out;
   std::vector<int64_t> sizes;  // of out
   std::vector<GeneratedForm> out_dims;
-  char agg = '+';         // + * > < =
-  std::string comb;       // "", "+", "*", "==", "?"
+  char agg = '+';    // + * > < =
+  std::string comb;  // "", "+", "*", "==", "?"
   std::vector<GeneratedAccess> operands;
   std::vector<std::pair<Affine, int64_t>> constraints;  // 0 <= form < bound
   std::string default_tensor;                           // empty: none
@@ -41,7 +41,7 @@ struct GeneratedContraction {
 
 // An elementwise expression: a tensor, a literal, or an operation on others.
 struct GeneratedExpr {
-  std::string op;      // "tensor", "literal", or a builtin
+  std::string op;  // "tensor", "literal", or a builtin
   std::string tensor;
   double literal = 0;
   std::vector<GeneratedExpr> args;
@@ -53,8 +53,8 @@ struct GeneratedElementwise {
   GeneratedExpr value;
 };
 
-// out = function(operands…, numbers…): gather, scatter, index, or prng_value and prng_state of a step
-// of their own.
+// out = function(operands…, numbers…): gather, scatter, index, or prng_value and prng_state of a
+// step of their own.
 struct GeneratedSpecial {
   std::string out;
   std::string function;
@@ -72,7 +72,8 @@ struct GeneratedProgram {
   uint64_t seed = 0;
   std::vector<GeneratedTensor> inputs;
   std::vector<std::vector<Scalar>> input_values;  // row-major, one per input
-  std::vector<std::variant<GeneratedContraction, GeneratedElementwise, GeneratedSpecial>> statements;
+  std::vector<std::variant<GeneratedContraction, GeneratedElementwise, GeneratedSpecial>>
+      statements;
   std::vector<GeneratedTensor> tensors;  // assigned ones, in the order of their statements
   std::vector<std::string> outputs;      // the assigned tensors that no later statement reads
   // What the program exercises, counted once per program: "add/mul/fp32", "rank 3", "strided", …

@@ -190,7 +190,8 @@ TEST_F(Command, ParametersOfTheDevicesPipeline) {
   EXPECT_EQ(out_of("compile p.tile --device llvm_cpu --set WINOGRAD=2 -o p.stripe" + shapes), "");
   EXPECT_THAT(folder_.read("p.stripe"), HasSubstr("#winograd"));
   EXPECT_THAT(out_of("run p.tile --device llvm_cpu --set WINOGRAD=4 --profile --input I=random:1 "
-                     "--input F=random:2" + shapes),
+                     "--input F=random:2" +
+                     shapes),
               HasSubstr("kernel_0_results"));
   const auto refused = [&](const std::string& arguments, const std::string& message) {
     const auto result = run(arguments);

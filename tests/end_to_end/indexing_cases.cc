@@ -45,8 +45,8 @@ std::vector<ProgramCase> indexing_cases() {
        }},
       {"concatenate_sum", &kNumbers,
        [](Case& c) {
-         Grid &A = c.in("A", {4}), &B = c.in("B", {5}), &C = c.in("C", {1}),
-              &O = c.out("O", {12}), &S = c.out("S", {12});
+         Grid &A = c.in("A", {4}), &B = c.in("B", {5}), &C = c.in("C", {1}), &O = c.out("O", {12}),
+              &S = c.out("S", {12});
          each({4}, [&](int i) { O(i) = A(i); });
          each({5}, [&](int i) { O(5 + i) = B(i); });
          each({1}, [&](int i) { O(10 + i) = C(i); });
@@ -80,8 +80,8 @@ std::vector<ProgramCase> indexing_cases() {
        }},
       {"concatenate_used", &kNumbers,
        [](Case& c) {
-         Grid &A = c.in("A", {4}), &B = c.in("B", {5}), &C = c.in("C", {6}),
-              &O = c.out("O", {15}), &Y = c.out("Y", {15}), &R = c.out("R", {15});
+         Grid &A = c.in("A", {4}), &B = c.in("B", {5}), &C = c.in("C", {6}), &O = c.out("O", {15}),
+              &Y = c.out("Y", {15}), &R = c.out("R", {15});
          each({4}, [&](int i) { O(i) = Y(i) = A(i), R(i) = 2 * A(i); });
          each({5}, [&](int i) { O(4 + i) = Y(4 + i) = R(4 + i) = B(i); });
          each({6}, [&](int i) { O(9 + i) = R(9 + i) = C(i); });
@@ -99,7 +99,8 @@ std::vector<ProgramCase> indexing_cases() {
          each({2, 3, 2, 4}, [&](int w, int x, int y, int i) { O(w, x, y, i) = A(w, x, y, i); });
          each({2, 3, 2, 1}, [&](int w, int x, int y, int i) { O(w, x, y, 4 + i) = B(w, x, y, i); });
          each({2, 3, 2, 7}, [&](int w, int x, int y, int i) { O(w, x, y, 5 + i) = C(w, x, y, i); });
-         each({2, 3, 2, 5}, [&](int w, int x, int y, int i) { O(w, x, y, 12 + i) = D(w, x, y, i); });
+         each({2, 3, 2, 5},
+              [&](int w, int x, int y, int i) { O(w, x, y, 12 + i) = D(w, x, y, i); });
        }},
       {"repeat", &kNumbers,
        [](Case& c) {

@@ -234,7 +234,8 @@ TEST(ProgramsFromCpp, SomeRunOnEveryDevice) {
 
 TEST(ProgramFolder, EveryProgramHasACase) {
   std::set<std::string> names;
-  for (const ProgramCase& c : all_program_cases()) EXPECT_TRUE(names.insert(c.program).second) << c.program;
+  for (const ProgramCase& c : all_program_cases())
+    EXPECT_TRUE(names.insert(c.program).second) << c.program;
   size_t files = 0;
   for (const auto& entry : fs::directory_iterator(kPrograms)) {
     ++files;

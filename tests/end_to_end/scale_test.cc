@@ -293,7 +293,8 @@ TEST_F(Scale, StatementsThatShareOneLimit) {
   const char* const orders[] = {"29, 7, 31, 11, 23, 13, 19, 17", "7, 11, 13, 17, 19, 23, 29, 31",
                                 "17, 31, 7, 29, 13, 11, 23, 19"};
   std::string text = "function (A) -> (R) {\n  T0 = A;\n";
-  for (int i = 0; i < 12; ++i) text += fmt::format("  T{} = reshape(T{}, {});\n", i + 1, i, orders[i % 3]);
+  for (int i = 0; i < 12; ++i)
+    text += fmt::format("  T{} = reshape(T{}, {});\n", i + 1, i, orders[i % 3]);
   const Answer answer = front_end(text + "  R = T12;\n}\n",
                                   {{"A", fp32({31, 29, 23, 19, 17, 13, 11, 7})}}, 500'000'000);
   EXPECT_THAT(answer.error,

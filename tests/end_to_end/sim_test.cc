@@ -241,9 +241,9 @@ TEST_F(Sim, SaysWhatIsWrongWithAModel) {
   };
   EXPECT_THAT(message(free("CLOCK_MHZ", "CLOCK_MHZ=0")),
               HasSubstr("m.json:14, --set CLOCK_MHZ: /clock_mhz is 0"));
-  EXPECT_THAT(message(free("SRAM_SIZE_KIB", "SRAM_SIZE_KIB=0")),
-              AllOf(HasSubstr("m.json:22:"), HasSubstr("/mem_units/SRAM/size_KiB"),
-                    HasSubstr("above 0")));
+  EXPECT_THAT(
+      message(free("SRAM_SIZE_KIB", "SRAM_SIZE_KIB=0")),
+      AllOf(HasSubstr("m.json:22:"), HasSubstr("/mem_units/SRAM/size_KiB"), HasSubstr("above 0")));
   EXPECT_THAT(message(free("SRAM_SIZE_KIB", "SRAM_SIZE_KIB=0.5")),
               HasSubstr("one 'SRAM' has 0.5 KiB"));
   EXPECT_THAT(message(free("NUM_CONV", "NUM_CONV=abc")),

@@ -225,8 +225,7 @@ TEST_F(Surroundings, AProcessorOfNonsense) {
 
 TEST_F(Surroundings, ClosedDescriptors) {
   for (const int closed : {0, 1, 2}) {
-    const Ended ended = run(
-        "reference", [closed] { ::close(closed); }, "--output C=c.npy");
+    const Ended ended = run("reference", [closed] { ::close(closed); }, "--output C=c.npy");
     EXPECT_EQ(ended.code, 0) << closed << ended.err;
     EXPECT_EQ(parse_npy_bytes(folder_.read("c.npy")).values.size(), 16u) << closed;
     fs::remove(folder_.path("c.npy"));

@@ -105,7 +105,8 @@ TEST_P(Invalid, SaysWhatItShould) {
   ASSERT_TRUE(text.ok()) << text.status().to_string();
   std::string name = GetParam().filename();
   std::vector<Message> expected = expected_of(*text);
-  ASSERT_TRUE(std::any_of(expected.begin(), expected.end(), [](const Message& m) { return m.kind == "error"; }))
+  ASSERT_TRUE(std::any_of(expected.begin(), expected.end(),
+                          [](const Message& m) { return m.kind == "error"; }))
       << name << " expects no error";
   std::string function;
   std::map<std::string, TensorType> inputs = inputs_of(*text, &function);
@@ -130,13 +131,16 @@ TEST_P(Invalid, SaysWhatItShould) {
       return f.line == e.line && f.kind == e.kind && f.text.find(e.text) != std::string::npos;
     });
     if (at == found.end()) {
-      ADD_FAILURE() << name << ":" << e.line << ": expected " << e.kind << ": " << e.text << "\nfound\n" << messages;
+      ADD_FAILURE() << name << ":" << e.line << ": expected " << e.kind << ": " << e.text
+                    << "\nfound\n"
+                    << messages;
     } else {
       found.erase(at);
     }
   }
   for (const Message& f : found)
-    if (f.kind == "error") ADD_FAILURE() << name << ":" << f.line << ": unexpected " << f.text << "\n" << messages;
+    if (f.kind == "error")
+      ADD_FAILURE() << name << ":" << f.line << ": unexpected " << f.text << "\n" << messages;
 }
 
 std::string test_name(const ::testing::TestParamInfo<fs::path>& info) { return info.param.stem(); }

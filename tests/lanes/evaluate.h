@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values of the kernel tree's expressions, by the builtins' reference functions. What the tree
-// promises to emitters (core/semtree/tree/tree.h) is asked for: types that agree, no zero divisor, no
-// shift count beyond the width, no arithmetic on fp16 and bf16.
+// promises to emitters (core/semtree/tree/tree.h) is asked for: types that agree, no zero divisor,
+// no shift count beyond the width, no arithmetic on fp16 and bf16.
 #pragma once
 
 #include <vector>

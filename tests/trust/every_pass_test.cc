@@ -26,9 +26,8 @@ namespace {
 const EvaluateIntrinsic kEvaluate = evaluate;
 
 // What these look for is in few generated programs, or in none.
-const std::set<std::string> kFindsNothing = {"delay_stores", "join_pieces", "merge_views",
-                                             "pack_inputs",  "pad",         "swizzle",
-                                             "winograd"};
+const std::set<std::string> kFindsNothing = {
+    "delay_stores", "join_pieces", "merge_views", "pack_inputs", "pad", "swizzle", "winograd"};
 
 struct PassRecord {
   int64_t runs = 0, matched = 0, changed = 0, refused = 0, failures = 0;
@@ -158,8 +157,8 @@ class EveryPass {
     options.units = &units;
     if (Status legal = stripe::verify(after, options); !legal.ok())
       return "is not legal: " + legal.message();
-    return interp::difference(
-        after, values, regroups(pass) ? interp::Same::within_bounds : interp::Same::exact);
+    return interp::difference(after, values,
+                              regroups(pass) ? interp::Same::within_bounds : interp::Same::exact);
   }
 
   HardwareModel machine_;

@@ -283,9 +283,9 @@ bool regroups(const std::string& pass) {
 }
 
 double error_growth(const std::string& pass) {
-  // winograd.h: 256 times n * v * k * gamma(n + 20), of the largest values and taps; the bounds are of
-  // the terms themselves, which for quarters in -2..2 are a fourth of the largest on average, and of
-  // n + 1 roundings where n may be 9.
+  // winograd.h: 256 times n * v * k * gamma(n + 20), of the largest values and taps; the bounds are
+  // of the terms themselves, which for quarters in -2..2 are a fourth of the largest on average,
+  // and of n + 1 roundings where n may be 9.
   return pass == "winograd" ? 256.0 * 4 * 3 : 1;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures what a user waits for: listing devices, loading a plugin, the front end, compiling,
-// dispatching, and the demo convolution against the processor's multiply-add limit and against oneDNN, all
-// in one run.
+// dispatching, and the demo convolution against the processor's multiply-add limit and against
+// oneDNN, all in one run.
 //   stria_bench [--json FILE] [--rounds N]
 #include <algorithm>
 #include <cmath>
@@ -53,7 +53,8 @@ Executable compile_conv(const Device& device, int64_t size) {
 
 Tensor filled(const Device& device, std::vector<int64_t> sizes, const std::vector<float>& values) {
   Tensor tensor = require(device.create_tensor(DataType::fp32, std::move(sizes)));
-  require(tensor.write({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)}));
+  require(
+      tensor.write({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)}));
   return tensor;
 }
 
@@ -97,30 +98,44 @@ Timing of_children(const std::string& task, const std::string& argument, int sam
 
 json g_rows = json::array();
 
-void row(const std::string& name, double value, const std::string& unit, const std::string& goal, bool met, const std::string& note = "") {
-  std::printf("%-46s %10.3f %-8s %-16s %s%s%s\n", name.c_str(), value, unit.c_str(), goal.c_str(), goal.empty() ? "" : met ? "met" : "MISSED",
+void row(const std::string& name, double value, const std::string& unit, const std::string& goal,
+         bool met, const std::string& note = "") {
+  std::printf("%-46s %10.3f %-8s %-16s %s%s%s\n", name.c_str(), value, unit.c_str(), goal.c_str(),
+              goal.empty() ? ""
+              : met        ? "met"
+                           : "MISSED",
               note.empty() ? "" : "  ", note.c_str());
-  g_rows.push_back({{"name", name}, {"value", value}, {"unit", unit}, {"goal", goal}, {"met", met}, {"note", note}});
+  g_rows.push_back({{"name", name},
+                    {"value", value},
+                    {"unit", unit},
+                    {"goal", goal},
+                    {"met", met},
+                    {"note", note}});
 }
 
 void start_up() {
   std::vector<double> seconds;
-  for (int n = 0; n < 21; ++n) seconds.push_back(seconds_of_process({folder() + "/stria", "devices"}));
+  for (int n = 0; n < 21; ++n)
+    seconds.push_back(seconds_of_process({folder() + "/stria", "devices"}));
   Timing devices = summarize(seconds);
-  row("stria devices, whole process", devices.median_s * 1e3, "ms", "< 150 ms", devices.best_s > 0 && devices.median_s < 0.150);
+  row("stria devices, whole process", devices.median_s * 1e3, "ms", "< 150 ms",
+      devices.best_s > 0 && devices.median_s < 0.150);
   for (const char* plugin : {"reference", "llvm_cpu"}) {
     Timing load = of_children("load", plugin, 11);
-    row(std::string("find, load and open ") + plugin, load.median_s * 1e3, "ms", "< 20 ms", load.median_s < 0.020);
+    row(std::string("find, load and open ") + plugin, load.median_s * 1e3, "ms", "< 20 ms",
+        load.median_s < 0.020);
   }
   Timing compile = of_children("compile", "llvm_cpu", 7);
-  row("demo convolution, Tile text to loaded, cold", compile.median_s * 1e3, "ms", "< 400 ms", compile.median_s < 0.400);
+  row("demo convolution, Tile text to loaded, cold", compile.median_s * 1e3, "ms", "< 400 ms",
+      compile.median_s < 0.400);
 }
 
 // A folder with eight plugins more.
 void listing() {
   ::setenv("STRIA_PLUGIN_PATH", (folder() + "/../lib/bench_plugins").c_str(), 1);
   std::vector<double> seconds;
-  for (int n = 0; n < 21; ++n) seconds.push_back(seconds_of_process({folder() + "/stria", "devices"}));
+  for (int n = 0; n < 21; ++n)
+    seconds.push_back(seconds_of_process({folder() + "/stria", "devices"}));
   ::unsetenv("STRIA_PLUGIN_PATH");
   Timing all = summarize(seconds);
   row("stria devices with 8 plugins more, whole process", all.median_s * 1e3, "ms", "< 200 ms",
@@ -135,7 +150,8 @@ void front_end() {
     double goal_ms;  // 0: none
   };
   double first_us = 0;  // per statement of the first of at least 1,000
-  for (const Scale& scale : {Scale{100, 11, 0}, {1'000, 11, 20}, {10'000, 7, 0}, {100'000, 5, 2000}}) {
+  for (const Scale& scale :
+       {Scale{100, 11, 0}, {1'000, 11, 20}, {10'000, 7, 0}, {100'000, 5, 2000}}) {
     const std::string count = std::to_string(scale.statements);
     std::vector<double> parse, bind, lower, all;
     double peak_mib = 0;
@@ -157,13 +173,16 @@ void front_end() {
     row(fmt::format("front end, {} statements", count), ms, "ms",
         scale.goal_ms > 0 ? fmt::format("< {} ms", scale.goal_ms) : "",
         scale.goal_ms == 0 || ms < scale.goal_ms,
-        fmt::format("{:.1f} us a statement (parse {:.1f}, bind {:.1f}, lower {:.1f}); peak {:.0f} MiB", us,
-                    summarize(parse).median_s * 1e6 / statements, summarize(bind).median_s * 1e6 / statements,
-                    summarize(lower).median_s * 1e6 / statements, peak_mib));
+        fmt::format(
+            "{:.1f} us a statement (parse {:.1f}, bind {:.1f}, lower {:.1f}); peak {:.0f} MiB", us,
+            summarize(parse).median_s * 1e6 / statements,
+            summarize(bind).median_s * 1e6 / statements,
+            summarize(lower).median_s * 1e6 / statements, peak_mib));
     if (scale.statements < 1'000) continue;
     if (first_us == 0) first_us = us;
     if (scale.statements == 100'000)
-      row("front end, time per statement, 1e5 over 1e3", us / first_us, "x", "< 2 x", us < 2 * first_us);
+      row("front end, time per statement, 1e5 over 1e3", us / first_us, "x", "< 2 x",
+          us < 2 * first_us);
   }
 }
 
@@ -181,7 +200,8 @@ void table_call(const Device& device) {
 }
 
 void dispatch(const Device& device, const std::string& name, double goal_us) {
-  Program program = require(Program::from_tile({"tiny", "function tiny(A[N]) -> (B) { B = A + 1; }"}));
+  Program program =
+      require(Program::from_tile({"tiny", "function tiny(A[N]) -> (B) { B = A + 1; }"}));
   Executable tiny = require(device.compile(program, {{"A", {DataType::fp32, {16}}}}));
   Tensor a = filled(device, {16}, normal(16, 1));
   Tensor b = require(device.create_tensor(DataType::fp32, {16}));
@@ -190,37 +210,49 @@ void dispatch(const Device& device, const std::string& name, double goal_us) {
   auto direct = [&] {
     for (int n = 0; n < 16; ++n) sink[n] = x[static_cast<size_t>(n)] + 1;
   };
-  auto dispatched = [&] { require(require(tiny.run(std::vector<Tensor>{a}, std::vector<Tensor>{b})).wait()); };
+  auto dispatched = [&] {
+    require(require(tiny.run(std::vector<Tensor>{a}, std::vector<Tensor>{b})).wait());
+  };
   std::vector<Timing> t = interleave({direct, dispatched}, 3001, 200);
   double over_us = (t[1].median_s - t[0].median_s) * 1e6;
-  row("dispatch of a tiny kernel over a direct call, " + name, over_us, "us", fmt::format("< {} us", goal_us), over_us < goal_us);
+  row("dispatch of a tiny kernel over a direct call, " + name, over_us, "us",
+      fmt::format("< {} us", goal_us), over_us < goal_us);
 }
 
 void convolution(const Device& device, int rounds) {
   const auto count = static_cast<size_t>(kSize * kSize * kChannels);
   const std::vector<float> d = normal(count, 1), k = normal(9 * kChannels * kChannels, 2);
   Executable conv = compile_conv(device, kSize);
-  Tensor td = filled(device, {1, kSize, kSize, kChannels}, d), tk = filled(device, {3, 3, kChannels, kChannels}, k);
+  Tensor td = filled(device, {1, kSize, kSize, kChannels}, d),
+         tk = filled(device, {3, 3, kChannels, kChannels}, k);
   Tensor out = require(device.create_tensor(DataType::fp32, {1, kSize, kSize, kChannels}));
   OneDnnConvRelu peer(kSize, kChannels, kChannels, d.data(), k.data());
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   std::vector<double> peaks;
-  auto ours = [&] { require(require(conv.run(std::vector<Tensor>{td, tk}, std::vector<Tensor>{out})).wait()); };
-  std::vector<Timing> t = interleave({ours, [&] { peer.run(); }, [&] { peaks.push_back(fma_peak_gflops(cores, 60)); }}, rounds, 3);
+  auto ours = [&] {
+    require(require(conv.run(std::vector<Tensor>{td, tk}, std::vector<Tensor>{out})).wait());
+  };
+  std::vector<Timing> t = interleave(
+      {ours, [&] { peer.run(); }, [&] { peaks.push_back(fma_peak_gflops(cores, 60)); }}, rounds, 3);
   std::sort(peaks.begin(), peaks.end());
   HostTensor result = require(out.read());
   double worst = 0;
   for (size_t n = 0; n < count; ++n)
-    worst = std::max(worst, static_cast<double>(std::fabs(reinterpret_cast<const float*>(result.data())[n] - peer.result()[n])));
+    worst = std::max(
+        worst, static_cast<double>(
+                   std::fabs(reinterpret_cast<const float*>(result.data())[n] - peer.result()[n])));
   // Counted as textbooks do, with the border's taps: 2 * 9 * ci * co per pixel.
   const double flops = 2.0 * 9 * kSize * kSize * kChannels * kChannels;
   const double peak = peaks[peaks.size() / 2], gflops = flops / t[0].median_s * 1e-9;
   row(std::string("FMA peak, ") + fma_vector_name() + ", all cores", peak, "GFLOP/s", "", true);
-  row("demo convolution, llvm_cpu, all cores", gflops, "GFLOP/s", ">= 45% of peak", gflops >= 0.45 * peak,
-      fmt::format("{:.1f}% of peak, {:.2f} ms median, {:.2f} best", 100 * gflops / peak, t[0].median_s * 1e3, t[0].best_s * 1e3));
-  row("demo convolution, oneDNN " + peer.kernel_name(), flops / t[1].median_s * 1e-9, "GFLOP/s", "", true,
-      fmt::format("{:.2f} ms median, {:.2f} best", t[1].median_s * 1e3, t[1].best_s * 1e3));
-  row("llvm_cpu over oneDNN", t[1].median_s / t[0].median_s, "x", "", true, fmt::format("largest difference {:.2g}", worst));
+  row("demo convolution, llvm_cpu, all cores", gflops, "GFLOP/s", ">= 45% of peak",
+      gflops >= 0.45 * peak,
+      fmt::format("{:.1f}% of peak, {:.2f} ms median, {:.2f} best", 100 * gflops / peak,
+                  t[0].median_s * 1e3, t[0].best_s * 1e3));
+  row("demo convolution, oneDNN " + peer.kernel_name(), flops / t[1].median_s * 1e-9, "GFLOP/s", "",
+      true, fmt::format("{:.2f} ms median, {:.2f} best", t[1].median_s * 1e3, t[1].best_s * 1e3));
+  row("llvm_cpu over oneDNN", t[1].median_s / t[0].median_s, "x", "", true,
+      fmt::format("largest difference {:.2g}", worst));
 }
 
 // Rows that numbers choose: an embedding and its gradient, against copying as many bytes.
@@ -285,7 +317,8 @@ int main(int argc, char** argv) {
   for (int n = 1; n < argc; ++n) {
     if (std::strcmp(argv[n], "--json") == 0 && n + 1 < argc) {
       json_path = argv[++n];
-    } else if (std::strcmp(argv[n], "--rounds") == 0 && n + 1 < argc && std::atoi(argv[n + 1]) > 0) {
+    } else if (std::strcmp(argv[n], "--rounds") == 0 && n + 1 < argc &&
+               std::atoi(argv[n + 1]) > 0) {
       rounds = std::atoi(argv[++n]);
     } else {
       std::fprintf(stderr, "usage: stria_bench [--json FILE] [--rounds N]\n");
@@ -305,6 +338,7 @@ int main(int argc, char** argv) {
   convolution(cpu, rounds);
   rows_by_number(cpu, rounds);
   if (json_path.empty()) return 0;
-  require(write_file(json_path, json{{"machine", machine_text()}, {"rows", g_rows}}.dump(2) + "\n"));
+  require(
+      write_file(json_path, json{{"machine", machine_text()}, {"rows", g_rows}}.dump(2) + "\n"));
   return 0;
 }

@@ -17,16 +17,16 @@ using Clock = std::chrono::steady_clock;
 
 // 24 independent chains: enough for two 4-cycle units with any vector width, and few enough for the
 // registers of AVX-512. Returns a sum so that nothing is dead.
-#define STRIA_FMA_LOOP(Vector, kChains)                                          \
-  Vector a[kChains], m, b;                                                       \
-  for (unsigned l = 0; l < sizeof(Vector) / 4; ++l) m[l] = 0.999f, b[l] = 0.001f; \
-  for (int c = 0; c < kChains; ++c)                                              \
-    for (unsigned l = 0; l < sizeof(Vector) / 4; ++l) a[c][l] = seed + 0.01f * c; \
-  for (int i = 0; i < rounds; ++i) {                                             \
+#define STRIA_FMA_LOOP(Vector, kChains)                                             \
+  Vector a[kChains], m, b;                                                          \
+  for (unsigned l = 0; l < sizeof(Vector) / 4; ++l) m[l] = 0.999f, b[l] = 0.001f;   \
+  for (int c = 0; c < kChains; ++c)                                                 \
+    for (unsigned l = 0; l < sizeof(Vector) / 4; ++l) a[c][l] = seed + 0.01f * c;   \
+  for (int i = 0; i < rounds; ++i) {                                                \
     _Pragma("GCC unroll 24") for (int c = 0; c < kChains; ++c) a[c] = a[c] * m + b; \
-  }                                                                              \
-  Vector s = a[0];                                                               \
-  for (int c = 1; c < kChains; ++c) s += a[c];                                   \
+  }                                                                                 \
+  Vector s = a[0];                                                                  \
+  for (int c = 1; c < kChains; ++c) s += a[c];                                      \
   return s[0];
 
 typedef float V16 __attribute__((vector_size(64)));
@@ -53,7 +53,8 @@ struct Kernel {
 
 Kernel best_kernel() {
   if (__builtin_cpu_supports("avx512f")) return {rounds_512, 24.0 * 16 * 2, "512-bit"};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {rounds_256, 12.0 * 8 * 2, "256-bit"};
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    return {rounds_256, 12.0 * 8 * 2, "256-bit"};
   return {rounds_128, 12.0 * 4 * 2, "128-bit"};
 }
 

@@ -9,7 +9,8 @@ struct FmaPeak {
   double share = 0;   // of the time, in which the least lucky thread had a core
 };
 // fp32 GFLOP/s of `threads` threads that do nothing but independent fused multiply-adds with the
-// widest vectors of this CPU, each for about `milliseconds`. One multiply-add counts two operations.
+// widest vectors of this CPU, each for about `milliseconds`. One multiply-add counts two
+// operations.
 FmaPeak fma_peak(int threads, int milliseconds);
 double fma_peak_gflops(int threads, int milliseconds);
 

@@ -66,12 +66,10 @@ int main(int argc, char** argv) {
   tile::Program program;
   tile::BoundProgram bound;
   stripe::Program lowered;
-  const double parse_s = bench::seconds_of([&] {
-    program = require(tile::parse({"bench.tile", text}));
-  });
-  const double bind_s = bench::seconds_of([&] {
-    bound = require(tile::bind_program(program, "", {{"A", matrix}, {"B", matrix}}));
-  });
+  const double parse_s =
+      bench::seconds_of([&] { program = require(tile::parse({"bench.tile", text})); });
+  const double bind_s = bench::seconds_of(
+      [&] { bound = require(tile::bind_program(program, "", {{"A", matrix}, {"B", matrix}})); });
   const double lower_s = bench::seconds_of([&] { lowered = require(lower(bound)); });
   const auto kernels = static_cast<int64_t>(lowered.main()->stmts.size());
   if (kernels != statements) {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "must.h"
 #include "measure.h"
+#include "must.h"
 #include "stria/base/file.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/stria.h"

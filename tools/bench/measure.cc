@@ -52,7 +52,8 @@ double clock_seconds(clockid_t clock) {
 Timing summarize(std::vector<double> seconds) {
   if (seconds.empty()) return {};
   std::sort(seconds.begin(), seconds.end());
-  return {seconds[seconds.size() / 2], seconds.front(), seconds.back(), static_cast<int>(seconds.size())};
+  return {seconds[seconds.size() / 2], seconds.front(), seconds.back(),
+          static_cast<int>(seconds.size())};
 }
 
 double seconds_of(const std::function<void()>& work) {
@@ -65,7 +66,8 @@ double thread_seconds() { return clock_seconds(CLOCK_THREAD_CPUTIME_ID); }
 
 double process_seconds() { return clock_seconds(CLOCK_PROCESS_CPUTIME_ID); }
 
-std::vector<Timing> interleave(const std::vector<std::function<void()>>& works, int rounds, int warmups) {
+std::vector<Timing> interleave(const std::vector<std::function<void()>>& works, int rounds,
+                               int warmups) {
   std::vector<std::vector<double>> seconds(works.size());
   for (int round = -warmups; round < rounds; ++round)
     for (size_t n = 0; n < works.size(); ++n) {

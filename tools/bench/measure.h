@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timing that can be trusted: many samples of things that alternate within one run, the median and the
-// spread of each.
+// Timing that can be trusted: many samples of things that alternate within one run, the median and
+// the spread of each.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,8 @@ double process_seconds();  // of all threads
 
 // Runs each of `works` once per round, in order, `rounds` times, after `warmups` rounds that do not
 // count. What slows the machine for a while slows all of them alike.
-std::vector<Timing> interleave(const std::vector<std::function<void()>>& works, int rounds, int warmups);
+std::vector<Timing> interleave(const std::vector<std::function<void()>>& works, int rounds,
+                               int warmups);
 
 // Runs `command` with its output discarded; seconds from start to exit. Negative if it failed.
 double seconds_of_process(const std::vector<std::string>& command);

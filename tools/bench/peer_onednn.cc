@@ -17,8 +17,8 @@ struct OneDnnConvRelu::State {
   dnnl::memory source, weights, target;
 };
 
-OneDnnConvRelu::OneDnnConvRelu(int64_t size, int64_t channels_in, int64_t channels_out, const float* d,
-                               const float* k)
+OneDnnConvRelu::OneDnnConvRelu(int64_t size, int64_t channels_in, int64_t channels_out,
+                               const float* d, const float* k)
     : state_(std::make_unique<State>()) {
   using dnnl::memory;
   const auto f32 = memory::data_type::f32;
@@ -27,14 +27,16 @@ OneDnnConvRelu::OneDnnConvRelu(int64_t size, int64_t channels_in, int64_t channe
   memory::desc target_desc({1, channels_out, size, size}, f32, memory::format_tag::nhwc);
   memory::desc any_weights({channels_out, channels_in, 3, 3}, f32, memory::format_tag::any);
   // k is [kh, kw, co, ci]; as (co, ci, kh, kw) its strides are (ci, 1, 3*co*ci, co*ci).
-  memory::desc our_weights({channels_out, channels_in, 3, 3}, f32,
-                           memory::dims{channels_in, 1, 3 * channels_out * channels_in, channels_out * channels_in});
+  memory::desc our_weights(
+      {channels_out, channels_in, 3, 3}, f32,
+      memory::dims{channels_in, 1, 3 * channels_out * channels_in, channels_out * channels_in});
   dnnl::post_ops ops;
   ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
   dnnl::primitive_attr attributes;
   attributes.set_post_ops(ops);
-  dnnl::convolution_forward::desc op(dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
-                                     source_desc, any_weights, target_desc, {1, 1}, {1, 1}, {1, 1});
+  dnnl::convolution_forward::desc op(dnnl::prop_kind::forward_inference,
+                                     dnnl::algorithm::convolution_direct, source_desc, any_weights,
+                                     target_desc, {1, 1}, {1, 1}, {1, 1});
   s.description = dnnl::convolution_forward::primitive_desc(op, attributes, s.engine);
   s.primitive = dnnl::convolution_forward(s.description);
   s.source = memory(source_desc, s.engine);
@@ -50,11 +52,15 @@ OneDnnConvRelu::~OneDnnConvRelu() = default;
 
 void OneDnnConvRelu::run() {
   State& s = *state_;
-  s.primitive.execute(s.stream, {{DNNL_ARG_SRC, s.source}, {DNNL_ARG_WEIGHTS, s.weights}, {DNNL_ARG_DST, s.target}});
+  s.primitive.execute(
+      s.stream,
+      {{DNNL_ARG_SRC, s.source}, {DNNL_ARG_WEIGHTS, s.weights}, {DNNL_ARG_DST, s.target}});
   s.stream.wait();
 }
 
-const float* OneDnnConvRelu::result() const { return static_cast<const float*>(state_->target.get_data_handle()); }
+const float* OneDnnConvRelu::result() const {
+  return static_cast<const float*>(state_->target.get_data_handle());
+}
 
 std::string OneDnnConvRelu::kernel_name() const { return state_->description.impl_info_str(); }
 

@@ -9,13 +9,15 @@
 
 namespace stria::bench {
 
-// fp32 3x3 "same" convolution with ReLU, batch 1, channels last in and out. The weights are reordered
-// into the layout oneDNN likes best before any timing; data tensors stay channels last, as ours do.
+// fp32 3x3 "same" convolution with ReLU, batch 1, channels last in and out. The weights are
+// reordered into the layout oneDNN likes best before any timing; data tensors stay channels last,
+// as ours do.
 class OneDnnConvRelu {
  public:
   // d: [1, size, size, channels_in], k: [3, 3, channels_out, channels_in], both row-major, borrowed
   // during construction only.
-  OneDnnConvRelu(int64_t size, int64_t channels_in, int64_t channels_out, const float* d, const float* k);
+  OneDnnConvRelu(int64_t size, int64_t channels_in, int64_t channels_out, const float* d,
+                 const float* k);
   ~OneDnnConvRelu();
   // One synchronous run on OMP_NUM_THREADS threads.
   void run();

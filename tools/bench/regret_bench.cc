@@ -137,8 +137,9 @@ class Sweep {
     if (terms) how.explain = "autotile";
     how.after_step = [&](int position, const StepReport& report, const stripe::Program&) {
       if (!candidates.empty()) {
-        const Contest contest = known_.empty() ? time_all(candidates, timer, shape.name + ", " + report.step)
-                                                : by_times(candidates);
+        const Contest contest = known_.empty()
+                                    ? time_all(candidates, timer, shape.name + ", " + report.step)
+                                    : by_times(candidates);
         if (terms) write_terms(shape, report, candidates, terms);
         rows.push_back(row_of(report.step, candidates, contest));
         candidates.clear();

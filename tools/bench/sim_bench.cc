@@ -122,9 +122,8 @@ double events_per_second(sim::BusModel buses) {
     ends.push_back(tiles.graph.add(2, {task}));
   }
   uint64_t events = 0;
-  const double seconds = best_of(3, [&] {
-    events = must(sim::simulate(tiles.machine, tiles.graph, {buses, 6400})).events;
-  });
+  const double seconds = best_of(
+      3, [&] { events = must(sim::simulate(tiles.machine, tiles.graph, {buses, 6400})).events; });
   return static_cast<double>(events) / seconds;
 }
 

@@ -131,12 +131,15 @@ int run(const Asked& asked) {
 
 int main(int argc, char** argv) {
   stria::bench::Asked asked;
-  const stria::bench::OptionTable options = {
-      {{"--device", &asked.device}, {"--against", &asked.against}, {"--set", &asked.set},
-       {"--only", &asked.only}, {"--pipeline", &asked.pipeline}, {"--json", &asked.json}},
-      {{"--rounds", &asked.rounds}}};
-  if (!stria::bench::read_options(argc, argv, options) ||
-      asked.device.empty() || asked.against.empty() || asked.rounds < 1) {
+  const stria::bench::OptionTable options = {{{"--device", &asked.device},
+                                              {"--against", &asked.against},
+                                              {"--set", &asked.set},
+                                              {"--only", &asked.only},
+                                              {"--pipeline", &asked.pipeline},
+                                              {"--json", &asked.json}},
+                                             {{"--rounds", &asked.rounds}}};
+  if (!stria::bench::read_options(argc, argv, options) || asked.device.empty() ||
+      asked.against.empty() || asked.rounds < 1) {
     std::fprintf(
         stderr,
         "usage: stria_two_devices_bench --device SELECTOR --against SELECTOR [--set NAME,...]\n"

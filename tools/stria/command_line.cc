@@ -161,7 +161,8 @@ void define(CLI::App* app, RunOptions& options) {
   add_constants(app, options.constants);
   add_tune(app, options.tune);
   add_repeated(app, "--set", options.settings,
-               "parameter of the device's pipeline; `stria hw --device SEL` lists them", "NAME=VALUE");
+               "parameter of the device's pipeline; `stria hw --device SEL` lists them",
+               "NAME=VALUE");
   add_repro_dir(app, options.repro_dir);
   const std::chrono::duration<double> step = RuntimeOptions().plugin_time_limit;
   add_time_limit(
@@ -203,7 +204,8 @@ void define(CLI::App* app, CompileOptionsText& options) {
   add_constants(app, options.constants);
   add_tune(app, options.tune);
   add_repeated(app, "--set", options.settings,
-               "parameter of the device's pipeline; `stria hw --device SEL` lists them", "NAME=VALUE");
+               "parameter of the device's pipeline; `stria hw --device SEL` lists them",
+               "NAME=VALUE");
   add_repro_dir(app, options.repro_dir);
   app->footer(
       std::string(kSelectors) +
@@ -508,8 +510,8 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   for (const CLI::App* used : app.get_subcommands()) {
     const std::string option = option_without_file(*used);
     if (option.empty()) continue;
-    out.text = message_line(fmt::format(
-        "{}: the name of a file is empty\nTry: stria {} --help", option, used->get_name()));
+    out.text = message_line(fmt::format("{}: the name of a file is empty\nTry: stria {} --help",
+                                        option, used->get_name()));
     out.code = ExitCode::usage;
     return out;
   }

@@ -118,8 +118,9 @@ const void* place_of(const void* context) {
 #endif
 }
 
-// Threads of ours but the marked one run plugins' work and nothing else that leaves this executable:
-// who is on another thread and elsewhere is a plugin, its driver, or code that they have made.
+// Threads of ours but the marked one run plugins' work and nothing else that leaves this
+// executable: who is on another thread and elsewhere is a plugin, its driver, or code that they
+// have made.
 bool is_foreign(const void* place) {
   if (own_thread) return false;
   Dl_info here{}, there{};

@@ -8,22 +8,23 @@ namespace stria::command {
 // From here on:
 // - exit, quick_exit and _exit called by anybody else than leave() end the process with code 3 and
 //   a message that names the plugin and what was called, where that is known;
-// - so does a fatal signal, an abort or a failed assertion on a thread that is in a plugin's call or
+// - so does a fatal signal, an abort or a failed assertion on a thread that is in a plugin's call
+// or
 //   in code of a plugin's shared object; others do what they did before, after the crash handler;
 // - so does a plugin that ends the thread which called it.
 // Processes that a plugin forks are left alone. Once, at the beginning of main.
 void guard_process();
 
-// What is called at any crash before the process ends, on the thread that crashes; null: nothing. It
-// may do what a signal handler may.
+// What is called at any crash before the process ends, on the thread that crashes; null: nothing.
+// It may do what a signal handler may.
 void set_crash_handler(void (*handler)());
 
 // The calling thread runs the command's own code: a crash on it outside of plugins' calls is ours.
 // It gets room for the handler, of which there is one.
 void mark_own_thread();
 
-// Whose code it is that crashes on a thread of its own, in a kernel for example. Not copied: lives as
-// long as the process. Null: nobody's.
+// Whose code it is that crashes on a thread of its own, in a kernel for example. Not copied: lives
+// as long as the process. Null: nobody's.
 void name_suspect(const char* plugin);
 
 // Ends the process with this code at once: what plugins and vendors' drivers would do at exit may

@@ -9,7 +9,8 @@ constinit const Composite builtin_binary_crossentropy = {
 function builtin_binary_crossentropy(P, T, Scale) -> (R) {
   R = -Scale * (T * log(P) + (1 - T) * log(1 - P));
 })",
-    .doc = "Cross-entropy of the probabilities P and the targets T, element by element, times Scale.",
+    .doc =
+        "Cross-entropy of the probabilities P and the targets T, element by element, times Scale.",
     .example = "R = builtin_binary_crossentropy(A, B, 1.0);",
 };
 

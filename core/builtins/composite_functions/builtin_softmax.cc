@@ -12,7 +12,9 @@ function builtin_softmax(X[Rows, Cols], Rows, Cols) -> (R) {
   Sum[r, 0 : Rows, 1] = +(E[r, c]);
   R = E / Sum;
 })",
-    .doc = "Softmax over the second dimension of X[Rows, Cols], shifted by the largest element of each row.",
+    .doc =
+        "Softmax over the second dimension of X[Rows, Cols], shifted by the largest element of "
+        "each row.",
     .example = "R = builtin_softmax(A, N, M);",
 };
 

@@ -184,7 +184,8 @@ CacheFill cache_fill(const TiledBlock& block, const RegisterTiling& tiling, cons
     runs *= as_double(range) / as_double(inside[index]);  // the last one is shorter
   }
   out.written = 2 * parts * written;
-  // Where that decides, tiles in a row that go on with what the one before wrote begin nothing anew.
+  // Where that decides, tiles in a row that go on with what the one before wrote begin nothing
+  // anew.
   Tile row = tile;
   if (written_decides(block, cache))
     if (const std::optional<size_t> i = next_tile(block, tiling, tile, loops)) row[*i] = all[*i];

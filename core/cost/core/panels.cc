@@ -49,8 +49,8 @@ double copy_cycles(const TiledBlock& block, const TiledView& view, size_t index,
   const double row = static_cast<double>(block.indices[index].range),
                vector = static_cast<double>(lanes), whole = std::ceil(row / vector) * vector;
   const double vectors = elements / row * (whole / vector + (whole > row ? 1 : 0));
-  // Read, and written to lines that are brought in first and go out: 13 to 17 bytes a cycle came of a
-  // second cache that gives 63.
+  // Read, and written to lines that are brought in first and go out: 13 to 17 bytes a cycle came of
+  // a second cache that gives 63.
   const double bytes = elements * static_cast<double>(view.element_bytes);
   double out = in_a_row ? kVector * vectors : kValue * elements;
   for (const CoreRates::Level& cache : rates.caches)

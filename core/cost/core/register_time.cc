@@ -33,16 +33,16 @@ constexpr double kHidden = 0.9;
 constexpr double kTests = 7;
 // A copy has to promise so much less time than none.
 constexpr double kWorthCopying = 0.97;
-// And another order of the tiles than the one that reads the least: where 0.9 was promised, products
-// of 24 terms took up to 1.1 times as long.
+// And another order of the tiles than the one that reads the least: where 0.9 was promised,
+// products of 24 terms took up to 1.1 times as long.
 constexpr double kWorthTurning = 0.85;
 // What a bound leaves for the rounding of sums in another order.
 constexpr double kRounded = 1 - 1e-9;
 
 double as_double(int64_t value) { return static_cast<double>(value); }
 
-// Units are whole. What a busy machine has measured is less; more, by a twentieth at most, where its
-// clock was slower when that was measured than when the units were.
+// Units are whole. What a busy machine has measured is less; more, by a twentieth at most, where
+// its clock was slower when that was measured than when the units were.
 double whole_units(double measured) { return std::max(1.0, std::ceil(measured / 1.05)); }
 
 // Vectors along the lanes of a tile.

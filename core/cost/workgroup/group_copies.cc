@@ -17,9 +17,8 @@ double round_of_vector(const CopyRows& rows) {
 // Is what is staged none of the rows along this index of the tensor?
 bool are_turned(const TiledBlock& block, const TiledView& view, size_t along, const Tile& tile) {
   return block.indices[along].reduction &&
-         std::any_of(view.dims.begin(), view.dims.end(), [&](const TiledDim& dim) {
-           return moves_with_outputs(block, dim, tile);
-         });
+         std::any_of(view.dims.begin(), view.dims.end(),
+                     [&](const TiledDim& dim) { return moves_with_outputs(block, dim, tile); });
 }
 
 // Of a tile's rows: in vectors if each begins at a multiple of one and consists of them.

@@ -40,8 +40,8 @@ class Copies {
   std::vector<Copy> copies_;
 };
 
-// For each element of the view not above what all lanes together issue for any tile that is at least
-// `low`, index by index.
+// For each element of the view not above what all lanes together issue for any tile that is at
+// least `low`, index by index.
 double least_copying(const TiledBlock& block, const TiledView& view, const Tile& low);
 
 }  // namespace stria::cost::group

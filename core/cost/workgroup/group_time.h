@@ -49,20 +49,21 @@ namespace stria::cost {
 // Of one compute unit, in its cycles.
 struct GroupRates {
   double units = 1;
-  double multiply_adds = 0;   // in a cycle
-  int64_t most_lanes = 0;     // that it runs at once
-  int64_t most_threads = 0;   // of one group; a power of two
-  int64_t registers = 0;      // bytes
-  int64_t lane_registers = 0; // bytes that one lane can have
-  int64_t local_bytes = 0;    // of one group
-  int64_t bank_bytes = 0;     // of all banks of local memory together; 0: not known
-  double far_latency = 0;     // of main memory
+  double multiply_adds = 0;    // in a cycle
+  int64_t most_lanes = 0;      // that it runs at once
+  int64_t most_threads = 0;    // of one group; a power of two
+  int64_t registers = 0;       // bytes
+  int64_t lane_registers = 0;  // bytes that one lane can have
+  int64_t local_bytes = 0;     // of one group
+  int64_t bank_bytes = 0;      // of all banks of local memory together; 0: not known
+  double far_latency = 0;      // of main memory
   double local_latency = 0;
-  double far_bytes = 0;       // in a cycle from main memory or the cache before it; 0: not known
-  int64_t line_bytes = 32;    // that come from there at once
+  double far_bytes = 0;     // in a cycle from main memory or the cache before it; 0: not known
+  int64_t line_bytes = 32;  // that come from there at once
 };
-// `group` and `lane` are execution units of the model, `local` and `registers` memory units. nullopt: the model does
-// not say how many multiply-adds a unit does in a cycle, how many lanes it runs, or how large these memories are.
+// `group` and `lane` are execution units of the model, `local` and `registers` memory units.
+// nullopt: the model does not say how many multiply-adds a unit does in a cycle, how many lanes it
+// runs, or how large these memories are.
 std::optional<GroupRates> group_rates(const HardwareModel& model, const std::string& group,
                                       const std::string& local, const std::string& registers);
 
@@ -78,11 +79,11 @@ struct GroupTime {
   int64_t parts = 1;    // of a step's reduction, a power of two
   bool direct = false;
   double groups = 0, steps = 0;
-  double sums = 0;          // that a lane holds
-  double beside = 0;        // groups that a unit runs at once
-  double local_bytes = 0;   // of a group
-  double step_cycles = 0;   // with so many beside each other
-  double cycles = 0;        // all; infinite: the tile does not fit
+  double sums = 0;         // that a lane holds
+  double beside = 0;       // groups that a unit runs at once
+  double local_bytes = 0;  // of a group
+  double step_cycles = 0;  // with so many beside each other
+  double cycles = 0;       // all; infinite: the tile does not fit
 };
 // The tile's points of reductions are one step. Of equal times that with fewer parts, and staged.
 GroupTime group_time(const TiledBlock& block, const Tile& tile, const GroupForm& form,

@@ -30,8 +30,8 @@ double extent_of(const TiledDim& dim, const SizeOf& size_of) {
 
 // The least value of extent / product(sizes of the indices that come first here) over the box. With
 // all other sizes fixed it rises or falls with each one from 2 on, as the step is then the same: it
-// is least where each is 1, 2, or an end of its own. What comes first elsewhere is divided by there,
-// and the extent rises with it.
+// is least where each is 1, 2, or an end of its own. What comes first elsewhere is divided by
+// there, and the extent rises with it.
 double least_share(const TiledDim& dim, const Tile& low, const Tile& high) {
   size_t corners = 1;
   for (size_t t = 0; t < dim.terms.size(); ++t) corners *= 3;

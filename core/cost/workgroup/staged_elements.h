@@ -15,8 +15,8 @@ int64_t staged_step(const TiledDim& dim, const Tile& tile);
 // Elements along the dimension; not fewer for a larger tile.
 double staged_extent(const TiledDim& dim, const Tile& tile);
 double staged_elements(const TiledView& view, const Tile& tile);
-// Not above staged_elements / points_of of any tile that is at least `low` and at most `high`, index
-// by index.
+// Not above staged_elements / points_of of any tile that is at least `low` and at most `high`,
+// index by index.
 double least_staged_of_point(const TiledView& view, const Tile& low, const Tile& high);
 
 }  // namespace stria::cost

@@ -12,8 +12,8 @@ namespace {
 
 class SumLanes {
  public:
-  SumLanes(const std::vector<int64_t>& ranges, const std::vector<SumRead>& reads,
-           int64_t threads, int64_t first)
+  SumLanes(const std::vector<int64_t>& ranges, const std::vector<SumRead>& reads, int64_t threads,
+           int64_t first)
       : ranges_(ranges), reads_(reads), threads_(threads), first_(first) {}
 
   std::vector<int64_t> run() {

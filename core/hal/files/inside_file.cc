@@ -29,7 +29,7 @@ class Descriptor {
   // How the system names what is open here.
   fs::path link() const { return "/proc/self/fd/" + std::to_string(number_); }
   struct stat info() const {
-    struct stat out {};
+    struct stat out{};
     if (::fstat(number_, &out) != 0) out = {};
     return out;
   }
@@ -49,7 +49,7 @@ fs::path place_of(const Descriptor& opened, const fs::path& path) {
   if (!error) return place;
   // Without /proc: where the name leads now, if it still leads to the opened file.
   place = fs::canonical(path, error);
-  struct stat now {};
+  struct stat now{};
   if (error || ::stat(place.c_str(), &now) != 0 || !same_file(now, opened.info())) return {};
   return place;
 }

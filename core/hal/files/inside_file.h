@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that a plugin's folder names stay in it. A name is checked when it is written in a manifest,
-// and the file again each time it is opened: it may have become a link since.
+// Files that a plugin's folder names stay in it. A name is checked when it is written in a
+// manifest, and the file again each time it is opened: it may have become a link since.
 #pragma once
 
 #include <cstddef>

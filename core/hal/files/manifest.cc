@@ -181,9 +181,10 @@ Status read_texts(const Reader& reader, const char* key, const char* expected,
                   const IsRight& is_right, std::vector<std::string>& out) {
   const Json* list = reader.find(key);
   if (!list) return Status();
-  const bool right = list->is_array() && std::all_of(list->begin(), list->end(), [&](const Json& one) {
-    return one.is_string() && is_right(one.get_ref<const std::string&>());
-  });
+  const bool right =
+      list->is_array() && std::all_of(list->begin(), list->end(), [&](const Json& one) {
+        return one.is_string() && is_right(one.get_ref<const std::string&>());
+      });
   if (!right) return reader.wrong(key, expected);
   for (const Json& one : *list) out.push_back(one.get<std::string>());
   return Status();
@@ -200,11 +201,12 @@ Status read_driver(const Reader& top, const std::string& file, Manifest& manifes
     return name.size() <= kMaxNameBytes && is_word(name, "_");
   };
   const auto is_path = [](std::string_view path) {
-    return path.starts_with('/') && path.size() <= 4 * kMaxNameBytes && shown_name(path, path.size()) == path;
+    return path.starts_with('/') && path.size() <= 4 * kMaxNameBytes &&
+           shown_name(path, path.size()) == path;
   };
-  STRIA_RETURN_IF_ERROR(read_texts(reader, "environment",
-                                   "a list of names of variables, * at the end for all that begin so",
-                                   is_variable, manifest.driver.environment));
+  STRIA_RETURN_IF_ERROR(read_texts(
+      reader, "environment", "a list of names of variables, * at the end for all that begin so",
+      is_variable, manifest.driver.environment));
   return read_texts(reader, "files", "a list of absolute paths", is_path, manifest.driver.files);
 }
 
@@ -254,9 +256,9 @@ Result<Manifest> parse_manifest(std::string_view text, std::string_view name) {
     return invalid_argument("{}: not JSON", file);
   }
   Reader top(json, file, "$");
-  STRIA_RETURN_IF_ERROR(top.check_keys({"schema", "id", "version", "vendor", "library", "abi",
-                                        "stripe", "devices", "unloadable", "sha256", "requires",
-                                        "driver"}));
+  STRIA_RETURN_IF_ERROR(
+      top.check_keys({"schema", "id", "version", "vendor", "library", "abi", "stripe", "devices",
+                      "unloadable", "sha256", "requires", "driver"}));
   STRIA_ASSIGN(const Json* schema, top.get("schema"));
   STRIA_ASSIGN(uint32_t schema_number, top.number(*schema, "schema"));
   if (schema_number != kSchema)

@@ -21,7 +21,7 @@ constexpr int kMaxEntries = 10'000;
 constexpr size_t kMaxFileBytes = size_t{4} << 30;
 
 Status check_path(const std::filesystem::path& path) {
-  struct stat info {};
+  struct stat info{};
   if (::lstat(path.c_str(), &info) != 0)
     return not_found("cannot look at '{}': {}", path.string(), std::strerror(errno));
   if (info.st_uid != 0 && info.st_uid != ::geteuid())

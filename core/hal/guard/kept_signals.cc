@@ -45,8 +45,7 @@ KeptSignals::KeptSignals() {
                                  [&](Clock::time_point since) { return now - since > kLongest; });
   since_ = state.users.insert(state.users.end(), now);
   if (!alone) return;
-  for (size_t i = 0; i < kNumbers.size(); ++i)
-    ::sigaction(kNumbers[i], nullptr, &state.before[i]);
+  for (size_t i = 0; i < kNumbers.size(); ++i) ::sigaction(kNumbers[i], nullptr, &state.before[i]);
 }
 
 // Each puts them back, not the last alone: a plugin that hangs never comes to its end.

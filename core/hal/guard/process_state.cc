@@ -15,7 +15,8 @@
 namespace stria::hal {
 namespace {
 
-// umask() can only be read by setting it, and what another thread made meanwhile would be everybody's.
+// umask() can only be read by setting it, and what another thread made meanwhile would be
+// everybody's.
 int mode_mask() {
   const auto status = read_file("/proc/self/status", 64 << 10);
   if (!status.ok()) return -1;

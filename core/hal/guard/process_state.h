@@ -35,8 +35,8 @@ struct ProcessState {
   // Of the calling process. Changes nothing, not even for a moment: other threads may work.
   static ProcessState now();
 
-  // What `after` has otherwise, as what the plugin did; "" if nothing. Of a copy of the process that
-  // somebody has forked nothing is said: compare `process`.
+  // What `after` has otherwise, as what the plugin did; "" if nothing. Of a copy of the process
+  // that somebody has forked nothing is said: compare `process`.
   std::string changed_to(const ProcessState& after) const;
 };
 

@@ -279,8 +279,10 @@ void describe(FusionOptions& options, OptionFields& fields) {
   fields.tags("b_reqs", options.b_reqs, "tags of the second block");
   fields.tags("exclude", options.exclude, "tags that neither may have");
   fields.set_tags("fused_set", options.fused_set, "tags of the fused block");
-  fields.set_tags("a_inner_set", options.a_inner_set, "tags of what is left of the first one inside");
-  fields.set_tags("b_inner_set", options.b_inner_set, "tags of what is left of the second one inside");
+  fields.set_tags("a_inner_set", options.a_inner_set,
+                  "tags of what is left of the first one inside");
+  fields.set_tags("b_inner_set", options.b_inner_set,
+                  "tags of what is left of the second one inside");
   fields.set_tags("inner_remove_set", options.inner_remove_set, "tags that both of these lose");
   fields.add("perfect", options.perfect,
              "only if every index of both becomes one of the fused block");

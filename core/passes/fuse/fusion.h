@@ -41,21 +41,21 @@ struct FusionOptions {
   std::vector<std::string> a_inner_set;             // tags of what is left of the first one inside
   std::vector<std::string> b_inner_set;             // of the second one
   std::vector<std::string> inner_remove_set;        // tags that both lose
-  bool perfect = false;         // only if every index of both becomes one of the fused block
-  bool perfect_first = false;   // only if every index of the first one does
-  bool output_match = false;    // only if the second one writes as it reads, with the same indices
-  bool keep_rows = false;       // only if whole rows of the largest tensor stay in its points
-  bool no_inner = false;        // only blocks without blocks inside
-  bool no_constraints = false;  // only blocks without constraints
-  int64_t max_refs = 1024;      // views of tensors that the fused block has, at most
+  bool perfect = false;          // only if every index of both becomes one of the fused block
+  bool perfect_first = false;    // only if every index of the first one does
+  bool output_match = false;     // only if the second one writes as it reads, with the same indices
+  bool keep_rows = false;        // only if whole rows of the largest tensor stay in its points
+  bool no_inner = false;         // only blocks without blocks inside
+  bool no_constraints = false;   // only blocks without constraints
+  int64_t max_refs = 1024;       // views of tensors that the fused block has, at most
   int64_t max_statements = 256;  // that are no blocks, of the fused block, at most
-  int64_t max_local_bytes = 0;  // that it keeps inside for one of its points, at most; 0: no limit
-  bool reductions = false;      // also over indices that the second one reduces
+  int64_t max_local_bytes = 0;   // that it keeps inside for one of its points, at most; 0: no limit
+  bool reductions = false;       // also over indices that the second one reduces
   std::string recompute = "cost";  // "cost", "never" or "always": making borders again
-  std::string order = "second";    // of the fused block's loops: the "first" block's or the second's
-  bool local = false;              // the tensor lives inside wherever it can
-  stripe::Location loc;            // of a tensor that does; none: where it was
-  int64_t spread = 1;              // instances of `loc` that share it: lanes of a group, of registers
+  std::string order = "second";  // of the fused block's loops: the "first" block's or the second's
+  bool local = false;            // the tensor lives inside wherever it can
+  stripe::Location loc;          // of a tensor that does; none: where it was
+  int64_t spread = 1;            // instances of `loc` that share it: lanes of a group, of registers
 };
 
 void describe(FusionOptions& options, OptionFields& fields);

@@ -7,12 +7,13 @@
 //   }
 //
 // A producer qualifies if it is a block of loads and a few additions, multiplications, comparisons
-// and the like (others may work on what is the same for a row or a column), all that it writes is private and covered point by point, and every kernel that
-// reads it reads each element once: the operations are then done as often as before, or once more
-// for each further reader. What the readers load instead may not be more than what they loaded.
-// Requires: nothing writes in between what the producer reads. Ensures: the same values; the
-// producer and its tensors are gone. Runs after fusion of elementwise operations, which needs no
-// operation twice, and before kernels are cut: sums of squares, the differences of a normalisation.
+// and the like (others may work on what is the same for a row or a column), all that it writes is
+// private and covered point by point, and every kernel that reads it reads each element once: the
+// operations are then done as often as before, or once more for each further reader. What the
+// readers load instead may not be more than what they loaded. Requires: nothing writes in between
+// what the producer reads. Ensures: the same values; the producer and its tensors are gone. Runs
+// after fusion of elementwise operations, which needs no operation twice, and before kernels are
+// cut: sums of squares, the differences of a normalisation.
 #pragma once
 
 #include <cstdint>

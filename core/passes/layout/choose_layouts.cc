@@ -83,7 +83,8 @@ Changes apply(Block& section, const LayoutPlan& plan) {
 
 void describe(ChooseLayoutsOptions& options, OptionFields& fields) {
   fields.unit("memory", options.memory,
-             "memory unit of the model whose lines move; \"\": lines of 64 bytes", WhenEmpty::none);
+              "memory unit of the model whose lines move; \"\": lines of 64 bytes",
+              WhenEmpty::none);
 }
 
 Status choose_layouts(stripe::Program& program, const ChooseLayoutsOptions& options,

@@ -8,15 +8,15 @@
 //   0: block [i, j] (in T = A[i, j], out B = R[i, j]) { B = exp(T) }
 //
 // Of every layout that a neighbour suggests, a tensor gets the one with which the kernels that
-// touch it move the fewest bytes (stria/cost/block/walk_bytes.h); first from the inputs on, then from the
-// outputs back, and once more until nothing gets better; the start of least bytes wins, as it was
-// if none is better. A kernel that only copies costs nothing if its target lies like its source:
-// the readers of one read the other, or the writers of one write the other, and the copy goes.
-// Requires: nothing; leaves a #placed program and statements ordered by dependencies alone, and
-// tensors that a special, a block with blocks inside or lanes work on. Ensures: the same values;
-// the program's tensors keep their layout. Runs after split_prologue, for which copies of constants
-// cost nothing, and before pack_inputs, which copies what pays, and order_indices, which walks
-// along the layouts.
+// touch it move the fewest bytes (stria/cost/block/walk_bytes.h); first from the inputs on, then
+// from the outputs back, and once more until nothing gets better; the start of least bytes wins, as
+// it was if none is better. A kernel that only copies costs nothing if its target lies like its
+// source: the readers of one read the other, or the writers of one write the other, and the copy
+// goes. Requires: nothing; leaves a #placed program and statements ordered by dependencies alone,
+// and tensors that a special, a block with blocks inside or lanes work on. Ensures: the same
+// values; the program's tensors keep their layout. Runs after split_prologue, for which copies of
+// constants cost nothing, and before pack_inputs, which copies what pays, and order_indices, which
+// walks along the layouts.
 #pragma once
 
 #include <string>

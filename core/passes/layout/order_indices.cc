@@ -37,22 +37,23 @@ void describe(OrderIndicesOptions& options, OptionFields& fields) {
 
 Status order_indices(stripe::Program& program, const OrderIndicesOptions& options,
                      PassContext& context) {
-  return for_each_selected_below_sections(program, options.reqs, context, [&](Block& block, const TensorNames& around) {
-    context.matched();
-    if (std::string reason = why_points_do_not_commute(block, around); !reason.empty()) {
-      context.skipped(block.name, reason);
-      return Status();
-    }
-    std::vector<IndexRole> roles = index_roles(block);
-    const bool rows_chosen = stores_where_chosen(block);
-    std::vector<Index> before = block.idxs;
-    std::stable_sort(block.idxs.begin(), block.idxs.end(), [&](const Index& a, const Index& b) {
-      Rank ra = rank_of(roles, a, rows_chosen), rb = rank_of(roles, b, rows_chosen);
-      return ra.group != rb.group ? ra.group > rb.group : ra.stride > rb.stride;
-    });
-    if (block.idxs != before) context.changed();
-    return Status();
-  });
+  return for_each_selected_below_sections(
+      program, options.reqs, context, [&](Block& block, const TensorNames& around) {
+        context.matched();
+        if (std::string reason = why_points_do_not_commute(block, around); !reason.empty()) {
+          context.skipped(block.name, reason);
+          return Status();
+        }
+        std::vector<IndexRole> roles = index_roles(block);
+        const bool rows_chosen = stores_where_chosen(block);
+        std::vector<Index> before = block.idxs;
+        std::stable_sort(block.idxs.begin(), block.idxs.end(), [&](const Index& a, const Index& b) {
+          Rank ra = rank_of(roles, a, rows_chosen), rb = rank_of(roles, b, rows_chosen);
+          return ra.group != rb.group ? ra.group > rb.group : ra.stride > rb.stride;
+        });
+        if (block.idxs != before) context.changed();
+        return Status();
+      });
 }
 
 }  // namespace stria::passes

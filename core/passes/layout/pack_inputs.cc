@@ -113,8 +113,8 @@ class Packer {
         reason = "what would be copied is read too seldom";
         continue;
       }
-      const bool read_often = options_.far_reads > 0 &&
-                              points >= elements * static_cast<double>(options_.far_reads);
+      const bool read_often =
+          options_.far_reads > 0 && points >= elements * static_cast<double>(options_.far_reads);
       if (!read_often && !fits(whole->shape)) {
         reason = "what would be copied does not stay in the memory";
         continue;
@@ -178,8 +178,7 @@ void describe(PackInputsOptions& options, OptionFields& fields) {
              "points of the kernel for each element that is copied, at least, or as `per_output`",
              {1});
   fields.add("per_output", options.per_output,
-             "elements that are copied for each that the kernel writes, at most; 0 = none",
-             {0});
+             "elements that are copied for each that the kernel writes, at most; 0 = none", {0});
   fields.unit("memory", options.memory, "memory unit of the model that is to hold the copy");
   fields.add("far_reads", options.far_reads,
              "points for each element of a copy that it does not hold, at least; 0: no such copy",

@@ -414,7 +414,8 @@ class Padder {
     if (whole.dir != RefDir::none) return fmt::format("'{}' is the program's", whole.into);
     if (std::string reason = why_not_grown(whole); !reason.empty()) return reason;
     for (const Statement& stmt : section_.stmts)
-      if (const Block* block = stmt.block(); block && sees(*block, whole.into) && fills_with_zeros(*block))
+      if (const Block* block = stmt.block();
+          block && sees(*block, whole.into) && fills_with_zeros(*block))
         return fmt::format("'{}' is read as zero beyond its end", whole.into);
     if (borders_.count(whole.into) && !scribbled_.count(whole.into))
       return fmt::format("'{}' has zeros around it, which others read", whole.into);
@@ -594,7 +595,7 @@ void describe(PadOptions& options, OptionFields& fields) {
              "that is never read",
              {1, 1 << 20});
   fields.tags("finite_refs", options.finite_refs,
-             "tags of tensors that hold no infinity and no NaN");
+              "tags of tensors that hold no infinity and no NaN");
   fields.add("max_growth", options.max_growth, "percent by which a tensor may grow",
              {0, 1'000'000});
   fields.add("copy_inputs", options.copy_inputs,

@@ -24,7 +24,7 @@ void locate_inside(stripe::Block& block, const LocateInnerBlockOptions& options,
 void describe(LocateInnerBlockOptions& options, OptionFields& fields) {
   describe(options.outer, fields);
   fields.tags("inner_reqs", options.inner_reqs,
-             "tags that a block inside must have; none = every one");
+              "tags that a block inside must have; none = every one");
 }
 
 Status locate_inner_block(stripe::Program& program, const LocateInnerBlockOptions& options,
@@ -32,11 +32,11 @@ Status locate_inner_block(stripe::Program& program, const LocateInnerBlockOption
   STRIA_RETURN_IF_ERROR(check_location(context.model(), UnitUse::run, "/loc", options.outer.loc));
   STRIA_RETURN_IF_ERROR(check_pattern(context.model(), "/where", options.outer.where));
   LocationChanges changes;
-  STRIA_RETURN_IF_ERROR(for_each_selected(program, options.outer.reqs,
-                                          [&](stripe::Block& block, const TensorNames&) {
-                                            locate_inside(block, options, changes, context);
-                                            return Status();
-                                          }));
+  STRIA_RETURN_IF_ERROR(
+      for_each_selected(program, options.outer.reqs, [&](stripe::Block& block, const TensorNames&) {
+        locate_inside(block, options, changes, context);
+        return Status();
+      }));
   return changes.settle(program, context);
 }
 

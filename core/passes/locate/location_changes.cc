@@ -14,11 +14,11 @@ using stripe::Block;
 
 // Numbers by an index have to be within the unit's count, where they are a memory's.
 bool numbers_by_index(const stripe::Location& location) {
-  return std::any_of(
-      location.path.begin(), location.path.end(), [](const stripe::LocationUnit& unit) {
-        return std::any_of(unit.units.begin(), unit.units.end(),
-                           [](const Affine& form) { return !form.is_constant(); });
-      });
+  return std::any_of(location.path.begin(), location.path.end(),
+                     [](const stripe::LocationUnit& unit) {
+                       return std::any_of(unit.units.begin(), unit.units.end(),
+                                          [](const Affine& form) { return !form.is_constant(); });
+                     });
 }
 
 // Can a location break a rule there? The rules are about barriers, lanes, what lanes hold, points

@@ -45,7 +45,8 @@ class LocationRewriter {
                        location.path.begin() + static_cast<ptrdiff_t>(rule.prefix.path.size()),
                        location.path.end());
       // Numbers that stay may be beyond the other unit's count.
-      if (Status fits = check_location(context_.model(), use, fmt::format("/rewrites/{}", i), then); !fits.ok())
+      if (Status fits = check_location(context_.model(), use, fmt::format("/rewrites/{}", i), then);
+          !fits.ok())
         context_.skipped(to_string(location), fits.message());
       else
         changes_.set(location, std::move(then));

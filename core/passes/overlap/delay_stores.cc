@@ -354,8 +354,9 @@ class Delay {
     if (!store.stmts[0].block()->idxs.empty() && store.stmts[0].block()->constraints.empty())
       store.stmts[0].block()->tags.set("unroll");
     host.tags = {};
-    host.name = host.name.empty() ? store.name
-                : store.name.empty() ? host.name : joined_name(host.name, store.name);
+    host.name = host.name.empty()    ? store.name
+                : store.name.empty() ? host.name
+                                     : joined_name(host.name, store.name);
     host.comments = joined_comments(std::move(host.comments), std::move(store.comments));
 
     // The store's loop becomes the host's.

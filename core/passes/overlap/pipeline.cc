@@ -146,7 +146,7 @@ void describe(PipelineLoopOptions& options, OptionFields& fields) {
              "points under way at once; 0 = the pipeline_depth of the unit around it, or 2",
              {0, 1024});
   fields.unit("memory", options.memory,
-             "memory unit that has to hold all copies; \"\" = not checked", WhenEmpty::none);
+              "memory unit that has to hold all copies; \"\" = not checked", WhenEmpty::none);
 }
 
 Status pipeline(stripe::Program& program, const PipelineLoopOptions& options,

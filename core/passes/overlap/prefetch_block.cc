@@ -79,7 +79,8 @@ std::vector<Refinement> next_inputs(const NextPoint& next, Block& loop,
     view.tags = {};
     view.from = here.into;
     view.into = loop.fresh_name(ref.into + (from_last ? "_next_row" : "_next"));
-    for (size_t d = 0; d < view.access.size(); ++d) view.access[d] = further(next, here, d, from_last);
+    for (size_t d = 0; d < view.access.size(); ++d)
+      view.access[d] = further(next, here, d, from_last);
     out.push_back(std::move(view));
   }
   return out;

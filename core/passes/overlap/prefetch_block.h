@@ -9,9 +9,10 @@
 //
 // The next block after the last one of a row of blocks is the first one of the next row, if a loop
 // of the same core is about rows. Tiles that walk across their input touch a line of each row, far
-// from the last one: memory works best on rows, as it is asked for them here. Requires: nothing. Ensures: a view that is marked
-// #fetch and used by no statement changes no value; emitters may pass it over, and what of it lies
-// beyond the tensor is asked for, not read. Runs last, as prefetch_tile does.
+// from the last one: memory works best on rows, as it is asked for them here. Requires: nothing.
+// Ensures: a view that is marked #fetch and used by no statement changes no value; emitters may
+// pass it over, and what of it lies beyond the tensor is asked for, not read. Runs last, as
+// prefetch_tile does.
 #pragma once
 
 #include <cstdint>

@@ -33,8 +33,8 @@ void find_loop(Block& block, const std::string& tag, Path& path, Path& best) {
   path.pop_back();
 }
 
-// Does a block inside test values from outside at each of the loop's points? A tile at an edge does: few
-// are, and a loop inside the loop would test apart.
+// Does a block inside test values from outside at each of the loop's points? A tile at an edge
+// does: few are, and a loop inside the loop would test apart.
 bool tests_inside(const Block& loop) {
   return std::any_of(loop.stmts.begin(), loop.stmts.end(), [](const stripe::Statement& stmt) {
     const Block* inner = stmt.block();
@@ -54,7 +54,8 @@ class TileMarker {
   // `large`: the block's names of views of large tensors. How many views were marked.
   int64_t run(Block& block, const std::set<std::string>& large) const {
     int64_t marked = 0;
-    bool is_last = true;  // of the statements with a loop: what others have in common is no epilogue
+    bool is_last =
+        true;  // of the statements with a loop: what others have in common is no epilogue
     for (size_t s = block.stmts.size(); s-- > 0;) {
       Block* inner = block.stmts[s].block();
       if (!inner) continue;
@@ -109,7 +110,8 @@ class TileMarker {
     return static_cast<int64_t>(views.size());
   }
 
-  // Cuts the loop so that it has at least so many turns, about as many if it can; false: it is too short.
+  // Cuts the loop so that it has at least so many turns, about as many if it can; false: it is too
+  // short.
   static bool make_turns(Block& loop, int64_t rows) {
     if (runs_in_its_own_way(loop)) return false;
     Index* last = nullptr;
@@ -118,8 +120,9 @@ class TileMarker {
     if (!last || turn_count(loop) < static_cast<double>(rows)) return false;
     const double others = turn_count(loop) / static_cast<double>(last->range);
     int64_t steps = last->range;
-    while (steps > 1 && (last->range % steps != 0 ||
-                         others * static_cast<double>(last->range / steps) < static_cast<double>(rows)))
+    while (steps > 1 &&
+           (last->range % steps != 0 ||
+            others * static_cast<double>(last->range / steps) < static_cast<double>(rows)))
       --steps;
     if (steps == 1) return true;
     std::map<std::string, int64_t> tile;

@@ -11,11 +11,11 @@
 //       1: block [c:4] (in A…, inout S_acc…) { a step } }
 //
 // Rows of a tile lie too far apart for the processor to guess them, and all asked for at once they
-// wait for each other. So the reduction asks for one after the other; not at edges, where its steps test
-// which of them the tile has. Requires: nothing. Ensures: a
-// view that is marked #fetch and used by no statement changes no value; emitters may pass it over,
-// and what of it lies beyond the tensor is asked for, not read. Points run in the same order. Runs
-// last, after stream_stores, whose results are not fetched.
+// wait for each other. So the reduction asks for one after the other; not at edges, where its steps
+// test which of them the tile has. Requires: nothing. Ensures: a view that is marked #fetch and
+// used by no statement changes no value; emitters may pass it over, and what of it lies beyond the
+// tensor is asked for, not read. Points run in the same order. Runs last, after stream_stores,
+// whose results are not fetched.
 #pragma once
 
 #include <cstdint>

@@ -21,13 +21,13 @@ int64_t row_count(const stripe::Refinement& view);
 // Points of the block, saturating, which indices that run from an affine form are not counted for.
 double turn_count(const stripe::Block& loop);
 
-// May statements be put into the block? A copy that reads beyond a tensor holds nothing else: what it
-// reads there is poison.
+// May statements be put into the block? A copy that reads beyond a tensor holds nothing else: what
+// it reads there is poison.
 bool can_hold_fetches(const stripe::Block& loop);
 
-// Has the loop ask at its n-th point for row n of each of the views, which are refinements of its own.
-// Marked #fetch and used by no statement, they change no value; what of them lies beyond the tensor is
-// asked for, not read. Only where `constraints`, over indices of the loop, hold.
+// Has the loop ask at its n-th point for row n of each of the views, which are refinements of its
+// own. Marked #fetch and used by no statement, they change no value; what of them lies beyond the
+// tensor is asked for, not read. Only where `constraints`, over indices of the loop, hold.
 void fetch_rows(stripe::Block& loop, const std::vector<stripe::Refinement>& views,
                 const std::vector<Affine>& constraints = {});
 

@@ -28,10 +28,11 @@ bool fills_lines(const Block& block, const Refinement& ref, int64_t line) {
     if (!index.affine) lane = lane ? nullptr : &index;
   if (!block.tags.has("vector") || !lane || lane->range % line != 0 || !block.constraints.empty())
     return false;
-  const bool stores = std::any_of(block.stmts.begin(), block.stmts.end(), [&](const Statement& stmt) {
-    const auto* store = std::get_if<stripe::Store>(&stmt.op);
-    return store && store->into == ref.into && store->at.empty();
-  });
+  const bool stores =
+      std::any_of(block.stmts.begin(), block.stmts.end(), [&](const Statement& stmt) {
+        const auto* store = std::get_if<stripe::Store>(&stmt.op);
+        return store && store->into == ref.into && store->at.empty();
+      });
   const Affine form = ref.flat_access();
   return stores && form.coefficient(lane->name) == 1 && is_multiple(form, line, lane->name);
 }
@@ -85,8 +86,8 @@ Status stream_stores(stripe::Program& program, const StreamStoresOptions& option
     context.matched();
     int64_t marked = 0;
     for (const Refinement& ref : kernel.refs) {
-      const auto views = std::count_if(
-          kernel.refs.begin(), kernel.refs.end(), [&](const Refinement& other) {
+      const auto views =
+          std::count_if(kernel.refs.begin(), kernel.refs.end(), [&](const Refinement& other) {
             return other.dir != RefDir::none && around.of(other.from) == around.of(ref.from);
           });
       if (ref.dir != RefDir::out || views != 1 || stripe::is_loaded(kernel, ref)) continue;

@@ -93,8 +93,7 @@ Status barrier(stripe::Program& program, const BarrierOptions& options, PassCont
       Block* kernel = stmt.block();
       if (!kernel || !kernel->tags.has_all(options.reqs)) continue;
       context.matched();
-      const Barriers& found =
-          memo.of(probe.form(*kernel), [&] { return judge(*kernel, probe); });
+      const Barriers& found = memo.of(probe.form(*kernel), [&] { return judge(*kernel, probe); });
       if (found.count == 0) continue;
       if (!found.legal) {
         context.skipped(kernel->name, "alone it is not legal");
@@ -102,8 +101,8 @@ Status barrier(stripe::Program& program, const BarrierOptions& options, PassCont
       }
       for (const Path& path : found.needless) remove(*kernel, path);
       const size_t gone = found.needless.size();
-      context.note(fmt::format("{}: {} of {} barriers are needed", kernel->name,
-                               found.count - gone, found.count));
+      context.note(fmt::format("{}: {} of {} barriers are needed", kernel->name, found.count - gone,
+                               found.count));
       if (gone == 0) continue;
       context.count("barriers_removed", static_cast<int64_t>(gone));
       context.changed();

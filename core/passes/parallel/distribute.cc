@@ -177,7 +177,8 @@ class Distributor {
 
   double largest_statement() const {
     double largest = 1;
-    for (const Statement& stmt : block_.stmts) largest = std::max(largest, points_of(*stmt.block()));
+    for (const Statement& stmt : block_.stmts)
+      largest = std::max(largest, points_of(*stmt.block()));
     return largest;
   }
 
@@ -214,8 +215,7 @@ class Distributor {
                                 groups() / wanted_groups(), static_cast<double>(index.range)});
     if (options_.max_local_bytes > 0 && bytes > 0)
       together = std::min(together, static_cast<double>(options_.max_local_bytes / bytes));
-    return together < 2 ? 1
-                        : static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(together)));
+    return together < 2 ? 1 : static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(together)));
   }
 
   // --- the change
@@ -339,16 +339,17 @@ Status distribute(stripe::Program& program, const DistributeOptions& options,
     return invalid_argument("/min_threads: {} is no power of two", options.min_threads);
   if (!std::has_single_bit(static_cast<uint64_t>(options.threads)))
     return invalid_argument("/threads: {} is no power of two", options.threads);
-  return for_each_selected_below_sections(program, options.reqs, context, [&](Block& block, const TensorNames& around) {
-    context.matched();
-    Block changed = block;
-    write_in_wrappers(changed);
-    const std::string reason = Distributor(changed, options, context).run(around);
-    if (!reason.empty()) context.skipped(block.name, reason);
-    if (!(changed == block)) context.changed();
-    block = std::move(changed);
-    return Status();
-  });
+  return for_each_selected_below_sections(
+      program, options.reqs, context, [&](Block& block, const TensorNames& around) {
+        context.matched();
+        Block changed = block;
+        write_in_wrappers(changed);
+        const std::string reason = Distributor(changed, options, context).run(around);
+        if (!reason.empty()) context.skipped(block.name, reason);
+        if (!(changed == block)) context.changed();
+        block = std::move(changed);
+        return Status();
+      });
 }
 
 }  // namespace stria::passes

@@ -133,7 +133,8 @@ void spread(Block& kernel, const TensorNames& around, const OwnRowsOptions& opti
 
 void describe(OwnRowsOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a kernel must have");
-  fields.unit("unit", options.unit, "execution unit of the model; its count is the number of cores");
+  fields.unit("unit", options.unit,
+              "execution unit of the model; its count is the number of cores");
   fields.add("points_per_core", options.points_per_core, "ranges of rows made for each core",
              {1, 1 << 20});
   fields.add("min_work", options.min_work, "statements run; a kernel with less stays on one core");

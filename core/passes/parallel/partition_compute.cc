@@ -70,7 +70,8 @@ void describe(PartitionComputeOptions& options, OptionFields& fields) {
               WhenEmpty::none);
   fields.set_tags("set_tags", options.set_tags, "tags added to the outer block",
                   {"parallel", "parts"});
-  fields.set_tag("idx_tag", options.idx_tag, "tag added to the indices that count parts; \"\" = none");
+  fields.set_tag("idx_tag", options.idx_tag,
+                 "tag added to the indices that count parts; \"\" = none");
   fields.add("only_multiple_of", options.only_multiple_of,
              "tiles are multiples of this, or the whole range", {1, 1 << 20});
   fields.add("only_even", options.only_even,
@@ -86,10 +87,11 @@ Status partition_compute(stripe::Program& program, const PartitionComputeOptions
     if (!count) return invalid_argument("/num_parts: 0, and no unit of the model to count instead");
     wanted = std::min<int64_t>(*count, 4096);
   }
-  return for_each_selected_below_sections(program, options.reqs, context, [&](Block& block, const TensorNames& around) {
-    cut(block, around, wanted, options, context);
-    return Status();
-  });
+  return for_each_selected_below_sections(program, options.reqs, context,
+                                          [&](Block& block, const TensorNames& around) {
+                                            cut(block, around, wanted, options, context);
+                                            return Status();
+                                          });
 }
 
 }  // namespace stria::passes

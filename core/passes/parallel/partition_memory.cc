@@ -188,11 +188,12 @@ class MemoryPartition {
 void describe(PartitionMemoryOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a kernel must have");
   fields.unit("memory", options.memory,
-             "memory unit of the model; \"\" = the view names no instance", WhenEmpty::none);
+              "memory unit of the model; \"\" = the view names no instance", WhenEmpty::none);
   fields.add("num_parts", options.num_parts,
              "parts that are wanted; 0 = as many as the model has of `memory`", {0, 4096});
   fields.set_tags("set_tags", options.set_tags, "tags added to the outer block");
-  fields.set_tag("idx_tag", options.idx_tag, "tag added to the index that counts parts; \"\" = none");
+  fields.set_tag("idx_tag", options.idx_tag,
+                 "tag added to the index that counts parts; \"\" = none");
   fields.add("only_multiple_of", options.only_multiple_of,
              "tiles are multiples of this, or the whole range", {1, 1 << 20});
 }

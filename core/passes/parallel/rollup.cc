@@ -275,7 +275,8 @@ class Roller {
   // The lanes' own sums live in part_loc; every view says so.
   void move_to_parts(const std::string& name, const Use& use) {
     host_.find_ref(name)->location = options_.part_loc;
-    for (size_t i : use.clears) find_view(*host_.stmts[i].block(), name)->location = options_.part_loc;
+    for (size_t i : use.clears)
+      find_view(*host_.stmts[i].block(), name)->location = options_.part_loc;
     std::string from = name;
     for (Block* block : use.chain) {
       Refinement& view = *find_view(*block, from);
@@ -394,7 +395,8 @@ class Roller {
 void describe(RollupOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a block must have");
   fields.add("threads", options.threads,
-             "lanes of a group, a power of two; a block's tag #threads goes before it", {2, 1 << 20});
+             "lanes of a group, a power of two; a block's tag #threads goes before it",
+             {2, 1 << 20});
   fields.add("radix", options.radix, "sums that a lane adds up at once, a power of two", {2, 64});
   fields.add(
       "parts", options.parts,
@@ -403,8 +405,9 @@ void describe(RollupOptions& options, OptionFields& fields) {
       {0, 1 << 20});
   fields.add("min_steps", options.min_steps, "of the reduction that each lane keeps, at least",
              {1, 1 << 30});
-  fields.add("round_up", options.round_up,
-             "as many parts as the next power of two, some of them empty, instead of the one below");
+  fields.add(
+      "round_up", options.round_up,
+      "as many parts as the next power of two, some of them empty, instead of the one below");
   fields.add("loc", options.loc, "memory unit in which lanes exchange sums");
   fields.add("part_loc", options.part_loc,
              "memory unit of the sum that each lane takes; none = where the sums were");

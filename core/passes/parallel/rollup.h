@@ -38,11 +38,12 @@ namespace stria::passes {
 struct RollupOptions {
   std::vector<std::string> reqs = {"group"};  // tags that a block must have
   int64_t threads = 256;                      // lanes of a group; a power of two
-  int64_t parts = 0;  // a power of two; 0: as many as it takes for every lane to have one
-  int64_t radix = 2;                          // sums that a lane adds up at once; a power of two
-  int64_t min_steps = 1;                      // of the reduction that each lane keeps, at least
-  bool round_up = false;  // the next power of two parts, some of them empty, instead of the one below
-  stripe::Location loc;                       // where lanes exchange sums: a memory unit
+  int64_t parts = 0;      // a power of two; 0: as many as it takes for every lane to have one
+  int64_t radix = 2;      // sums that a lane adds up at once; a power of two
+  int64_t min_steps = 1;  // of the reduction that each lane keeps, at least
+  bool round_up =
+      false;  // the next power of two parts, some of them empty, instead of the one below
+  stripe::Location loc;       // where lanes exchange sums: a memory unit
   stripe::Location part_loc;  // of the sum of each lane; none: where the sums were
 };
 

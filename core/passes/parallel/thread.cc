@@ -47,7 +47,8 @@ void thread_kernel(Block& kernel, const TensorNames& around, const ThreadOptions
   if (std::string reason = why_points_do_not_commute(kernel, around); !reason.empty())
     return context.skipped(kernel.name, reason);
   const ExecutionUnit* unit_of_model = context.model().find_executor(options.unit);
-  if (unit_of_model && points_under_way(kernel) > std::max<int64_t>(1, unit_of_model->pipeline_depth))
+  if (unit_of_model &&
+      points_under_way(kernel) > std::max<int64_t>(1, unit_of_model->pipeline_depth))
     return context.skipped(kernel.name, "it has more points under way than the unit takes");
   if (work_of(kernel) < static_cast<double>(options.min_work))
     return context.skipped(kernel.name, "it has too little work");
@@ -104,24 +105,27 @@ Status thread_groups(stripe::Program& program, const ThreadOptions& options, Pas
 
 void describe(ThreadOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a kernel must have");
-  fields.unit("unit", options.unit, "execution unit of the model; its count is the number of cores");
+  fields.unit("unit", options.unit,
+              "execution unit of the model; its count is the number of cores");
   fields.add("points_per_core", options.points_per_core,
              "parts made for each core at most; 0 = every point of the output indices is a part",
              {0, 1 << 20});
   fields.add("min_work", options.min_work, "statements run; a kernel with less stays on one core");
-  fields.add("threads", options.threads,
-             "lanes of a group, a power of two: what the selected blocks (not only kernels) do is "
-             "spread over them, `unit` being that of a lane; a block's tag #threads goes before it; "
-             "0 = spread kernels over the cores",
-             {0, 1 << 20});
+  fields.add(
+      "threads", options.threads,
+      "lanes of a group, a power of two: what the selected blocks (not only kernels) do is "
+      "spread over them, `unit` being that of a lane; a block's tag #threads goes before it; "
+      "0 = spread kernels over the cores",
+      {0, 1 << 20});
   fields.unit("group", options.group, "execution unit of a group, for blocks without a location");
   fields.unit("registers", options.registers, "memory unit that each lane has of its own");
   fields.add("access_bytes", options.access_bytes, "that neighbouring lanes should touch together",
              {1, 1 << 20});
-  fields.add("run_bytes", options.run_bytes,
-             "in a row that one lane takes of what it holds in registers, so that it fetches vectors of "
-             "what it reads, and of rows that it copies; 0 = single elements",
-             {0, 1 << 10});
+  fields.add(
+      "run_bytes", options.run_bytes,
+      "in a row that one lane takes of what it holds in registers, so that it fetches vectors of "
+      "what it reads, and of rows that it copies; 0 = single elements",
+      {0, 1 << 10});
   fields.add("pairs", options.pairs,
              "neighbouring lanes, a power of two, that differ in the second index of what they "
              "hold, where they fetch vectors along both: a local memory may read what a lane and "

@@ -31,8 +31,8 @@
 // copies, to rows, or across where lanes have so many elements that they issue fewer accesses then.
 // Elements that a #copy block turns one by one on their way to a memory of which the model knows
 // the banks (as wide as an element) are taken by lanes whose elements are in different ones. With
-// `pairs`, lanes that fetch vectors along two indices stand in squares: so many neighbours differ in
-// the second index, then come those of the first. Requires: different points write different
+// `pairs`, lanes that fetch vectors along two indices stand in squares: so many neighbours differ
+// in the second index, then come those of the first. Requires: different points write different
 // elements; nothing in the group is a #pipeline of several points, which no barrier would part
 // (S13). Ensures: a barrier stands between each two blocks of lanes (`barrier` takes away what
 // nothing needs). Runs before barrier and pipeline.
@@ -51,17 +51,18 @@ namespace stria::passes {
 
 struct ThreadOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags that a kernel must have
-  std::string unit = "CORE";    // execution unit of the model; its count is the number of cores
-  // More points even the load out and cost a start each. 0: every point of the output indices is one.
+  std::string unit = "CORE";  // execution unit of the model; its count is the number of cores
+  // More points even the load out and cost a start each. 0: every point of the output indices is
+  // one.
   int64_t points_per_core = 8;
-  int64_t min_work = 32768;     // statements run; less stays on one core
+  int64_t min_work = 32768;  // statements run; less stays on one core
   // The group form; with it `unit` is that of one lane.
   int64_t threads = 0;       // lanes of a group, a power of two; 0 = spread kernels over the cores
   std::string group = "CU";  // execution unit of a group, for blocks without a location
-  std::string registers = "REG";                  // memory unit that each lane has of its own
-  int64_t access_bytes = 32;                      // that neighbouring lanes should touch together
-  int64_t run_bytes = 0;  // in a row that a lane takes of what it holds in registers
-  int64_t pairs = 1;      // neighbouring lanes that differ in the second index of what they hold
+  std::string registers = "REG";  // memory unit that each lane has of its own
+  int64_t access_bytes = 32;      // that neighbouring lanes should touch together
+  int64_t run_bytes = 0;          // in a row that a lane takes of what it holds in registers
+  int64_t pairs = 1;  // neighbouring lanes that differ in the second index of what they hold
   std::vector<std::string> inner_set = {"lane"};  // tags of what one lane does of a block
 };
 

@@ -66,7 +66,8 @@ class GroupThreader {
       own[ref.into] = ref.into;
       steps[ref.into] = ref.dir == RefDir::none ? 0 : step_of(ref, 0, "");
     }
-    if (std::string reason = collect(group_, names_, own, steps, ""); !reason.empty()) return reason;
+    if (std::string reason = collect(group_, names_, own, steps, ""); !reason.empty())
+      return reason;
     if (works_.empty()) return "it holds no blocks";
     if (std::string reason = hold(); !reason.empty()) return reason;
     for (GroupWork& work : works_)
@@ -280,7 +281,8 @@ class GroupThreader {
       return fmt::format("'{}' is in registers, and block {} does not share out its dimension {}",
                          held.ref->into, work.path, d);
     };
-    // An index that walks two dimensions at once, as a diagonal does, cannot be shared out for both.
+    // An index that walks two dimensions at once, as a diagonal does, cannot be shared out for
+    // both.
     std::map<std::string, size_t> walked;
     const auto walks_alone = [&](const std::string& name, size_t d) {
       return walked.emplace(name, d).first->second == d;

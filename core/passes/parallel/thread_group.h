@@ -13,12 +13,12 @@
 namespace stria::passes {
 
 struct GroupLanes {
-  int64_t threads = 256;                          // lanes of a group; a power of two
-  std::string group = "CU";                       // unit of a group
-  std::string lane = "ITEM";                      // unit of a lane
-  std::string registers = "REG";                  // memory unit of each lane alone
-  int64_t access_bytes = 32;                      // that neighbouring lanes should share
-  int64_t run_bytes = 0;                          // in a row that one lane takes of its registers
+  int64_t threads = 256;          // lanes of a group; a power of two
+  std::string group = "CU";       // unit of a group
+  std::string lane = "ITEM";      // unit of a lane
+  std::string registers = "REG";  // memory unit of each lane alone
+  int64_t access_bytes = 32;      // that neighbouring lanes should share
+  int64_t run_bytes = 0;          // in a row that one lane takes of its registers
   int64_t pairs = 1;  // neighbouring lanes that differ in the second index of what they hold
   std::vector<std::string> inner_set = {"lane"};  // tags of what one lane does
 };

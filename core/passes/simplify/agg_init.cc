@@ -260,8 +260,8 @@ bool has_alias(const Start& start) {
   return false;
 }
 
-// All elements of an allocation of the host that nothing before has written: elements that are never
-// written hold nothing that counts. nullopt of anything else.
+// All elements of an allocation of the host that nothing before has written: elements that are
+// never written hold nothing that counts. nullopt of anything else.
 std::optional<WrittenNest> whole_allocation(const Start& start) {
   const Block& host = start.host();
   const Refinement& ref = *host.find_ref(start.name);

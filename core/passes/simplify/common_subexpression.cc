@@ -130,7 +130,7 @@ bool share_inside(Block& block, const TensorNames& around, bool loads, PassConte
 
 void describe(CommonSubexpressionOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs,
-             "tags of the blocks that are searched; their insides too; none = the whole program");
+              "tags of the blocks that are searched; their insides too; none = the whole program");
   fields.add("loads", options.loads, "loads of one element that nothing writes in between as well");
 }
 

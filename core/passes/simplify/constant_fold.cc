@@ -253,7 +253,7 @@ constexpr int kRounds = 4;
 
 void describe(ConstantFoldOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs,
-             "tags of the blocks that are folded; their insides too; none = the whole program");
+              "tags of the blocks that are folded; their insides too; none = the whole program");
   fields.add("intrinsics", options.intrinsics, "compute intrinsics whose operands are constants");
   fields.add("identities", options.identities,
              "drop intrinsics whose value is that of an operand, whatever it is");

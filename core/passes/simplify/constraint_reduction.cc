@@ -186,9 +186,9 @@ class ConstraintReducer {
 
 void describe(ConstraintReductionOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs,
-             "tags of the blocks that are reduced; their insides too; none = the whole program");
+              "tags of the blocks that are reduced; their insides too; none = the whole program");
   fields.indices("skip_idxs", options.skip_idxs,
-             "indices whose ranges stay as they are: names, or `#tag` for those that have it");
+                 "indices whose ranges stay as they are: names, or `#tag` for those that have it");
   fields.add("exact", options.exact, "decide by integer sets what intervals leave open");
   fields.add("solver_steps", options.solver_steps,
              "work of the solver for one selected block, in steps of about 2 ns; what is open then "

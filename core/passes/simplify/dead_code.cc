@@ -196,7 +196,7 @@ class DeadCode {
 
 void describe(DeadCodeOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs,
-             "tags of the blocks that are searched; their insides too; none = the whole program");
+              "tags of the blocks that are searched; their insides too; none = the whole program");
   fields.add("refinements", options.refinements, "remove refinements that nothing uses");
 }
 

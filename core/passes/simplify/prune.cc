@@ -135,7 +135,7 @@ class Pruner {
 
 void describe(PruneOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs,
-             "tags of the blocks that are pruned; their insides too; none = the whole program");
+              "tags of the blocks that are pruned; their insides too; none = the whole program");
   fields.add("indices", options.indices, "remove indices of one value");
   fields.add("constraints", options.constraints,
              "remove constraints that always hold and blocks that never run");

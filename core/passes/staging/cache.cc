@@ -35,8 +35,7 @@ constexpr int64_t kBankBytes = 4;
 int64_t bytes_at(const stripe::Location& location, const Block& block, bool inside) {
   int64_t bytes = 0;
   for (const Refinement& ref : block.refs)
-    if (ref.dir == RefDir::none && ref.location == location)
-      bytes += ref.shape.span_bytes();
+    if (ref.dir == RefDir::none && ref.location == location) bytes += ref.shape.span_bytes();
   for (const Statement& stmt : block.stmts)
     if (inside && stmt.block()) bytes += bytes_at(location, *stmt.block(), true);
   return bytes;
@@ -305,8 +304,9 @@ class Cacher {
     const std::vector<size_t> order = order_by_stride(ref.shape.dims);  // outermost first
     const int64_t bytes = byte_size(shape.type);
     const int64_t vector = std::max<int64_t>(1, options_.access_bytes / bytes);
-    const MemoryUnit* memory =
-        options_.loc.empty() ? nullptr : context_.model().find_memory(options_.loc.path.back().name);
+    const MemoryUnit* memory = options_.loc.empty()
+                                   ? nullptr
+                                   : context_.model().find_memory(options_.loc.path.back().name);
     const int64_t banks_bytes = (memory ? memory->banks : 0) * kBankBytes;
     const auto dimension = [&](size_t d) { return order[order.size() - 1 - d]; };
     cost::lay_out_rows(
@@ -473,16 +473,19 @@ void describe(CacheOptions& options, OptionFields& fields) {
              std::vector<std::string>{"in", "out"});
   fields.add("loc", options.loc, "memory unit of the copies");
   fields.add("spread", options.spread,
-             "instances of that memory which share a copy: lanes of a group, of registers", {1, 1 << 20});
+             "instances of that memory which share a copy: lanes of a group, of registers",
+             {1, 1 << 20});
   fields.add("xfer_loc", options.xfer_loc, "unit that runs the blocks which fetch; none = not set");
-  fields.add("layout", options.layout,
-             "of what is fetched: `packed`; `odd` strides that keep lanes apart in banks; `outputs`: what "
-             "neighbouring outputs read lies in a row, what only reductions move along is outermost, what "
-             "lies between elements that are read is left out",
-             std::vector<std::string>{"packed", "odd", "outputs"});
-  fields.add("access_bytes", options.access_bytes,
-             "that a lane reads at once, of `outputs`: rows of such vectors begin at multiples of one",
-             {1, 1 << 10});
+  fields.add(
+      "layout", options.layout,
+      "of what is fetched: `packed`; `odd` strides that keep lanes apart in banks; `outputs`: what "
+      "neighbouring outputs read lies in a row, what only reductions move along is outermost, what "
+      "lies between elements that are read is left out",
+      std::vector<std::string>{"packed", "odd", "outputs"});
+  fields.add(
+      "access_bytes", options.access_bytes,
+      "that a lane reads at once, of `outputs`: rows of such vectors begin at multiples of one",
+      {1, 1 << 10});
   fields.add(
       "edges", options.edges,
       "what the copy holds of elements beyond the tensor: `clamp`, nothing that may be used; "

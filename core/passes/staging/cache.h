@@ -15,14 +15,14 @@
 // lie behind one another merged: neighbours along any dimension meet different banks. `outputs`
 // ones are transposed where they must be so that neighbouring outputs read vectors, and leave out
 // what lies between the elements that are read where all of these are so many apart (2*x). Elements
-// of the copy beyond the tensor are poison (`#clamp`) or zero; the constraints inside keep off them.
-// Of tensors written, sums are cached: a place for them, in the type in which they are added, and
-// without what lies between them where they are all so many apart, is set to the identity before
-// the block's statements that add, and written out after them.
-// Requires: nothing in the block writes a tensor that it reads; that tensor is written whole before
-// the kernel. Ensures: the values are the same; where the model says how large `loc` is, a block's copies
-// fit into it together. Runs after autotile, whose inner block's part is
-// what is copied, and before thread, which spreads the copies over lanes like everything else.
+// of the copy beyond the tensor are poison (`#clamp`) or zero; the constraints inside keep off
+// them. Of tensors written, sums are cached: a place for them, in the type in which they are added,
+// and without what lies between them where they are all so many apart, is set to the identity
+// before the block's statements that add, and written out after them. Requires: nothing in the
+// block writes a tensor that it reads; that tensor is written whole before the kernel. Ensures: the
+// values are the same; where the model says how large `loc` is, a block's copies fit into it
+// together. Runs after autotile, whose inner block's part is what is copied, and before thread,
+// which spreads the copies over lanes like everything else.
 #pragma once
 
 #include <string>
@@ -39,14 +39,14 @@ namespace stria::passes {
 struct CacheOptions {
   std::vector<std::string> reqs = {"tiles"};  // tags that a block must have
   std::vector<std::string> ref_reqs;          // tags that a refinement must have
-  bool across = false;  // only tensors whose neighbours are no neighbours in what is written
-  std::string dir = "in";                     // "in": tensors read; "out": sums
-  stripe::Location loc;                       // of the copy: memory units of the hardware model
-  int64_t spread = 1;                         // instances of `loc` that share a copy
-  stripe::Location xfer_loc;                  // of the blocks that copy; none: not set
-  std::string layout = "packed";              // of copies of tensors read; "packed", "odd", "outputs"
-  int64_t access_bytes = 16;                  // that a lane reads at once, of "outputs"
-  std::string edges = "clamp";                // beyond the tensor: "clamp" (poison) or "zero_fill"
+  bool across = false;        // only tensors whose neighbours are no neighbours in what is written
+  std::string dir = "in";     // "in": tensors read; "out": sums
+  stripe::Location loc;       // of the copy: memory units of the hardware model
+  int64_t spread = 1;         // instances of `loc` that share a copy
+  stripe::Location xfer_loc;  // of the blocks that copy; none: not set
+  std::string layout = "packed";  // of copies of tensors read; "packed", "odd", "outputs"
+  int64_t access_bytes = 16;      // that a lane reads at once, of "outputs"
+  std::string edges = "clamp";    // beyond the tensor: "clamp" (poison) or "zero_fill"
   std::vector<std::string> copy_set = {"copy"};  // tags of the blocks that copy
 };
 

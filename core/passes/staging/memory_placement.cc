@@ -191,13 +191,13 @@ void describe(PlacedMemory& memory, OptionFields& fields) {
 
 void describe(MemoryPlacementOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs,
-             "tags of the blocks whose allocations get a place, with those inside");
+              "tags of the blocks whose allocations get a place, with those inside");
   fields.add("locs", options.locs, "memories that are placed; none = all", describe);
   fields.add("alignment", options.alignment,
              "bytes that every place is a multiple of, as it is of its elements' size",
              {1, int64_t{1} << 30});
   fields.tags("skip_tags", options.skip_tags,
-             "allocations with one of these tags stay where they are");
+              "allocations with one of these tags stay where they are");
 }
 
 Status memory_placement(stripe::Program& program, const MemoryPlacementOptions& options,

@@ -239,7 +239,8 @@ class Scheduler {
     return check_routes(context_.model(), options_, block_.find_ref(tensor)->location, in, out);
   }
 
-  // To the blocks in the kernel that have none of their own, with their names of the kernel's indices.
+  // To the blocks in the kernel that have none of their own, with their names of the kernel's
+  // indices.
   static void hand_location_down(Block& kernel) {
     for (Statement& stmt : kernel.stmts) {
       Block* inner = stmt.block();
@@ -491,8 +492,8 @@ class Scheduler {
   std::vector<std::vector<std::pair<size_t, size_t>>> by_kernel_, staged_in_;
   std::vector<bool> content_;
   std::optional<NearSpace> space_;
-  std::vector<std::vector<bool>> reach_;              // by kernel, the banks that its units reach
-  std::map<size_t, std::string> why_whole_;           // by kernel, for messages
+  std::vector<std::vector<bool>> reach_;     // by kernel, the banks that its units reach
+  std::map<size_t, std::string> why_whole_;  // by kernel, for messages
   std::vector<NearAction> actions_;
 };
 

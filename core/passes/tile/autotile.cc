@@ -342,7 +342,7 @@ void describe(AutotileOptions& options, OptionFields& fields) {
   fields.set_tags("outer_set", options.outer_set, "tags added to the outer block");
   fields.set_tags("inner_set", options.inner_set, "tags of the inner block");
   fields.set_tags("fail_outer_set", options.fail_outer_set,
-             "tags of a block of which no tile fits; without such tags that is an error");
+                  "tags of a block of which no tile fits; without such tags that is an error");
   fields.set_tags("fail_inner_set", options.fail_inner_set, "more tags of such a block");
   fields.add("copy_tags", options.copy_tags,
              "the inner block gets the tags of the block too, but for those that say how it runs");
@@ -381,9 +381,10 @@ void describe(AutotileOptions& options, OptionFields& fields) {
 Status autotile(stripe::Program& program, const AutotileOptions& options, PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_options(options, context));
   TileMemo memo;
-  return for_each_selected_below_sections(program, options.reqs, context, [&](Block& block, const TensorNames& around) {
-    return Tiler(program, options, context, memo).tile(block, around);
-  });
+  return for_each_selected_below_sections(
+      program, options.reqs, context, [&](Block& block, const TensorNames& around) {
+        return Tiler(program, options, context, memo).tile(block, around);
+      });
 }
 
 }  // namespace stria::passes

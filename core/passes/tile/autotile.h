@@ -47,14 +47,14 @@ struct RoleSizes {
   // An output index whose neighbours are neighbours in a tensor read, and in none that is written;
   // 0 = as one of the lists.
   int64_t across = 0;
-  int64_t reduction = 0;     // reduction indices (except the vector index) and overlapping ones
-  // Of a vector index that is a reduction index: no more vectors than make so many of running values
-  // with the tile's outputs, nor than the index has; 0 = as `vectors` says.
+  int64_t reduction = 0;  // reduction indices (except the vector index) and overlapping ones
+  // Of a vector index that is a reduction index: no more vectors than make so many of running
+  // values with the tile's outputs, nor than the index has; 0 = as `vectors` says.
   int64_t running = 0;
 
   bool given() const {
-    return vectors != 0 || !output.empty() || !apart.empty() || other_output != 0 ||
-           across != 0 || reduction != 0 || running != 0;
+    return vectors != 0 || !output.empty() || !apart.empty() || other_output != 0 || across != 0 ||
+           reduction != 0 || running != 0;
   }
 };
 
@@ -67,7 +67,7 @@ struct AutotileOptions {
   std::vector<std::string> fail_outer_set;
   std::vector<std::string> fail_inner_set;
   bool copy_tags = false;  // the inner block gets tags of the block that do not say how it runs
-  bool always = false;          // one tile that holds all is cut, too: into a block of one point
+  bool always = false;     // one tile that holds all is cut, too: into a block of one point
   bool clear_location = false;  // the location goes to the inner block instead of the outer one
   bool skip_1d = false;         // leave blocks of one index alone
   bool interleave = false;      // a tile has every n-th point instead of points in a row
@@ -78,7 +78,7 @@ struct AutotileOptions {
   RoleSizes scalar;            // for blocks without one
   // Of the three, those whose blocks are tiled; empty: all.
   std::vector<std::string> roles;
-  bool balance = false;        // shrink tiles of other output indices to equal parts of the range
+  bool balance = false;  // shrink tiles of other output indices to equal parts of the range
   // Order of the outer indices: "keep"; "stride": by falling stride in the tensors read; "reuse":
   // output indices first, and the one that needs the fewest new bytes per step innermost; with the
   // cost "registers" the one along the result's memory where that is said to be shorter.

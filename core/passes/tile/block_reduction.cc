@@ -296,10 +296,11 @@ class Cutter {
 void describe(BlockReductionOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a block must have");
   fields.set_tags("inner_set", options.inner_set,
-             "tags of the inner block, or of the block itself if it is not cut");
+                  "tags of the inner block, or of the block itself if it is not cut");
   fields.unit("memory", options.memory, "memory unit of the model that is to hold what is read");
   fields.add("percent", options.percent, "of one instance of it, for what is read", {1, 100});
-  fields.unit("unit", options.unit, "execution unit of the model; its count is the number of cores");
+  fields.unit("unit", options.unit,
+              "execution unit of the model; its count is the number of cores");
   fields.add("parts_per_core", options.parts_per_core,
              "parts of the outputs for each core, at most", {1, 1 << 20});
   fields.add("min_steps", options.min_steps, "of the reduction in a part, at least", {1});
@@ -314,26 +315,27 @@ Status block_reduction(stripe::Program& program, const BlockReductionOptions& op
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::hold, "/memory", options.memory));
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/unit", options.unit));
   Memo memo;
-  return for_each_selected_below_sections(program, options.reqs, context, [&](Block& block, const TensorNames& around) {
-    context.matched();
-    std::string reason = why_points_do_not_commute(block, around);
-    if (block.tags.has("parallel") || block.tags.has("pipeline") || has_index_locations(block))
-      reason = "its points have their places already";
-    Sizes tile;
-    if (reason.empty())
-      reason = Cutter(program, block, options, context.model(), memo).choose(tile);
-    Block* inner = &block;
-    if (reason.empty()) {
-      split_block(block, tile);
-      inner = block.stmts[0].block();
-      context.count("reductions_cut");
-    } else {
-      context.skipped(block.name, reason);
-    }
-    for (const std::string& tag : options.inner_set) inner->tags.set(tag);
-    context.changed();
-    return Status();
-  });
+  return for_each_selected_below_sections(
+      program, options.reqs, context, [&](Block& block, const TensorNames& around) {
+        context.matched();
+        std::string reason = why_points_do_not_commute(block, around);
+        if (block.tags.has("parallel") || block.tags.has("pipeline") || has_index_locations(block))
+          reason = "its points have their places already";
+        Sizes tile;
+        if (reason.empty())
+          reason = Cutter(program, block, options, context.model(), memo).choose(tile);
+        Block* inner = &block;
+        if (reason.empty()) {
+          split_block(block, tile);
+          inner = block.stmts[0].block();
+          context.count("reductions_cut");
+        } else {
+          context.skipped(block.name, reason);
+        }
+        for (const std::string& tag : options.inner_set) inner->tags.set(tag);
+        context.changed();
+        return Status();
+      });
 }
 
 }  // namespace stria::passes

@@ -262,9 +262,10 @@ void describe(SplitInteriorOptions& options, OptionFields& fields) {
   fields.tags("loop_reqs", options.loop_reqs, "tags that a loop must have to be split");
   fields.add("max_parts", options.max_parts, "a loop that would fall into more parts is left whole",
              {2, 1000});
-  fields.tags("dear", options.dear,
-             "tags of the blocks in which a test of each point is dear; theirs and those of blocks "
-             "inside them decide; none = of every block");
+  fields.tags(
+      "dear", options.dear,
+      "tags of the blocks in which a test of each point is dear; theirs and those of blocks "
+      "inside them decide; none = of every block");
   fields.set_tags("interior_set", options.interior_set, "tags that the part without tests gets");
   fields.set_tags("border_set", options.border_set, "tags that the other parts get");
 }

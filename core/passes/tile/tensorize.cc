@@ -294,7 +294,7 @@ void describe_stencil(StencilOptions& stencil, OptionFields& fields) {
   fields.add("name", stencil.name,
              "for reports; with a unit: the one instruction that is meant, \"\" = all");
   fields.unit("unit", stencil.unit,
-             "execution unit of the model, whose instructions are stencils; without idxs",
+              "execution unit of the model, whose instructions are stencils; without idxs",
               WhenEmpty::none);
   fields.add("startup_cost", stencil.startup_cost, "of a tile, in points");
   fields.add("idxs", stencil.idxs, "the stencil's indices", describe_index);
@@ -328,10 +328,11 @@ void describe(TensorizeOptions& options, OptionFields& fields) {
 Status tensorize(stripe::Program& program, const TensorizeOptions& options, PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_not_excluded("/reqs", options.reqs, options.exclude));
   STRIA_ASSIGN(const std::vector<StencilRules> stencils, rules_from(options, context.model()));
-  return for_each_selected_below_sections(program, options.reqs, context, [&](Block& block, const TensorNames& around) {
-    Tensorizer(stencils, options, context).run(block, around);
-    return Status();
-  });
+  return for_each_selected_below_sections(
+      program, options.reqs, context, [&](Block& block, const TensorNames& around) {
+        Tensorizer(stencils, options, context).run(block, around);
+        return Status();
+      });
 }
 
 }  // namespace stria::passes

@@ -63,7 +63,7 @@ void describe_group_choice(TileChoiceOptions& options, OptionFields& fields) {
 
 void describe_choice(TileChoiceOptions& options, OptionFields& fields) {
   fields.unit("memory", options.memory,
-             "memory unit of the model; one instance is to hold the tile; \"\" = no limit",
+              "memory unit of the model; one instance is to hold the tile; \"\" = no limit",
               WhenEmpty::none);
   fields.add("pipeline_depth", options.limits.pipeline_depth, "tiles at once in that memory",
              {1, 1 << 20});
@@ -71,8 +71,8 @@ void describe_choice(TileChoiceOptions& options, OptionFields& fields) {
              std::vector<std::string>{"traffic", "roofline_occupancy", "registers", "group_time",
                                       "staged_time"});
   fields.unit("unit", options.unit,
-             "registers, staged_time: execution unit of the model; group_time: the one that runs "
-             "groups");
+              "registers, staged_time: execution unit of the model; group_time: the one that runs "
+              "groups");
   describe_lanes(options, fields);
   fields.unit("far", options.far, "staged_time: memory unit that tensors come from");
   fields.unit("transfer", options.transfer, "staged_time: transfer unit that brings tiles");

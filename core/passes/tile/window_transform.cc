@@ -23,7 +23,8 @@ class Terms {
 
   // The sum of coefficients[i] * values[i], the terms with coefficient 1 first: what is added to
   // them is one operation for each other term. "" if all are 0.
-  std::string combined(const std::vector<double>& coefficients, const std::vector<std::string>& values) {
+  std::string combined(const std::vector<double>& coefficients,
+                       const std::vector<std::string>& values) {
     std::string out;
     for (size_t i = 0; i < values.size(); ++i)
       if (coefficients[i] == 1) out = out.empty() ? values[i] : sum(out, values[i]);
@@ -92,7 +93,8 @@ class Terms {
 };
 
 // The kernel's view: a window at each point.
-Refinement outer_view(const WindowView& view, RefDir dir, const char* name, const std::array<size_t, 2>& size) {
+Refinement outer_view(const WindowView& view, RefDir dir, const char* name,
+                      const std::array<size_t, 2>& size) {
   Refinement out;
   out.dir = dir;
   out.from = view.tensor.into;
@@ -152,7 +154,8 @@ Block window_transform(std::string name, const WindowView& from, const WindowVie
   kernel.name = std::move(name);
   kernel.tags = {"kernel", "winograd"};
   kernel.idxs = std::move(outer);
-  kernel.refs = {outer_view(from, RefDir::in, "source", read), outer_view(to, RefDir::out, "target", written)};
+  kernel.refs = {outer_view(from, RefDir::in, "source", read),
+                 outer_view(to, RefDir::out, "target", written)};
   if (kernel.idxs.empty() && shared.size() > 1) {
     const SharedIndex& index = shared.front();
     kernel.idxs.push_back({index.name, index.range, {}, {}});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that multiply windows of a tensor by a constant matrix from both sides, element by element
-// in straight-line code: the transforms of short convolutions (Winograd 1980; the matrices are
-// those of Toom's and Cook's products of polynomials, with the points 0, ±1, ±2 and infinity).
+// Kernels that multiply windows of a tensor by a constant matrix from both sides, element by
+// element in straight-line code: the transforms of short convolutions (Winograd 1980; the matrices
+// are those of Toom's and Cook's products of polynomials, with the points 0, ±1, ±2 and infinity).
 #pragma once
 
 #include <array>
@@ -44,9 +44,9 @@ struct SharedIndex {
   size_t from_dim = 0, to_dim = 0;
 };
 
-// A kernel that for each point of `outer` and of `shared` reads the window
-// [columns of by[0]][columns of by[1]] of `from` and writes by[0] * it * transposed by[1] as the window
-// of `to`. Without outer indices the first of several shared ones is that. Both tensors are of one
+// A kernel that for each point of `outer` and of `shared` reads the window [columns of
+// by[0]][columns of by[1]] of `from` and writes by[0] * it * transposed by[1] as the window of
+// `to`. Without outer indices the first of several shared ones is that. Both tensors are of one
 // type of floats.
 stripe::Block window_transform(std::string name, const WindowView& from, const WindowView& to,
                                const std::array<Matrix, 2>& by, std::vector<stripe::Index> outer,

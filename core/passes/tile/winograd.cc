@@ -78,9 +78,12 @@ std::optional<Axis> axis_along(const Block& kernel, const Convolution& of, size_
     out.values_dim = dim;
     for (const auto& [name, coefficient] : form.terms())
       if (name != tap && coefficient == 1) out.at = name;
-    if (out.at.empty() || (sign != 1 && sign != -1) || kernel.find_index(tap)->range != kTaps) continue;
-    const std::optional<size_t> taps_dim = only_dim(*of.taps, tap), results_dim = only_dim(*of.results, out.at);
-    if (!taps_dim || !results_dim || only_dim(*of.results, tap) || only_dim(*of.taps, out.at)) continue;
+    if (out.at.empty() || (sign != 1 && sign != -1) || kernel.find_index(tap)->range != kTaps)
+      continue;
+    const std::optional<size_t> taps_dim = only_dim(*of.taps, tap),
+                                results_dim = only_dim(*of.results, out.at);
+    if (!taps_dim || !results_dim || only_dim(*of.results, tap) || only_dim(*of.taps, out.at))
+      continue;
     if (only_dim(*of.values, tap) != dim || only_dim(*of.values, out.at) != dim) continue;
     const Affine& of_taps = of.taps->access[*taps_dim];
     const Affine& of_results = of.results->access[*results_dim];
@@ -144,8 +147,9 @@ class Rewriter {
     if (inputs.size() != 2 || !out.results) return "it is no product of two tensors";
     const DataType type = out.results->shape.type;
     if (type != DataType::fp32 && type != DataType::fp64) return "it is not of fp32 or fp64";
-    if (!out.results->agg || out.results->agg->op != stripe::AggOp::add || out.results->agg->type != type ||
-        inputs[0]->shape.type != type || inputs[1]->shape.type != type || !multiplies(kernel, type))
+    if (!out.results->agg || out.results->agg->op != stripe::AggOp::add ||
+        out.results->agg->type != type || inputs[0]->shape.type != type ||
+        inputs[1]->shape.type != type || !multiplies(kernel, type))
       return "it is no sum of products of one type";
     for (const Index& index : kernel.idxs)
       if (index.affine) return "an index starts at an outer value";
@@ -171,7 +175,8 @@ class Rewriter {
       Affine coordinate = of.values->access[axis.values_dim];
       for (const Affine& constraint : kernel.constraints)
         edges += constraint == coordinate || constraint == Affine(last) - coordinate;
-      if (axis.first < 1 - kTaps || axis.first + axis.range - 1 > last) return "a result has no products";
+      if (axis.first < 1 - kTaps || axis.first + axis.range - 1 > last)
+        return "a result has no products";
     }
     if (edges != kernel.constraints.size()) return "a constraint is no edge of what it reads";
     // What of the transformed tensors is read has to be written.
@@ -201,13 +206,15 @@ class Rewriter {
                          options_.min_channels);
     const int64_t tiles = images * of.axes[0].tiles(tile_) * of.axes[1].tiles(tile_);
     if (tiles < options_.min_tiles)
-      return fmt::format("too few tiles share the transformed taps: {}, min_tiles {}", tiles, options_.min_tiles);
+      return fmt::format("too few tiles share the transformed taps: {}, min_tiles {}", tiles,
+                         options_.min_tiles);
     return "";
   }
 
   // The dimensions but those of the axes, as indices of both; `to_first`: where they begin in the
   // other tensor.
-  static std::vector<SharedIndex> others(const Refinement& from, const std::array<size_t, 2>& axes, size_t to_first) {
+  static std::vector<SharedIndex> others(const Refinement& from, const std::array<size_t, 2>& axes,
+                                         size_t to_first) {
     std::vector<SharedIndex> out;
     for (size_t d = 0, other = 0; d < from.shape.dims.size(); ++d) {
       if (d == axes[0] || d == axes[1]) continue;
@@ -218,11 +225,12 @@ class Rewriter {
     return out;
   }
 
-  // A buffer of the section: `leading` dimensions, then those of `like` but the axes. What a tile has
-  // at different places of the transform lies an odd number of lines apart: at a multiple of a cache's
-  // size for each way they would drive each other out.
-  Refinement make_buffer(const std::string& name, std::vector<int64_t> leading, const Refinement& like,
-                         const std::array<size_t, 2>& axes, bool apart = true) {
+  // A buffer of the section: `leading` dimensions, then those of `like` but the axes. What a tile
+  // has at different places of the transform lies an odd number of lines apart: at a multiple of a
+  // cache's size for each way they would drive each other out.
+  Refinement make_buffer(const std::string& name, std::vector<int64_t> leading,
+                         const Refinement& like, const std::array<size_t, 2>& axes,
+                         bool apart = true) {
     for (size_t d = 0; d < like.shape.dims.size(); ++d)
       if (d != axes[0] && d != axes[1]) leading.push_back(like.shape.dims[d].size);
     TensorShape shape = dense_shape(like.shape.type, leading);
@@ -261,7 +269,8 @@ class Rewriter {
     }
     first = {inside ? of.axes[0].first : 0, inside ? of.axes[1].first : 0};
     if (inside) return values;
-    const Refinement buffer = add_buffer(values.into + "_padded", dense_shape(values.shape.type, sizes), values);
+    const Refinement buffer =
+        add_buffer(values.into + "_padded", dense_shape(values.shape.type, sizes), values);
     Refinement from = element_view(values, RefDir::in), to = element_view(buffer, RefDir::out);
     from.tags.set("zero_fill");
     std::vector<Index> indices;
@@ -289,33 +298,38 @@ class Rewriter {
 
   void rewrite(const Block& kernel, const Convolution& of) {
     const ShortFilter& filter = short_filter(tile_);
-    const int64_t side = tile_ + kTaps - 1, rows = of.axes[0].tiles(tile_), columns = of.axes[1].tiles(tile_);
-    const auto dims = [&](size_t Axis::*dim) { return std::array{of.axes[0].*dim, of.axes[1].*dim}; };
+    const int64_t side = tile_ + kTaps - 1, rows = of.axes[0].tiles(tile_),
+                  columns = of.axes[1].tiles(tile_);
+    const auto dims = [&](size_t Axis::* dim) {
+      return std::array{of.axes[0].*dim, of.axes[1].*dim};
+    };
     const Affine ty = Affine::of("ty"), tx = Affine::of("tx");
 
     std::array<int64_t, 2> first;
     WindowView values = {padded(kernel, of, first), dims(&Axis::values_dim), {}};
     const std::vector<SharedIndex> of_values = others(values.tensor, values.dims, 3);
-    const Refinement transformed =
-        make_buffer(of.values->from + "_values", {side, side, rows * columns}, values.tensor, values.dims);
+    const Refinement transformed = make_buffer(
+        of.values->from + "_values", {side, side, rows * columns}, values.tensor, values.dims);
     values.tensor.access[values.dims[0]] = ty * tile_ + first[0];
     values.tensor.access[values.dims[1]] = tx * tile_ + first[1];
     section_.stmts.emplace_back(window_transform(
         kernel.name + "_values", values, {at_tile(transformed, ty, tx, columns), {0, 1}, {}},
-        {filter.values_of, filter.values_of}, {{"ty", rows, {}, {}}, {"tx", columns, {}, {}}}, of_values));
+        {filter.values_of, filter.values_of}, {{"ty", rows, {}, {}}, {"tx", columns, {}, {}}},
+        of_values));
 
-    WindowView taps = {whole(*of.taps), dims(&Axis::taps_dim), {of.axes[0].backward, of.axes[1].backward}};
+    WindowView taps = {
+        whole(*of.taps), dims(&Axis::taps_dim), {of.axes[0].backward, of.axes[1].backward}};
     for (size_t w = 0; w < 2; ++w) taps.tensor.access[taps.dims[w]] = of.axes[w].taps_first;
-    const Refinement transformed_taps = make_buffer(of.taps->from + "_taps", {side, side}, taps.tensor, taps.dims,
-                    !taps.tensor.is_const);
-    section_.stmts.emplace_back(window_transform(kernel.name + "_taps", taps, {transformed_taps, {0, 1}, {}},
-                                                 {filter.taps_of, filter.taps_of}, {},
-                                                 others(taps.tensor, taps.dims, 2)));
+    const Refinement transformed_taps = make_buffer(of.taps->from + "_taps", {side, side},
+                                                    taps.tensor, taps.dims, !taps.tensor.is_const);
+    section_.stmts.emplace_back(
+        window_transform(kernel.name + "_taps", taps, {transformed_taps, {0, 1}, {}},
+                         {filter.taps_of, filter.taps_of}, {}, others(taps.tensor, taps.dims, 2)));
 
     const Refinement results = whole(*of.results);
     const std::array<size_t, 2> results_dims = dims(&Axis::results_dim);
-    const Refinement products =
-        make_buffer(of.results->from + "_products", {side, side, rows * columns}, results, results_dims);
+    const Refinement products = make_buffer(of.results->from + "_products",
+                                            {side, side, rows * columns}, results, results_dims);
     section_.stmts.emplace_back(multiplied(kernel, of, transformed, transformed_taps, products));
 
     // The last tiles may have fewer rows or columns of results.
@@ -331,8 +345,8 @@ class Rewriter {
   }
 
   // The kernel with the places in the transform for the taps, and the tiles for the results.
-  Block multiplied(const Block& kernel, const Convolution& of, const Refinement& values, const Refinement& taps,
-                   const Refinement& products) const {
+  Block multiplied(const Block& kernel, const Convolution& of, const Refinement& values,
+                   const Refinement& taps, const Refinement& products) const {
     Block out = kernel;
     out.constraints.clear();
     std::vector<Index> indices;
@@ -341,13 +355,16 @@ class Rewriter {
     const std::array<Affine, 3> place = {Affine::of(indices[0].name), Affine::of(indices[1].name),
                                          Affine::of(indices[2].name)};
     for (const Index& index : kernel.idxs)
-      if (std::none_of(of.axes.begin(), of.axes.end(),
-                       [&](const Axis& axis) { return axis.at == index.name || axis.tap == index.name; }))
+      if (std::none_of(of.axes.begin(), of.axes.end(), [&](const Axis& axis) {
+            return axis.at == index.name || axis.tap == index.name;
+          }))
         indices.push_back(index);
     out.idxs = std::move(indices);
-    const auto turn = [&](const Refinement* ref, const Refinement& tensor, size_t Axis::*dim, size_t leading) {
+    const auto turn = [&](const Refinement* ref, const Refinement& tensor, size_t Axis::* dim,
+                          size_t leading) {
       Refinement& view = *out.find_ref(ref->into);
-      std::vector<Affine> access(place.begin(), place.begin() + static_cast<std::ptrdiff_t>(leading));
+      std::vector<Affine> access(place.begin(),
+                                 place.begin() + static_cast<std::ptrdiff_t>(leading));
       for (size_t d = 0; d < ref->access.size(); ++d)
         if (d != of.axes[0].*dim && d != of.axes[1].*dim) access.push_back(ref->access[d]);
       view.from = tensor.into;
@@ -364,8 +381,9 @@ class Rewriter {
   }
 
   // The results of the tiles that are whole, or of the last ones, along each axis.
-  void gather(const Block& kernel, const Convolution& of, const Refinement& results, const Refinement& products,
-              const std::array<bool, 2>& last, const std::vector<SharedIndex>& shared) {
+  void gather(const Block& kernel, const Convolution& of, const Refinement& results,
+              const Refinement& products, const std::array<bool, 2>& last,
+              const std::vector<SharedIndex>& shared) {
     const Matrix& matrix = short_filter(tile_).results_of;
     WindowView to = {results, {of.axes[0].results_dim, of.axes[1].results_dim}, {}};
     std::array<Matrix, 2> by = {matrix, matrix};
@@ -381,8 +399,10 @@ class Rewriter {
       tile[w] = last[w] ? Affine(whole_tiles) : Affine::of(names[w]);
       to.tensor.access[to.dims[w]] = tile[w] * tile_ + axis.results_first;
     }
-    const WindowView from = {at_tile(products, tile[0], tile[1], of.axes[1].tiles(tile_)), {0, 1}, {}};
-    Block block = window_transform(kernel.name + "_results", from, to, by, std::move(outer), shared);
+    const WindowView from = {
+        at_tile(products, tile[0], tile[1], of.axes[1].tiles(tile_)), {0, 1}, {}};
+    Block block =
+        window_transform(kernel.name + "_results", from, to, by, std::move(outer), shared);
     block.comments = kernel.comments;
     section_.stmts.emplace_back(std::move(block));
   }
@@ -397,7 +417,8 @@ class Rewriter {
 
 void describe(WinogradOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a kernel must have");
-  fields.add("tile", options.tile, "results of a tile along each of the two dimensions: 2 or 4", {2, 4});
+  fields.add("tile", options.tile, "results of a tile along each of the two dimensions: 2 or 4",
+             {2, 4});
   fields.add("min_channels", options.min_channels,
              "values summed over, and results that share a value, at least", {1});
   fields.add("min_tiles", options.min_tiles, "for which the same taps are used, at least", {1});

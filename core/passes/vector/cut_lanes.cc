@@ -46,8 +46,8 @@ std::vector<Statement> parts_of(const Block& block, const Index& lanes, int64_t 
   std::vector<Statement> out;
   for (int64_t first = 0; first < lanes.range;) {
     const int64_t left = lanes.range - first;
-    const int64_t count = static_cast<int64_t>(
-        std::bit_floor(static_cast<uint64_t>(std::min(left, widest))));
+    const int64_t count =
+        static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::min(left, widest))));
     Block part = block;
     part.find_index(lanes.name)->range = count;
     if (first > 0) substitute_indices(part, {{lanes.name, Affine::of(lanes.name) + first}});

@@ -7,9 +7,10 @@
 //   2: #vector block [l:1] (in A[12 + l], in B[12 + l], out C[12 + l]) { S }
 //
 // Largest parts first, of `widest` lanes at most; a power of two stays, however wide. Requires: the
-// block has no blocks inside, one index of more than one value, no location that names an index, and
-// starts no aggregation (after agg_init none does), so that its points in parts are the same points
-// in the same order. Ensures: the same values. Runs after the passes that look for one block of lanes in each chain.
+// block has no blocks inside, one index of more than one value, no location that names an index,
+// and starts no aggregation (after agg_init none does), so that its points in parts are the same
+// points in the same order. Ensures: the same values. Runs after the passes that look for one block
+// of lanes in each chain.
 #pragma once
 
 #include <cstdint>

@@ -69,9 +69,8 @@ std::optional<Affine> end_of(const Affine& test, const std::vector<Affine>& plac
 bool clamps(const Block& block) {
   return std::any_of(block.refs.begin(), block.refs.end(),
                      [](const Refinement& ref) { return ref.tags.has("clamp"); }) ||
-         std::any_of(block.stmts.begin(), block.stmts.end(), [](const Statement& stmt) {
-           return stmt.block() && clamps(*stmt.block());
-         });
+         std::any_of(block.stmts.begin(), block.stmts.end(),
+                     [](const Statement& stmt) { return stmt.block() && clamps(*stmt.block()); });
 }
 
 // Is the owner's allocation `name` filled by a block that clamps? Then elements of it may stand for
@@ -215,8 +214,7 @@ class Host {
         return fmt::format("elements of '{}' may stand for none of a tensor", view.into);
     }
     for (size_t d = 0; d < moves.size(); ++d)
-      if (moves[d] && (reach[d].lower < 0 || reach[d].upper >= at->shape.dims[d].size))
-        return ends;
+      if (moves[d] && (reach[d].lower < 0 || reach[d].upper >= at->shape.dims[d].size)) return ends;
     return "";
   }
 

@@ -152,8 +152,9 @@ int64_t blocks_of(const Block& kernel, const Turn& turn, int64_t along, int64_t 
   if (unit && unit->count > 1) {
     double points = 1;
     for (const Index& index : kernel.idxs)
-      points *= static_cast<double>(ceil_div(
-          index.range, index.name == turn.lanes ? along : index.name == turn.across ? across : 1));
+      points *= static_cast<double>(ceil_div(index.range, index.name == turn.lanes    ? along
+                                                          : index.name == turn.across ? across
+                                                                                      : 1));
     const double wanted = static_cast<double>(unit->count * options.points_per_core);
     most = static_cast<int64_t>(std::clamp(points / wanted, 1.0, static_cast<double>(most)));
   }
@@ -174,7 +175,9 @@ void turn_kernel(Block& kernel, const Turn& turn, int64_t lanes, const HardwareM
     std::map<std::string, int64_t> size;
     for (const Index& index : block.idxs)
       if (!index.affine)
-        size[index.name] = index.name == turn.lanes ? along : index.name == turn.across ? across : 1;
+        size[index.name] = index.name == turn.lanes    ? along
+                           : index.name == turn.across ? across
+                                                       : 1;
     split_block(block, size);
     return *block.stmts[0].block();
   };
@@ -224,8 +227,8 @@ void turn_kernel(Block& kernel, const Turn& turn, int64_t lanes, const HardwareM
 
 void describe(TurnLanesOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a kernel must have");
-  fields.unit("registers", options.registers,
-             "memory unit that holds the tile; \"\" = no location", WhenEmpty::none);
+  fields.unit("registers", options.registers, "memory unit that holds the tile; \"\" = no location",
+              WhenEmpty::none);
   fields.add("min_range", options.min_range, "indices of fewer points have no lanes", {2});
   fields.add("tiles", options.tiles, "tiles in a row along the outputs at an outer point",
              {1, 1 << 10});
@@ -248,7 +251,8 @@ void describe(TurnLanesOptions& options, OptionFields& fields) {
              "one instance needs none",
              {1, 1 << 10});
   fields.set_tags("tile_set", options.tile_set, "tags for the blocks around lanes");
-  fields.set_tags("block_set", options.block_set, "tags for the loop over the tiles of an outer point");
+  fields.set_tags("block_set", options.block_set,
+                  "tags for the loop over the tiles of an outer point");
 }
 
 Status turn_lanes(stripe::Program& program, const TurnLanesOptions& options, PassContext& context) {

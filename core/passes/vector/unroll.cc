@@ -33,17 +33,18 @@ int64_t points_of(const Block& block, bool with_inner, int64_t most) {
 
 Status mark(stripe::Program& program, const UnrollOptions& options, PassContext& context) {
   const char* tag = options.hint ? "unroll_hint" : "unroll";
-  return for_each_selected_below_sections(program, options.reqs, context, [&](Block& block, const TensorNames&) {
-    context.matched();
-    if (block.tags.has("unroll") || block.tags.has(tag)) return Status();
-    if (points_of(block, options.hint, options.max_points) > options.max_points) {
-      context.skipped(block.name, "it has too many points");
-    } else {
-      block.tags.set(tag);
-      context.changed();
-    }
-    return Status();
-  });
+  return for_each_selected_below_sections(
+      program, options.reqs, context, [&](Block& block, const TensorNames&) {
+        context.matched();
+        if (block.tags.has("unroll") || block.tags.has(tag)) return Status();
+        if (points_of(block, options.hint, options.max_points) > options.max_points) {
+          context.skipped(block.name, "it has too many points");
+        } else {
+          block.tags.set(tag);
+          context.changed();
+        }
+        return Status();
+      });
 }
 
 // Does each value of the index write elements of its own through the refinement?
@@ -261,25 +262,27 @@ class Expander {
 
 void describe(UnrollOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a block must have");
-  fields.add("max_points", options.max_points,
-             "blocks of more points are left as loops; with expand_idx: indices of more values, with "
-             "hint: blocks of more points together with those of the blocks inside",
-             {1, 1 << 16});
+  fields.add(
+      "max_points", options.max_points,
+      "blocks of more points are left as loops; with expand_idx: indices of more values, with "
+      "hint: blocks of more points together with those of the blocks inside",
+      {1, 1 << 16});
   fields.add("hint", options.hint,
              "mark loops with #unroll_hint: whoever compiles them is asked to write them out");
   fields.index("expand_idx", options.expand_idx,
-             "the index that is written out, a copy of the block for each value: its name, or "
-             "`#tag` for the first that has it; none = mark the block only");
+               "the index that is written out, a copy of the block for each value: its name, or "
+               "`#tag` for the first that has it; none = mark the block only");
   fields.add("make_views", options.make_views,
              "keep the copies inside a block of their own that has views for each");
   fields.set_tag("part_name", options.part_name,
-             "tag that each copy gets, with the index's value; none = no tag");
+                 "tag that each copy gets, with the index's value; none = no tag");
 }
 
 Status unroll(stripe::Program& program, const UnrollOptions& options, PassContext& context) {
   if (options.hint && !options.expand_idx.empty())
-    return invalid_argument("/hint: it marks loops, and /expand_idx '{}' writes one out; give one of them",
-                            options.expand_idx);
+    return invalid_argument(
+        "/hint: it marks loops, and /expand_idx '{}' writes one out; give one of them",
+        options.expand_idx);
   if (options.expand_idx.empty()) return mark(program, options, context);
   Expander(options, context).run(program.entry, {}, false);
   return {};

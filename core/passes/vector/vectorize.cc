@@ -77,8 +77,8 @@ class Vectorizer {
     if (vector.index.empty()) return "no index has stride 1 or 0 everywhere";
     hardware_lanes_ = vector.lanes;
     if (vector.reduction)
-      vector.lanes *= std::max<int64_t>(
-          1, std::min(vector.range, options_.reduction_lanes) / vector.lanes);
+      vector.lanes *=
+          std::max<int64_t>(1, std::min(vector.range, options_.reduction_lanes) / vector.lanes);
     else if (computes_function(leaf))
       vector.lanes *= whole_vectors(vector, options_.function_vectors);
     TensorNames outside = around_;
@@ -205,9 +205,8 @@ class Vectorizer {
           break;
         }
     WrittenNest nest = written_nest(const_path, below, plan.name);
-    const bool is_placed = std::any_of(path.begin(), path.end(), [](const Block* block) {
-      return !block->location.path.empty();
-    });
+    const bool is_placed = std::any_of(
+        path.begin(), path.end(), [](const Block* block) { return !block->location.path.empty(); });
     if (nest.reason.empty() && is_placed && holds_numbered_blocks(host))
       nest.reason = "running values would be set up beside lane blocks";
     if (!nest.reason.empty()) {
@@ -284,7 +283,7 @@ void describe(VectorizeOptions& options, OptionFields& fields) {
              "memory; \"\" = around the whole reduction",
              WhenEmpty::none);
   fields.set_tags("tile_set", options.tile_set,
-             "tags for the blocks around lanes that loop over no reduction");
+                  "tags for the blocks around lanes that loop over no reduction");
 }
 
 Status vectorize(stripe::Program& program, const VectorizeOptions& options, PassContext& context) {

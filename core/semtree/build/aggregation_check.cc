@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What aggregations a kernel may contain: their start must have been spelled out by the pass agg_init,
-// and a running value is never rounded to a storage type on the way.
+// What aggregations a kernel may contain: their start must have been spelled out by the pass
+// agg_init, and a running value is never rounded to a storage type on the way.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -56,7 +56,8 @@ class Check {
       Affine value = index.affine ? index.affine->substitute(outer) : Affine(0);
       if (index.range > 1) {
         // The position makes the name unique.
-        loops_.ranges.emplace_back(fmt::format("{}.{}", loops_.ranges.size(), index.name), index.range);
+        loops_.ranges.emplace_back(fmt::format("{}.{}", loops_.ranges.size(), index.name),
+                                   index.range);
         value += Affine::of(loops_.ranges.back().first);
       }
       indices[index.name] = value;
@@ -70,25 +71,30 @@ class Check {
       } else {
         if (!is_kernel && parent != parents.end()) target = parent->second;
         if (ref.agg && ref.dir == RefDir::out && !target.combines)
-          return unsupported("refinement '{}' of {} in kernel '{}' starts an aggregation from its identity; the pass "
-                             "agg_init must have replaced it",
-                             ref.into, name_of_block(block), kernel_);
+          return unsupported(
+              "refinement '{}' of {} in kernel '{}' starts an aggregation from its identity; the "
+              "pass "
+              "agg_init must have replaced it",
+              ref.into, name_of_block(block), kernel_);
         target.offset += ref.flat_access().substitute(indices);
       }
       target.combines = target.combines || ref.agg.has_value();
       targets[ref.into] = target;
     }
     for (const stripe::Statement& statement : block.stmts) {
-      if (const Block* inner = statement.block()) STRIA_RETURN_IF_ERROR(this->block(*inner, indices, targets, false));
+      if (const Block* inner = statement.block())
+        STRIA_RETURN_IF_ERROR(this->block(*inner, indices, targets, false));
       auto* store = std::get_if<stripe::Store>(&statement.op);
       const Refinement* ref = store ? block.find_ref(store->into) : nullptr;
       if (!ref || !ref->agg || ref->agg->type == ref->shape.type) continue;
       const Target& target = targets[ref->into];
       if (!each_point_its_own(target.offset, loops_, target.alive_since))
-        return unsupported("refinement '{}' of {} in kernel '{}' aggregates in {} into storage of type {}, so that "
-                           "partial results would be rounded; the running value needs an allocation of type {}",
-                           ref->into, name_of_block(block), kernel_, name_of(ref->agg->type),
-                           name_of(ref->shape.type), name_of(ref->agg->type));
+        return unsupported(
+            "refinement '{}' of {} in kernel '{}' aggregates in {} into storage of type {}, so "
+            "that "
+            "partial results would be rounded; the running value needs an allocation of type {}",
+            ref->into, name_of_block(block), kernel_, name_of(ref->agg->type),
+            name_of(ref->shape.type), name_of(ref->agg->type));
     }
     loops_.ranges.resize(open);
     return {};

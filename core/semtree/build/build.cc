@@ -37,7 +37,8 @@ bool is_parallel(const Block& block, const Index& index) {
 }
 
 // Whether lanes whose scalars choose the same coordinates still store to different elements.
-bool lanes_store_apart(const Refinement& ref, const stripe::ChosenCoordinates& at, const Index& lane) {
+bool lanes_store_apart(const Refinement& ref, const stripe::ChosenCoordinates& at,
+                       const Index& lane) {
   for (size_t d = 0; d < at.size() && d < ref.access.size(); ++d)
     if (at[d].empty() && ref.access[d].uses(lane.name)) return true;
   return false;
@@ -47,7 +48,8 @@ bool lanes_store_apart(const Refinement& ref, const stripe::ChosenCoordinates& a
 // overwrite what another stored unless all of them run.
 bool runs_as_lanes(const Block& block, const Index& lane, const BuildOptions& options) {
   if (!block.tags.has("vector") || lane.range > options.max_lanes) return false;
-  if (options.only_powers_of_two_lanes && !std::has_single_bit(static_cast<uint64_t>(lane.range))) return false;
+  if (options.only_powers_of_two_lanes && !std::has_single_bit(static_cast<uint64_t>(lane.range)))
+    return false;
   const bool masked = std::any_of(block.constraints.begin(), block.constraints.end(),
                                   [&](const Affine& form) { return form.uses(lane.name); });
   for (const stripe::Statement& statement : block.stmts) {
@@ -55,12 +57,15 @@ bool runs_as_lanes(const Block& block, const Index& lane, const BuildOptions& op
     auto* store = std::get_if<stripe::Store>(&statement.op);
     const Refinement* ref = store ? block.find_ref(store->into) : nullptr;
     if (ref && !store->at.empty() && !lanes_store_apart(*ref, store->at, lane)) return false;
-    if (masked && ref && !ref->agg && ref->dir != RefDir::none && !ref->flat_access().uses(lane.name)) return false;
+    if (masked && ref && !ref->agg && ref->dir != RefDir::none &&
+        !ref->flat_access().uses(lane.name))
+      return false;
   }
   return true;
 }
 
-// How a block touches one of its refinements: in a load or a store, with the coordinates that scalars choose.
+// How a block touches one of its refinements: in a load or a store, with the coordinates that
+// scalars choose.
 struct Touch {
   const Refinement* ref = nullptr;
   const stripe::ChosenCoordinates* at = nullptr;
@@ -87,8 +92,9 @@ int64_t points_of(const std::vector<const Index*>& packed) {
   return count;
 }
 
-// The indices, fastest first, in the dimensions of a grid: runs of them, so that the groups' order stays, one index
-// to each of the first dimensions as far as the others can have the rest. What fits nowhere is in the first one.
+// The indices, fastest first, in the dimensions of a grid: runs of them, so that the groups' order
+// stays, one index to each of the first dimensions as far as the others can have the rest. What
+// fits nowhere is in the first one.
 std::vector<std::vector<const Index*>> pack(const std::vector<const Index*>& indices,
                                             const std::array<int64_t, 3>& largest) {
   const auto part = [&](size_t from, size_t to) {
@@ -111,17 +117,21 @@ std::vector<std::vector<const Index*>> pack(const std::vector<const Index*>& ind
 // ceil(-rest / a) for a > 0, the first t with a * t + rest >= 0.
 ExprRef first_above(const LoopNest& nest, const Affine& rest, int64_t a, DataType type) {
   if (a == 1) return nest.value(-rest);
-  return exact(binary(Op::sub, integer(type, 0), binary(Op::floor_div, nest.value(rest), integer(type, a))));
+  return exact(
+      binary(Op::sub, integer(type, 0), binary(Op::floor_div, nest.value(rest), integer(type, a))));
 }
 // floor(rest / a) + 1 for a > 0, the first t with -a * t + rest < 0.
 ExprRef first_below(const LoopNest& nest, const Affine& rest, int64_t a, DataType type) {
   if (a == 1) return nest.value(rest + 1);
-  return exact(binary(Op::add, binary(Op::floor_div, nest.value(rest), integer(type, a)), integer(type, 1)));
+  return exact(
+      binary(Op::add, binary(Op::floor_div, nest.value(rest), integer(type, a)), integer(type, 1)));
 }
 
 }  // namespace
 
-std::string name_of_block(const Block& block) { return block.name.empty() ? "block without a name" : "block '" + block.name + "'"; }
+std::string name_of_block(const Block& block) {
+  return block.name.empty() ? "block without a name" : "block '" + block.name + "'";
+}
 
 Result<Function> build(const Block& kernel, const Block& main, const BuildOptions& options) {
   STRIA_RETURN_IF_ERROR(check_aggregations(kernel));
@@ -147,13 +157,17 @@ Result<Function> Builder::run() {
   frame.block = &kernel_;
   Body decoding, body;
   STRIA_RETURN_IF_ERROR(spread_points(frame, decoding));
-  const bool empty = std::any_of(kernel_.idxs.begin(), kernel_.idxs.end(), [](const Index& i) { return i.range <= 0; });
+  const bool empty = std::any_of(kernel_.idxs.begin(), kernel_.idxs.end(),
+                                 [](const Index& i) { return i.range <= 0; });
   if (!empty) STRIA_RETURN_IF_ERROR(points(frame, outside, kernel_.constraints, body));
-  for (Statement& statement : nest_.finish(std::move(body))) decoding.push_back(std::move(statement));
+  for (Statement& statement : nest_.finish(std::move(body)))
+    decoding.push_back(std::move(statement));
   function_.body = std::move(decoding);
   if (options_.index_type == DataType::i32 && !nest_.fits_32_bits())
-    return make_error(StatusCode::out_of_range, "kernel '{}' needs indices of more than 32 bits", kernel_.name);
-  STRIA_RETURN_IF_ERROR(place_arrays_in_registers(function_, wants_registers_, options_.loads_across_slots));
+    return make_error(StatusCode::out_of_range, "kernel '{}' needs indices of more than 32 bits",
+                      kernel_.name);
+  STRIA_RETURN_IF_ERROR(
+      place_arrays_in_registers(function_, wants_registers_, options_.loads_across_slots));
   hoist_loads(function_);
   if (options_.shared_vector_bytes > 0) merge_loads(function_, options_.shared_vector_bytes);
   remove_unused(function_);
@@ -162,10 +176,11 @@ Result<Function> Builder::run() {
   for (const Array& array : function_.arrays)
     if (!array.in_registers && !array.shared) stack += array.count * byte_size(array.type);
   if (stack > options_.stack_limit_bytes)
-    return make_error(StatusCode::out_of_range,
-                      "kernel '{}' allocates {} bytes outside registers, the limit is {}: tile its allocations "
-                      "smaller or make them in the program's entry block",
-                      kernel_.name, stack, options_.stack_limit_bytes);
+    return make_error(
+        StatusCode::out_of_range,
+        "kernel '{}' allocates {} bytes outside registers, the limit is {}: tile its allocations "
+        "smaller or make them in the program's entry block",
+        kernel_.name, stack, options_.stack_limit_bytes);
   return std::move(function_);
 }
 
@@ -174,12 +189,14 @@ Status Builder::make_parameters(Frame& outside) {
   for (const Refinement* ref : stripe::kernel_arguments(kernel_)) {
     const Refinement* whole = main_.find_ref(ref->from);
     if (!whole)
-      return invalid_argument("refinement '{}' of kernel '{}' names '{}', which its parent does not have", ref->into,
-                              kernel_.name, ref->from);
+      return invalid_argument(
+          "refinement '{}' of kernel '{}' names '{}', which its parent does not have", ref->into,
+          kernel_.name, ref->from);
     const int64_t span = whole->shape.span_elements();
     nest_.measure(Affine(span));
     if (options_.index_type == DataType::i32 && !nest_.fits_32_bits())
-      return make_error(StatusCode::out_of_range, "tensor '{}' spans {} elements, more than 32-bit indices reach",
+      return make_error(StatusCode::out_of_range,
+                        "tensor '{}' spans {} elements, more than 32-bit indices reach",
                         whole->into, span);
     // Views of one tensor of the program share memory.
     const std::string& tensor = whole->from.empty() ? whole->into : whole->from;
@@ -224,7 +241,10 @@ Status Builder::spread_points(Frame& frame, Body& out) {
   // The last index is fastest.
   std::reverse(spread.begin(), spread.end());
   const auto number = [&](const std::vector<const Index*>& packed) {
-    const int var = nest_.new_variable(packed.size() == 1 ? packed[0]->name : in_group() ? "group" : "point", type);
+    const int var = nest_.new_variable(packed.size() == 1 ? packed[0]->name
+                                       : in_group()       ? "group"
+                                                          : "point",
+                                       type);
     unpack(packed, var, frame, out);
     return var;
   };
@@ -260,8 +280,8 @@ void Builder::unpack(const std::vector<const Index*>& packed, int number, Frame&
   }
 }
 
-// Whether no lane sees what another one stores. Lanes run statement by statement, points one after the other: what
-// a point reads of an earlier one, or overwrites, would differ.
+// Whether no lane sees what another one stores. Lanes run statement by statement, points one after
+// the other: what a point reads of an earlier one, or overwrites, would differ.
 bool Builder::lanes_keep_apart(const Block& block, const Index& lane, const Frame& parent) const {
   const auto view_around = [&](const Refinement& ref) {
     auto view = parent.views.find(parent.block ? ref.from : ref.into);
@@ -269,8 +289,9 @@ bool Builder::lanes_keep_apart(const Block& block, const Index& lane, const Fram
   };
   const auto memory_of = [&](const View& view) {
     const size_t memory = static_cast<size_t>(view.memory);
-    return view.memory >= 0 && memory < function_.params.size() ? -1 - function_.params[memory].alias_group
-                                                                 : view.memory;
+    return view.memory >= 0 && memory < function_.params.size()
+               ? -1 - function_.params[memory].alias_group
+               : view.memory;
   };
   const std::vector<Touch> all = touches_of(block);
   for (const Touch& store : all) {
@@ -286,10 +307,11 @@ bool Builder::lanes_keep_apart(const Block& block, const Index& lane, const Fram
       // Each lane has elements of its own if both touch the same ones, which the lane moves.
       const bool same = touched.offset == written.offset && touched.scale == written.scale &&
                         other.ref->flat_access() == store.ref->flat_access();
-      const bool own = store.at->empty() && other.at->empty()
-                           ? store.ref->flat_access().uses(lane.name)
-                           : lanes_store_apart(*store.ref, *store.at, lane) && store.ref == other.ref &&
-                                 (other.at->empty() || lanes_store_apart(*other.ref, *other.at, lane));
+      const bool own =
+          store.at->empty() && other.at->empty()
+              ? store.ref->flat_access().uses(lane.name)
+              : lanes_store_apart(*store.ref, *store.at, lane) && store.ref == other.ref &&
+                    (other.at->empty() || lanes_store_apart(*other.ref, *other.at, lane));
       if (!same || !own) return false;
     }
   }
@@ -298,7 +320,8 @@ bool Builder::lanes_keep_apart(const Block& block, const Index& lane, const Fram
 
 Status Builder::count_statement(const Block& block) {
   if (++statement_count_ <= options_.unrolled_statement_limit) return {};
-  return make_error(StatusCode::out_of_range, "kernel '{}' unrolls to more than {} statements, in {}", kernel_.name,
+  return make_error(StatusCode::out_of_range,
+                    "kernel '{}' unrolls to more than {} statements, in {}", kernel_.name,
                     options_.unrolled_statement_limit, name_of_block(block));
 }
 
@@ -318,16 +341,19 @@ Status Builder::nested_block(const Block& block, const Frame& parent, Body& out)
       return instruction(frame, *text, out);
     }
   std::vector<Affine> conditions;
-  if (in_group() && is_lane_block(block)) STRIA_RETURN_IF_ERROR(bind_lanes(frame, parent, conditions));
+  if (in_group() && is_lane_block(block))
+    STRIA_RETURN_IF_ERROR(bind_lanes(frame, parent, conditions));
   return guarded(conditions, out,
                  [&](Body& inner) { return points(frame, parent, block.constraints, inner); });
 }
 
-bool Builder::decide(const Frame& frame, std::vector<Affine>& pending, std::vector<Affine>& open) const {
+bool Builder::decide(const Frame& frame, std::vector<Affine>& pending,
+                     std::vector<Affine>& open) const {
   std::vector<Affine> later;
   for (Affine& form : pending) {
-    const bool decided = std::all_of(form.terms().begin(), form.terms().end(),
-                                     [&](const Affine::Term& term) { return frame.indices.count(term.first) > 0; });
+    const bool decided =
+        std::all_of(form.terms().begin(), form.terms().end(),
+                    [&](const Affine::Term& term) { return frame.indices.count(term.first) > 0; });
     if (!decided) {
       later.push_back(std::move(form));
       continue;
@@ -355,7 +381,8 @@ Status Builder::guarded(const std::vector<Affine>& conditions, Body& out,
   return {};
 }
 
-Status Builder::points(const Frame& outer, const Frame& parent, std::vector<Affine> pending, Body& out) {
+Status Builder::points(const Frame& outer, const Frame& parent, std::vector<Affine> pending,
+                       Body& out) {
   const Block& block = *outer.block;
   Frame frame = outer;
   const Index* next = nullptr;
@@ -363,7 +390,8 @@ Status Builder::points(const Frame& outer, const Frame& parent, std::vector<Affi
   for (const Index& index : block.idxs) {
     if (frame.indices.count(index.name)) continue;
     if (index.range == 1) {
-      frame.indices[index.name] = index.affine ? index.affine->substitute(parent.indices) : Affine(0);
+      frame.indices[index.name] =
+          index.affine ? index.affine->substitute(parent.indices) : Affine(0);
     } else {
       if (!next) next = &index;
       ++open_indices;
@@ -373,7 +401,8 @@ Status Builder::points(const Frame& outer, const Frame& parent, std::vector<Affi
   if (!decide(frame, pending, conditions)) return {};
   return guarded(conditions, out, [&](Body& inner) -> Status {
     if (!next) return one_point(frame, parent, inner);
-    if (open_indices == 1 && runs_as_lanes(block, *next, options_) && lanes_keep_apart(block, *next, parent))
+    if (open_indices == 1 && runs_as_lanes(block, *next, options_) &&
+        lanes_keep_apart(block, *next, parent))
       return lanes(*next, frame, parent, pending, inner);
     if (is_pipelined(block, frame)) return pipelined(frame, parent, pending, inner);
     if (!block.tags.has("unroll")) return loop(*next, frame, parent, pending, inner);
@@ -387,8 +416,8 @@ Status Builder::points(const Frame& outer, const Frame& parent, std::vector<Affi
   });
 }
 
-Status Builder::loop(const Index& index, Frame frame, const Frame& parent, const std::vector<Affine>& constraints,
-                     Body& out) {
+Status Builder::loop(const Index& index, Frame frame, const Frame& parent,
+                     const std::vector<Affine>& constraints, Body& out) {
   const DataType type = options_.index_type;
   nest_.open();
   const int var = nest_.new_variable(index.name, {type, 1});
@@ -396,7 +425,8 @@ Status Builder::loop(const Index& index, Frame frame, const Frame& parent, const
   Interval range{0, index.range - 1};
   nest_.bind(name, var, range);
   frame.repeats = frame.repeats || above_lanes(frame);
-  frame.indices[index.name] = (index.affine ? index.affine->substitute(parent.indices) : Affine(0)) + Affine::of(name);
+  frame.indices[index.name] =
+      (index.affine ? index.affine->substitute(parent.indices) : Affine(0)) + Affine::of(name);
   // Constraints that this index decides clip its range.
   std::vector<Affine> pending = constraints, open, inside;
   bool feasible = decide(frame, pending, open);
@@ -419,7 +449,8 @@ Status Builder::loop(const Index& index, Frame frame, const Frame& parent, const
   Body body;
   if (feasible) {
     nest_.narrow(name, range);
-    STRIA_RETURN_IF_ERROR(guarded(inside, body, [&](Body& inner) { return points(frame, parent, pending, inner); }));
+    STRIA_RETURN_IF_ERROR(
+        guarded(inside, body, [&](Body& inner) { return points(frame, parent, pending, inner); }));
   }
   const bool empty = body.empty();
   Body closed = nest_.close(name, var, std::move(lower), std::move(upper), std::move(body),
@@ -429,12 +460,14 @@ Status Builder::loop(const Index& index, Frame frame, const Frame& parent, const
   return {};
 }
 
-Status Builder::lanes(const Index& index, Frame frame, const Frame& parent, std::vector<Affine> pending, Body& out) {
+Status Builder::lanes(const Index& index, Frame frame, const Frame& parent,
+                      std::vector<Affine> pending, Body& out) {
   const DataType type = options_.index_type;
   const int64_t count = index.range;
   nest_.bind_lane({0, count - 1});
   frame.lanes = static_cast<int>(count);
-  frame.indices[index.name] = (index.affine ? index.affine->substitute(parent.indices) : Affine(0)) + Affine::of(kLane);
+  frame.indices[index.name] =
+      (index.affine ? index.affine->substitute(parent.indices) : Affine(0)) + Affine::of(kLane);
   std::vector<Affine> open, uniform;
   const bool feasible = decide(frame, pending, open);
   nest_.unbind_lane();
@@ -472,7 +505,9 @@ Status Builder::lanes(const Index& index, Frame frame, const Frame& parent, std:
   if (first && last) may_be_empty = true;
   if (may_be_empty) {
     // Masks keep inactive lanes from memory, but what all lanes share needs one that is active.
-    if (first) some = binary(Op::lt, first, last ? binary(Op::min, last, integer(type, count)) : integer(type, count));
+    if (first)
+      some = binary(Op::lt, first,
+                    last ? binary(Op::min, last, integer(type, count)) : integer(type, count));
     if (last) {
       ExprRef positive = binary(Op::lt, integer(type, 0), last);
       some = some ? binary(Op::bit_and, some, positive) : positive;
@@ -494,8 +529,8 @@ Status Builder::view_parent(Frame& frame, const Frame& parent) const {
     // The kernel's own refinements have a parameter each.
     auto from = parent.views.find(parent.block ? ref.from : ref.into);
     if (from == parent.views.end())
-      return invalid_argument("refinement '{}' of {} names '{}', which its parent does not have", ref.into,
-                              name_of_block(*frame.block), ref.from);
+      return invalid_argument("refinement '{}' of {} names '{}', which its parent does not have",
+                              ref.into, name_of_block(*frame.block), ref.from);
     View view = from->second;
     view.offset += ref.flat_access().substitute(frame.indices) * view.scale;
     for (size_t d = 0; d < ref.access.size() && d < view.coordinates.size(); ++d)
@@ -511,7 +546,8 @@ Status Builder::view_parent(Frame& frame, const Frame& parent) const {
 Status Builder::one_point(Frame frame, const Frame& parent, Body& out) {
   STRIA_RETURN_IF_ERROR(view_parent(frame, parent));
   for (const Refinement& ref : frame.block->refs) {
-    if (ref.dir != RefDir::none && ref.tags.has("fetch")) STRIA_RETURN_IF_ERROR(prefetch(ref, frame, out));
+    if (ref.dir != RefDir::none && ref.tags.has("fetch"))
+      STRIA_RETURN_IF_ERROR(prefetch(ref, frame, out));
     if (ref.dir != RefDir::none) continue;
     STRIA_ASSIGN(frame.views[ref.into], allocate(ref, frame, 1));
   }
@@ -522,20 +558,24 @@ Result<View> Builder::allocate(const Refinement& ref, const Frame& frame, int64_
   const bool of_group = in_group() && above_lanes(frame) && !slot_form(ref);
   const bool shared = of_group && has_lanes();
   if (of_group && frame.units > 0)
-    return unsupported("allocation '{}' of {} is neither of the whole group nor of one lane", ref.into,
-                       name_of_block(*frame.block));
+    return unsupported("allocation '{}' of {} is neither of the whole group nor of one lane",
+                       ref.into, name_of_block(*frame.block));
   // In a loop of the group one copy serves all points: barriers part them (S11).
   if (ref.swizzle && frame.lanes > 1)
-    return unsupported("allocation '{}' of {}: what each lane of a vector operation holds has no swizzled layout",
-                       ref.into, name_of_block(*frame.block));
+    return unsupported(
+        "allocation '{}' of {}: what each lane of a vector operation holds has no swizzled layout",
+        ref.into, name_of_block(*frame.block));
   for (const Dim& dim : ref.shape.dims)
     if (dim.stride < 0)
-      return unsupported("allocation '{}' of {} has a negative stride", ref.into, name_of_block(*frame.block));
-  const int64_t span = slot_form(ref) ? slots_of(ref) : std::max<int64_t>(ref.shape.span_elements(), 1);
+      return unsupported("allocation '{}' of {} has a negative stride", ref.into,
+                         name_of_block(*frame.block));
+  const int64_t span =
+      slot_form(ref) ? slots_of(ref) : std::max<int64_t>(ref.shape.span_elements(), 1);
   if (span > options_.stack_limit_bytes)
-    return make_error(StatusCode::out_of_range,
-                      "allocation '{}' of {} has {} elements, a kernel's allocations are limited to {} bytes", ref.into,
-                      name_of_block(*frame.block), span, options_.stack_limit_bytes);
+    return make_error(
+        StatusCode::out_of_range,
+        "allocation '{}' of {} has {} elements, a kernel's allocations are limited to {} bytes",
+        ref.into, name_of_block(*frame.block), span, options_.stack_limit_bytes);
   View view;
   view.memory = static_cast<int>(function_.params.size() + function_.arrays.size());
   view.agg = ref.agg;
@@ -549,7 +589,8 @@ Result<View> Builder::allocate(const Refinement& ref, const Frame& frame, int64_
                               .type = ref.shape.type,
                               .count = span * view.scale * copies,
                               .shared = shared});
-  const bool located = !ref.location.empty() && ref.location.path.back().name == options_.register_unit;
+  const bool located =
+      !ref.location.empty() && ref.location.path.back().name == options_.register_unit;
   wants_registers_.push_back(!shared && !ref.swizzle && (located || slot_form(ref) || span == 1));
   return view;
 }

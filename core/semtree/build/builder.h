@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of building one kernel; private to this room. build.cc does blocks and loops, leaf.cc the
-// statements inside them, place.cc where an element lies, group.cc what the lanes of a group do together.
+// The state of building one kernel; private to this room. build.cc does blocks and loops, leaf.cc
+// the statements inside them, place.cc where an element lies, group.cc what the lanes of a group do
+// together.
 #pragma once
 
 #include <functional>
@@ -18,7 +19,7 @@ namespace stria::semtree {
 // A refinement at the current point: where its element (0, …, 0) lies.
 struct View {
   int memory = -1;
-  Affine offset;  // elements, over loop variables and kLane
+  Affine offset;      // elements, over loop variables and kLane
   int64_t scale = 1;  // > 1: one copy of the allocation per lane, lanes innermost
   std::optional<stripe::Aggregation> agg;
   // The allocation, or main's view, that it is of, and its coordinates there.
@@ -40,9 +41,9 @@ struct Frame {
   std::map<std::string, View> views;
   std::map<std::string, Value> scalars;
   int lanes = 1;
-  ExprRef mask;  // of the lanes; null = all
-  size_t units = 0;       // leading lane units whose number is known: all of them inside a lane block
-  bool repeats = false;   // inside a loop of the group
+  ExprRef mask;      // of the lanes; null = all
+  size_t units = 0;  // leading lane units whose number is known: all of them inside a lane block
+  bool repeats = false;  // inside a loop of the group
 };
 
 class Builder {
@@ -64,26 +65,31 @@ class Builder {
   // Emits the points of frame.block over the indices that the frame does not have yet, under the
   // constraints `pending` that are not decided yet.
   Status points(const Frame& frame, const Frame& parent, std::vector<Affine> pending, Body& out);
-  Status loop(const stripe::Index& index, Frame frame, const Frame& parent, const std::vector<Affine>& pending,
-              Body& out);
-  Status lanes(const stripe::Index& index, Frame frame, const Frame& parent, std::vector<Affine> pending, Body& out);
-  bool lanes_keep_apart(const stripe::Block& block, const stripe::Index& lane, const Frame& parent) const;
+  Status loop(const stripe::Index& index, Frame frame, const Frame& parent,
+              const std::vector<Affine>& pending, Body& out);
+  Status lanes(const stripe::Index& index, Frame frame, const Frame& parent,
+               std::vector<Affine> pending, Body& out);
+  bool lanes_keep_apart(const stripe::Block& block, const stripe::Index& lane,
+                        const Frame& parent) const;
   Status one_point(Frame frame, const Frame& parent, Body& out);
   // The frame's views of what the parent has. Allocations: see allocate.
   Status view_parent(Frame& frame, const Frame& parent) const;
   // Fails if the function grows beyond its limit.
   Status count_statement(const stripe::Block& block);
-  // Memory for an allocation of frame.block, so many times: of each lane, or outside lane blocks of the group.
+  // Memory for an allocation of frame.block, so many times: of each lane, or outside lane blocks of
+  // the group.
   Result<View> allocate(const stripe::Refinement& ref, const Frame& frame, int64_t copies);
-  // Takes out of `pending` what the frame's indices decide. False: never holds. What may fail goes, over
-  // loop variables and kLane, to `open`.
+  // Takes out of `pending` what the frame's indices decide. False: never holds. What may fail goes,
+  // over loop variables and kLane, to `open`.
   bool decide(const Frame& frame, std::vector<Affine>& pending, std::vector<Affine>& open) const;
   // Runs `inner` under the conditions.
-  Status guarded(const std::vector<Affine>& conditions, Body& out, const std::function<Status(Body&)>& inner);
+  Status guarded(const std::vector<Affine>& conditions, Body& out,
+                 const std::function<Status(Body&)>& inner);
 
   // --- group.cc: lanes of a group (S11 to S14)
   bool in_group() const { return !units_.empty(); }
-  // One lane has nobody to share with or to wait for; several such groups may be a group of the device.
+  // One lane has nobody to share with or to wait for; several such groups may be a group of the
+  // device.
   bool has_lanes() const { return in_group() && units_[0].count * units_[0].inside > 1; }
   // Whether `frame` runs once for several lanes, which only loops, lane blocks and barriers may.
   bool above_lanes(const Frame& frame) const { return frame.units < units_.size(); }
@@ -93,9 +99,10 @@ class Builder {
   // The number of the lane's unit, as the name of a variable.
   const std::string& unit_number(size_t unit);
   bool is_pipelined(const stripe::Block& block, const Frame& frame) const;
-  // The points of a #pipeline=N block: what stands before its first barrier runs N-1 points ahead, into
-  // copies of the block's allocations.
-  Status pipelined(const Frame& frame, const Frame& parent, const std::vector<Affine>& pending, Body& out);
+  // The points of a #pipeline=N block: what stands before its first barrier runs N-1 points ahead,
+  // into copies of the block's allocations.
+  Status pipelined(const Frame& frame, const Frame& parent, const std::vector<Affine>& pending,
+                   Body& out);
   bool goes_apart(const Body& fetch, const Body& rest) const;
   Status instruction(const Frame& frame, const std::string& name, Body& out);
   Status barrier(const Frame& frame, const stripe::Special& special, Body& out);
@@ -104,8 +111,8 @@ class Builder {
   Result<Place> place(const View& view, const Frame& frame, Body& out);
   // Do so many lanes' elements lie in the allocation whatever the conditions around say?
   bool exists(const View& view, int lanes) const;
-  // For a load that may lie beyond the allocation: moves the place into it. Of #zero_fill returns where it
-  // was inside; null: everywhere, or the place has a mask for that.
+  // For a load that may lie beyond the allocation: moves the place into it. Of #zero_fill returns
+  // where it was inside; null: everywhere, or the place has a mask for that.
   Result<ExprRef> move_inside(const View& view, const Frame& frame, Place& p, Body& out);
 
   // --- leaf.cc: statements of one point
@@ -120,8 +127,10 @@ class Builder {
   Status intrinsic_call(Frame& frame, const stripe::Intrinsic& call, Body& out);
   // `zero` and `copy` of whole refinements, as the block of loops that they mean.
   Status special(Frame& frame, const stripe::Special& special, Body& out);
-  void store_element(Frame& frame, const View& view, const Place& p, const ExprRef& value, Body& out);
-  void store_combined(Frame& frame, const View& view, const Place& p, const ExprRef& value, Body& out);
+  void store_element(Frame& frame, const View& view, const Place& p, const ExprRef& value,
+                     Body& out);
+  void store_combined(Frame& frame, const View& view, const Place& p, const ExprRef& value,
+                      Body& out);
   // A coordinate that a scalar chooses, as an element number of its dimension.
   struct Choice {
     ExprRef value;  // of any integer type
@@ -145,9 +154,12 @@ class Builder {
   std::vector<bool> wants_registers_;  // per array
   std::vector<LaneUnit> units_;        // of the kernel's group, outermost first; empty: none
   std::vector<std::string> unit_numbers_;
-  std::map<std::pair<size_t, std::pair<int64_t, int64_t>>, std::string> lane_indices_;  // unit, coefficient, range
-  std::map<int, ExprRef> products_;  // variables that are a product of floats, for fused multiply-add
-  std::map<int, ExprRef> stored_as_;  // variables that are a loaded fp16 or bf16 widened: what was loaded
+  std::map<std::pair<size_t, std::pair<int64_t, int64_t>>, std::string>
+      lane_indices_;  // unit, coefficient, range
+  std::map<int, ExprRef>
+      products_;  // variables that are a product of floats, for fused multiply-add
+  std::map<int, ExprRef>
+      stored_as_;  // variables that are a loaded fp16 or bf16 widened: what was loaded
   int64_t statement_count_ = 0;
 };
 

@@ -177,15 +177,16 @@ void take_apart(Body fetch, If& loads, If& stores, std::set<int>& needed,
 
 }  // namespace
 
-// barrier; for k: if k+N-1 < range: fetch(k+N-1); rest(k); barrier. The barrier parts what is fetched
-// from who reads it, and rest(k-1) from the fetch that overwrites its copy of the allocations. It
-// stands at the loop's end: a driver for CPUs makes wrong code of one at its beginning. A fetch
-// that is nothing but loads and stores to the allocations, of what rest() leaves alone, under
-// whatever conditions, is taken apart: for k: if k+N-1 < range: its loads; barrier; rest(k); if
-// k+N-1 < range: its stores. Nothing waits for the loads before rest(k) is done, and no compiler
-// moves them over the barrier, down to the stores. The last barrier parts all but the last rest(k)
-// from what comes behind the loop, as the block's own would. `pending` are constraints on the loop's own
-// indices, the same for all lanes: a point that fails them is neither fetched nor worked on.
+// barrier; for k: if k+N-1 < range: fetch(k+N-1); rest(k); barrier. The barrier parts what is
+// fetched from who reads it, and rest(k-1) from the fetch that overwrites its copy of the
+// allocations. It stands at the loop's end: a driver for CPUs makes wrong code of one at its
+// beginning. A fetch that is nothing but loads and stores to the allocations, of what rest() leaves
+// alone, under whatever conditions, is taken apart: for k: if k+N-1 < range: its loads; barrier;
+// rest(k); if k+N-1 < range: its stores. Nothing waits for the loads before rest(k) is done, and no
+// compiler moves them over the barrier, down to the stores. The last barrier parts all but the last
+// rest(k) from what comes behind the loop, as the block's own would. `pending` are constraints on
+// the loop's own indices, the same for all lanes: a point that fails them is neither fetched nor
+// worked on.
 Status Builder::pipelined(const Frame& outer, const Frame& parent,
                           const std::vector<Affine>& pending, Body& out) {
   const Block& block = *outer.block;
@@ -312,9 +313,8 @@ bool Builder::goes_apart(const Body& fetch, const Body& rest) const {
                          [&](const Statement& inner) { return self(self, inner); });
     const auto* load = std::get_if<Load>(&statement.op);
     if (!load) return std::holds_alternative<Let>(statement.op);
-    return std::none_of(written.begin(), written.end(), [&](int memory) {
-      return nest_.may_alias(memory, load->place.memory);
-    });
+    return std::none_of(written.begin(), written.end(),
+                        [&](int memory) { return nest_.may_alias(memory, load->place.memory); });
   };
   return std::any_of(fetch.begin(), fetch.end(), has_load) &&
          std::all_of(fetch.begin(), fetch.end(),

@@ -10,7 +10,8 @@ namespace stria::semtree {
 namespace {
 
 // A special that stands in a part itself, as a kernel block: outputs, then inputs, whole.
-Result<stripe::Block> block_around(const stripe::Statement& statement, const stripe::Block& parent) {
+Result<stripe::Block> block_around(const stripe::Statement& statement,
+                                   const stripe::Block& parent) {
   auto* special = statement.special();
   if (!special) return invalid_argument("a statement of #main is neither a block nor a special");
   stripe::Block block;
@@ -18,7 +19,9 @@ Result<stripe::Block> block_around(const stripe::Statement& statement, const str
   for (const auto* names : {&special->outputs, &special->inputs}) {
     for (const std::string& name : *names) {
       const stripe::Refinement* ref = parent.find_ref(name);
-      if (!ref) return invalid_argument("special '{}' names '{}', which #main does not have", special->name, name);
+      if (!ref)
+        return invalid_argument("special '{}' names '{}', which #main does not have", special->name,
+                                name);
       stripe::Refinement view = *ref;
       view.dir = names == &special->outputs ? stripe::RefDir::out : stripe::RefDir::in;
       view.from = view.into;
@@ -56,7 +59,8 @@ std::vector<KernelArgument> arguments_of(const stripe::Block& kernel, const Func
   std::vector<KernelArgument> out;
   for (size_t i = 0; i < function.params.size(); ++i) {
     const Parameter& param = function.params[i];
-    out.push_back({order[i]->from, param.type, param.span * byte_size(param.type), param.writable, param.readable});
+    out.push_back({order[i]->from, param.type, param.span * byte_size(param.type), param.writable,
+                   param.readable});
   }
   return out;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of a device program as every code generator meets them: which blocks they are, in launch
-// order, and what each is called with.
+// The kernels of a device program as every code generator meets them: which blocks they are, in
+// launch order, and what each is called with.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ struct ProgramKernels {
   std::deque<stripe::Block> made;    // blocks around specials that stand in a part themselves
 };
 
-// Verifies the program's structure (text from elsewhere may be well-formed and still name what is not
-// there); its accesses are trusted.
+// Verifies the program's structure (text from elsewhere may be well-formed and still name what is
+// not there); its accesses are trusted.
 Result<ProgramKernels> kernels_of(const stripe::Program& program);
 
 struct KernelArgument {
@@ -40,7 +40,8 @@ struct KernelArgument {
   bool readable = false;  // an `in` or `inout` refinement
 };
 
-// Of the function made from `kernel`: out and inout refinements in printed order, then in refinements.
+// Of the function made from `kernel`: out and inout refinements in printed order, then in
+// refinements.
 std::vector<KernelArgument> arguments_of(const stripe::Block& kernel, const Function& function);
 
 }  // namespace stria::semtree

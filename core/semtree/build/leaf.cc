@@ -21,13 +21,15 @@ Status Builder::statement(Frame& frame, const stripe::Statement& statement, Body
   if (const stripe::Block* block = statement.block()) return nested_block(*block, frame, out);
   if (auto* s = statement.special(); s && s->name == "barrier") return barrier(frame, *s, out);
   if (above_lanes(frame))
-    return unsupported("{} stands above the lanes of kernel '{}'; it may hold loops, lane blocks, stencils and "
-                       "barriers",
-                       name_of_block(*frame.block), kernel_.name);
+    return unsupported(
+        "{} stands above the lanes of kernel '{}'; it may hold loops, lane blocks, stencils and "
+        "barriers",
+        name_of_block(*frame.block), kernel_.name);
   if (auto* s = std::get_if<stripe::Load>(&statement.op)) return load(frame, *s, out);
   if (auto* s = std::get_if<stripe::Store>(&statement.op)) return store(frame, *s, out);
   if (auto* s = std::get_if<stripe::LoadIndex>(&statement.op)) return load_index(frame, *s, out);
-  if (auto* s = std::get_if<stripe::Intrinsic>(&statement.op)) return intrinsic_call(frame, *s, out);
+  if (auto* s = std::get_if<stripe::Intrinsic>(&statement.op))
+    return intrinsic_call(frame, *s, out);
   if (auto* s = std::get_if<stripe::Constant>(&statement.op)) {
     ExprRef value = constant(s->value);
     frame.scalars[s->into] = {convert_to(compute_type(s->value.type), value), s->value.type};
@@ -53,7 +55,8 @@ Result<const View*> Builder::view_of(const Frame& frame, const std::string& name
 
 Result<Value> Builder::scalar_of(const Frame& frame, const std::string& name) const {
   auto at = frame.scalars.find(name);
-  if (at == frame.scalars.end()) return invalid_argument("{} has no scalar '${}'", name_of_block(*frame.block), name);
+  if (at == frame.scalars.end())
+    return invalid_argument("{} has no scalar '${}'", name_of_block(*frame.block), name);
   return at->second;
 }
 
@@ -74,13 +77,15 @@ Result<std::vector<Builder::Choice>> Builder::choices(const Frame& frame, const 
   std::vector<Choice> out;
   const stripe::Refinement* whole = frame.block->find_ref(ref);
   if (!at.empty() && (!whole || whole->shape.rank() != at.size()))
-    return invalid_argument("{} chooses {} coordinates of '{}'", name_of_block(*frame.block), at.size(), ref);
+    return invalid_argument("{} chooses {} coordinates of '{}'", name_of_block(*frame.block),
+                            at.size(), ref);
   for (size_t d = 0; d < at.size(); ++d) {
     if (at[d].empty()) continue;
     STRIA_ASSIGN(Value value, scalar_of(frame, at[d]));
     const Dim& dim = whole->shape.dims[d];
     if (!is_integer(value.type) || dim.size < 0)
-      return invalid_argument("{}: '${}' cannot choose a coordinate of '{}'", name_of_block(*frame.block), at[d], ref);
+      return invalid_argument("{}: '${}' cannot choose a coordinate of '{}'",
+                              name_of_block(*frame.block), at[d], ref);
     out.push_back({value.expr, dim.size, dim.stride * view.scale});
   }
   return out;
@@ -115,7 +120,8 @@ ExprRef inside(const ExprRef& x, int64_t size) {
 
 }  // namespace
 
-void Builder::move_place(Place& p, const std::vector<Choice>& choices, const Frame& frame, Body& out) {
+void Builder::move_place(Place& p, const std::vector<Choice>& choices, const Frame& frame,
+                         Body& out) {
   const DataType type = options_.index_type;
   p.multiple = 1;
   p.exists = false;  // the view may reach beyond its allocation
@@ -126,7 +132,8 @@ void Builder::move_place(Place& p, const std::vector<Choice>& choices, const Fra
   }
   if (moved->type.lanes > 1) {
     // Each lane goes its own way.
-    if (p.lanes > 1) moved = binary(Op::add, moved, binary(Op::mul, iota(type, p.lanes), integer(type, p.stride)));
+    if (p.lanes > 1)
+      moved = binary(Op::add, moved, binary(Op::mul, iota(type, p.lanes), integer(type, p.stride)));
     p.lanes = frame.lanes;
     p.stride = 1;
     p.mask = frame.mask;
@@ -150,7 +157,8 @@ Status Builder::load(Frame& frame, const stripe::Load& load, Body& out) {
   const DataType element = function_.element_type(view->memory);
   const size_t position = out.size();
   ExprRef value = load_place(p, load.into, out);
-  if (const stripe::Refinement* ref = frame.block->find_ref(load.from); ref && runs_in_memory(p, frame))
+  if (const stripe::Refinement* ref = frame.block->find_ref(load.from);
+      ref && runs_in_memory(p, frame))
     std::get<Load>(out[position].op).prefetch = ref->tags.integer("prefetch").value_or(0);
   if (inside) {
     const Scalar zero = convert(Scalar::of_int(DataType::i32, 0), value->type.scalar);
@@ -162,7 +170,9 @@ Status Builder::load(Frame& frame, const stripe::Load& load, Body& out) {
 
 Status Builder::prefetch(const stripe::Refinement& ref, const Frame& frame, Body& out) {
   const View& view = frame.views.at(ref.into);
-  if (!function_.is_param(view.memory) || frame.lanes > 1 || ref.swizzle || ref.shape.element_count() == 0) return {};
+  if (!function_.is_param(view.memory) || frame.lanes > 1 || ref.swizzle ||
+      ref.shape.element_count() == 0)
+    return {};
   STRIA_ASSIGN(Place first, place(view, frame, out));
   // One dimension lies in a row; over the others a run follows the other.
   std::vector<Dim> outer;
@@ -198,7 +208,8 @@ Status Builder::load_index(Frame& frame, const stripe::LoadIndex& load, Body& ou
   form.add_term(kLane, -a);
   ExprRef value = nest_.value(form);
   if (a != 0) {
-    ExprRef lanes = exact(binary(Op::mul, iota(options_.index_type, frame.lanes), integer(options_.index_type, a)));
+    ExprRef lanes = exact(
+        binary(Op::mul, iota(options_.index_type, frame.lanes), integer(options_.index_type, a)));
     value = exact(binary(Op::add, value, lanes));
   }
   frame.scalars[load.into] = {named(convert_to(load.type, value), load.into, out), load.type};
@@ -207,7 +218,8 @@ Status Builder::load_index(Frame& frame, const stripe::LoadIndex& load, Body& ou
 
 Status Builder::intrinsic_call(Frame& frame, const stripe::Intrinsic& call, Body& out) {
   if (call.outputs.size() != 1)
-    return unsupported("intrinsic '{}' in {} has {} outputs", call.name, name_of_block(*frame.block), call.outputs.size());
+    return unsupported("intrinsic '{}' in {} has {} outputs", call.name,
+                       name_of_block(*frame.block), call.outputs.size());
   std::vector<ExprRef> operands;
   for (const std::string& name : call.inputs) {
     STRIA_ASSIGN(Value value, scalar_of(frame, name));
@@ -217,11 +229,13 @@ Status Builder::intrinsic_call(Frame& frame, const stripe::Intrinsic& call, Body
   Result<ExprRef> made = intrinsic(call.name, call.type, operands, namer);
   if (!made) return made.status().with_context(name_of_block(*frame.block));
   ExprRef result = *made;
-  const bool product = result->kind == ExprKind::operation && result->op == Op::mul && is_float(result->type.scalar);
+  const bool product =
+      result->kind == ExprKind::operation && result->op == Op::mul && is_float(result->type.scalar);
   ExprRef value = namer(result);
   if (product) products_[value->var] = result;
   // Comparisons and logic give bool whatever the operation type is.
-  const DataType type = value->type.scalar == compute_type(call.type) ? call.type : value->type.scalar;
+  const DataType type =
+      value->type.scalar == compute_type(call.type) ? call.type : value->type.scalar;
   frame.scalars[call.outputs[0]] = {std::move(value), type};
   return {};
 }
@@ -258,13 +272,15 @@ Status Builder::store(Frame& frame, const stripe::Store& store, Body& out) {
   return {};
 }
 
-void Builder::store_element(Frame& frame, const View& view, const Place& p, const ExprRef& value, Body& out) {
+void Builder::store_element(Frame& frame, const View& view, const Place& p, const ExprRef& value,
+                            Body& out) {
   if (view.agg) return store_combined(frame, view, p, value, out);
   const DataType element = function_.element_type(view.memory);
   // What was widened on the way here is copied as it was.
   auto same = value->kind == ExprKind::variable ? stored_as_.find(value->var) : stored_as_.end();
-  ExprRef stored = same != stored_as_.end() && same->second->type.scalar == element ? same->second
-                                                                                   : convert_to(element, value);
+  ExprRef stored = same != stored_as_.end() && same->second->type.scalar == element
+                       ? same->second
+                       : convert_to(element, value);
   // Of lanes that store to one element the last one is seen.
   stored = p.lanes == 1 ? lane(stored, stored->type.lanes - 1) : broadcast(stored, p.lanes);
   out.push_back({Store{p, std::move(stored)}});
@@ -273,15 +289,19 @@ void Builder::store_element(Frame& frame, const View& view, const Place& p, cons
 Status Builder::special(Frame& frame, const stripe::Special& special, Body& out) {
   const bool copy = special.name == "copy";
   if (!copy && special.name != "zero")
-    return unsupported("special '{}' in {} is not supported on this device", special.name, name_of_block(*frame.block));
+    return unsupported("special '{}' in {} is not supported on this device", special.name,
+                       name_of_block(*frame.block));
   if (special.outputs.size() != 1 || special.inputs.size() != (copy ? 1u : 0u))
-    return invalid_argument("special '{}' in {} takes {} inputs and 1 output, got {} and {}", special.name,
-                            name_of_block(*frame.block), copy ? 1 : 0, special.inputs.size(), special.outputs.size());
+    return invalid_argument("special '{}' in {} takes {} inputs and 1 output, got {} and {}",
+                            special.name, name_of_block(*frame.block), copy ? 1 : 0,
+                            special.inputs.size(), special.outputs.size());
   stripe::Block loops;
   loops.name = frame.block->name;
-  const auto add_view = [&](const std::string& name, stripe::RefDir dir, std::string into) -> Status {
+  const auto add_view = [&](const std::string& name, stripe::RefDir dir,
+                            std::string into) -> Status {
     const stripe::Refinement* whole = frame.block->find_ref(name);
-    if (!whole) return invalid_argument("{} has no refinement '{}'", name_of_block(*frame.block), name);
+    if (!whole)
+      return invalid_argument("{} has no refinement '{}'", name_of_block(*frame.block), name);
     stripe::Refinement view = *whole;
     view.dir = dir;
     view.from = name;
@@ -289,7 +309,8 @@ Status Builder::special(Frame& frame, const stripe::Special& special, Body& out)
     view.agg.reset();
     for (size_t d = 0; d < view.shape.dims.size(); ++d) {
       const std::string index = fmt::format("i{}", d);
-      if (dir == stripe::RefDir::out) loops.idxs.push_back({index, view.shape.dims[d].size, {}, {}});
+      if (dir == stripe::RefDir::out)
+        loops.idxs.push_back({index, view.shape.dims[d].size, {}, {}});
       view.access[d] = Affine::of(index);
     }
     loops.refs.push_back(std::move(view));
@@ -304,13 +325,15 @@ Status Builder::special(Frame& frame, const stripe::Special& special, Body& out)
                               to_string(loops.refs[0].shape.type, loops.refs[0].shape.sizes()));
     loops.stmts.emplace_back(stripe::Load{"from", "value"});
   } else {
-    loops.stmts.emplace_back(stripe::Constant{"value", convert(Scalar::of_int(DataType::i32, 0), loops.refs[0].shape.type)});
+    loops.stmts.emplace_back(stripe::Constant{
+        "value", convert(Scalar::of_int(DataType::i32, 0), loops.refs[0].shape.type)});
   }
   loops.stmts.emplace_back(stripe::Store{"value", "to"});
   return nested_block(loops, frame, out);
 }
 
-void Builder::store_combined(Frame& frame, const View& view, const Place& p, const ExprRef& stored, Body& out) {
+void Builder::store_combined(Frame& frame, const View& view, const Place& p, const ExprRef& stored,
+                             Body& out) {
   const stripe::AggOp op = view.agg->op;
   const DataType type = view.agg->type, arithmetic = compute_type(type);
   ExprRef value = convert_to(arithmetic, convert_to(type, stored));
@@ -318,7 +341,8 @@ void Builder::store_combined(Frame& frame, const View& view, const Place& p, con
   if (p.lanes == 1 && frame.lanes > 1) {
     value = broadcast(value, frame.lanes);
     if (frame.mask)
-      value = select(frame.mask, value, constant(convert(stripe::identity_of(*view.agg), arithmetic), frame.lanes));
+      value = select(frame.mask, value,
+                     constant(convert(stripe::identity_of(*view.agg), arithmetic), frame.lanes));
     value = reduce(reduction(op, arithmetic), named(value, "terms", out));
     product = products_.end();
   }

@@ -62,7 +62,8 @@ void LoopNest::bind(const std::string& name, int var, Interval range) {
   box_[name] = declared_box_[name] = range;
 }
 
-std::string LoopNest::define_at(size_t level, std::string_view hint, ExprRef value, Interval range) {
+std::string LoopNest::define_at(size_t level, std::string_view hint, ExprRef value,
+                                Interval range) {
   const int var = new_variable(hint, value->type);
   const std::string& name = function_.vars[static_cast<size_t>(var)].name;
   names_[name] = {variable(var, value->type), level};
@@ -79,7 +80,8 @@ std::string LoopNest::define_outside(std::string_view hint, ExprRef value, Inter
   return define_at(0, hint, std::move(value), range);
 }
 
-Body LoopNest::close(const std::string& name, int var, ExprRef lower, ExprRef upper, Body body, bool unroll) {
+Body LoopNest::close(const std::string& name, int var, ExprRef lower, ExprRef upper, Body body,
+                     bool unroll) {
   Level level = std::move(levels_.back());
   levels_.pop_back();
   names_.erase(name);
@@ -167,21 +169,27 @@ ExprRef LoopNest::value(const Affine& form) const {
   measure(form);
   const DataType type = function_.index_type;
   ExprRef sum;
-  const auto add = [&](const ExprRef& term) { sum = sum ? exact(binary(Op::add, sum, term)) : term; };
-  const auto subtract = [&](const ExprRef& term) { sum = exact(binary(Op::sub, sum ? sum : integer(type, 0), term)); };
+  const auto add = [&](const ExprRef& term) {
+    sum = sum ? exact(binary(Op::add, sum, term)) : term;
+  };
+  const auto subtract = [&](const ExprRef& term) {
+    sum = exact(binary(Op::sub, sum ? sum : integer(type, 0), term));
+  };
   // What is added first, so that the text has no leading minus where it can be helped.
   for (const auto& [name, coefficient] : form.terms())
-    if (coefficient > 0) add(exact(binary(Op::mul, names_.at(name).value, integer(type, coefficient))));
+    if (coefficient > 0)
+      add(exact(binary(Op::mul, names_.at(name).value, integer(type, coefficient))));
   if (form.constant() > 0) add(integer(type, form.constant()));
   for (const auto& [name, coefficient] : form.terms())
-    if (coefficient < 0) subtract(exact(binary(Op::mul, names_.at(name).value, integer(type, -coefficient))));
+    if (coefficient < 0)
+      subtract(exact(binary(Op::mul, names_.at(name).value, integer(type, -coefficient))));
   if (form.constant() < 0) subtract(integer(type, -form.constant()));
   return sum ? sum : integer(type, 0);
 }
 
 ExprRef LoopNest::at_least_zero(const Affine& form) const {
-  // Terms with positive coefficients to the right, the others to the left: no overflow that the form
-  // itself does not have, and text that reads like the constraint.
+  // Terms with positive coefficients to the right, the others to the left: no overflow that the
+  // form itself does not have, and text that reads like the constraint.
   Affine left, right;
   for (const auto& [name, coefficient] : form.terms())
     (coefficient > 0 ? right : left).add_term(name, coefficient > 0 ? coefficient : -coefficient);
@@ -197,7 +205,8 @@ ExprRef LoopNest::offset(const Affine& form) {
   if (form.terms().empty()) return nullptr;
   measure(form);
   size_t deepest = 0;
-  for (const auto& [name, coefficient] : form.terms()) deepest = std::max(deepest, names_.at(name).level);
+  for (const auto& [name, coefficient] : form.terms())
+    deepest = std::max(deepest, names_.at(name).level);
   Level& level = levels_[deepest];
   if (auto at = level.offsets.find(form.terms()); at != level.offsets.end()) return at->second;
   Affine outer, here;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops that are open while a kernel is built: gives index names their variables, turns affine forms
-// into expressions, and puts each part of an address at the outermost loop that decides it.
+// The loops that are open while a kernel is built: gives index names their variables, turns affine
+// forms into expressions, and puts each part of an address at the outermost loop that decides it.
 #pragma once
 
 #include <map>
@@ -29,8 +29,8 @@ class LoopNest {
   // Declares index `name` (unique: see unique_name) with its inclusive range, valued `var`, at the
   // innermost open level.
   void bind(const std::string& name, int var, Interval range);
-  // Declares index `name` with the value of an expression, assigned at the beginning of the innermost
-  // open level, or of the function; returns the name.
+  // Declares index `name` with the value of an expression, assigned at the beginning of the
+  // innermost open level, or of the function; returns the name.
   std::string define(std::string_view hint, ExprRef value, Interval range);
   std::string define_outside(std::string_view hint, ExprRef value, Interval range);
   // A narrower range that is known to hold.
@@ -46,11 +46,12 @@ class LoopNest {
   bool may_alias(int memory, int other) const;
 
   void open() { levels_.emplace_back(); }
-  // Closes the innermost level: `body` preceded by the address parts that were placed there. A body that
-  // ends in a condition independent of the loop, with nothing but definitions before it, is turned inside
-  // out: what the condition needs comes before it, the loop and the other definitions into it. `unroll`: the hint
-  // that a loop of constant bounds gets.
-  Body close(const std::string& name, int var, ExprRef lower, ExprRef upper, Body body, bool unroll = false);
+  // Closes the innermost level: `body` preceded by the address parts that were placed there. A body
+  // that ends in a condition independent of the loop, with nothing but definitions before it, is
+  // turned inside out: what the condition needs comes before it, the loop and the other definitions
+  // into it. `unroll`: the hint that a loop of constant bounds gets.
+  Body close(const std::string& name, int var, ExprRef lower, ExprRef upper, Body body,
+             bool unroll = false);
   // At the end: what was placed outside all loops, then `body`.
   Body finish(Body body);
 
@@ -62,8 +63,8 @@ class LoopNest {
   void measure(const Affine& form) const;
   // form >= 0.
   ExprRef at_least_zero(const Affine& form) const;
-  // The form without its constant, with partial sums placed at the outermost possible level; null if
-  // nothing is left.
+  // The form without its constant, with partial sums placed at the outermost possible level; null
+  // if nothing is left.
   ExprRef offset(const Affine& form);
 
  private:
@@ -76,8 +77,8 @@ class LoopNest {
     std::map<std::vector<Affine::Term>, ExprRef> offsets;
   };
 
-  // Splits off the statements of `body` that may run once before the loop instead, if it can be turned
-  // inside out; `inside`: the variables that differ from point to point.
+  // Splits off the statements of `body` that may run once before the loop instead, if it can be
+  // turned inside out; `inside`: the variables that differ from point to point.
   bool turns_inside_out(Body& body, std::set<int> inside, bool runs, Body& before) const;
   std::string define_at(size_t level, std::string_view hint, ExprRef value, Interval range);
 

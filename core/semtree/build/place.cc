@@ -12,8 +12,8 @@
 namespace stria::semtree {
 namespace {
 
-// The largest power of two, up to that of the widest vectors, of which the form is a multiple but for
-// its constant.
+// The largest power of two, up to that of the widest vectors, of which the form is a multiple but
+// for its constant.
 int64_t power_of_two_in(const Affine& form) {
   constexpr int64_t kMost = 64;
   int64_t out = kMost;

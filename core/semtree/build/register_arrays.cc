@@ -10,7 +10,7 @@ namespace stria::semtree {
 namespace {
 
 struct Usage {
-  int lanes = 0;  // of all accesses so far; 0: none yet
+  int lanes = 0;              // of all accesses so far; 0: none yet
   std::vector<Place> across;  // loads of one lane of each of several slots
   std::string obstacle;
 };
@@ -25,9 +25,11 @@ void inspect(const Place& place, bool may_be_across, Usage& usage) {
   } else if (place.lanes > 1 && place.stride != 1) {
     usage.obstacle = fmt::format("{} lanes are accessed with stride {}", place.lanes, place.stride);
   } else if (usage.lanes != 0 && usage.lanes != place.lanes) {
-    usage.obstacle = fmt::format("it is accessed by {} and by {} elements", usage.lanes, place.lanes);
+    usage.obstacle =
+        fmt::format("it is accessed by {} and by {} elements", usage.lanes, place.lanes);
   } else if (place.constant % place.lanes != 0) {
-    usage.obstacle = fmt::format("{} lanes are accessed at element {}", place.lanes, place.constant);
+    usage.obstacle =
+        fmt::format("{} lanes are accessed at element {}", place.lanes, place.constant);
   }
   usage.lanes = place.lanes;
 }
@@ -36,8 +38,8 @@ void inspect(const Place& place, bool may_be_across, Usage& usage) {
 void inspect_across(Usage& usage) {
   for (const Place& place : usage.across)
     if (usage.obstacle.empty() && (usage.lanes == 0 || place.stride % usage.lanes != 0))
-      usage.obstacle = fmt::format("{} lanes are accessed with stride {}, slots have {}", place.lanes,
-                                   place.stride, usage.lanes);
+      usage.obstacle = fmt::format("{} lanes are accessed with stride {}, slots have {}",
+                                   place.lanes, place.stride, usage.lanes);
 }
 
 class MaskRemover {
@@ -52,7 +54,8 @@ class MaskRemover {
       if (auto* load = std::get_if<Load>(&statement.op); load && in_registers(load->place)) {
         load->place.mask = nullptr;  // lanes beyond the mask are never used
       }
-      if (auto* store = std::get_if<Store>(&statement.op); store && in_registers(store->place) && store->place.mask) {
+      if (auto* store = std::get_if<Store>(&statement.op);
+          store && in_registers(store->place) && store->place.mask) {
         const Type type{function_.element_type(store->place.memory), store->place.lanes};
         function_.vars.push_back({fmt::format("old_{}", function_.vars.size()), type});
         const int old = static_cast<int>(function_.vars.size()) - 1;
@@ -96,7 +99,8 @@ Status place_arrays_in_registers(Function& function, const std::vector<bool>& wa
       array.in_registers = true;
       array.slot_lanes = usages[i].lanes == 0 ? 1 : usages[i].lanes;
     } else {
-      function.notes.push_back(fmt::format("{} is on the stack: {}", array.name, usages[i].obstacle));
+      function.notes.push_back(
+          fmt::format("{} is on the stack: {}", array.name, usages[i].obstacle));
     }
   }
   MaskRemover(function).run(function.body);
@@ -107,9 +111,10 @@ Status place_arrays_in_registers(Function& function, const std::vector<bool>& wa
     for (const Instruction::Operand& operand : operation->operands) {
       const Array& array = function.array(operand.memory);
       if (!array.in_registers)
-        status = unsupported("'{}' of kernel '{}' is an operand of '{}' and not in registers: {}", array.name,
-                             function.name, operation->name,
-                             usages[static_cast<size_t>(operand.memory) - function.params.size()].obstacle);
+        status = unsupported(
+            "'{}' of kernel '{}' is an operand of '{}' and not in registers: {}", array.name,
+            function.name, operation->name,
+            usages[static_cast<size_t>(operand.memory) - function.params.size()].obstacle);
     }
   });
   return status;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which arrays of a function are held in registers, after unrolling has made subscripts constant.
+// Decides which arrays of a function are held in registers, after unrolling has made subscripts
+// constant.
 #pragma once
 
 #include <vector>
@@ -9,11 +10,13 @@
 
 namespace stria::semtree {
 
-// `wanted[i]` says that function.arrays[i] is located in registers, or is a single element. Such an array
-// gets in_registers if every access has a constant subscript, all accesses have the same number of
-// contiguous lanes and start at multiples of it; else it stays on the stack, and if it was located in
-// registers a note says why. With `across` loads may take one lane of each of several slots too. Masks of register accesses become selects. Fails for an operand of an
+// `wanted[i]` says that function.arrays[i] is located in registers, or is a single element. Such an
+// array gets in_registers if every access has a constant subscript, all accesses have the same
+// number of contiguous lanes and start at multiples of it; else it stays on the stack, and if it
+// was located in registers a note says why. With `across` loads may take one lane of each of
+// several slots too. Masks of register accesses become selects. Fails for an operand of an
 // instruction, which has to be in registers.
-Status place_arrays_in_registers(Function& function, const std::vector<bool>& wanted, bool across = false);
+Status place_arrays_in_registers(Function& function, const std::vector<bool>& wanted,
+                                 bool across = false);
 
 }  // namespace stria::semtree

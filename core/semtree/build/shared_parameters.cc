@@ -31,7 +31,8 @@ class SharedParameters {
   Touched touched_by(const Statement& statement) const {
     Touched out;
     const auto add = [&](int memory, std::set<int>& to) {
-      if (function_.is_param(memory)) to.insert(function_.params[static_cast<size_t>(memory)].alias_group);
+      if (function_.is_param(memory))
+        to.insert(function_.params[static_cast<size_t>(memory)].alias_group);
     };
     if (auto* load = std::get_if<Load>(&statement.op)) add(load->place.memory, out.loaded);
     if (auto* store = std::get_if<Store>(&statement.op)) add(store->place.memory, out.stored);
@@ -47,7 +48,8 @@ class SharedParameters {
   }
 
   void body(Body& body, Touched before, const Touched& behind) {
-    std::vector<Touched> rest(body.size() + 1, behind);  // what comes behind each statement, from 1 on
+    std::vector<Touched> rest(body.size() + 1,
+                              behind);  // what comes behind each statement, from 1 on
     for (size_t i = body.size(); i-- > 1;) {
       rest[i] = rest[i + 1];
       rest[i].add(touched_by(body[i]));

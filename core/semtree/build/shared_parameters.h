@@ -6,8 +6,9 @@
 
 namespace stria::semtree {
 
-// Sets Barrier::parameters where memory of the caller is touched before and behind it, one of the two a
-// store, and Parameter::shared of that memory. Both sides of a barrier in a loop are the whole loop's.
+// Sets Barrier::parameters where memory of the caller is touched before and behind it, one of the
+// two a store, and Parameter::shared of that memory. Both sides of a barrier in a loop are the
+// whole loop's.
 void find_shared_parameters(Function& function);
 
 }  // namespace stria::semtree

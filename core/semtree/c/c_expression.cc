@@ -13,7 +13,9 @@ bool is_comparison(Op op) { return op == Op::eq || op == Op::ne || op == Op::lt 
 bool may_wrap(Op op) {
   return op == Op::add || op == Op::sub || op == Op::mul || op == Op::neg || op == Op::shift_left;
 }
-bool is_narrow(Type type) { return type.lanes == 1 && is_integer(type.scalar) && bit_width(type.scalar) < 32; }
+bool is_narrow(Type type) {
+  return type.lanes == 1 && is_integer(type.scalar) && bit_width(type.scalar) < 32;
+}
 
 std::string join(Op op, const std::vector<std::string>& x) {
   if (x.size() == 1) return fmt::format("({}{})", sign_of(op), x[0]);
@@ -52,29 +54,38 @@ std::string CExpressions::literal(const Scalar& value, DataType type) {
     return fmt::format("({}){:#x}", name, bits);
   }
   if (is_float(type)) {
-    if (std::isnan(value.f)) return speller_.expand("literal.nan", scalar, scalar, scalar, {}, "NaN");
+    if (std::isnan(value.f))
+      return speller_.expand("literal.nan", scalar, scalar, scalar, {}, "NaN");
     if (std::isinf(value.f)) {
-      std::string infinity = speller_.expand("literal.infinity", scalar, scalar, scalar, {}, "infinity");
+      std::string infinity =
+          speller_.expand("literal.infinity", scalar, scalar, scalar, {}, "infinity");
       return value.f < 0 ? fmt::format("(-{})", infinity) : infinity;
     }
-    std::string digits =
-        type == DataType::fp32 ? fmt::format("{}", static_cast<float>(value.f)) : fmt::format("{}", value.f);
+    std::string digits = type == DataType::fp32 ? fmt::format("{}", static_cast<float>(value.f))
+                                                : fmt::format("{}", value.f);
     if (digits.find_first_of(".e") == std::string::npos) digits += ".0";
     if (type == DataType::fp32) digits += "f";
     return std::signbit(value.f) ? fmt::format("({})", digits) : digits;
   }
-  if (is_narrow(scalar)) return fmt::format("({}){}", name, value.i < 0 ? fmt::format("({})", value.i) : std::to_string(value.i));
-  const char* suffix = type == DataType::i64 ? "L" : type == DataType::u64 ? "UL" : type == DataType::u32 ? "u" : "";
+  if (is_narrow(scalar))
+    return fmt::format("({}){}", name,
+                       value.i < 0 ? fmt::format("({})", value.i) : std::to_string(value.i));
+  const char* suffix = type == DataType::i64   ? "L"
+                       : type == DataType::u64 ? "UL"
+                       : type == DataType::u32 ? "u"
+                                               : "";
   if (is_unsigned_integer(type)) return fmt::format("{}{}", static_cast<uint64_t>(value.i), suffix);
   const int64_t lowest = type == DataType::i64 ? INT64_MIN : INT32_MIN;
   // There is no literal for the lowest number: what follows a minus would be beyond the type.
   if (value.i == lowest) return fmt::format("(-{}{} - 1)", INT64_MAX & ~lowest, suffix);
-  return value.i < 0 ? fmt::format("({}{})", value.i, suffix) : fmt::format("{}{}", value.i, suffix);
+  return value.i < 0 ? fmt::format("({}{})", value.i, suffix)
+                     : fmt::format("{}{}", value.i, suffix);
 }
 
 std::string CExpressions::constant(const Expr& e) {
   if (e.type.lanes == 1) return literal(e.value, e.type.scalar);
-  const std::string one = e.type.scalar == DataType::boolean ? (e.value.i != 0 ? "-1" : "0") : literal(e.value, e.type.scalar);
+  const std::string one = e.type.scalar == DataType::boolean ? (e.value.i != 0 ? "-1" : "0")
+                                                             : literal(e.value, e.type.scalar);
   return fmt::format("({})({})", type(e.type), one);
 }
 
@@ -94,15 +105,17 @@ std::string CExpressions::text(const Expr& e) {
     case ExprKind::convert: return convert(e);
     case ExprKind::broadcast: {
       const std::string value = text(*e.args[0]);
-      return fmt::format("({})({})", type(e.type),
-                         e.type.scalar == DataType::boolean ? fmt::format("{} ? -1 : 0", value) : value);
+      return fmt::format(
+          "({})({})", type(e.type),
+          e.type.scalar == DataType::boolean ? fmt::format("{} ? -1 : 0", value) : value);
     }
     case ExprKind::lane: return lane_of(e.args[0], e.value.i);
     case ExprKind::reduce: return reduce(e);
     case ExprKind::call: {
       std::vector<std::string> x;
       for (const ExprRef& arg : e.args) x.push_back(text(*arg));
-      return speller_.expand(e.callee, e.type, e.type, e.args[0]->type, x, "function '" + e.callee + "'");
+      return speller_.expand(e.callee, e.type, e.type, e.args[0]->type, x,
+                             "function '" + e.callee + "'");
     }
     case ExprKind::operation: break;
   }
@@ -115,19 +128,22 @@ std::string CExpressions::operation(const Expr& e) {
   return apply(e.op, e.type, e.args[0]->type, e.exact, x);
 }
 
-std::string CExpressions::apply(Op op, Type result, Type operand, bool exact, const std::vector<std::string>& x) {
+std::string CExpressions::apply(Op op, Type result, Type operand, bool exact,
+                                const std::vector<std::string>& x) {
   if (const Spelling* own = speller_.find(name_of(op), operand)) {
     std::string spelled = speller_.expand(*own, result, operand, x);
     return is_narrow(result) ? fmt::format("({})({})", type(result), spelled) : spelled;
   }
   if (sign_of(op).empty()) {
-    speller_.lacks(fmt::format("there is no operation '{}' of {} in this language", name_of(op), to_string(operand)));
+    speller_.lacks(fmt::format("there is no operation '{}' of {} in this language", name_of(op),
+                               to_string(operand)));
     return "?";
   }
   if (is_comparison(op)) {
     if (operand.lanes == 1) return join(op, x);
     // Masks are all ones for true, which is the lower number.
-    if (operand.scalar == DataType::boolean && (op == Op::lt || op == Op::le)) return join(op, {x[1], x[0]});
+    if (operand.scalar == DataType::boolean && (op == Op::lt || op == Op::le))
+      return join(op, {x[1], x[0]});
     const std::string mask = join(op, x);
     const bool as_wide = speller_.signed_name(operand) == type(result);
     return as_wide ? mask : speller_.expand("to_mask", result, result, operand, {mask}, "mask");
@@ -151,7 +167,8 @@ std::string CExpressions::apply(Op op, Type result, Type operand, bool exact, co
                                                     : DataType::u64;
       y.push_back(speller_.expand("reinterpret", other, other, bits, {text}, "reinterpretation"));
     }
-    return speller_.expand("reinterpret", bits, bits, bits, {without_parentheses(join(op, y))}, "reinterpretation");
+    return speller_.expand("reinterpret", bits, bits, bits, {without_parentheses(join(op, y))},
+                           "reinterpretation");
   }
   const bool narrow = is_narrow(result);
   if (may_wrap(op) && (narrow || is_signed_integer(result.scalar))) {
@@ -173,8 +190,9 @@ std::string CExpressions::select(const Expr& e) {
   }
   if (speller_.signed_name(e.type) != type(e.args[0]->type))
     condition = speller_.expand("mask_as", e.type, e.type, e.args[0]->type, {condition}, "mask");
-  return speller_.expand("select", e.type, e.type, e.args[0]->type,
-                         {without_parentheses(condition), without_parentheses(a), without_parentheses(b)}, "select");
+  return speller_.expand(
+      "select", e.type, e.type, e.args[0]->type,
+      {without_parentheses(condition), without_parentheses(a), without_parentheses(b)}, "select");
 }
 
 std::string CExpressions::convert(const Expr& e) {
@@ -182,25 +200,33 @@ std::string CExpressions::convert(const Expr& e) {
   std::string value = text(*e.args[0]);
   if (compute_type(from.scalar) != from.scalar && to.scalar != DataType::fp32) {
     // Storage types convert to fp32 alone; that is exact.
-    const Expr wide{.kind = ExprKind::convert, .type = {DataType::fp32, from.lanes}, .args = e.args};
-    return convert(Expr{.kind = ExprKind::convert, .type = to, .args = {std::make_shared<const Expr>(wide)}});
+    const Expr wide{
+        .kind = ExprKind::convert, .type = {DataType::fp32, from.lanes}, .args = e.args};
+    return convert(
+        Expr{.kind = ExprKind::convert, .type = to, .args = {std::make_shared<const Expr>(wide)}});
   }
-  const std::string_view from_type = stria::name_of(from.scalar), to_type = stria::name_of(to.scalar);
-  for (const std::string& key : {fmt::format("convert.{}.{}", from_type, to_type),
-                                 fmt::format("convert.{}.{}", class_of(from.scalar), to_type),
-                                 fmt::format("convert.{}.{}", class_of(from.scalar), class_of(to.scalar))}) {
+  const std::string_view from_type = stria::name_of(from.scalar),
+                         to_type = stria::name_of(to.scalar);
+  for (const std::string& key :
+       {fmt::format("convert.{}.{}", from_type, to_type),
+        fmt::format("convert.{}.{}", class_of(from.scalar), to_type),
+        fmt::format("convert.{}.{}", class_of(from.scalar), class_of(to.scalar))}) {
     const char* suffix = from.lanes > 1 ? ".lanes" : "";
     auto at = dialect_.spellings.find(key + suffix);
     if (at == dialect_.spellings.end()) at = dialect_.spellings.find(key);
-    if (at != dialect_.spellings.end()) return speller_.expand(at->second, to, from, {without_parentheses(value)});
+    if (at != dialect_.spellings.end())
+      return speller_.expand(at->second, to, from, {without_parentheses(value)});
   }
   if (to.scalar == DataType::boolean) {
-    const Expr zero{.kind = ExprKind::constant, .type = from, .value = stria::convert(Scalar::of_bool(false), from.scalar)};
+    const Expr zero{.kind = ExprKind::constant,
+                    .type = from,
+                    .value = stria::convert(Scalar::of_bool(false), from.scalar)};
     return apply(Op::ne, to, from, false, {value, constant(zero)});
   }
   if (from.scalar == DataType::boolean && from.lanes > 1)
     value = speller_.expand("mask_bits", from, from, from, {value}, "mask");
-  if (to.lanes > 1) return speller_.expand("convert", to, to, from, {without_parentheses(value)}, "conversion");
+  if (to.lanes > 1)
+    return speller_.expand("convert", to, to, from, {without_parentheses(value)}, "conversion");
   return fmt::format("({}){}", type(to), value);
 }
 
@@ -208,7 +234,8 @@ std::string CExpressions::reduce(const Expr& e) {
   const Type from = e.args[0]->type;
   const std::string vector = text(*e.args[0]);
   if (e.type.scalar == DataType::boolean)
-    return speller_.expand(e.op == Op::bit_or ? "any" : "all", from, e.type, from, {vector}, "reduction");
+    return speller_.expand(e.op == Op::bit_or ? "any" : "all", from, e.type, from, {vector},
+                           "reduction");
   const bool nan = is_float(e.type.scalar) && (e.op == Op::max || e.op == Op::min);
   std::vector<std::string> parts;
   for (int i = 0; i < from.lanes; ++i) parts.push_back(lane(vector, i, from.lanes));
@@ -216,8 +243,8 @@ std::string CExpressions::reduce(const Expr& e) {
   while (parts.size() > 1) {
     std::vector<std::string> next;
     for (size_t i = 0; i + 1 < parts.size(); i += 2)
-      next.push_back(nan ? speller_.expand(e.op == Op::max ? "nan_max" : "nan_min", e.type, e.type, e.type,
-                                           {parts[i], parts[i + 1]}, "reduction")
+      next.push_back(nan ? speller_.expand(e.op == Op::max ? "nan_max" : "nan_min", e.type, e.type,
+                                           e.type, {parts[i], parts[i + 1]}, "reduction")
                          : apply(e.op, e.type, e.type, false, {parts[i], parts[i + 1]}));
     if (parts.size() % 2) next.push_back(parts.back());
     parts = std::move(next);
@@ -229,19 +256,24 @@ std::string CExpressions::reduce(const Expr& e) {
 
 std::string CExpressions::lane(const std::string& vector, int64_t number, int lanes) {
   if (lanes == 1) return vector;
-  return speller_.expand("component", {}, {}, {}, {fmt::format("{:x}", number), vector}, "component");
+  return speller_.expand("component", {}, {}, {}, {fmt::format("{:x}", number), vector},
+                         "component");
 }
 
-std::string CExpressions::lane_of(const ExprRef& e, int64_t number) { return lane(text(*e), number, e->type.lanes); }
+std::string CExpressions::lane_of(const ExprRef& e, int64_t number) {
+  return lane(text(*e), number, e->type.lanes);
+}
 
 bool CExpressions::is_contiguous(const Place& place) {
   return !place.mask && place.stride == 1 && (!place.offset || place.offset->type.lanes == 1);
 }
 
-std::string CExpressions::whole_vector(const char* key, const Place& place, Type stored, std::vector<std::string> values) {
+std::string CExpressions::whole_vector(const char* key, const Place& place, Type stored,
+                                       std::vector<std::string> values) {
   const bool parameter = function_.is_param(place.memory);
   const bool begins_aligned = parameter || function_.array(place.memory).shared;
-  const bool aligned = begins_aligned && is_aligned(place) && place.lanes * byte_size(stored.scalar) <= kMemoryAlignment;
+  const bool aligned = begins_aligned && is_aligned(place) &&
+                       place.lanes * byte_size(stored.scalar) <= kMemoryAlignment;
   const std::string own_key = std::string(key) + (parameter ? ".parameter" : ".aligned");
   const Spelling* own = aligned ? speller_.find(own_key, stored) : nullptr;
   values.insert(values.begin(), fmt::format("{} + ({})", memory(place.memory), index(place, 0)));
@@ -251,7 +283,8 @@ std::string CExpressions::whole_vector(const char* key, const Place& place, Type
 
 std::string CExpressions::vector_of(Type type, const std::string& values) {
   const Spelling* own = speller_.find("lanes", type);
-  return own ? speller_.expand(*own, type, type, {values}) : fmt::format("({})({})", speller_.type_name(type), values);
+  return own ? speller_.expand(*own, type, type, {values})
+             : fmt::format("({})({})", speller_.type_name(type), values);
 }
 
 std::string CExpressions::index(const Place& place, int64_t lane) {
@@ -261,7 +294,8 @@ std::string CExpressions::index(const Place& place, int64_t lane) {
   const int64_t rest = gathers ? place.constant : constant;
   std::string offset = gathers ? lane_of(place.offset, lane) : statement_level(*place.offset);
   if (rest == 0) return offset;
-  return fmt::format("{} {} {}", offset, rest < 0 ? "-" : "+", rest < 0 ? 0 - static_cast<uint64_t>(rest) : static_cast<uint64_t>(rest));
+  return fmt::format("{} {} {}", offset, rest < 0 ? "-" : "+",
+                     rest < 0 ? 0 - static_cast<uint64_t>(rest) : static_cast<uint64_t>(rest));
 }
 
 std::string CExpressions::element(const Place& place) {
@@ -276,7 +310,8 @@ std::string CExpressions::element(const Place& place) {
 std::string CExpressions::load(const Place& place) {
   const DataType scalar = function_.element_type(place.memory);
   const Type value{scalar, place.lanes};
-  const bool registers = !function_.is_param(place.memory) && function_.array(place.memory).in_registers;
+  const bool registers =
+      !function_.is_param(place.memory) && function_.array(place.memory).in_registers;
   if (registers) return element(place);
   const bool truth = scalar == DataType::boolean;
   if (place.lanes == 1) return truth ? fmt::format("{} != 0", element(place)) : element(place);
@@ -288,8 +323,14 @@ std::string CExpressions::load(const Place& place) {
   } else {
     for (int i = 0; i < place.lanes; ++i) {
       std::string one = fmt::format("{}[{}]", memory(place.memory), index(place, i));
-      if (place.mask) one = fmt::format("{} ? {} : {}", lane_of(place.mask, i), one, literal(stria::convert(Scalar::of_bool(false), stored.scalar), stored.scalar));
-      lanes += fmt::format("{}{}", i ? ", " : "", place.mask && is_narrow({stored.scalar, 1}) ? fmt::format("({})({})", type({stored.scalar, 1}), one) : one);
+      if (place.mask)
+        one = fmt::format(
+            "{} ? {} : {}", lane_of(place.mask, i), one,
+            literal(stria::convert(Scalar::of_bool(false), stored.scalar), stored.scalar));
+      lanes += fmt::format("{}{}", i ? ", " : "",
+                           place.mask && is_narrow({stored.scalar, 1})
+                               ? fmt::format("({})({})", type({stored.scalar, 1}), one)
+                               : one);
     }
     lanes = vector_of(stored, lanes);
   }
@@ -299,14 +340,18 @@ std::string CExpressions::load(const Place& place) {
 
 std::vector<std::string> CExpressions::store(const Place& place, const Expr& value) {
   const DataType scalar = function_.element_type(place.memory);
-  const bool registers = !function_.is_param(place.memory) && function_.array(place.memory).in_registers;
-  if (registers || place.lanes == 1) return {fmt::format("{} = {};", element(place), statement_level(value))};
+  const bool registers =
+      !function_.is_param(place.memory) && function_.array(place.memory).in_registers;
+  if (registers || place.lanes == 1)
+    return {fmt::format("{} = {};", element(place), statement_level(value))};
   const bool truth = scalar == DataType::boolean;
   const Type stored{truth ? DataType::u8 : scalar, place.lanes};
   std::string lanes = statement_level(value);
   if (truth) {
-    const std::string bits = speller_.expand("mask_bits", value.type, value.type, value.type, {text(value)}, "mask");
-    lanes = speller_.expand("convert", stored, stored, value.type, {without_parentheses(bits)}, "conversion");
+    const std::string bits =
+        speller_.expand("mask_bits", value.type, value.type, value.type, {text(value)}, "mask");
+    lanes = speller_.expand("convert", stored, stored, value.type, {without_parentheses(bits)},
+                            "conversion");
   }
   if (is_contiguous(place)) return {whole_vector("store", place, stored, {lanes}) + ";"};
   std::vector<std::string> out;
@@ -317,7 +362,8 @@ std::vector<std::string> CExpressions::store(const Place& place, const Expr& val
   }
   for (int i = 0; i < place.lanes; ++i) {
     const std::string guard = place.mask ? fmt::format("if ({}) ", lane_of(place.mask, i)) : "";
-    out.push_back(fmt::format("{}{}[{}] = {};", guard, memory(place.memory), index(place, i), lane(vector, i, place.lanes)));
+    out.push_back(fmt::format("{}{}[{}] = {};", guard, memory(place.memory), index(place, i),
+                              lane(vector, i, place.lanes)));
   }
   return out;
 }

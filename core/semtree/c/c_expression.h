@@ -36,15 +36,18 @@ class CExpressions {
   std::string constant(const Expr& e);
   std::string operation(const Expr& e);
   // One operation on operands that are text already.
-  std::string apply(Op op, Type result, Type operand, bool exact, const std::vector<std::string>& x);
+  std::string apply(Op op, Type result, Type operand, bool exact,
+                    const std::vector<std::string>& x);
   std::string convert(const Expr& e);
   std::string reduce(const Expr& e);
   std::string select(const Expr& e);
   std::string index(const Place& place, int64_t lane);
   // A vector of the values, which are parted by commas.
   std::string vector_of(Type type, const std::string& values);
-  // The load or store (`key`) of lanes in a row, by the vector's own pointer where the language has that.
-  std::string whole_vector(const char* key, const Place& place, Type stored, std::vector<std::string> values);
+  // The load or store (`key`) of lanes in a row, by the vector's own pointer where the language has
+  // that.
+  std::string whole_vector(const char* key, const Place& place, Type stored,
+                           std::vector<std::string> values);
   std::string lane(const std::string& vector, int64_t number, int lanes);
   // Lanes at consecutive addresses, all of them.
   static bool is_contiguous(const Place& place);

@@ -13,7 +13,10 @@ namespace {
 class KernelPrinter {
  public:
   KernelPrinter(const Function& function, const Dialect& dialect, Speller& speller)
-      : function_(function), dialect_(dialect), speller_(speller), expressions_(function, dialect, speller) {}
+      : function_(function),
+        dialect_(dialect),
+        speller_(speller),
+        expressions_(function, dialect, speller) {}
 
   std::string print(const std::string& symbol, int64_t group_points) {
     const bool in_groups = function_.group_lanes > 1;
@@ -22,15 +25,21 @@ class KernelPrinter {
     const std::string offset = speller_.type_name({DataType::u64, 1});
     std::string params;
     for (size_t i = 0; i < function_.params.size(); ++i)
-      params += fmt::format("{}{}{}, const {} {}", i ? ", " : "", pointer(i), base(i), offset, at(i));
-    for (const std::string& note : function_.notes) out_ += fmt::format("// {}\n", comment_text(note));
-    out_ += speller_.expand({dialect_.kernel, {}}, {}, {}, {std::to_string(group_points), symbol, params}) + "\n{\n";
+      params +=
+          fmt::format("{}{}{}, const {} {}", i ? ", " : "", pointer(i), base(i), offset, at(i));
+    for (const std::string& note : function_.notes)
+      out_ += fmt::format("// {}\n", comment_text(note));
+    out_ += speller_.expand({dialect_.kernel, {}}, {}, {},
+                            {std::to_string(group_points), symbol, params}) +
+            "\n{\n";
     for (size_t i = 0; i < function_.params.size(); ++i)
       line(1, fmt::format("{}{} = {} + {};", pointer(i), name(i), base(i), at(i)));
-    for (size_t i = 0; i < function_.arrays.size(); ++i) declare(static_cast<int>(function_.params.size() + i));
+    for (size_t i = 0; i < function_.arrays.size(); ++i)
+      declare(static_cast<int>(function_.params.size() + i));
     const Type index{function_.index_type, 1};
     const auto number = [&](const std::string& name, const std::string& value) {
-      line(1, fmt::format("const {} {} = ({}){};", expressions_.type(index), name, expressions_.type(index), value));
+      line(1, fmt::format("const {} {} = ({}){};", expressions_.type(index), name,
+                          expressions_.type(index), value));
     };
     if (in_groups) {
       for (size_t d = 0; d < function_.grid.size(); ++d)
@@ -52,20 +61,25 @@ class KernelPrinter {
   }
 
  private:
-  const std::string& name(size_t param) const { return expressions_.memory(static_cast<int>(param)); }
+  const std::string& name(size_t param) const {
+    return expressions_.memory(static_cast<int>(param));
+  }
   std::string base(size_t param) const { return own_name("base", name(param)); }
   std::string at(size_t param) const { return own_name("at", name(param)); }
 
   std::string pointer(size_t i) {
     const Parameter& param = function_.params[i];
     return fmt::format("{} {}{}* {}", dialect_.pointer_space, param.writable ? "" : "const ",
-                       speller_.memory_name(param.type), shares_written_memory(param) ? "" : dialect_.no_alias + " ");
+                       speller_.memory_name(param.type),
+                       shares_written_memory(param) ? "" : dialect_.no_alias + " ");
   }
   bool shares_written_memory(const Parameter& param) const {
     if (param.shared) return true;
-    return std::any_of(function_.params.begin(), function_.params.end(), [&](const Parameter& other) {
-      return &other != &param && other.alias_group == param.alias_group && (other.writable || param.writable);
-    });
+    return std::any_of(function_.params.begin(), function_.params.end(),
+                       [&](const Parameter& other) {
+                         return &other != &param && other.alias_group == param.alias_group &&
+                                (other.writable || param.writable);
+                       });
   }
 
   void declare(int memory) {
@@ -73,23 +87,29 @@ class KernelPrinter {
     const std::string& name = expressions_.memory(memory);
     if (!array.in_registers) {
       const std::string space = array.shared ? dialect_.shared_space + " " : "";
-      const std::string aligned = array.shared && !dialect_.shared_aligned.empty() ? " " + dialect_.shared_aligned : "";
-      line(1, fmt::format("{}{} {}[{}]{};", space, speller_.memory_name(array.type), name, array.count, aligned));
+      const std::string aligned =
+          array.shared && !dialect_.shared_aligned.empty() ? " " + dialect_.shared_aligned : "";
+      line(1, fmt::format("{}{} {}[{}]{};", space, speller_.memory_name(array.type), name,
+                          array.count, aligned));
       return;
     }
     const std::string type = expressions_.type({array.type, array.slot_lanes});
     const int64_t slots = (array.count + array.slot_lanes - 1) / array.slot_lanes;
-    line(1, slots > 1 ? fmt::format("{} {}[{}];", type, name, slots) : fmt::format("{} {};", type, name));
+    line(1, slots > 1 ? fmt::format("{} {}[{}];", type, name, slots)
+                      : fmt::format("{} {};", type, name));
   }
 
-  void line(int depth, const std::string& text) { out_ += std::string(2 * static_cast<size_t>(depth), ' ') + text + "\n"; }
+  void line(int depth, const std::string& text) {
+    out_ += std::string(2 * static_cast<size_t>(depth), ' ') + text + "\n";
+  }
 
   void assign(int depth, int var, const std::string& value) {
     const Type type = function_.vars[static_cast<size_t>(var)].type;
     if (kept_.count(var))
       line(depth, fmt::format("{} = {};", expressions_.variable(var), value));
     else
-      line(depth, fmt::format("const {} {} = {};", expressions_.type(type), expressions_.variable(var), value));
+      line(depth, fmt::format("const {} {} = {};", expressions_.type(type),
+                              expressions_.variable(var), value));
   }
 
   void body(const Body& statements, int depth) {
@@ -103,14 +123,17 @@ class KernelPrinter {
       } else if (auto* s = std::get_if<For>(&statement.op)) {
         const std::string& var = expressions_.variable(s->var);
         if (s->unroll) line(depth, "#pragma unroll");
-        line(depth, fmt::format("for ({} {} = {}; {} < {}; ++{}) {{", expressions_.type({function_.index_type, 1}), var,
-                                expressions_.statement_level(*s->lower), var, expressions_.text(*s->upper), var));
+        line(depth, fmt::format("for ({} {} = {}; {} < {}; ++{}) {{",
+                                expressions_.type({function_.index_type, 1}), var,
+                                expressions_.statement_level(*s->lower), var,
+                                expressions_.text(*s->upper), var));
         body(s->body, depth + 1);
         line(depth, "}");
       } else if (auto* s = std::get_if<If>(&statement.op)) {
         for (const int var : s->kept) {
           if (!kept_.insert(var).second) continue;  // a condition around this one keeps it
-          line(depth, fmt::format("{} {};", expressions_.type(function_.vars[static_cast<size_t>(var)].type),
+          line(depth, fmt::format("{} {};",
+                                  expressions_.type(function_.vars[static_cast<size_t>(var)].type),
                                   expressions_.variable(var)));
         }
         line(depth, fmt::format("if ({}) {{", expressions_.statement_level(*s->condition)));
@@ -131,23 +154,30 @@ class KernelPrinter {
     for (const Instruction::Operand& operand : operation.operands) {
       const Array& array = function_.array(operand.memory);
       key += fmt::format(".{}", stria::name_of(array.type));
-      const auto per_register = static_cast<size_t>(std::max<int64_t>(4 / byte_size(array.type), 1));
+      const auto per_register =
+          static_cast<size_t>(std::max<int64_t>(4 / byte_size(array.type), 1));
       for (size_t i = 0; i < operand.slots.size(); i += per_register) {
         const int64_t slot = operand.slots[i];
         if (per_register != static_cast<size_t>(array.slot_lanes) || slot % array.slot_lanes != 0 ||
-            i + per_register > operand.slots.size() || operand.slots[i + per_register - 1] != slot + array.slot_lanes - 1)
-          return speller_.lacks(fmt::format("'{}' takes {} elements of '{}' in one register, which is accessed by {}",
-                                            operation.name, per_register, array.name, array.slot_lanes));
+            i + per_register > operand.slots.size() ||
+            operand.slots[i + per_register - 1] != slot + array.slot_lanes - 1)
+          return speller_.lacks(
+              fmt::format("'{}' takes {} elements of '{}' in one register, which is accessed by {}",
+                          operation.name, per_register, array.name, array.slot_lanes));
         Place place;
         place.memory = operand.memory;
         place.constant = slot;
         place.lanes = array.slot_lanes;
         const Type type{array.type, array.slot_lanes};
         std::string text = expressions_.element(place);
-        registers.push_back(array.slot_lanes == 1 ? text : speller_.expand("pair", type, type, type, {text}, "pair"));
+        registers.push_back(array.slot_lanes == 1
+                                ? text
+                                : speller_.expand("pair", type, type, type, {text}, "pair"));
       }
     }
-    line(depth, speller_.expand(key, {}, {}, {}, registers, fmt::format("instruction '{}' ({})", operation.name, key)) + ";");
+    line(depth, speller_.expand(key, {}, {}, {}, registers,
+                                fmt::format("instruction '{}' ({})", operation.name, key)) +
+                    ";");
   }
 
   const Function& function_;
@@ -162,10 +192,12 @@ class KernelPrinter {
 
 CPrinter::CPrinter(const Dialect& dialect) : dialect_(dialect), names_(check_names(dialect)) {}
 
-Result<std::string> CPrinter::add(const Function& function, const std::string& symbol, int64_t group_points) {
+Result<std::string> CPrinter::add(const Function& function, const std::string& symbol,
+                                  int64_t group_points) {
   STRIA_RETURN_IF_ERROR(names_);
   Speller speller(dialect_, known_helpers_, helpers_);
-  std::string kernel = "\n" + KernelPrinter(function, dialect_, speller).print(symbol, group_points);
+  std::string kernel =
+      "\n" + KernelPrinter(function, dialect_, speller).print(symbol, group_points);
   STRIA_RETURN_IF_ERROR(speller.status());
   return kernel;
 }

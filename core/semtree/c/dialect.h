@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How one language of the C family spells what the kernel tree says: a table that a code generator hands
-// to CPrinter. The printer knows the syntax that all of them share (operators, casts, loops, calls) and
-// the rules that C breaks (signed overflow, promotion of narrow integers); the table has the rest.
+// How one language of the C family spells what the kernel tree says: a table that a code generator
+// hands to CPrinter. The printer knows the syntax that all of them share (operators, casts, loops,
+// calls) and the rules that C breaks (signed overflow, promotion of narrow integers); the table has
+// the rest.
 //
 // A spelling is text with placeholders:
 //   $0 $1 …   operands, as the key's comment says
@@ -10,7 +11,8 @@
 //   $I $J     signed integer type as wide as an element of $T, of $S, with the same lanes
 //   $U        unsigned integer type as wide as an element of $T, with the same lanes
 //   $n        lanes, nothing if 1
-// What a dialect itself defines begins with "stria_" or "STRIA_": source_names.h says whose names are which.
+// What a dialect itself defines begins with "stria_" or "STRIA_": source_names.h says whose names
+// are which.
 #pragma once
 
 #include <array>
@@ -34,17 +36,18 @@ inline constexpr int64_t kMemoryAlignment = 64;
 
 struct Dialect {
   // Element types as values. A type that is missing is not supported. A vector type's name is the
-  // element's with `vector_mark` and the number of lanes behind it; a vector of truth values is `lane_mask` with all bits of
-  // a lane set or none. fp16 and bf16 are the bits of a number: conversions are spelled below.
+  // element's with `vector_mark` and the number of lanes behind it; a vector of truth values is
+  // `lane_mask` with all bits of a lane set or none. fp16 and bf16 are the bits of a number:
+  // conversions are spelled below.
   std::map<DataType, std::string> types;
   // As elements of memory, where that differs, and as lanes of a vector, where that does.
   std::map<DataType, std::string> memory_types, lane_types;
   std::string lane_mask;
   std::string vector_mark;
 
-  // Spellings by key. A key is tried with ".<type>" ("fp32"), ".<class>" ("float", "signed", "unsigned",
-  // "bool") and alone, each first with ".lanes" behind it if there are several. The type is the result's;
-  // of comparisons and conversions the operand's. Keys:
+  // Spellings by key. A key is tried with ".<type>" ("fp32"), ".<class>" ("float", "signed",
+  // "unsigned", "bool") and alone, each first with ".lanes" behind it if there are several. The
+  // type is the result's; of comparisons and conversions the operand's. Keys:
   //   an operation's name (semtree::name_of), a function of mathematics by its builtin ("exp")
   //   "convert.<from>.<to>", "convert.<from class>.<to>", "convert.<from class>.<to class>"; else a cast,
   //   of lanes "convert"
@@ -70,11 +73,12 @@ struct Dialect {
   std::string pointer_space;  // before the type of a parameter
   std::string no_alias;       // behind its star
   std::string point;          // number of the parallel point that runs
-  std::array<std::string, 3> group;  // of the group in each dimension, where lanes run points together, and
-  std::string lane;           // of the lane in it; empty: the language has no groups
-  std::string shared_space;   // before the type of an array that the lanes of a group share, and
+  std::array<std::string, 3>
+      group;                 // of the group in each dimension, where lanes run points together, and
+  std::string lane;          // of the lane in it; empty: the language has no groups
+  std::string shared_space;  // before the type of an array that the lanes of a group share, and
   std::string shared_aligned;  // behind it: it begins at a multiple of kMemoryAlignment bytes
-  std::string preamble;       // at the top of the source
+  std::string preamble;        // at the top of the source
 };
 
 // "float", "signed", "unsigned" or "bool".

@@ -16,7 +16,8 @@ Status check_limits(const Function& function, const SourceOptions& options) {
                       options.largest_group);
   int64_t bytes = 0;
   for (const Array& array : function.arrays)
-    if (array.shared) bytes += ceil_div(array.count * byte_size(array.type), kMemoryAlignment) * kMemoryAlignment;
+    if (array.shared)
+      bytes += ceil_div(array.count * byte_size(array.type), kMemoryAlignment) * kMemoryAlignment;
   if (bytes > options.shared_bytes)
     return make_error(StatusCode::out_of_range,
                       "the lanes of a group share {} bytes, the device has {} for them", bytes,
@@ -30,7 +31,8 @@ Result<Function> build_kernel(const KernelBlock& kernel, const SourceOptions& op
   const std::string where = fmt::format("kernel '{}'", kernel.block->name);
   Result<Function> function = build(*kernel.block, *kernel.parent, options.build);
   if (!function) return function.status().with_context(where);
-  if (Status limits = check_limits(*function, options); !limits.ok()) return limits.with_context(where);
+  if (Status limits = check_limits(*function, options); !limits.ok())
+    return limits.with_context(where);
   return function;
 }
 

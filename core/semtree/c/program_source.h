@@ -32,23 +32,24 @@ struct SourceKernel {
   std::string symbol;  // of the function in the source
   bool in_prologue = false;
   int64_t statement = 0;
-  int64_t points = 0;                     // lanes of all groups; may be 0
-  int64_t group_points = 1;               // work items of a group
-  // Groups to be run in each dimension, in the first one a part of the last group may have nothing to do.
+  int64_t points = 0;        // lanes of all groups; may be 0
+  int64_t group_points = 1;  // work items of a group
+  // Groups to be run in each dimension, in the first one a part of the last group may have nothing
+  // to do.
   std::array<int64_t, 3> groups = {1, 1, 1};
   std::vector<KernelArgument> arguments;  // each is an address and an element offset
-  std::string text;  // of this kernel alone
+  std::string text;                       // of this kernel alone
   std::string semtree;
 };
 
 struct ProgramSource {
-  std::string common;  // what any of the kernels may need
-  std::string text;    // all: `common`, then the kernels' own texts
+  std::string common;                 // what any of the kernels may need
+  std::string text;                   // all: `common`, then the kernels' own texts
   std::vector<SourceKernel> kernels;  // statements of prologue, then of main
 };
 
-// The kernel's tree, within what a group may have; as print_program makes it. Fails with `unsupported` or
-// `out_of_range` and names the kernel.
+// The kernel's tree, within what a group may have; as print_program makes it. Fails with
+// `unsupported` or `out_of_range` and names the kernel.
 Result<Function> build_kernel(const KernelBlock& kernel, const SourceOptions& options);
 
 // Fails as build_kernel does.

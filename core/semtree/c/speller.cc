@@ -14,7 +14,8 @@ void Speller::lacks(std::string what) {
 }
 
 std::string Speller::type_name(Type type) {
-  if (type.scalar == DataType::boolean && type.lanes > 1) return fmt::format("{}{}{}", dialect_.lane_mask, dialect_.vector_mark, type.lanes);
+  if (type.scalar == DataType::boolean && type.lanes > 1)
+    return fmt::format("{}{}{}", dialect_.lane_mask, dialect_.vector_mark, type.lanes);
   auto name = dialect_.types.find(type.scalar);
   if (name == dialect_.types.end()) {
     lacks(fmt::format("the device has no {}", stria::name_of(type.scalar)));
@@ -22,7 +23,8 @@ std::string Speller::type_name(Type type) {
   }
   if (type.lanes == 1) return name->second;
   auto lane = dialect_.lane_types.find(type.scalar);
-  return fmt::format("{}{}{}", lane == dialect_.lane_types.end() ? name->second : lane->second, dialect_.vector_mark, type.lanes);
+  return fmt::format("{}{}{}", lane == dialect_.lane_types.end() ? name->second : lane->second,
+                     dialect_.vector_mark, type.lanes);
 }
 
 std::string Speller::memory_name(DataType type) {
@@ -34,7 +36,8 @@ namespace {
 
 DataType integer_as_wide(Type type, bool is_signed) {
   // A vector of truth values is a vector of 32-bit masks.
-  const int64_t bytes = type.scalar == DataType::boolean && type.lanes > 1 ? 4 : byte_size(type.scalar);
+  const int64_t bytes =
+      type.scalar == DataType::boolean && type.lanes > 1 ? 4 : byte_size(type.scalar);
   switch (bytes) {
     case 1: return is_signed ? DataType::i8 : DataType::u8;
     case 2: return is_signed ? DataType::i16 : DataType::u16;
@@ -45,8 +48,12 @@ DataType integer_as_wide(Type type, bool is_signed) {
 
 }  // namespace
 
-std::string Speller::signed_name(Type type) { return type_name({integer_as_wide(type, true), type.lanes}); }
-std::string Speller::unsigned_name(Type type) { return type_name({integer_as_wide(type, false), type.lanes}); }
+std::string Speller::signed_name(Type type) {
+  return type_name({integer_as_wide(type, true), type.lanes});
+}
+std::string Speller::unsigned_name(Type type) {
+  return type_name({integer_as_wide(type, false), type.lanes});
+}
 
 const Spelling* Speller::find(std::string_view key, Type type) const {
   const std::string with_type = fmt::format("{}.{}", key, stria::name_of(type.scalar));
@@ -61,7 +68,8 @@ const Spelling* Speller::find(std::string_view key, Type type) const {
   return nullptr;
 }
 
-std::string Speller::fill(std::string_view text, Type result, Type operand, const std::vector<std::string>& operands) {
+std::string Speller::fill(std::string_view text, Type result, Type operand,
+                          const std::vector<std::string>& operands) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '$') {
@@ -99,7 +107,8 @@ std::string Speller::expand(const Spelling& spelling, Type result, Type operand,
 
 std::string Speller::expand(std::string_view key, Type looked_up, Type result, Type operand,
                             const std::vector<std::string>& operands, std::string_view what) {
-  if (const Spelling* spelling = find(key, looked_up)) return expand(*spelling, result, operand, operands);
+  if (const Spelling* spelling = find(key, looked_up))
+    return expand(*spelling, result, operand, operands);
   lacks(fmt::format("there is no {} of {} in this language", what, to_string(looked_up)));
   return "?";
 }

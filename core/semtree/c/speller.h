@@ -37,7 +37,8 @@ class Speller {
                      const std::vector<std::string>& operands);
 
  private:
-  std::string fill(std::string_view text, Type result, Type operand, const std::vector<std::string>& operands);
+  std::string fill(std::string_view text, Type result, Type operand,
+                   const std::vector<std::string>& operands);
 
   const Dialect& dialect_;
   std::set<std::string>& known_;

@@ -26,8 +26,9 @@ class LoadMerger {
   }
 
  private:
-  using Key = std::tuple<int, int, int64_t, int64_t>;  // memory, variable of the offset, lanes, number of the vector
-  using Open = std::map<Key, size_t>;                   // vectors that nothing has written since
+  using Key = std::tuple<int, int, int64_t,
+                         int64_t>;  // memory, variable of the offset, lanes, number of the vector
+  using Open = std::map<Key, size_t>;  // vectors that nothing has written since
   // The loads of it: their positions, and variables of those in conditions behind them.
   struct Vector {
     size_t first = SIZE_MAX;
@@ -44,7 +45,8 @@ class LoadMerger {
   // `inner`: of a condition, whose loads may be those before it, but not the other way round.
   void scan(Body& body, Open& open, std::vector<Vector>& vectors, bool inner) {
     const auto close = [&](int memory) {
-      std::erase_if(open, [&](const auto& at) { return memory < 0 || std::get<0>(at.first) == memory; });
+      std::erase_if(open,
+                    [&](const auto& at) { return memory < 0 || std::get<0>(at.first) == memory; });
     };
     for (size_t i = 0; i < body.size(); ++i) {
       Statement& statement = body[i];
@@ -52,7 +54,8 @@ class LoadMerger {
         const int64_t lanes = lanes_of(load->place);
         if (lanes == 0 || kept_.count(load->var)) continue;
         const int64_t number = floor_div(load->place.constant, lanes);
-        const Key key{load->place.memory, load->place.offset ? load->place.offset->var : -1, lanes, number};
+        const Key key{load->place.memory, load->place.offset ? load->place.offset->var : -1, lanes,
+                      number};
         auto at = open.find(key);
         if (at == open.end()) {
           if (inner) continue;
@@ -97,9 +100,9 @@ class LoadMerger {
   }
 
   static bool is_whole(const Vector& vector) {
-    return !vector.whole.empty() ||
-           (vector.lanes.size() > 1 && std::none_of(vector.lanes.begin(), vector.lanes.end(),
-                                                    [](const auto& loads) { return loads.empty(); }));
+    return !vector.whole.empty() || (vector.lanes.size() > 1 &&
+                                     std::none_of(vector.lanes.begin(), vector.lanes.end(),
+                                                  [](const auto& loads) { return loads.empty(); }));
   }
 
   void rewrite(Body& body, const std::vector<Vector>& vectors) {
@@ -120,7 +123,8 @@ class LoadMerger {
         int var = -1;
         if (vector.whole.empty()) {
           var = static_cast<int>(function_.vars.size());
-          function_.vars.push_back({fmt::format("row_{}", var), {function_.element_type(place.memory), place.lanes}});
+          function_.vars.push_back(
+              {fmt::format("row_{}", var), {function_.element_type(place.memory), place.lanes}});
         } else {
           var = var_of(vector.whole[0]);
           gone.insert(var);
@@ -131,8 +135,10 @@ class LoadMerger {
           if (var_of(at) != var) is_now(var_of(at), row);
         for (const int other : vector.inner_whole) is_now(other, row);
         for (size_t n = 0; n < vector.lanes.size(); ++n) {
-          for (const size_t at : vector.lanes[n]) is_now(var_of(at), lane(row, static_cast<int>(n)));
-          for (const auto& other : vector.inner_lanes[n]) is_now(other.var, lane(row, static_cast<int>(n)));
+          for (const size_t at : vector.lanes[n])
+            is_now(var_of(at), lane(row, static_cast<int>(n)));
+          for (const auto& other : vector.inner_lanes[n])
+            is_now(other.var, lane(row, static_cast<int>(n)));
         }
         continue;
       }

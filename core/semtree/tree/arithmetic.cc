@@ -38,8 +38,9 @@ ExprRef divide_integers(Op op, const ExprRef& a, const ExprRef& b) {
   ExprRef by_zero = binary(Op::eq, broadcast(b, lanes), zero);
   ExprRef unsafe = by_zero;
   if (is_signed_integer(type))
-    unsafe = binary(Op::bit_or, unsafe, binary(Op::bit_and, binary(Op::eq, broadcast(b, lanes), integer(type, -1)),
-                                               binary(Op::eq, broadcast(a, lanes), integer(type, lowest(type)))));
+    unsafe = binary(Op::bit_or, unsafe,
+                    binary(Op::bit_and, binary(Op::eq, broadcast(b, lanes), integer(type, -1)),
+                           binary(Op::eq, broadcast(a, lanes), integer(type, lowest(type)))));
   // Divided by 1: MIN / 1 = MIN, and every remainder is 0.
   ExprRef result = binary(op, a, select(unsafe, one, b));
   return op == Op::div ? select(by_zero, zero, result) : result;
@@ -51,7 +52,8 @@ ExprRef shift(Op op, const ExprRef& a, const ExprRef& b) {
   return binary(op, a, binary(Op::bit_and, b, integer(type, bit_width(type) - 1)));
 }
 
-// Square and multiply over the exponent's bits; a negative exponent of a base other than 1 and -1 is 0.
+// Square and multiply over the exponent's bits; a negative exponent of a base other than 1 and -1
+// is 0.
 ExprRef power_of_integers(const ExprRef& base, const ExprRef& exponent, const Namer& named) {
   const DataType type = base->type.scalar;
   ExprRef result = integer(type, 1), square = base;
@@ -65,12 +67,15 @@ ExprRef power_of_integers(const ExprRef& base, const ExprRef& exponent, const Na
   const int lanes = std::max(base->type.lanes, exponent->type.lanes);
   ExprRef bits = broadcast(exponent, lanes);
   for (int i = 0; i < bit_width(type); ++i) {
-    ExprRef bit = binary(Op::bit_and, binary(Op::shift_right, bits, integer(type, i)), integer(type, 1));
-    result = named(select(binary(Op::ne, bit, integer(type, 0)), binary(Op::mul, result, square), result));
+    ExprRef bit =
+        binary(Op::bit_and, binary(Op::shift_right, bits, integer(type, i)), integer(type, 1));
+    result = named(
+        select(binary(Op::ne, bit, integer(type, 0)), binary(Op::mul, result, square), result));
     square = named(binary(Op::mul, square, square));
   }
   if (!is_signed_integer(type)) return result;
-  ExprRef unit = binary(Op::bit_or, binary(Op::eq, base, integer(type, 1)), binary(Op::eq, base, integer(type, -1)));
+  ExprRef unit = binary(Op::bit_or, binary(Op::eq, base, integer(type, 1)),
+                        binary(Op::eq, base, integer(type, -1)));
   ExprRef keep = binary(Op::bit_or, unit, binary(Op::le, integer(type, 0), bits));
   return select(keep, result, integer(type, 0));
 }
@@ -97,7 +102,8 @@ ExprRef absolute(const std::vector<ExprRef>& x, const Namer&) {
 
 ExprRef rectified(const std::vector<ExprRef>& x, const Namer&) {
   const DataType type = x[0]->type.scalar;
-  if (!is_float(type)) return is_signed_integer(type) ? binary(Op::max, x[0], integer(type, 0)) : x[0];
+  if (!is_float(type))
+    return is_signed_integer(type) ? binary(Op::max, x[0], integer(type, 0)) : x[0];
   // NaN is not <= 0 and so stays.
   return select(binary(Op::le, x[0], number(x[0], 0)), number(x[0], 0), x[0]);
 }
@@ -108,11 +114,15 @@ const std::map<std::string_view, Maker>& makers() {
       {"add", plain_binary<Op::add>},
       {"sub", plain_binary<Op::sub>},
       {"mul", plain_binary<Op::mul>},
-      {"div", [](const auto& x, const Namer&) {
-         return is_float(x[0]->type.scalar) ? binary(Op::div, x[0], x[1]) : divide_integers(Op::div, x[0], x[1]);
+      {"div",
+       [](const auto& x, const Namer&) {
+         return is_float(x[0]->type.scalar) ? binary(Op::div, x[0], x[1])
+                                            : divide_integers(Op::div, x[0], x[1]);
        }},
-      {"mod", [](const auto& x, const Namer&) {
-         return is_float(x[0]->type.scalar) ? binary(Op::rem, x[0], x[1]) : divide_integers(Op::rem, x[0], x[1]);
+      {"mod",
+       [](const auto& x, const Namer&) {
+         return is_float(x[0]->type.scalar) ? binary(Op::rem, x[0], x[1])
+                                            : divide_integers(Op::rem, x[0], x[1]);
        }},
       {"neg", plain_unary<Op::neg>},
       {"cmp_eq", plain_binary<Op::eq>},
@@ -124,7 +134,8 @@ const std::map<std::string_view, Maker>& makers() {
       {"bit_and", plain_binary<Op::bit_and>},
       {"bit_or", plain_binary<Op::bit_or>},
       {"bit_xor", plain_binary<Op::bit_xor>},
-      {"bit_not", [](const auto& x, const Namer&) {
+      {"bit_not",
+       [](const auto& x, const Namer&) {
          return unary(x[0]->type.scalar == DataType::boolean ? Op::logical_not : Op::bit_not, x[0]);
        }},
       {"bit_left", [](const auto& x, const Namer&) { return shift(Op::shift_left, x[0], x[1]); }},
@@ -143,14 +154,18 @@ const std::map<std::string_view, Maker>& makers() {
       {"round", rounding<Op::round_even>},
       {"relu", rectified},
       {"recip", [](const auto& x, const Namer&) { return binary(Op::div, number(x[0], 1), x[0]); }},
-      {"sigmoid", [](const auto& x, const Namer& named) {
-         // With e = exp(-|x|): 1 / (1 + e), or e / (1 + e) below zero. No overflow, no loss of small results.
+      {"sigmoid",
+       [](const auto& x, const Namer& named) {
+         // With e = exp(-|x|): 1 / (1 + e), or e / (1 + e) below zero. No overflow, no loss of
+         // small results.
          ExprRef e = named(call("exp", {unary(Op::neg, unary(Op::abs, x[0]))}));
          ExprRef above = select(binary(Op::lt, x[0], number(x[0], 0)), e, number(x[0], 1));
          return binary(Op::div, above, binary(Op::add, number(x[0], 1), e));
        }},
-      {"pow", [](const auto& x, const Namer& named) {
-         return is_float(x[0]->type.scalar) ? call("pow", {x[0], x[1]}) : power_of_integers(x[0], x[1], named);
+      {"pow",
+       [](const auto& x, const Namer& named) {
+         return is_float(x[0]->type.scalar) ? call("pow", {x[0], x[1]})
+                                            : power_of_integers(x[0], x[1], named);
        }},
   };
   return table;
@@ -158,17 +173,20 @@ const std::map<std::string_view, Maker>& makers() {
 
 }  // namespace
 
-Result<ExprRef> intrinsic(std::string_view name, DataType type, const std::vector<ExprRef>& operands,
-                          const Namer& named) {
+Result<ExprRef> intrinsic(std::string_view name, DataType type,
+                          const std::vector<ExprRef>& operands, const Namer& named) {
   const Builtin* builtin = find_builtin(name);
   if (!builtin) return unsupported("intrinsic '{}' is no builtin", name);
   if (static_cast<int>(operands.size()) != builtin->arity)
-    return invalid_argument("intrinsic '{}' takes {} operands, got {}", name, builtin->arity, operands.size());
-  if (!allows(*builtin, type)) return invalid_argument("intrinsic '{}' does not exist for {}", name, name_of(type));
+    return invalid_argument("intrinsic '{}' takes {} operands, got {}", name, builtin->arity,
+                            operands.size());
+  if (!allows(*builtin, type))
+    return invalid_argument("intrinsic '{}' does not exist for {}", name, name_of(type));
   if (type == DataType::boolean && builtin->types == TypeRule::arithmetic) {
     // 1 + 1 is not 0: bool counts as a number, and the result is whether it is not 0.
     std::vector<ExprRef> numbers;
-    for (const ExprRef& operand : operands) numbers.push_back(convert_to(DataType::boolean, operand));
+    for (const ExprRef& operand : operands)
+      numbers.push_back(convert_to(DataType::boolean, operand));
     STRIA_ASSIGN(ExprRef number, intrinsic(name, DataType::i32, numbers, named));
     return convert_to(DataType::boolean, number);
   }
@@ -194,8 +212,10 @@ Result<ExprRef> intrinsic(std::string_view name, DataType type, const std::vecto
 
 ExprRef combine(stripe::AggOp op, const ExprRef& a, const ExprRef& b) {
   switch (op) {
-    case stripe::AggOp::add: return binary(a->type.scalar == DataType::boolean ? Op::bit_or : Op::add, a, b, true);
-    case stripe::AggOp::mul: return binary(a->type.scalar == DataType::boolean ? Op::bit_and : Op::mul, a, b, true);
+    case stripe::AggOp::add:
+      return binary(a->type.scalar == DataType::boolean ? Op::bit_or : Op::add, a, b, true);
+    case stripe::AggOp::mul:
+      return binary(a->type.scalar == DataType::boolean ? Op::bit_and : Op::mul, a, b, true);
     case stripe::AggOp::max: return extreme(true, a, b);
     case stripe::AggOp::min: return extreme(false, a, b);
   }

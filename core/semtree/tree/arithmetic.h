@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of meaning of scalar operations, written once for all emitters: what each builtin is in terms
-// of the kernel tree's operations, and how aggregations combine.
+// The rules of meaning of scalar operations, written once for all emitters: what each builtin is in
+// terms of the kernel tree's operations, and how aggregations combine.
 #pragma once
 
 #include <functional>
@@ -16,10 +16,11 @@ namespace stria::semtree {
 // Gives an expression a name, so that it may be used several times: returns the variable.
 using Namer = std::function<ExprRef(ExprRef)>;
 
-// The intrinsic `name.type(operands)`, operands of any type. An operation type of fp16 or bf16 computes
-// in fp32 and rounds. The result's type is result_type of the builtin (fp32 for fp16 and bf16).
-Result<ExprRef> intrinsic(std::string_view name, DataType type, const std::vector<ExprRef>& operands,
-                          const Namer& named);
+// The intrinsic `name.type(operands)`, operands of any type. An operation type of fp16 or bf16
+// computes in fp32 and rounds. The result's type is result_type of the builtin (fp32 for fp16 and
+// bf16).
+Result<ExprRef> intrinsic(std::string_view name, DataType type,
+                          const std::vector<ExprRef>& operands, const Namer& named);
 
 // a and b of one type; sums and products may be regrouped.
 ExprRef combine(stripe::AggOp op, const ExprRef& a, const ExprRef& b);

@@ -64,15 +64,13 @@ ExprRef simplify_identity(Op op, const ExprRef& a, const ExprRef& b) {
       return nullptr;
     case Op::sub:
     case Op::shift_left:
-    case Op::shift_right:
-      return is_integer_constant(b, 0) ? a : nullptr;
+    case Op::shift_right: return is_integer_constant(b, 0) ? a : nullptr;
     case Op::mul:
       if (is_integer_constant(a, 0) || is_integer_constant(b, 1)) return a;
       if (is_integer_constant(b, 0) || is_integer_constant(a, 1)) return b;
       return nullptr;
     case Op::div:
-    case Op::floor_div:
-      return is_integer_constant(b, 1) ? a : nullptr;
+    case Op::floor_div: return is_integer_constant(b, 1) ? a : nullptr;
     case Op::bit_and:
       if (is_integer_constant(a, 0)) return a;
       if (is_integer_constant(b, 0)) return b;
@@ -93,9 +91,13 @@ ExprRef integer(DataType type, int64_t value, int lanes) {
   return constant(Scalar::of_int(type, value), lanes);
 }
 
-ExprRef variable(int var, Type type) { return make({.kind = ExprKind::variable, .type = type, .var = var}); }
+ExprRef variable(int var, Type type) {
+  return make({.kind = ExprKind::variable, .type = type, .var = var});
+}
 
-ExprRef iota(DataType type, int lanes) { return make({.kind = ExprKind::iota, .type = {type, lanes}}); }
+ExprRef iota(DataType type, int lanes) {
+  return make({.kind = ExprKind::iota, .type = {type, lanes}});
+}
 
 ExprRef unary(Op op, ExprRef a) {
   if (a->kind == ExprKind::constant && is_integral(a)) {
@@ -116,7 +118,8 @@ ExprRef binary(Op op, ExprRef a, ExprRef b, bool reassociate) {
               to_string(b->type));
   if (is_constant(a) && is_constant(b) && is_integral(a)) {
     Scalar folded;
-    if (fold_integers(op, a->type.scalar, a->value.i, b->value.i, &folded)) return constant(folded, lanes);
+    if (fold_integers(op, a->type.scalar, a->value.i, b->value.i, &folded))
+      return constant(folded, lanes);
   }
   if (ExprRef simple = simplify_identity(op, a, b)) return simple;
   Type type{is_comparison(op) ? DataType::boolean : a->type.scalar, lanes};
@@ -196,7 +199,11 @@ ExprRef broadcast(ExprRef a, int lanes) {
 ExprRef reduce(Op op, ExprRef a) {
   if (a->type.lanes == 1) return a;
   Type type{a->type.scalar, 1};
-  return make({.kind = ExprKind::reduce, .type = type, .op = op, .reassociate = true, .args = {std::move(a)}});
+  return make({.kind = ExprKind::reduce,
+               .type = type,
+               .op = op,
+               .reassociate = true,
+               .args = {std::move(a)}});
 }
 
 ExprRef lane(ExprRef a, int number) {
@@ -213,7 +220,8 @@ ExprRef call(std::string callee, std::vector<ExprRef> args) {
   for (const ExprRef& arg : args) lanes = std::max(lanes, arg->type.lanes);
   for (ExprRef& arg : args) arg = broadcast(std::move(arg), lanes);
   Type type{args[0]->type.scalar, lanes};
-  return make({.kind = ExprKind::call, .type = type, .callee = std::move(callee), .args = std::move(args)});
+  return make(
+      {.kind = ExprKind::call, .type = type, .callee = std::move(callee), .args = std::move(args)});
 }
 
 bool is_constant(const ExprRef& a) { return a->kind == ExprKind::constant; }
@@ -224,8 +232,8 @@ bool is_integer_constant(const ExprRef& a, int64_t value) {
 
 bool same(const ExprRef& a, const ExprRef& b) {
   if (a == b) return true;
-  if (!a || !b || a->kind != b->kind || !(a->type == b->type) || a->op != b->op || a->var != b->var ||
-      a->callee != b->callee || a->args.size() != b->args.size())
+  if (!a || !b || a->kind != b->kind || !(a->type == b->type) || a->op != b->op ||
+      a->var != b->var || a->callee != b->callee || a->args.size() != b->args.size())
     return false;
   const bool has_value = a->kind == ExprKind::constant || a->kind == ExprKind::lane;
   if (has_value && std::memcmp(&a->value.i, &b->value.i, sizeof a->value.i) != 0) return false;

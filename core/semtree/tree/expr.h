@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes expressions of the kernel tree. Constants fold here, so that unrolled code is small and every
-// emitter sees the same text; the operands' types must already agree.
+// Makes expressions of the kernel tree. Constants fold here, so that unrolled code is small and
+// every emitter sees the same text; the operands' types must already agree.
 #pragma once
 
 #include <optional>

@@ -15,13 +15,15 @@ class Printer {
     std::string params;
     for (const Parameter& param : function_.params) {
       if (!params.empty()) params += ", ";
-      params += fmt::format("{} {}: {}[{}]", param.writable ? (param.readable ? "inout" : "out") : "in",
-                            param.name, stria::name_of(param.type), param.span);
+      params +=
+          fmt::format("{} {}: {}[{}]", param.writable ? (param.readable ? "inout" : "out") : "in",
+                      param.name, stria::name_of(param.type), param.span);
     }
     out_ = fmt::format("kernel {} ({})", function_.name.empty() ? "_" : function_.name, params);
     out_ += " parallel ";
     if (function_.grid.empty())
-      out_ += fmt::format("{} in 0 .. {}, ", function_.vars[function_.parallel_var].name, function_.trip_count);
+      out_ += fmt::format("{} in 0 .. {}, ", function_.vars[function_.parallel_var].name,
+                          function_.trip_count);
     for (const Function::GridDim& dim : function_.grid)
       out_ += fmt::format("{} in 0 .. {}, ", function_.vars[dim.var].name, dim.size);
     out_ += fmt::format("index {} {{\n", stria::name_of(function_.index_type));
@@ -31,8 +33,12 @@ class Printer {
                           function_.group_lanes);
     for (const Array& array : function_.arrays) {
       const int lanes = array.in_registers ? array.slot_lanes : 1;
-      out_ += fmt::format("  {} {}: {}[{}]\n", array.in_registers ? "registers" : array.shared ? "shared" : "stack", array.name,
-                          to_string(Type{array.type, lanes}), (array.count + lanes - 1) / lanes);
+      out_ += fmt::format("  {} {}: {}[{}]\n",
+                          array.in_registers ? "registers"
+                          : array.shared     ? "shared"
+                                             : "stack",
+                          array.name, to_string(Type{array.type, lanes}),
+                          (array.count + lanes - 1) / lanes);
     }
     body(function_.body, 1);
     return out_ + "}\n";
@@ -49,15 +55,18 @@ class Printer {
       case ExprKind::constant: return constant(*e);
       case ExprKind::variable: return function_.vars[e->var].name;
       case ExprKind::iota: return fmt::format("iota({})", to_string(e->type));
-      case ExprKind::convert: return fmt::format("{}({})", stria::name_of(e->type.scalar), expr(e->args[0]));
+      case ExprKind::convert:
+        return fmt::format("{}({})", stria::name_of(e->type.scalar), expr(e->args[0]));
       case ExprKind::broadcast: return fmt::format("x{}({})", e->type.lanes, expr(e->args[0]));
       case ExprKind::lane: return fmt::format("lane({}, {})", expr(e->args[0]), e->value.i);
-      case ExprKind::reduce: return fmt::format("reduce_{}({})", semtree::name_of(e->op), expr(e->args[0]));
+      case ExprKind::reduce:
+        return fmt::format("reduce_{}({})", semtree::name_of(e->op), expr(e->args[0]));
       case ExprKind::call: return fmt::format("{}({})", e->callee, list(e->args));
       case ExprKind::operation: break;
     }
     std::string_view sign = sign_of(e->op);
-    if (sign.empty() || e->args.size() == 1) return fmt::format("{}({})", semtree::name_of(e->op), list(e->args));
+    if (sign.empty() || e->args.size() == 1)
+      return fmt::format("{}({})", semtree::name_of(e->op), list(e->args));
     std::string text = fmt::format("{} {} {}", arg(0), sign, arg(1));
     return inside ? "(" + text + ")" : text;
   }
@@ -82,7 +91,8 @@ class Printer {
     if (at.empty()) {
       at = fmt::format("{}", p.constant);
     } else if (p.constant != 0) {
-      at += p.constant < 0 ? fmt::format(" - {}", -static_cast<uint64_t>(p.constant)) : fmt::format(" + {}", p.constant);
+      at += p.constant < 0 ? fmt::format(" - {}", -static_cast<uint64_t>(p.constant))
+                           : fmt::format(" + {}", p.constant);
     }
     if (p.lanes > 1) at += fmt::format(" x{}", p.lanes);
     if (p.lanes > 1 && p.stride != 1) at += fmt::format(" by {}", p.stride);
@@ -101,13 +111,14 @@ class Printer {
       if (auto* s = std::get_if<Let>(&statement.op)) {
         out_ += fmt::format("{}{} = {}\n", indent, name(s->var), expr(s->value));
       } else if (auto* s = std::get_if<Load>(&statement.op)) {
-        out_ += fmt::format("{}{} = {}{}\n", indent, name(s->var), place(s->place), ahead(s->prefetch));
+        out_ +=
+            fmt::format("{}{} = {}{}\n", indent, name(s->var), place(s->place), ahead(s->prefetch));
       } else if (auto* s = std::get_if<Store>(&statement.op)) {
-        out_ += fmt::format("{}{} ={} {}{}\n", indent, place(s->place), s->stream ? " stream" : "", expr(s->value),
-                            ahead(s->prefetch));
+        out_ += fmt::format("{}{} ={} {}{}\n", indent, place(s->place), s->stream ? " stream" : "",
+                            expr(s->value), ahead(s->prefetch));
       } else if (auto* s = std::get_if<For>(&statement.op)) {
-        out_ += fmt::format("{}for {} in {} .. {}{} {{\n", indent, name(s->var), expr(s->lower), expr(s->upper),
-                            s->unroll ? " unroll" : "");
+        out_ += fmt::format("{}for {} in {} .. {}{} {{\n", indent, name(s->var), expr(s->lower),
+                            expr(s->upper), s->unroll ? " unroll" : "");
         body(s->body, depth + 1);
         out_ += indent + "}\n";
       } else if (auto* s = std::get_if<If>(&statement.op)) {
@@ -115,15 +126,17 @@ class Printer {
         body(s->then, depth + 1);
         std::vector<std::string> kept;
         for (const int var : s->kept) kept.push_back(name(var));
-        out_ += indent + (kept.empty() ? "}\n" : fmt::format("}} keeps {}\n", fmt::join(kept, ", ")));
+        out_ +=
+            indent + (kept.empty() ? "}\n" : fmt::format("}} keeps {}\n", fmt::join(kept, ", ")));
       } else if (auto* s = std::get_if<Prefetch>(&statement.op)) {
-        out_ += fmt::format("{}prefetch {}{}\n", indent, place(s->place), s->writes ? " to write" : "");
+        out_ +=
+            fmt::format("{}prefetch {}{}\n", indent, place(s->place), s->writes ? " to write" : "");
       } else if (auto* s = std::get_if<Instruction>(&statement.op)) {
         std::string operands;
         for (const Instruction::Operand& operand : s->operands)
-          operands += fmt::format("{}{} {}[{}]", operands.empty() ? "" : ", ",
-                                  operand.written ? "inout" : "in",
-                                  function_.memory_name(operand.memory), fmt::join(operand.slots, " "));
+          operands += fmt::format(
+              "{}{} {}[{}]", operands.empty() ? "" : ", ", operand.written ? "inout" : "in",
+              function_.memory_name(operand.memory), fmt::join(operand.slots, " "));
         out_ += fmt::format("{}{}({})\n", indent, s->name, operands);
       } else {
         out_ += indent + (std::get<Barrier>(statement.op).parameters ? "barrier of parameters\n"
@@ -203,7 +216,9 @@ std::string_view name_of(Op op) {
 
 std::string print(const Function& function) { return Printer(function).function(); }
 
-std::string print(const ExprRef& expr, const Function& function) { return Printer(function).expr(expr); }
+std::string print(const ExprRef& expr, const Function& function) {
+  return Printer(function).expr(expr);
+}
 
 std::string print(const Statement& statement, const Function& function) {
   return Printer(function).statement(statement);

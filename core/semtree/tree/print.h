@@ -7,8 +7,8 @@
 //     O[o x16] = v * broadcast(2.0 fp32)
 //   }
 //
-// `M[o + 3 x16 by 4 if m]` are 16 elements of M, 4 apart, from element o + 3 on, those whose lane of m
-// is true. Nothing reads this text back.
+// `M[o + 3 x16 by 4 if m]` are 16 elements of M, 4 apart, from element o + 3 on, those whose lane
+// of m is true. Nothing reads this text back.
 #pragma once
 
 #include <string>

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The platform-neutral kernel tree: what is left of a kernel of the device Stripe once views, points and
-// constraints are spelled out as loops, addresses, masks and typed arithmetic. Emitters translate it
-// statement by statement and decide nothing. Plain values; expressions are shared and immutable.
+// The platform-neutral kernel tree: what is left of a kernel of the device Stripe once views,
+// points and constraints are spelled out as loops, addresses, masks and typed arithmetic. Emitters
+// translate it statement by statement and decide nothing. Plain values; expressions are shared and
+// immutable.
 //
 // Rules that emitters rely on:
-// * Every expression has a type: an element type and a number of lanes (1 = scalar). Operands of one
-//   operation have the same type, except where a kind says otherwise; nothing converts silently.
+// * Every expression has a type: an element type and a number of lanes (1 = scalar). Operands of
+//   one operation have the same type, except where a kind says otherwise; nothing converts
+//   silently.
 // * Values of fp16 and bf16 are only loaded, stored and converted; arithmetic on them is in fp32.
 // * bool is a truth value in expressions and one byte (0 or 1) in memory.
-// * Integer arithmetic wraps. Division and remainder never see a zero divisor or MIN / -1, and shift
-//   counts are below the width: the builder has written the guards. max/min of floats appear as selects
-//   that propagate NaN.
-// * Variables are assigned once, before use, and visible to the end of the body that assigns them, or of those
-//   around it that keep them (If::kept).
+// * Integer arithmetic wraps. Division and remainder never see a zero divisor or MIN / -1, and
+//   shift counts are below the width: the builder has written the guards. max/min of floats appear
+//   as selects that propagate NaN.
+// * Variables are assigned once, before use, and visible to the end of the body that assigns them,
+//   or of those around it that keep them (If::kept).
 #pragma once
 
 #include <cstdint>
@@ -36,23 +38,42 @@ std::string to_string(Type type);
 
 enum class Op {
   // one operand
-  neg, bit_not, logical_not, abs, sqrt, floor, ceil, round_even, round_away, trunc,
+  neg,
+  bit_not,
+  logical_not,
+  abs,
+  sqrt,
+  floor,
+  ceil,
+  round_even,
+  round_away,
+  trunc,
   // two operands of one type
-  add, sub, mul,
+  add,
+  sub,
+  mul,
   div,        // truncates for integers
   rem,        // sign of the dividend; integers and floats
   floor_div,  // integers, constant positive divisor
-  min, max,   // integers only
-  bit_and, bit_or, bit_xor,  // integers and bool
-  shift_left, shift_right,   // right: keeps the sign of signed integers
+  min,
+  max,  // integers only
+  bit_and,
+  bit_or,
+  bit_xor,  // integers and bool
+  shift_left,
+  shift_right,  // right: keeps the sign of signed integers
   // two operands of one type, result bool; false for NaN except ne
-  eq, ne, lt, le,
+  eq,
+  ne,
+  lt,
+  le,
   // three operands
   fma,     // a * b + c of floats, rounded once or twice
   select,  // bool, a, b: bool may be scalar over vector a and b; both arms are evaluated
 };
 std::string_view name_of(Op op);
-// "+" of add, "-" of sub and of neg: how languages of the C family write it; empty if as a function.
+// "+" of add, "-" of sub and of neg: how languages of the C family write it; empty if as a
+// function.
 std::string_view sign_of(Op op);
 
 enum class ExprKind {
@@ -62,9 +83,9 @@ enum class ExprKind {
   operation,  // op(args)
   convert,    // args[0] to the type, by the conversion rules of core/type/scalar.h
   broadcast,  // scalar args[0] in every lane
-  reduce,     // vector args[0] to a scalar: op is add, mul, min, max (floats too: NaN propagates), bit_or, bit_and
-  lane,       // lane number value.i of vector args[0]
-  call,       // a function of mathematics by the name of its builtin: "exp", "pow"
+  reduce,  // vector args[0] to a scalar: op is add, mul, min, max (floats too: NaN propagates), bit_or, bit_and
+  lane,    // lane number value.i of vector args[0]
+  call,    // a function of mathematics by the name of its builtin: "exp", "pow"
 };
 
 struct Expr;
@@ -79,7 +100,8 @@ struct Expr {
   // For add, mul and reduce of floats: one step of an aggregation, which may be regrouped. For
   // select: the larger or smaller of two floats (expr.h), of equal ones either.
   bool reassociate = false;
-  // Of integers: the result does not wrap. Index arithmetic, in which a wrap would be a wrong address.
+  // Of integers: the result does not wrap. Index arithmetic, in which a wrap would be a wrong
+  // address.
   bool exact = false;
   std::string callee;
   std::vector<ExprRef> args;
@@ -87,13 +109,14 @@ struct Expr {
 
 // Elements of a memory object: lane i is element offset + constant + i * stride.
 struct Place {
-  int memory = -1;      // parameters first, then arrays: see Function
-  ExprRef offset;       // scalar, of the function's index type; null = 0. With lanes of offsets
-                        // (type.lanes > 1) lane i is element offset[i] + constant.
+  int memory = -1;  // parameters first, then arrays: see Function
+  ExprRef offset;   // scalar, of the function's index type; null = 0. With lanes of offsets
+                    // (type.lanes > 1) lane i is element offset[i] + constant.
   int64_t constant = 0;
   int lanes = 1;
   int64_t stride = 1;
-  int64_t multiple = 1;  // a power of two that `offset` is a multiple of, as far as the builder knows
+  int64_t multiple =
+      1;         // a power of two that `offset` is a multiple of, as far as the builder knows
   ExprRef mask;  // null = all lanes; inactive lanes are not touched and load as 0
   bool exists = false;  // all elements are of the allocation, whatever the conditions around say
 };
@@ -114,14 +137,15 @@ struct Let {
 struct Load {
   int var = -1;
   Place place;
-  // So many elements further on lies what is loaded next: a hint. 0: none. May lie beyond the memory.
+  // So many elements further on lies what is loaded next: a hint. 0: none. May lie beyond the
+  // memory.
   int64_t prefetch = 0;
 };
 struct Store {
   Place place;
   ExprRef value;  // of the memory's element type
-  // Nothing reads it before the caches have had to let it go. All lanes are stored, in a row, at a multiple
-  // of their number from the parameter's base. A hint.
+  // Nothing reads it before the caches have had to let it go. All lanes are stored, in a row, at a
+  // multiple of their number from the parameter's base. A hint.
   bool stream = false;
   int64_t prefetch = 0;  // as of a load: what is stored next
 };
@@ -136,8 +160,8 @@ struct For {
 struct If {
   ExprRef condition;  // scalar bool
   Body then;
-  // Variables that `then` itself assigns, or keeps in its turn, and that stay visible behind it, where they are
-  // used only if the condition held.
+  // Variables that `then` itself assigns, or keeps in its turn, and that stay visible behind it,
+  // where they are used only if the condition held.
   std::vector<int> kept;
 };
 // All lanes of the group have reached it, and see what the others stored before in arrays that they
@@ -145,7 +169,8 @@ struct If {
 struct Barrier {
   bool parameters = false;
 };
-// Asks for the memory of a place, all of whose lanes lie in a row: a hint. It may lie beyond the memory.
+// Asks for the memory of a place, all of whose lanes lie in a row: a hint. It may lie beyond the
+// memory.
 struct Prefetch {
   Place place;
   bool writes = false;  // it is stored to next
@@ -179,7 +204,8 @@ struct Parameter {
   bool readable = false;
   bool writable = false;
   int64_t span = 0;  // elements from the base to the last one, inclusive
-  // No parameter with another number overlaps this one. Parameters of one number may be the same memory.
+  // No parameter with another number overlaps this one. Parameters of one number may be the same
+  // memory.
   int alias_group = 0;
   bool shared = false;  // lanes hand values on through it, from one side of a barrier to the other
 };
@@ -189,10 +215,10 @@ struct Array {
   std::string name;  // unique in the function
   DataType type = DataType::fp32;
   int64_t count = 0;  // elements of `type`
-  // Held in registers: every access is exactly one slot, `slot_lanes` wide, with a constant subscript
-  // that is a multiple of slot_lanes; masks never appear. Loads across slots, where the emitter asks
-  // for them, take lane constant % slot_lanes of each of `lanes` slots, from constant / slot_lanes on,
-  // stride / slot_lanes apart. Otherwise plain memory on the stack.
+  // Held in registers: every access is exactly one slot, `slot_lanes` wide, with a constant
+  // subscript that is a multiple of slot_lanes; masks never appear. Loads across slots, where the
+  // emitter asks for them, take lane constant % slot_lanes of each of `lanes` slots, from constant
+  // / slot_lanes on, stride / slot_lanes apart. Otherwise plain memory on the stack.
   bool in_registers = false;
   int slot_lanes = 1;
   bool shared = false;  // one for all lanes of a group, instead of one for each
@@ -209,9 +235,9 @@ struct Function {
   int parallel_var = -1;  // without `grid`
   int64_t trip_count = 1;
   // Not empty: each of these points is a group of group_lanes lanes, which run `body` together,
-  // lane_var = 0, 1, …, meet at barriers and share the arrays that are `shared`. The groups' numbers
-  // have so many dimensions, three at most: those of dimension d are grid[d].var = 0, 1, … below
-  // grid[d].size, of the first one fastest.
+  // lane_var = 0, 1, …, meet at barriers and share the arrays that are `shared`. The groups'
+  // numbers have so many dimensions, three at most: those of dimension d are grid[d].var = 0, 1, …
+  // below grid[d].size, of the first one fastest.
   struct GridDim {
     int var = -1;
     int64_t size = 1;
@@ -234,8 +260,8 @@ struct Function {
   }
 };
 
-// Calls visit(statement) on each statement of `body`, const or not, and of the bodies inside it, outer
-// first.
+// Calls visit(statement) on each statement of `body`, const or not, and of the bodies inside it,
+// outer first.
 template <typename AnyBody, typename Visitor>
 void walk(AnyBody& body, const Visitor& visit) {
   for (auto& statement : body) {

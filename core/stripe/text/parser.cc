@@ -118,13 +118,13 @@ class Parser {
     const Token& token = cursor_.peek();
     const Token& next = cursor_.peek(1);
     bool good = false;
-    // A refinement may be called `block`; its chosen coordinates are scalars and zeros. A word that is
-    // not `block` but goes on like one is a slip of the pen.
+    // A refinement may be called `block`; its chosen coordinates are scalars and zeros. A word that
+    // is not `block` but goes on like one is a slip of the pen.
     const TokenKind inside = cursor_.peek(2).kind;
     const bool like_block =
         token.is_name("block") || cursor_.peek(2).is("]") || cursor_.peek(3).is(":");
-    const bool chosen = next.is("[") && (!like_block || inside == TokenKind::scalar ||
-                                         inside == TokenKind::number);
+    const bool chosen =
+        next.is("[") && (!like_block || inside == TokenKind::scalar || inside == TokenKind::number);
     if (token.is_name("block") && (next.is("[") || next.is("<")) && !chosen) {
       Block block;
       block.tags = std::move(stmt.tags);

@@ -30,8 +30,8 @@ Status too_large();
 // In all of these `inside` has the accesses of the block and of those below it, `level` is the
 // block's.
 
-// Points of parallel indices, lanes of a vector, and points that are under way at once in a pipeline
-// do not touch one element (S2, S8, S13).
+// Points of parallel indices, lanes of a vector, and points that are under way at once in a
+// pipeline do not touch one element (S2, S8, S13).
 void check_races(const Place& place, const Level& level, const std::vector<Access>& inside,
                  Verdicts& verdicts);
 

@@ -39,7 +39,8 @@ Status verify(const Program& program, const VerifyOptions& options, VerifyReport
   if (findings.empty()) check_order(program, options, findings);
   if (findings.empty()) check_arenas(program, options, findings);
   if (findings.empty()) check_standing(program, findings);
-  if (findings.empty() && !(options.accesses == AccessRules::none())) check_accesses(program, options, findings, *report);
+  if (findings.empty() && !(options.accesses == AccessRules::none()))
+    check_accesses(program, options, findings, *report);
   return findings.status();
 }
 

@@ -42,7 +42,7 @@ struct Stencil {
 // the program's size. Who changes a program that obeys them all may ask about those alone that the
 // change can break.
 struct AccessRules {
-  bool inside = true;    // accesses lie inside their allocations, arguments inside their tensors
+  bool inside = true;  // accesses lie inside their allocations, arguments inside their tensors
   // Points under way at once touch one element only to read it or to combine into it: those of
   // parallel indices and of vectors (S2, S8), and those of pipelines (S13).
   bool races = true;

@@ -47,7 +47,9 @@ size_t size_of(const Attribute& attribute) {
   return out;
 }
 
-std::string sizes_text(const std::vector<int64_t>& sizes) { return fmt::format("[{}]", fmt::join(sizes, ", ")); }
+std::string sizes_text(const std::vector<int64_t>& sizes) {
+  return fmt::format("[{}]", fmt::join(sizes, ", "));
+}
 
 }  // namespace
 
@@ -60,13 +62,14 @@ Result<const Function*> entry_function(const Program& program, std::string_view 
     quoted.push_back(fmt::format("'{}'", function.name.text));
   }
   if (name.empty() && !program.functions.empty()) return &program.functions.back();
-  return not_found("{}: there is no function '{}'{} {}", shown_name(program.source.name), shown_name(name), did_you_mean(name, names),
+  return not_found("{}: there is no function '{}'{} {}", shown_name(program.source.name),
+                   shown_name(name), did_you_mean(name, names),
                    quoted.empty() ? "(the file's only function has no name)"
                                   : fmt::format("(the file has {})", join(quoted, ", ")));
 }
 
 Result<BoundProgram> bind_program(const Program& program, std::string_view function,
-                          const std::map<std::string, TensorType>& inputs) {
+                                  const std::map<std::string, TensorType>& inputs) {
   STRIA_ASSIGN(const Function* entry, entry_function(program, function));
   return Binder(program, inputs).run(*entry);
 }
@@ -75,15 +78,14 @@ Status check_program(const Program& program) { return Binder(program, {}).check(
 
 // ---- messages ----
 
-bool Binder::stop() const {
-  return diagnostics_.error_count() >= kMaxErrors || over_limit_;
-}
+bool Binder::stop() const { return diagnostics_.error_count() >= kMaxErrors || over_limit_; }
 
 bool Binder::count(size_t& total, size_t more, const Limit& limit, SourceSpan span) {
   total += more;
   if (total <= limit.most) return true;
   if (!over_limit_)
-    error(span, fmt::format("{} more than {} {} once its calls are inlined", limit.what, limit.most, limit.unit));
+    error(span, fmt::format("{} more than {} {} once its calls are inlined", limit.what, limit.most,
+                            limit.unit));
   over_limit_ = true;
   return false;
 }
@@ -126,7 +128,8 @@ bool Binder::error(SourceSpan span, std::string message) {
   if (diagnostics_.error_count() >= kMaxErrors) return false;
   diagnostics_.error(span, std::move(message));
   for (size_t i = calls; i-- > 0 && calls - i <= 3;)
-    diagnostics_.note(calls_[i].second, fmt::format("in this call of '{}'", calls_[i].first->name.text));
+    diagnostics_.note(calls_[i].second,
+                      fmt::format("in this call of '{}'", calls_[i].first->name.text));
   return false;
 }
 
@@ -143,8 +146,9 @@ bool Binder::define(Scope& scope, const Name& name, Entity entity) {
   auto [at, fresh] = scope.names.emplace(name.text, entity);
   if (fresh) return true;
   LineColumn where = line_column(program_.source.text, at->second.span.begin);
-  return error(name.span, fmt::format("'{}' is already defined, in line {}: every name is assigned once",
-                                      name.text, where.line));
+  return error(name.span,
+               fmt::format("'{}' is already defined, in line {}: every name is assigned once",
+                           name.text, where.line));
 }
 
 const Entity* Binder::look_up(const Scope& scope, const std::string& name, SourceSpan span,
@@ -158,10 +162,12 @@ const Entity* Binder::look_up(const Scope& scope, const std::string& name, Sourc
     for (const Statement& s : scope.function->statements) {
       if (s.span.begin < span.begin) continue;
       const auto* a = std::get_if<Assignment>(&s.form);
-      bool made = a != nullptr ? std::count(a->targets.begin(), a->targets.end(), Name{name, {}}) > 0
-                               : std::get<Contraction>(s.form).out.tensor.text == name;
-      if (made) later = fmt::format("; it is made in line {}, after its use here",
-                                    line_column(program_.source.text, s.span.begin).line);
+      bool made = a != nullptr
+                      ? std::count(a->targets.begin(), a->targets.end(), Name{name, {}}) > 0
+                      : std::get<Contraction>(s.form).out.tensor.text == name;
+      if (made)
+        later = fmt::format("; it is made in line {}, after its use here",
+                            line_column(program_.source.text, s.span.begin).line);
       if (made) break;
     }
     error(span, fmt::format("there is no {} '{}'{}", what, name,
@@ -199,7 +205,8 @@ std::string Binder::tensor_name(const Scope& scope, const std::string& local) {
   return fresh_name(without_quote(scope.prefix) + "_" + local);
 }
 
-TensorId Binder::add_tensor(std::string name, DataType type, std::vector<int64_t> sizes, SourceSpan span) {
+TensorId Binder::add_tensor(std::string name, DataType type, std::vector<int64_t> sizes,
+                            SourceSpan span) {
   if (Status s = check_sizes(type, sizes, fmt::format("tensor '{}'", name)); !s.ok()) {
     error(span, s);
     return -1;
@@ -218,7 +225,8 @@ bool Binder::add_statement(const Scope& scope, const Statement* source, BoundSta
   if (out_.statements.size() >= kMaxStatements) {
     over_limit_ = true;
     return error(statement.span,
-                 fmt::format("the program has more than {} statements once its calls are inlined", kMaxStatements));
+                 fmt::format("the program has more than {} statements once its calls are inlined",
+                             kMaxStatements));
   }
   size_t characters = statement.text.size();
   for (const auto* list : {source != nullptr ? &source->attributes : nullptr, &scope.attributes})
@@ -227,7 +235,8 @@ bool Binder::add_statement(const Scope& scope, const Statement* source, BoundSta
   if (!write(characters, statement.span)) return false;
   statement.call = call_;
   if (source != nullptr) statement.attributes = source->attributes;
-  statement.attributes.insert(statement.attributes.end(), scope.attributes.begin(), scope.attributes.end());
+  statement.attributes.insert(statement.attributes.end(), scope.attributes.begin(),
+                              scope.attributes.end());
   out_.statements.push_back(std::move(statement));
   return true;
 }
@@ -298,7 +307,8 @@ void Binder::check_functions() {
 void Binder::bind_inputs(Scope& scope) {
   std::vector<std::string> spare;  // given, but no input is called so
   std::unordered_set<std::string_view> parameters;
-  for (const Parameter& parameter : scope.function->parameters) parameters.insert(parameter.name.text);
+  for (const Parameter& parameter : scope.function->parameters)
+    parameters.insert(parameter.name.text);
   for (const auto& [name, type] : inputs_)
     if (parameters.count(name) == 0) spare.push_back(name);
   for (const Parameter& parameter : scope.function->parameters) {
@@ -306,8 +316,9 @@ void Binder::bind_inputs(Scope& scope) {
     TensorId id = -1;
     if (at == inputs_.end()) {
       std::string near = nearest_name(parameter.name.text, spare);
-      error(parameter.name.span, fmt::format("input '{}' is not given{}", parameter.name.text,
-                                             near.empty() ? "" : fmt::format(" ('{}' is; is it that?)", near)));
+      error(parameter.name.span,
+            fmt::format("input '{}' is not given{}", parameter.name.text,
+                        near.empty() ? "" : fmt::format(" ('{}' is; is it that?)", near)));
     } else {
       id = add_tensor(parameter.name.text, at->second.type, at->second.sizes, parameter.name.span);
     }
@@ -330,8 +341,9 @@ void Binder::bind_inputs(Scope& scope) {
 bool Binder::bind_dims(Scope& scope, const Parameter& parameter, const std::vector<int64_t>& sizes,
                        SourceSpan where) {
   if (sizes.size() != parameter.dims.size()) {
-    error(where, fmt::format("'{}' has {} dimension{}, but the tensor given for it is {}", header_text(parameter),
-                             parameter.dims.size(), parameter.dims.size() == 1 ? "" : "s", sizes_text(sizes)));
+    error(where, fmt::format("'{}' has {} dimension{}, but the tensor given for it is {}",
+                             header_text(parameter), parameter.dims.size(),
+                             parameter.dims.size() == 1 ? "" : "s", sizes_text(sizes)));
     for (const Name& dim : parameter.dims) scope.names.emplace(dim.text, Entity{});
     return false;
   }
@@ -345,22 +357,26 @@ bool Binder::bind_dims(Scope& scope, const Parameter& parameter, const std::vect
     const Entity& known = at->second;
     if (known.kind == Entity::Kind::failed) continue;
     if (known.kind == Entity::Kind::tensor) {
-      error(dim.span, fmt::format("'{}' names an input; a dimension needs a name of its own", dim.text));
+      error(dim.span,
+            fmt::format("'{}' names an input; a dimension needs a name of its own", dim.text));
     } else if (known.constant.kind != Constant::Kind::integer) {
-      error(where, fmt::format("'{}' is {}, but it names a dimension of '{}': that must be an integer", dim.text,
-                               known.constant.to_string(), header_text(parameter)));
+      error(where,
+            fmt::format("'{}' is {}, but it names a dimension of '{}': that must be an integer",
+                        dim.text, known.constant.to_string(), header_text(parameter)));
     } else if (known.constant.integer != sizes[i]) {
       // It is known from a dimension before this one, or from an argument of that name.
       std::string first = fmt::format("the argument '{}'", dim.text);
       for (const Parameter& p : scope.function->parameters) {
-        auto end = &p == &parameter ? p.dims.begin() + static_cast<std::ptrdiff_t>(i) : p.dims.end();
+        auto end =
+            &p == &parameter ? p.dims.begin() + static_cast<std::ptrdiff_t>(i) : p.dims.end();
         const bool here = std::find(p.dims.begin(), end, dim) != end;
         if (here) first = fmt::format("'{}'", header_text(p));
         if (here || &p == &parameter) break;
       }
       error(calls_.empty() ? dim.span : where,
-            fmt::format("dimension '{}' is {} in {} but {} in '{}', which is {}", dim.text, known.constant.integer,
-                        first, sizes[i], header_text(parameter), sizes_text(sizes)));
+            fmt::format("dimension '{}' is {} in {} but {} in '{}', which is {}", dim.text,
+                        known.constant.integer, first, sizes[i], header_text(parameter),
+                        sizes_text(sizes)));
     }
   }
   return true;
@@ -383,11 +399,13 @@ void Binder::bind_statements(Scope& scope) {
     }
     if (const auto* contraction = std::get_if<Contraction>(&statement.form)) {
       const Name& name = contraction->out.tensor;
-      if (!bind_contraction(scope, statement, *contraction)) scope.names.emplace(name.text, Entity::failed(name.span));
+      if (!bind_contraction(scope, statement, *contraction))
+        scope.names.emplace(name.text, Entity::failed(name.span));
     } else {
       const auto& assignment = std::get<Assignment>(statement.form);
       if (!bind_assignment(scope, statement, assignment))
-        for (const Name& name : assignment.targets) scope.names.emplace(name.text, Entity::failed(name.span));
+        for (const Name& name : assignment.targets)
+          scope.names.emplace(name.text, Entity::failed(name.span));
     }
     check_attributes(statement);
     check_derivative_sizes(scope, statement);
@@ -410,19 +428,23 @@ void Binder::check_attributes(const Statement& statement) {
   };
   for (const Attribute& attribute : statement.attributes) {
     const std::string& name = attribute.name.text;
-    const auto* known = std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known& k) { return k.name == name; });
+    const auto* known = std::find_if(std::begin(kKnown), std::end(kKnown),
+                                     [&](const Known& k) { return k.name == name; });
     const size_t given = attribute.arguments.size();
     if (known == std::end(kKnown)) {
-      warn(attribute.name.span, fmt::format("attribute '{}' has no effect; those that have are 'pid(name)', which "
-                                            "names the kernel, 'grad(function)', 'no_grad' and 'derivative(A)'", name));
+      warn(attribute.name.span,
+           fmt::format("attribute '{}' has no effect; those that have are 'pid(name)', which "
+                       "names the kernel, 'grad(function)', 'no_grad' and 'derivative(A)'",
+                       name));
     } else if (given < known->least || given > known->most) {
-      error(attribute.name.span, fmt::format("'{}' takes {}, but {} argument{} given", name, known->takes, given,
-                                             given == 1 ? " is" : "s are"));
+      error(attribute.name.span, fmt::format("'{}' takes {}, but {} argument{} given", name,
+                                             known->takes, given, given == 1 ? " is" : "s are"));
     } else if (name == "grad" && functions_.count(attribute.arguments[0].text) == 0) {
       std::vector<std::string> names;
       for (const Function& function : program_.functions) names.push_back(function.name.text);
-      error(attribute.arguments[0].span, fmt::format("there is no function '{}' in the file{}", attribute.arguments[0].text,
-                                                     did_you_mean(attribute.arguments[0].text, names)));
+      error(attribute.arguments[0].span,
+            fmt::format("there is no function '{}' in the file{}", attribute.arguments[0].text,
+                        did_you_mean(attribute.arguments[0].text, names)));
     }
   }
 }
@@ -438,9 +460,11 @@ bool Binder::check_derivatives(Scope& scope) {
         if (entity == nullptr || entity->kind != Entity::Kind::tensor) continue;
         const BoundTensor& by = tensor(entity->tensor);
         if (!is_float(by.type))
-          ok = error(name.span, fmt::format("the derivative by '{}', which is {}: only tensors of floats can be "
-                                            "differentiated by",
-                                            name.text, to_string(by.type, by.sizes)));
+          ok = error(
+              name.span,
+              fmt::format("the derivative by '{}', which is {}: only tensors of floats can be "
+                          "differentiated by",
+                          name.text, to_string(by.type, by.sizes)));
       }
     }
   return ok;
@@ -489,7 +513,8 @@ void Binder::warn_of_unused(const Scope& scope) {
   }
 }
 
-bool Binder::bind_assignment(Scope& scope, const Statement& statement, const Assignment& assignment) {
+bool Binder::bind_assignment(Scope& scope, const Statement& statement,
+                             const Assignment& assignment) {
   const Expr& value = scope.function->exprs[static_cast<size_t>(assignment.value)];
   for (const Name& target : assignment.targets)
     if (scope.names.count(target.text) > 0) return define(scope, target, {});
@@ -500,12 +525,14 @@ bool Binder::bind_assignment(Scope& scope, const Statement& statement, const Ass
     for (const Name& target : assignment.targets) names.push_back(tensor_name(scope, target.text));
     target_ = names[0];
     size_t inherited = scope.attributes.size();
-    scope.attributes.insert(scope.attributes.end(), statement.attributes.begin(), statement.attributes.end());
+    scope.attributes.insert(scope.attributes.end(), statement.attributes.begin(),
+                            statement.attributes.end());
     std::vector<Entity> results = inline_call(scope, *callee, value, names);
     scope.attributes.resize(inherited);
     if (results.empty()) return false;
     bool ok = true;
-    for (size_t i = 0; i < results.size(); ++i) ok &= define(scope, assignment.targets[i], results[i]);
+    for (size_t i = 0; i < results.size(); ++i)
+      ok &= define(scope, assignment.targets[i], results[i]);
     return ok;
   }
   const Name& target = assignment.targets[0];
@@ -530,28 +557,32 @@ bool Binder::bind_assignment(Scope& scope, const Statement& statement, const Ass
   return id >= 0 && define(scope, target, Entity::of(id));
 }
 
-bool Binder::check_result_count(const Assignment& assignment, const Expr& value, const Function* callee) {
+bool Binder::check_result_count(const Assignment& assignment, const Expr& value,
+                                const Function* callee) {
   if (assignment.tuple && callee == nullptr)
     return error(value.span, "only a function of this file gives several results at once");
   if (callee == nullptr || callee->results.size() == assignment.targets.size()) return true;
-  return error(value.name_span,
-               fmt::format("'{}' gives {} result{}, and {} {} to be assigned", value.text, callee->results.size(),
-                           callee->results.size() == 1 ? "" : "s", assignment.targets.size(),
-                           assignment.targets.size() == 1 ? "is" : "are"));
+  return error(
+      value.name_span,
+      fmt::format("'{}' gives {} result{}, and {} {} to be assigned", value.text,
+                  callee->results.size(), callee->results.size() == 1 ? "" : "s",
+                  assignment.targets.size(), assignment.targets.size() == 1 ? "is" : "are"));
 }
 
 bool Binder::check_argument_count(const Function& function, const Expr& call) {
   if (call.args.size() == function.parameters.size()) return true;
   std::vector<std::string> parameters;
   for (const Parameter& p : function.parameters) parameters.push_back(header_text(p));
-  return error(call.name_span, fmt::format("'{0}' takes {1} argument{2}, '{0}({3})', but {4} {5} given",
-                                           function.name.text, parameters.size(), parameters.size() == 1 ? "" : "s",
-                                           join(parameters, ", "), call.args.size(),
-                                           call.args.size() == 1 ? "is" : "are"));
+  return error(
+      call.name_span,
+      fmt::format("'{0}' takes {1} argument{2}, '{0}({3})', but {4} {5} given", function.name.text,
+                  parameters.size(), parameters.size() == 1 ? "" : "s", join(parameters, ", "),
+                  call.args.size(), call.args.size() == 1 ? "is" : "are"));
 }
 
 bool Binder::report_recursion(const Expr& call) {
-  return error(call.name_span, fmt::format("'{}' calls itself: functions cannot be recursive", call.text));
+  return error(call.name_span,
+               fmt::format("'{}' calls itself: functions cannot be recursive", call.text));
 }
 
 std::vector<Entity> Binder::inline_call(Scope& scope, const Function& function, const Expr& call,
@@ -570,7 +601,8 @@ std::vector<Entity> Binder::inline_call(Scope& scope, const Function& function, 
     return {};
   }
   if (++inlined_calls_ > kMaxCalls) {
-    error(call.name_span, fmt::format("the program makes more than {} calls once they are inlined", kMaxCalls));
+    error(call.name_span,
+          fmt::format("the program makes more than {} calls once they are inlined", kMaxCalls));
     return {};
   }
   if (stop() || !work(names.size(), call.span) || !check_argument_count(function, call)) return {};
@@ -608,7 +640,8 @@ std::vector<Entity> Binder::inline_call(Scope& scope, const Function& function, 
       if (stop()) break;
       auto at = inner.names.find(name.text);
       if (parameters.count(name.text) > 0) {
-        error(name.span, fmt::format("output '{}' is an input; assign it to a new tensor", name.text));
+        error(name.span,
+              fmt::format("output '{}' is an input; assign it to a new tensor", name.text));
       } else if (at == inner.names.end()) {
         error(name.span, fmt::format("output '{}' is never assigned", name.text));
       } else if (at->second.kind == Entity::Kind::step) {
@@ -624,10 +657,12 @@ std::vector<Entity> Binder::inline_call(Scope& scope, const Function& function, 
   return results;
 }
 
-void Binder::bind_argument(Scope& inner, const Parameter& parameter, Entity entity, SourceSpan where) {
+void Binder::bind_argument(Scope& inner, const Parameter& parameter, Entity entity,
+                           SourceSpan where) {
   if (entity.kind == Entity::Kind::constant && parameter.has_dims) {
-    TensorId id = constant_tensor(inner, entity.constant, type_beside(std::nullopt, {&entity.constant, 1}),
-                                  temporary_name(), where);
+    TensorId id =
+        constant_tensor(inner, entity.constant, type_beside(std::nullopt, {&entity.constant, 1}),
+                        temporary_name(), where);
     entity = id < 0 ? Entity{} : Entity::of(id);
   }
   // `f(X[N], N)`: a number with the name of a dimension must agree with it.
@@ -636,8 +671,9 @@ void Binder::bind_argument(Scope& inner, const Parameter& parameter, Entity enti
   if (entity.kind == Entity::Kind::constant && known != inner.names.end() &&
       known->second.kind == Entity::Kind::constant) {
     if (known->second.constant.to_string() != entity.constant.to_string())
-      error(where, fmt::format("'{}' is {} here, but the dimension of that name is {}", parameter.name.text,
-                               entity.constant.to_string(), known->second.constant.to_string()));
+      error(where, fmt::format("'{}' is {} here, but the dimension of that name is {}",
+                               parameter.name.text, entity.constant.to_string(),
+                               known->second.constant.to_string()));
     return;
   }
   if (!define(inner, parameter.name, entity)) return;
@@ -653,7 +689,8 @@ void Binder::bind_outputs(Scope& scope) {
       std::vector<std::string> names;
       for (const auto& entry : scope.names) names.push_back(entry.first);
       std::sort(names.begin(), names.end());
-      error(name.span, fmt::format("output '{}' is never assigned{}", name.text, did_you_mean(name.text, names)));
+      error(name.span, fmt::format("output '{}' is never assigned{}", name.text,
+                                   did_you_mean(name.text, names)));
       continue;
     }
     Entity entity = at->second;
@@ -663,14 +700,16 @@ void Binder::bind_outputs(Scope& scope) {
       continue;
     }
     if (entity.kind == Entity::Kind::constant) {
-      TensorId id = constant_tensor(scope, entity.constant, type_beside(std::nullopt, {&entity.constant, 1}),
-                                    name.text, entity.span);
+      TensorId id =
+          constant_tensor(scope, entity.constant, type_beside(std::nullopt, {&entity.constant, 1}),
+                          name.text, entity.span);
       if (id < 0) continue;
       entity = Entity::of(id);
     }
     BoundTensor& tensor = out_.tensors[static_cast<size_t>(entity.tensor)];
     if (tensor.is_input) {
-      error(name.span, fmt::format("output '{}' is an input; assign it to a new tensor", name.text));
+      error(name.span,
+            fmt::format("output '{}' is an input; assign it to a new tensor", name.text));
       continue;
     }
     tensor.is_output = true;

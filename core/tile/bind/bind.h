@@ -23,7 +23,8 @@ using stria::TensorType;
 Result<const Function*> entry_function(const Program& program, std::string_view name);
 
 // What is wrong with the functions of `program` whatever its inputs are: names, arguments of calls,
-// attributes, recursion. bind_program finds that too. invalid_argument with every message (up to 20).
+// attributes, recursion. bind_program finds that too. invalid_argument with every message (up to
+// 20).
 Status check_program(const Program& program);
 
 // (Not called `bind`: std::bind would be found by argument lookup.)

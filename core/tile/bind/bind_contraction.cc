@@ -13,7 +13,9 @@
 namespace stria::tile {
 namespace {
 
-const Expr& expr_at(const Scope& scope, ExprId id) { return scope.function->exprs[static_cast<size_t>(id)]; }
+const Expr& expr_at(const Scope& scope, ExprId id) {
+  return scope.function->exprs[static_cast<size_t>(id)];
+}
 
 std::string access_text(const std::string& tensor, const std::vector<Form>& forms) {
   std::vector<std::string> parts;
@@ -33,7 +35,8 @@ std::string plural(size_t n, std::string_view one, std::string_view many) {
 
 }  // namespace
 
-bool Binder::bind_contraction(Scope& scope, const Statement& statement, const Contraction& contraction) {
+bool Binder::bind_contraction(Scope& scope, const Statement& statement,
+                              const Contraction& contraction) {
   const Name& name = contraction.out.tensor;
   if (scope.names.count(name.text) > 0) return define(scope, name, {});
   target_ = tensor_name(scope, name.text);
@@ -51,8 +54,9 @@ bool Binder::bind_contraction(Scope& scope, const Statement& statement, const Co
     std::optional<int64_t> size = constant_integer(scope, id, "a size");
     ok &= size.has_value();
     if (size && *size < 0)
-      ok = error(expr_at(scope, id).span, fmt::format("size {} of '{}' is negative: {} is {}", i, name.text,
-                                                      print_expr(*scope.function, id), *size));
+      ok = error(expr_at(scope, id).span,
+                 fmt::format("size {} of '{}' is negative: {} is {}", i, name.text,
+                             print_expr(*scope.function, id), *size));
     sizes.push_back(size.value_or(0));
   }
   ContractionForms forms;
@@ -63,7 +67,8 @@ bool Binder::bind_contraction(Scope& scope, const Statement& statement, const Co
 
   std::vector<DataType> types;
   for (const BoundOperand& operand : bound.operands) types.push_back(tensor(operand.tensor).type);
-  ContractionTypes decided = contraction_types(contraction.aggregation, contraction.combination, types);
+  ContractionTypes decided =
+      contraction_types(contraction.aggregation, contraction.combination, types);
   bound.combination_type = decided.combination;
   bound.value_type = decided.value;
   bound.aggregation_type = decided.aggregation;
@@ -103,9 +108,12 @@ std::optional<Form> Binder::bind_form(Scope& scope, ExprId id) {
     case ExprKind::name: {
       const Entity* entity = look_up(scope, e.text, e.span, "dimension");
       if (entity == nullptr) return std::nullopt;
-      if (entity->kind == Entity::Kind::tensor || entity->constant.kind != Constant::Kind::integer) {
-        error(e.span, fmt::format("'{}' is a {}; index forms are made of indices, dimensions and integers", e.text,
-                                  entity->kind == Entity::Kind::tensor ? "tensor" : "number that is no integer"));
+      if (entity->kind == Entity::Kind::tensor ||
+          entity->constant.kind != Constant::Kind::integer) {
+        error(e.span,
+              fmt::format(
+                  "'{}' is a {}; index forms are made of indices, dimensions and integers", e.text,
+                  entity->kind == Entity::Kind::tensor ? "tensor" : "number that is no integer"));
         return std::nullopt;
       }
       return Form{Affine(entity->constant.integer), 1};
@@ -142,15 +150,17 @@ std::optional<Form> Binder::bind_form_call(Scope& scope, const Expr& e) {
   } else if (e.text == "mul") {
     size_t factor = args[0].is_constant() ? 0 : 1;
     if (!args[factor].is_constant()) {
-      error(e.name_span, fmt::format("index forms are linear: '{}' multiplies indices",
-                                     fmt::format("({}) * ({})", to_string(args[0]), to_string(args[1]))));
+      error(e.name_span,
+            fmt::format("index forms are linear: '{}' multiplies indices",
+                        fmt::format("({}) * ({})", to_string(args[0]), to_string(args[1]))));
       return std::nullopt;
     }
     out = scale_form(args[1 - factor], args[factor].numerator.constant());
     if (out.ok()) out = divide_form(*out, args[factor].divisor);
   } else {
     if (!args[1].is_constant()) {
-      error(e.name_span, fmt::format("index forms are linear: division by '{}'", to_string(args[1])));
+      error(e.name_span,
+            fmt::format("index forms are linear: division by '{}'", to_string(args[1])));
       return std::nullopt;
     }
     if (args[1].numerator.constant() == 0) {
@@ -183,7 +193,8 @@ bool Binder::bind_operands(Scope& scope, const Contraction& contraction, BoundCo
       continue;
     }
     if (entity->kind == Entity::Kind::tensor)
-      common = common ? common_type(*common, tensor(entity->tensor).type) : tensor(entity->tensor).type;
+      common =
+          common ? common_type(*common, tensor(entity->tensor).type) : tensor(entity->tensor).type;
   }
   for (size_t i = 0; i < entities.size(); ++i) {
     if (entities[i] == nullptr) continue;
@@ -191,13 +202,14 @@ bool Binder::bind_operands(Scope& scope, const Contraction& contraction, BoundCo
     BoundOperand operand;
     if (entities[i]->kind == Entity::Kind::constant) {
       Constant constant = entities[i]->constant;
-      operand.tensor = constant_tensor(scope, constant, type_beside(common, {&constant, 1}), temporary_name(),
-                                       access.tensor.span);
+      operand.tensor = constant_tensor(scope, constant, type_beside(common, {&constant, 1}),
+                                       temporary_name(), access.tensor.span);
     } else {
       operand.tensor = entities[i]->tensor;
     }
     std::vector<Form>& list = forms->emplace_back();
-    if (operand.tensor < 0 || !bind_forms(scope, access, tensor(operand.tensor).sizes.size(), &list)) {
+    if (operand.tensor < 0 ||
+        !bind_forms(scope, access, tensor(operand.tensor).sizes.size(), &list)) {
       ok = false;
       continue;
     }
@@ -207,11 +219,13 @@ bool Binder::bind_operands(Scope& scope, const Contraction& contraction, BoundCo
   return ok;
 }
 
-bool Binder::bind_constraints(Scope& scope, const Contraction& contraction, ContractionForms& forms) {
+bool Binder::bind_constraints(Scope& scope, const Contraction& contraction,
+                              ContractionForms& forms) {
   bool ok = true;
   for (const Constraint& constraint : contraction.constraints) {
     std::optional<Form> form = bind_form(scope, constraint.form);
-    std::optional<int64_t> bound = constant_integer(scope, constraint.bound, "the bound of a constraint");
+    std::optional<int64_t> bound =
+        constant_integer(scope, constraint.bound, "the bound of a constraint");
     ok &= form.has_value() && bound.has_value();
     forms.constraints.push_back(form.value_or(Form{}));
     forms.bounds.push_back(bound.value_or(0));
@@ -221,8 +235,9 @@ bool Binder::bind_constraints(Scope& scope, const Contraction& contraction, Cont
 
 // ---- valid index sets ----
 
-bool Binder::bind_domain(const Scope& scope, const Contraction& contraction, const std::vector<int64_t>& sizes,
-                         const ContractionForms& forms, BoundContraction& bound) {
+bool Binder::bind_domain(const Scope& scope, const Contraction& contraction,
+                         const std::vector<int64_t>& sizes, const ContractionForms& forms,
+                         BoundContraction& bound) {
   // As written: an index that cancels out of its form counts like every other.
   std::map<std::string, SourceSpan> indices;
   for (const Access& operand : contraction.operands)
@@ -247,7 +262,8 @@ bool Binder::bind_domain(const Scope& scope, const Contraction& contraction, con
     rules.at_least_zero.push_back(std::move(upper).value());
     return true;
   };
-  auto limit_access = [&](const std::vector<Form>& list, const std::vector<int64_t>& of, SourceSpan span) {
+  auto limit_access = [&](const std::vector<Form>& list, const std::vector<int64_t>& of,
+                          SourceSpan span) {
     for (size_t i = 0; i < list.size(); ++i) {
       if (!limit(list[i], of[i], span)) return false;
       if (list[i].divisor > 1) rules.whole.push_back(list[i]);
@@ -256,20 +272,24 @@ bool Binder::bind_domain(const Scope& scope, const Contraction& contraction, con
   };
   ok = limit_access(forms.out, sizes, contraction.out.span);
   for (size_t i = 0; i < forms.operands.size() && ok; ++i)
-    ok = limit_access(forms.operands[i], tensor(bound.operands[i].tensor).sizes, contraction.operands[i].span);
+    ok = limit_access(forms.operands[i], tensor(bound.operands[i].tensor).sizes,
+                      contraction.operands[i].span);
   for (size_t i = 0; i < forms.constraints.size() && ok; ++i)
     ok = limit(forms.constraints[i], forms.bounds[i], contraction.constraints[i].span);
   if (!ok) return false;
 
   auto undecided = [&](std::string_view what, const Status& status) {
     over_limit_ |= SolverBudget::current()->exhausted();
-    return error(contraction.out.span, fmt::format("{} could not be decided: {}", what, status.message()));
+    return error(contraction.out.span,
+                 fmt::format("{} could not be decided: {}", what, status.message()));
   };
   Result<IndexDomain> domain = find_domain(rules, &answers_);
   if (!domain.ok()) return undecided("the ranges of the indices", domain.status());
-  if (!domain->unbounded.empty()) return report_unbounded(contraction, forms, indices, domain->unbounded);
+  if (!domain->unbounded.empty())
+    return report_unbounded(contraction, forms, indices, domain->unbounded);
   bound.empty = domain->empty;
-  for (size_t i = 0; i < rules.indices.size(); ++i) bound.indices.push_back({rules.indices[i], domain->ranges[i]});
+  for (size_t i = 0; i < rules.indices.size(); ++i)
+    bound.indices.push_back({rules.indices[i], domain->ranges[i]});
   bound.constraints = domain->constraints;
 
   if (contraction.aggregation != Aggregation::assign) return true;
@@ -284,8 +304,11 @@ bool Binder::bind_domain(const Scope& scope, const Contraction& contraction, con
 
 bool Binder::report_index_only_in_constraint(const std::string& name, SourceSpan span,
                                              const std::vector<std::string>& others) {
-  return error(span, fmt::format("index '{}' occurs only in a constraint: an index must occur in the access of a "
-                                 "tensor{}", name, did_you_mean(name, others)));
+  return error(
+      span,
+      fmt::format("index '{}' occurs only in a constraint: an index must occur in the access of a "
+                  "tensor{}",
+                  name, did_you_mean(name, others)));
 }
 
 bool Binder::report_unbounded(const Contraction& contraction, const ContractionForms& forms,
@@ -298,19 +321,23 @@ bool Binder::report_unbounded(const Contraction& contraction, const ContractionF
                     [&](const Form& form) { return form.numerator.uses(name); }))
       places.push_back(access_text(access.tensor.text, list));
   };
-  for (size_t i = 0; i < forms.operands.size(); ++i) visit(contraction.operands[i], forms.operands[i]);
+  for (size_t i = 0; i < forms.operands.size(); ++i)
+    visit(contraction.operands[i], forms.operands[i]);
   visit(contraction.out, forms.out);
   std::string others;
   if (unbounded.size() > 1) {
     std::vector<std::string> rest(unbounded.begin() + 1, unbounded.end());
     others = fmt::format(" (nor '{}')", join(rest, "', '"));
   }
-  std::string why = places.empty() ? "it cancels out of every index form"
-                                   : join(places, " and ") + " limits it only together with other indices";
-  return error(indices.at(name),
-               fmt::format("nothing bounds index '{0}'{1}: {2}; add a constraint such as ', {0} < 10', which means "
-                           "0 <= {0} < 10",
-                           name, others, why));
+  std::string why = places.empty()
+                        ? "it cancels out of every index form"
+                        : join(places, " and ") + " limits it only together with other indices";
+  return error(
+      indices.at(name),
+      fmt::format(
+          "nothing bounds index '{0}'{1}: {2}; add a constraint such as ', {0} < 10', which means "
+          "0 <= {0} < 10",
+          name, others, why));
 }
 
 bool Binder::report_collision(const Contraction& contraction, const BoundContraction& bound) {
@@ -318,17 +345,21 @@ bool Binder::report_collision(const Contraction& contraction, const BoundContrac
     bool used = std::any_of(bound.out_access.begin(), bound.out_access.end(),
                             [&](const DimAccess& a) { return a.numerator.uses(index.name); });
     if (used || index.range.lower == index.range.upper) continue;
-    return error(contraction.aggregation_span,
-                 fmt::format("'=' writes an element of '{0}' more than once: index '{1}' runs from {2} to {3} and "
-                             "does not occur in the indices of '{0}'",
-                             contraction.out.tensor.text, index.name, index.range.lower, index.range.upper));
+    return error(
+        contraction.aggregation_span,
+        fmt::format(
+            "'=' writes an element of '{0}' more than once: index '{1}' runs from {2} to {3} and "
+            "does not occur in the indices of '{0}'",
+            contraction.out.tensor.text, index.name, index.range.lower, index.range.upper));
   }
   std::vector<Form> forms;
   for (const DimAccess& a : bound.out_access) forms.push_back({a.numerator, a.divisor});
-  return error(contraction.aggregation_span,
-               fmt::format("'=' writes an element of '{}' more than once: different values of the indices give "
-                           "the same {}", contraction.out.tensor.text,
-                           access_text(contraction.out.tensor.text, forms)));
+  return error(
+      contraction.aggregation_span,
+      fmt::format(
+          "'=' writes an element of '{}' more than once: different values of the indices give "
+          "the same {}",
+          contraction.out.tensor.text, access_text(contraction.out.tensor.text, forms)));
 }
 
 // ---- the rest ----
@@ -345,9 +376,10 @@ bool Binder::bind_default(Scope& scope, const Contraction& contraction, BoundCon
     id = constant_tensor(scope, entity->constant, out.type, temporary_name(), name.span, out.sizes);
   if (id < 0) return false;
   if (tensor(id).sizes != out.sizes || tensor(id).type != out.type)
-    return error(name.span, fmt::format("default '{}' is {}, but '{}' is {}", name.text,
-                                        to_string(tensor(id).type, tensor(id).sizes), contraction.out.tensor.text,
-                                        to_string(out.type, out.sizes)));
+    return error(name.span,
+                 fmt::format("default '{}' is {}, but '{}' is {}", name.text,
+                             to_string(tensor(id).type, tensor(id).sizes),
+                             contraction.out.tensor.text, to_string(out.type, out.sizes)));
   bound.default_tensor = id;
   return true;
 }
@@ -361,8 +393,9 @@ std::string Binder::contraction_text(const Scope& scope, const Contraction& cont
   };
   std::vector<std::string> sizes;
   for (ExprId id : contraction.sizes) sizes.push_back(print_expr(*scope.function, id));
-  std::string out = fmt::format("{}[{}{}{}] = {}(", contraction.out.tensor.text, list(forms.out),
-                                sizes.empty() ? "" : " : ", join(sizes, ", "), sign_of(contraction.aggregation));
+  std::string out =
+      fmt::format("{}[{}{}{}] = {}(", contraction.out.tensor.text, list(forms.out),
+                  sizes.empty() ? "" : " : ", join(sizes, ", "), sign_of(contraction.aggregation));
   for (size_t i = 0; i < forms.operands.size(); ++i) {
     if (i == 1) out += fmt::format(" {} ", sign_of(contraction.combination));
     if (i == 2) out += " ? ";
@@ -373,7 +406,8 @@ std::string Binder::contraction_text(const Scope& scope, const Contraction& cont
     out += fmt::format(", {} < {}", to_string(forms.constraints[i]),
                        print_expr(*scope.function, contraction.constraints[i].bound));
   if (contraction.no_defract) out += " no_defract";
-  if (!contraction.default_tensor.text.empty()) out += " default " + contraction.default_tensor.text;
+  if (!contraction.default_tensor.text.empty())
+    out += " default " + contraction.default_tensor.text;
   return out;
 }
 

@@ -29,7 +29,9 @@ constexpr MissingFunction kMissing[] = {
     {"tuple", "a function of the file gives several results: (S, T) = f(X)"},
 };
 
-const Expr& expr_at(const Scope& scope, ExprId id) { return scope.function->exprs[static_cast<size_t>(id)]; }
+const Expr& expr_at(const Scope& scope, ExprId id) {
+  return scope.function->exprs[static_cast<size_t>(id)];
+}
 
 bool is_true(const Constant& number) {
   return number.kind == Constant::Kind::floating ? !(number.floating == 0) : number.integer != 0;
@@ -59,8 +61,8 @@ Value add_constant(NodeList& nodes, const Scalar& scalar) {
   return add_node(nodes, std::move(node));
 }
 
-Value add_call(NodeList& nodes, std::string_view function, DataType operation, DataType type, std::vector<int> args,
-               std::vector<int64_t> sizes) {
+Value add_call(NodeList& nodes, std::string_view function, DataType operation, DataType type,
+               std::vector<int> args, std::vector<int64_t> sizes) {
   BoundNode node;
   node.kind = BoundNode::Kind::call;
   node.function = std::string(function);
@@ -93,8 +95,10 @@ std::optional<Value> Binder::evaluate(Scope& scope, ExprId id, NodeList& nodes) 
   }
   if (++depth_ > kMaxDepth) {
     --depth_;
-    error(e.name_span, fmt::format("calls and operators are nested more than {} deep; split the expression into "
-                                   "several statements", kMaxDepth));
+    error(e.name_span,
+          fmt::format("calls and operators are nested more than {} deep; split the expression into "
+                      "several statements",
+                      kMaxDepth));
     return std::nullopt;
   }
   std::optional<Value> out = evaluate_call(scope, e, nodes);
@@ -120,7 +124,8 @@ std::optional<Value> Binder::evaluate_call(Scope& scope, const Expr& e, NodeList
   std::vector<Value> args;
   args.reserve(e.args.size());
   bool ok = true;
-  int chosen = -1;  // of `c ? t : e` with a constant c: what else stands there gives sizes and type alone
+  int chosen =
+      -1;  // of `c ? t : e` with a constant c: what else stands there gives sizes and type alone
   std::unique_ptr<NodeList> unused;
   for (size_t i = 0; i < e.args.size(); ++i) {
     const bool dead = chosen >= 0 && static_cast<int>(i) != chosen;
@@ -128,7 +133,8 @@ std::optional<Value> Binder::evaluate_call(Scope& scope, const Expr& e, NodeList
     std::optional<Value> value = evaluate(scope, e.args[i], dead ? *unused : nodes);
     ok &= value.has_value();
     if (!value) continue;
-    if (builtin->types == TypeRule::select && i == 0 && value->constant) chosen = is_true(value->number) ? 1 : 2;
+    if (builtin->types == TypeRule::select && i == 0 && value->constant)
+      chosen = is_true(value->number) ? 1 : 2;
     args.push_back(std::move(*value));
   }
   if (!ok) return std::nullopt;
@@ -140,15 +146,16 @@ std::optional<Value> Binder::evaluate_call(Scope& scope, const Expr& e, NodeList
 bool Binder::check_argument_count(const Builtin& builtin, const Expr& call) {
   if (static_cast<int>(call.args.size()) == builtin.arity) return true;
   return error(call.name_span,
-               fmt::format("'{}' takes {} argument{}, but {} {} given; for example: {}", call.text, builtin.arity,
-                           builtin.arity == 1 ? "" : "s", call.args.size(), call.args.size() == 1 ? "is" : "are",
-                           builtin.example));
+               fmt::format("'{}' takes {} argument{}, but {} {} given; for example: {}", call.text,
+                           builtin.arity, builtin.arity == 1 ? "" : "s", call.args.size(),
+                           call.args.size() == 1 ? "is" : "are", builtin.example));
 }
 
 bool Binder::check_one_result(const Function& function, const Expr& call) {
   if (function.results.size() == 1) return true;
-  return error(call.name_span, fmt::format("'{}' gives {} results; inside an expression it must give one", call.text,
-                                           function.results.size()));
+  return error(call.name_span,
+               fmt::format("'{}' gives {} results; inside an expression it must give one",
+                           call.text, function.results.size()));
 }
 
 bool Binder::unknown_function(const Expr& e) {
@@ -161,11 +168,13 @@ bool Binder::unknown_function(const Expr& e) {
   for (const Composite* composite : all_composites()) names.emplace_back(composite->name);
   for (const Function& function : program_.functions)
     if (!function.name.text.empty()) names.push_back(function.name.text);
-  return error(e.name_span, fmt::format("there is no function '{}'{}", e.text, did_you_mean(e.text, names)));
+  return error(e.name_span,
+               fmt::format("there is no function '{}'{}", e.text, did_you_mean(e.text, names)));
 }
 
-std::optional<Value> Binder::evaluate_builtin(const Scope& scope, const Builtin& builtin, const Expr& e,
-                                              std::vector<Value> args, NodeList& nodes, int chosen) {
+std::optional<Value> Binder::evaluate_builtin(const Scope& scope, const Builtin& builtin,
+                                              const Expr& e, std::vector<Value> args,
+                                              NodeList& nodes, int chosen) {
   // What decides the type: not the condition of `?:`.
   const size_t first = builtin.types == TypeRule::select ? 1 : 0;
   std::optional<DataType> tensors;
@@ -205,7 +214,8 @@ std::optional<Value> Binder::evaluate_builtin(const Scope& scope, const Builtin&
       Result<Scalar> scalar = to_scalar(args[i].number, type);
       if (!scalar.ok()) {
         error(expr_at(scope, e.args[i]).span,
-              fmt::format("{}, the type of what it meets here; convert that first, for example by as_int(…, 32)",
+              fmt::format("{}, the type of what it meets here; convert that first, for example by "
+                          "as_int(…, 32)",
                           scalar.status().message()));
         return std::nullopt;
       }
@@ -228,9 +238,10 @@ std::optional<Value> Binder::evaluate_builtin(const Scope& scope, const Builtin&
   }
   const BoundNode& last = nodes.nodes[static_cast<size_t>(ids.back())];
   const std::string_view name = builtin.name;
-  if ((name == "div" || name == "mod") && is_integer(call->operation) && last.kind == BoundNode::Kind::constant &&
-      last.value.i == 0) {
-    error(e.name_span, fmt::format("the divisor of this '{}' of integers is always 0", name == "div" ? "/" : "%"));
+  if ((name == "div" || name == "mod") && is_integer(call->operation) &&
+      last.kind == BoundNode::Kind::constant && last.value.i == 0) {
+    error(e.name_span, fmt::format("the divisor of this '{}' of integers is always 0",
+                                   name == "div" ? "/" : "%"));
     return std::nullopt;
   }
   Result<std::vector<int64_t>> sizes = broadcast_sizes({shapes.data(), args.size()});
@@ -238,16 +249,19 @@ std::optional<Value> Binder::evaluate_builtin(const Scope& scope, const Builtin&
     error(e.name_span, sizes.status());
     return std::nullopt;
   }
-  return add_call(nodes, name, call->operation, call->result, std::move(ids), std::move(sizes).value());
+  return add_call(nodes, name, call->operation, call->result, std::move(ids),
+                  std::move(sizes).value());
 }
 
-std::optional<Value> Binder::evaluate_cast(const Builtin& builtin, const Expr& e, std::vector<Value> args,
-                                           NodeList& nodes) {
+std::optional<Value> Binder::evaluate_cast(const Builtin& builtin, const Expr& e,
+                                           std::vector<Value> args, NodeList& nodes) {
   int64_t bits = 0;
   if (args.size() > 1) {
     if (!args[1].constant || args[1].number.kind != Constant::Kind::integer) {
-      error(e.name_span, fmt::format("the width that '{}' converts to must be an integer known beforehand; for "
-                                     "example: {}", e.text, builtin.example));
+      error(e.name_span,
+            fmt::format("the width that '{}' converts to must be an integer known beforehand; for "
+                        "example: {}",
+                        e.text, builtin.example));
       return std::nullopt;
     }
     bits = args[1].number.integer;
@@ -270,7 +284,8 @@ std::optional<int64_t> Binder::constant_integer(Scope& scope, ExprId id, std::st
   NodeList unused;
   std::optional<Value> value = evaluate(scope, id, unused);
   if (!value) return std::nullopt;
-  if (value->constant && value->number.kind == Constant::Kind::integer) return value->number.integer;
+  if (value->constant && value->number.kind == Constant::Kind::integer)
+    return value->number.integer;
   error(expr_at(scope, id).span,
         fmt::format("{} must be an integer made of dimensions and literals, {}", what,
                     value->constant ? fmt::format("not {}", value->number.to_string())
@@ -317,8 +332,9 @@ std::optional<Entity> Binder::operand(Scope& scope, ExprId id) {
   return Entity::of(tensor);
 }
 
-TensorId Binder::finish(Scope& scope, const Statement* statement, NodeList& nodes, const Value& value,
-                        const std::string& name, std::string text, SourceSpan span) {
+TensorId Binder::finish(Scope& scope, const Statement* statement, NodeList& nodes,
+                        const Value& value, const std::string& name, std::string text,
+                        SourceSpan span) {
   TensorId id = add_tensor(name, value.type, value.sizes, span);
   if (id < 0) return -1;
   // The root comes last; a bare name, or a load that was shared, may stand before other nodes.
@@ -333,8 +349,9 @@ TensorId Binder::finish(Scope& scope, const Statement* statement, NodeList& node
   return add_statement(scope, statement, std::move(out)) ? id : -1;
 }
 
-TensorId Binder::constant_tensor(Scope& scope, const Constant& constant, DataType type, const std::string& name,
-                                 SourceSpan span, std::vector<int64_t> sizes) {
+TensorId Binder::constant_tensor(Scope& scope, const Constant& constant, DataType type,
+                                 const std::string& name, SourceSpan span,
+                                 std::vector<int64_t> sizes) {
   Result<Scalar> scalar = to_scalar(constant, type);
   if (!scalar.ok()) {
     error(span, scalar.status());
@@ -343,8 +360,8 @@ TensorId Binder::constant_tensor(Scope& scope, const Constant& constant, DataTyp
   NodeList nodes;
   Value value = add_constant(nodes, *scalar);
   value.sizes = std::move(sizes);
-  return finish(scope, nullptr, nodes, value, name, fmt::format("{} = {}", name, constant.to_string()),
-                span);
+  return finish(scope, nullptr, nodes, value, name,
+                fmt::format("{} = {}", name, constant.to_string()), span);
 }
 
 }  // namespace stria::tile

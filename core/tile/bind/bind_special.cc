@@ -60,8 +60,8 @@ Value value_of(int node, std::vector<int64_t> sizes) {
 
 bool makes_statement(const Special& special) {
   const std::string_view name = special.name;
-  return name == "gather" || name == "gather_or_zero" || name == "scatter" || name == "reshape" || name == "reshape_like" || name == "sum_like" ||
-         name == "prng_value";
+  return name == "gather" || name == "gather_or_zero" || name == "scatter" || name == "reshape" ||
+         name == "reshape_like" || name == "sum_like" || name == "prng_value";
 }
 
 bool Binder::step_is_no_result(const Name& name) {
@@ -156,8 +156,7 @@ std::optional<Value> Binder::evaluate_special(Scope& scope, const Special& speci
   return evaluate_index(*type, call.numbers[0], nodes);
 }
 
-std::optional<Value> Binder::evaluate_number(Scope& scope, const Special& special,
-                                             const Expr& e) {
+std::optional<Value> Binder::evaluate_number(Scope& scope, const Special& special, const Expr& e) {
   SpecialCall call;
   if (!bind_numbers(scope, special, e, call)) return std::nullopt;
   Result<int64_t> number = special.number(call.numbers);
@@ -210,7 +209,8 @@ TensorId Binder::bind_special(Scope& scope, const Special& special, const Expr& 
   if (!type) return -1;
   if (std::string_view(special.name) == "sum_like")
     return add_sum(scope, operands[0], std::move(*type), name, statement, span, text);
-  if (std::string_view(special.name) == "reshape" || std::string_view(special.name) == "reshape_like")
+  if (std::string_view(special.name) == "reshape" ||
+      std::string_view(special.name) == "reshape_like")
     return add_reshape(scope, operands[0], std::move(type->sizes), name, statement, span, text);
   if (std::string_view(special.name) == "scatter")
     return add_scatter(scope, operands, std::move(*type), name, statement, span, text);
@@ -218,7 +218,8 @@ TensorId Binder::bind_special(Scope& scope, const Special& special, const Expr& 
   BoundGather gather;
   gather.from = operands[0];
   gather.index = operands[1];
-  gather.out = add_tensor(zeros ? temporary_name() : name, type->type, std::move(type->sizes), e.span);
+  gather.out =
+      add_tensor(zeros ? temporary_name() : name, type->type, std::move(type->sizes), e.span);
   if (gather.out < 0 || !add_statement(scope, statement, {gather, {}, text, span})) return -1;
   return zeros ? add_mask(scope, gather, name, statement, span, text) : gather.out;
 }
@@ -236,9 +237,12 @@ TensorId Binder::add_mask(Scope& scope, const BoundGather& gather, const std::st
   const Value at = load(nodes, index);
   Value row = load(nodes, gather.out);
   const int wide = add_call(nodes, "ident", DataType::i64, {at.node});
-  const int low = add_call(nodes, "cmp_ge", DataType::boolean, {wide, add_number(nodes, 0, DataType::i64)});
-  const int high = add_call(nodes, "cmp_lt", DataType::boolean, {wide, add_number(nodes, rows, DataType::i64)});
-  for (int node : {wide, low, high}) nodes.nodes[static_cast<size_t>(node)].operation_type = DataType::i64;
+  const int low =
+      add_call(nodes, "cmp_ge", DataType::boolean, {wide, add_number(nodes, 0, DataType::i64)});
+  const int high =
+      add_call(nodes, "cmp_lt", DataType::boolean, {wide, add_number(nodes, rows, DataType::i64)});
+  for (int node : {wide, low, high})
+    nodes.nodes[static_cast<size_t>(node)].operation_type = DataType::i64;
   const int both = add_call(nodes, "logical_and", DataType::boolean, {low, high});
   nodes.nodes[static_cast<size_t>(both)].operation_type = DataType::boolean;
   const int zero = add_number(nodes, 0, compute_type(row.type));
@@ -266,7 +270,8 @@ TensorId Binder::add_sum(Scope& scope, TensorId from, TensorType type, const std
     const Value value = load(nodes, from);
     return finish(scope, statement, nodes, value, name, text, span);
   }
-  const ContractionTypes types = contraction_types(Aggregation::sum, Combination::none, {tensor(from).type});
+  const ContractionTypes types =
+      contraction_types(Aggregation::sum, Combination::none, {tensor(from).type});
   BoundContraction sum;
   sum.combination_type = types.combination;
   sum.value_type = types.value;

@@ -61,7 +61,7 @@ struct Scope {
   std::unordered_map<std::string, std::string> tensor_names;
   std::string prefix;                 // empty in the entry
   std::vector<Attribute> attributes;  // of the calling statements
-  bool derivative = false;  // the function, or one that calls it, has a [[derivative(A)]]
+  bool derivative = false;            // the function, or one that calls it, has a [[derivative(A)]]
 };
 
 // The nodes of one elementwise statement under construction.
@@ -131,7 +131,8 @@ class Binder {
   // False (and an error) if the name is taken.
   bool define(Scope& scope, const Name& name, Entity entity);
   // nullptr if the name is unknown (reported) or failed (not reported).
-  const Entity* look_up(const Scope& scope, const std::string& name, SourceSpan span, std::string_view what);
+  const Entity* look_up(const Scope& scope, const std::string& name, SourceSpan span,
+                        std::string_view what);
   // The bound name of a tensor that the scope calls `local`.
   std::string tensor_name(const Scope& scope, const std::string& local);
   // A name that nothing else has: `wanted`, or with a number behind it.
@@ -180,8 +181,9 @@ class Binder {
     std::vector<int64_t> bounds;  // of the constraints
   };
   bool bind_constraints(Scope& scope, const Contraction& contraction, ContractionForms& forms);
-  bool bind_domain(const Scope& scope, const Contraction& contraction, const std::vector<int64_t>& sizes,
-                   const ContractionForms& forms, BoundContraction& bound);
+  bool bind_domain(const Scope& scope, const Contraction& contraction,
+                   const std::vector<int64_t>& sizes, const ContractionForms& forms,
+                   BoundContraction& bound);
   bool report_index_only_in_constraint(const std::string& name, SourceSpan span,
                                        const std::vector<std::string>& others);
   // `indices`: all of the contraction, and where they stand.
@@ -193,24 +195,27 @@ class Binder {
                                const ContractionForms& forms) const;
 
   // ---- bind_expression.cc ----
-  // Appends the nodes of the expression. Axes of index nodes count from the last dimension (-1) until
-  // finish() knows the rank of the result.
+  // Appends the nodes of the expression. Axes of index nodes count from the last dimension (-1)
+  // until finish() knows the rank of the result.
   std::optional<Value> evaluate(Scope& scope, ExprId id, NodeList& nodes);
   std::optional<Value> evaluate_call(Scope& scope, const Expr& expr, NodeList& nodes);
-  std::optional<Value> evaluate_builtin(const Scope& scope, const Builtin& builtin, const Expr& expr,
-                                        std::vector<Value> args, NodeList& nodes, int chosen);
-  std::optional<Value> evaluate_cast(const Builtin& builtin, const Expr& expr, std::vector<Value> args,
-                                     NodeList& nodes);
+  std::optional<Value> evaluate_builtin(const Scope& scope, const Builtin& builtin,
+                                        const Expr& expr, std::vector<Value> args, NodeList& nodes,
+                                        int chosen);
+  std::optional<Value> evaluate_cast(const Builtin& builtin, const Expr& expr,
+                                     std::vector<Value> args, NodeList& nodes);
   // The integer that an expression of literals and dimensions is.
   std::optional<int64_t> constant_integer(Scope& scope, ExprId id, std::string_view what);
-  // The value of an expression as a tensor (a temporary one if it is not a bare name) or a constant.
+  // The value of an expression as a tensor (a temporary one if it is not a bare name) or a
+  // constant.
   std::optional<Entity> operand(Scope& scope, ExprId id);
   // The tensor for a value that is the last node; -1 if it failed.
   TensorId finish(Scope& scope, const Statement* statement, NodeList& nodes, const Value& value,
                   const std::string& name, std::string text, SourceSpan span);
   // Every element the constant; -1 if it does not fit the type (reported).
-  TensorId constant_tensor(Scope& scope, const Constant& constant, DataType type, const std::string& name,
-                           SourceSpan span, std::vector<int64_t> sizes = {});
+  TensorId constant_tensor(Scope& scope, const Constant& constant, DataType type,
+                           const std::string& name, SourceSpan span,
+                           std::vector<int64_t> sizes = {});
   Value load(NodeList& nodes, TensorId tensor);
   bool unknown_function(const Expr& expr);
 
@@ -263,7 +268,7 @@ class Binder {
   bool over_limit_ = false;  // reported
   DomainAnswers answers_;
   std::unordered_set<const Function*> bound_functions_;
-  std::unordered_set<std::string> taken_;                      // names of tensors, and reserved ones
+  std::unordered_set<std::string> taken_;  // names of tensors, and reserved ones
   std::unordered_map<std::string, int> next_suffix_;
   std::string target_;  // bound name of the output of the statement being bound
   int depth_ = 0;       // of expressions over all calls

@@ -102,8 +102,8 @@ struct BoundElementwise {
   std::vector<BoundNode> nodes;  // arguments before their calls; never empty
 };
 
-// out = the first elements of `from`, in row-major order; `from` has as many, or, if both are not empty
-// and `out` has rank 1, more.
+// out = the first elements of `from`, in row-major order; `from` has as many, or, if both are not
+// empty and `out` has rank 1, more.
 struct BoundReshape {
   TensorId out = 0;
   TensorId from = 0;
@@ -124,8 +124,8 @@ struct BoundScatter {
   TensorId index = 0;
 };
 
-// Random numbers (rule M16). `values` has one row for each step of all streams; of the last row only
-// what makes up `count` numbers is written. Streams step as often as they write.
+// Random numbers (rule M16). `values` has one row for each step of all streams; of the last row
+// only what makes up `count` numbers is written. Streams step as often as they write.
 struct BoundPrng {
   TensorId state_out = 0;
   TensorId values = 0;  // fp32 [ceil(count / streams), streams]
@@ -141,7 +141,8 @@ struct BoundCall {
 };
 
 struct BoundStatement {
-  std::variant<BoundContraction, BoundElementwise, BoundReshape, BoundGather, BoundScatter, BoundPrng>
+  std::variant<BoundContraction, BoundElementwise, BoundReshape, BoundGather, BoundScatter,
+               BoundPrng>
       form;
   std::vector<Attribute> attributes;
   // Canonical text for comments: "O[n, x : N, X] = +(D[n, -1 + i + x] * K[i])".
@@ -152,13 +153,13 @@ struct BoundStatement {
 
 struct BoundProgram {
   SourceText source;  // that all spans are places in
-  std::string name;  // of the function; "main" if it has none
+  std::string name;   // of the function; "main" if it has none
   std::vector<BoundTensor> tensors;
-  std::vector<TensorId> inputs;   // in the order of the parameters
-  std::vector<TensorId> outputs;  // in the order of the results
+  std::vector<TensorId> inputs;            // in the order of the parameters
+  std::vector<TensorId> outputs;           // in the order of the results
   std::vector<BoundStatement> statements;  // each tensor is written once, before it is read
   std::vector<BoundCall> calls;            // a caller before what it calls
-  std::vector<Diagnostic> warnings;  // about the program's text, at most kMaxWarnings
+  std::vector<Diagnostic> warnings;        // about the program's text, at most kMaxWarnings
 };
 
 }  // namespace stria::tile

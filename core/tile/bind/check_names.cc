@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A function that the entry does not reach has no types and sizes to be bound with; what can be wrong
-// without them is found here.
+// A function that the entry does not reach has no types and sizes to be bound with; what can be
+// wrong without them is found here.
 #include <algorithm>
 #include <set>
 
@@ -32,7 +32,9 @@ void Binder::check_names(const Function& function) {
     if (const Function* callee = find_function(e.text)) {
       if (whole || check_one_result(*callee, e)) check_argument_count(*callee, e);
     } else if (const Builtin* builtin = find_builtin(e.text)) {
-      if (!check_argument_count(*builtin, e) || builtin->types != TypeRule::cast || e.args.size() < 2) return;
+      if (!check_argument_count(*builtin, e) || builtin->types != TypeRule::cast ||
+          e.args.size() < 2)
+        return;
       const Expr& bits = function.exprs[static_cast<size_t>(e.args[1])];
       if (bits.kind != ExprKind::integer) return;
       if (Result<DataType> type = cast_type(*builtin, bits.integer); !type.ok())
@@ -67,7 +69,8 @@ void Binder::check_names(const Function& function) {
       for (const auto& [name, span] : here)
         if (used.count(name) == 0) report_index_only_in_constraint(name, span, names);
     }
-    if (!c.default_tensor.text.empty()) look_up(scope, c.default_tensor.text, c.default_tensor.span, "tensor");
+    if (!c.default_tensor.text.empty())
+      look_up(scope, c.default_tensor.text, c.default_tensor.span, "tensor");
   };
   for (const Statement& statement : function.statements) {
     if (stop()) return;
@@ -84,7 +87,8 @@ void Binder::check_names(const Function& function) {
     for (const Name& target : a.targets) define(scope, target, Entity::failed(target.span));
   }
   for (const Name& result : function.results)
-    if (scope.names.count(result.text) == 0) error(result.span, fmt::format("output '{}' is never assigned", result.text));
+    if (scope.names.count(result.text) == 0)
+      error(result.span, fmt::format("output '{}' is never assigned", result.text));
 }
 
 void Binder::check_recursion() {

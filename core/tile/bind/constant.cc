@@ -34,9 +34,11 @@ std::optional<Result<Constant>> checked(std::string_view name, int64_t a, int64_
     out = 1;
     int64_t square = a;
     for (int64_t rest = b; rest > 0;) {
-      if (rest % 2 == 1 && __builtin_mul_overflow(out, square, &out)) return overflow("the power", a, b);
+      if (rest % 2 == 1 && __builtin_mul_overflow(out, square, &out))
+        return overflow("the power", a, b);
       rest /= 2;
-      if (rest > 0 && __builtin_mul_overflow(square, square, &square)) return overflow("the power", a, b);
+      if (rest > 0 && __builtin_mul_overflow(square, square, &square))
+        return overflow("the power", a, b);
     }
   } else {
     return std::nullopt;
@@ -46,10 +48,12 @@ std::optional<Result<Constant>> checked(std::string_view name, int64_t a, int64_
 
 Scalar scalar_of(const Constant& c, DataType type) {
   if (is_float(type))
-    return c.kind == Constant::Kind::floating ? Scalar::of_float(type, c.floating)
-                                              : convert(Scalar::of_int(DataType::i64, c.integer), type);
+    return c.kind == Constant::Kind::floating
+               ? Scalar::of_float(type, c.floating)
+               : convert(Scalar::of_int(DataType::i64, c.integer), type);
   if (type == DataType::boolean)
-    return Scalar::of_bool(c.kind == Constant::Kind::floating ? !(c.floating == 0) : c.integer != 0);
+    return Scalar::of_bool(c.kind == Constant::Kind::floating ? !(c.floating == 0)
+                                                              : c.integer != 0);
   return Scalar::of_int(type, c.integer);
 }
 
@@ -86,9 +90,9 @@ Result<Constant> fold(const Builtin& builtin, std::span<const Constant> args) {
   if (builtin.types == TypeRule::logic) type = DataType::boolean;
   if (boolean && builtin.types != TypeRule::arithmetic && !floating) type = DataType::boolean;
   if (!allows(builtin, type))
-    return invalid_argument("'{}' works on integers, not on {}", name,
-                            args[0].kind == Constant::Kind::floating ? args[0].to_string()
-                                                                     : args.back().to_string());
+    return invalid_argument(
+        "'{}' works on integers, not on {}", name,
+        args[0].kind == Constant::Kind::floating ? args[0].to_string() : args.back().to_string());
   if (type == DataType::i64 && args.size() == 2)
     if (auto out = checked(name, args[0].integer, args[1].integer)) return *out;
   if (type == DataType::i64 && name == "neg") return *checked("sub", 0, args[0].integer);

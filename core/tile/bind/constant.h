@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values known when a program is bound: literals, dimensions and expressions of them alone. They have
-// no element type of their own; the tensors they meet decide it (docs/semantics/types.md, T4 to T7).
+// Values known when a program is bound: literals, dimensions and expressions of them alone. They
+// have no element type of their own; the tensors they meet decide it (docs/semantics/types.md, T4
+// to T7).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace stria::tile {
 struct Constant {
   enum class Kind : uint8_t { boolean, integer, floating };
   Kind kind = Kind::integer;
-  int64_t integer = 0;   // also 0 or 1 of a boolean
+  int64_t integer = 0;  // also 0 or 1 of a boolean
   double floating = 0;
 
   static Constant of(int64_t value) { return {Kind::integer, value, 0}; }
@@ -27,12 +28,13 @@ struct Constant {
   std::string to_string() const;
 };
 
-// The value of a builtin on constants: integers in i64, where overflow and a zero divisor are errors;
-// floats, and functions that give floats, in fp64. Not for casts. `args` has the builtin's arity.
+// The value of a builtin on constants: integers in i64, where overflow and a zero divisor are
+// errors; floats, and functions that give floats, in fp64. Not for casts. `args` has the builtin's
+// arity.
 Result<Constant> fold(const Builtin& builtin, std::span<const Constant> args);
 
-// The type that constants get beside tensors whose common type is `tensors`, or alone (nullopt); T4,
-// T5. The result is the common type of all.
+// The type that constants get beside tensors whose common type is `tensors`, or alone (nullopt);
+// T4, T5. The result is the common type of all.
 DataType type_beside(std::optional<DataType> tensors, std::span<const Constant> constants);
 
 // The constant in `type`: an integer must fit, a float may round but not overflow.

@@ -8,7 +8,8 @@ namespace stria::tile {
 namespace {
 
 Status too_large() {
-  return make_error(StatusCode::out_of_range, "a number in the index form is beyond the range of i64");
+  return make_error(StatusCode::out_of_range,
+                    "a number in the index form is beyond the range of i64");
 }
 
 bool lowest(int64_t value) { return value == std::numeric_limits<int64_t>::min(); }
@@ -26,8 +27,10 @@ Result<Affine> combine(const Affine& x, int64_t a, const Affine& y, int64_t b) {
   // Both are sorted by name, so each term is appended.
   auto left = x.terms().begin(), right = y.terms().begin();
   while (left != x.terms().end() || right != y.terms().end()) {
-    const bool from_x = right == y.terms().end() || (left != x.terms().end() && left->first <= right->first);
-    const bool from_y = left == x.terms().end() || (right != y.terms().end() && right->first <= left->first);
+    const bool from_x =
+        right == y.terms().end() || (left != x.terms().end() && left->first <= right->first);
+    const bool from_y =
+        left == x.terms().end() || (right != y.terms().end() && right->first <= left->first);
     const std::string& name = from_x ? left->first : right->first;
     if (!number(from_x ? left->second : 0, from_y ? right->second : 0, &value)) return too_large();
     out.add_term(name, value);
@@ -42,7 +45,8 @@ Form reduce(Form form) {
   for (const auto& term : form.numerator.terms()) g = std::gcd(g, term.second);
   if (g <= 1) return form;
   Affine numerator(form.numerator.constant() / g);
-  for (const auto& [name, coefficient] : form.numerator.terms()) numerator.add_term(name, coefficient / g);
+  for (const auto& [name, coefficient] : form.numerator.terms())
+    numerator.add_term(name, coefficient / g);
   return {std::move(numerator), form.divisor / g};
 }
 
@@ -50,7 +54,8 @@ Result<Form> sum(const Form& a, const Form& b, int64_t sign) {
   int64_t g = std::gcd(a.divisor, b.divisor);
   int64_t divisor = 0;
   if (__builtin_mul_overflow(a.divisor / g, b.divisor, &divisor)) return too_large();
-  STRIA_ASSIGN(Affine numerator, combine(a.numerator, b.divisor / g, b.numerator, sign * (a.divisor / g)));
+  STRIA_ASSIGN(Affine numerator,
+               combine(a.numerator, b.divisor / g, b.numerator, sign * (a.divisor / g)));
   return reduce({std::move(numerator), divisor});
 }
 
@@ -79,7 +84,8 @@ Result<Form> divide_form(const Form& a, int64_t divisor) {
 Result<Affine> below(const Form& form, int64_t bound) {
   // form < bound means numerator <= bound * divisor - 1.
   int64_t limit = 0;
-  if (__builtin_mul_overflow(bound, form.divisor, &limit) || __builtin_sub_overflow(limit, 1, &limit))
+  if (__builtin_mul_overflow(bound, form.divisor, &limit) ||
+      __builtin_sub_overflow(limit, 1, &limit))
     return too_large();
   return combine(Affine(limit), 1, form.numerator, -1);
 }

@@ -14,7 +14,8 @@ namespace stria::tile {
 struct Form {
   Affine numerator;
   int64_t divisor = 1;
-  bool of_indices = false;  // written with an index, also where that cancels out; operations lose it
+  bool of_indices =
+      false;  // written with an index, also where that cancels out; operations lose it
   bool is_constant() const { return numerator.is_constant(); }
 };
 

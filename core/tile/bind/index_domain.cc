@@ -13,9 +13,9 @@
 namespace stria::tile {
 namespace {
 
-// The box of rules over one index each is what the whole set projects to if every end of every range
-// is met by some valid point. Looks for such points among a few: a corner or the middle of the box,
-// with one coordinate moved to the end of its range. True is a proof, false is not.
+// The box of rules over one index each is what the whole set projects to if every end of every
+// range is met by some valid point. Looks for such points among a few: a corner or the middle of
+// the box, with one coordinate moved to the end of its range. True is a proof, false is not.
 bool box_is_exact(const DomainRules& rules, const std::vector<Affine>& coupled,
                   const std::vector<Interval>& box) {
   using Wide = __int128;
@@ -55,7 +55,8 @@ bool box_is_exact(const DomainRules& rules, const std::vector<Affine>& coupled,
       for (const Use& use : uses[i]) {
         const Wide old = point.values[use.form];
         Wide value = 0;
-        if (__builtin_add_overflow(old, (static_cast<Wide>(end) - point.at[i]) * use.coefficient, &value) ||
+        if (__builtin_add_overflow(old, (static_cast<Wide>(end) - point.at[i]) * use.coefficient,
+                                   &value) ||
             value < 0)
           return false;
         negative -= old < 0;
@@ -75,7 +76,8 @@ IntegerSet set_of(const DomainRules& rules) {
   IntegerSet set(dims);
   for (const Affine& form : rules.at_least_zero) set.add_ge(form);
   for (size_t i = 0; i < rules.whole.size(); ++i)
-    set.add_eq(rules.whole[i].numerator - Affine::of(dims[rules.indices.size() + i], rules.whole[i].divisor));
+    set.add_eq(rules.whole[i].numerator -
+               Affine::of(dims[rules.indices.size() + i], rules.whole[i].divisor));
   return set;
 }
 
@@ -100,7 +102,7 @@ std::string question(const DomainRules& rules, const std::vector<Affine>& map = 
 Result<IndexDomain> find_domain(const DomainRules& rules, DomainAnswers* known) {
   const size_t n = rules.indices.size();
   std::vector<std::optional<int64_t>> lower(n), upper(n);
-  std::vector<Affine> coupled;             // rules over several indices
+  std::vector<Affine> coupled;            // rules over several indices
   std::unordered_set<std::string> texts;  // theirs
   for (const Affine& rule : rules.at_least_zero) {
     Affine form = tightened(rule);
@@ -170,10 +172,10 @@ Result<bool> writes_each_once(const DomainRules& rules, const IndexDomain& domai
   bool apart = true;
   for (size_t i = 0; i < rules.indices.size() && apart; ++i) {
     const Interval& range = domain.ranges[i];
-    apart = range.lower == range.upper ||
-            std::any_of(map.begin(), map.end(), [&](const Affine& form) {
-              return form.terms().size() == 1 && form.terms()[0].first == rules.indices[i];
-            });
+    apart =
+        range.lower == range.upper || std::any_of(map.begin(), map.end(), [&](const Affine& form) {
+          return form.terms().size() == 1 && form.terms()[0].first == rules.indices[i];
+        });
   }
   if (apart) return true;
   const std::string asked = known != nullptr ? question(rules, map) : "";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The valid index set of a contraction: exact ranges of its indices and the constraints that the box
-// of these ranges does not imply.
+// The valid index set of a contraction: exact ranges of its indices and the constraints that the
+// box of these ranges does not imply.
 #pragma once
 
 #include <map>

@@ -8,8 +8,8 @@
 
 namespace stria::tile {
 
-// nullptr if there is no composite of that name. The function lives as long as the process; its spans
-// lie in a text of its own, not in that of any program.
+// nullptr if there is no composite of that name. The function lives as long as the process; its
+// spans lie in a text of its own, not in that of any program.
 const Function* library_function(std::string_view name);
 bool is_library_function(const Function* function);
 

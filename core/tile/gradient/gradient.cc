@@ -124,8 +124,8 @@ Status Differentiator::check_names(const Function& entry) {
   for (const std::string& name : options_.wrt)
     if (std::find(parameters.begin(), parameters.end(), name) == parameters.end())
       return not_found("{}: {} has no parameter '{}' to differentiate by{} (its parameters: {})",
-                       program_.source.name, function, shown_name(name), did_you_mean(name, parameters),
-                       join(parameters, ", "));
+                       program_.source.name, function, shown_name(name),
+                       did_you_mean(name, parameters), join(parameters, ", "));
   if (!options_.of.empty() &&
       std::find(results.begin(), results.end(), options_.of) == results.end())
     return not_found("{}: {} has no result '{}' to differentiate{} (its results: {})",

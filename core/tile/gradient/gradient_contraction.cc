@@ -227,7 +227,8 @@ void Differentiator::push_extremum(const Contraction& c, const std::string& d) {
   count.sizes = c.sizes;
   count.combination = Combination::equal;
   count.operands = {operand, c.out};
-  // Where nothing is written nothing is shared; a 0 there would make 0 / 0 of the second derivative.
+  // Where nothing is written nothing is shared; a 0 there would make 0 / 0 of the second
+  // derivative.
   count.default_tensor.text = constant_name(1);
   const std::string ties =
       add(std::move(count), flat_.fresh_name(result + "_ties"),

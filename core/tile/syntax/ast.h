@@ -105,9 +105,9 @@ struct Statement {
   std::vector<Attribute> attributes;
   // Lines before it and within it, without "#" or "//"; kEmptyLine where they are apart.
   std::vector<std::string> comments;
-  std::string end_comment;            // behind it on its last line; empty: none
-  bool blank_before = false;          // an empty line stands before it and its comments
-  SourceSpan span;                    // without the semicolon
+  std::string end_comment;    // behind it on its last line; empty: none
+  bool blank_before = false;  // an empty line stands before it and its comments
+  SourceSpan span;            // without the semicolon
 };
 
 struct Parameter {

@@ -44,10 +44,13 @@ class Lexer {
   }
 
  private:
-  char peek(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+  char peek(size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
 
   void error(size_t begin, size_t end, std::string message) {
-    if (diagnostics_.error_count() < kMaxErrors) diagnostics_.error({begin, end}, std::move(message));
+    if (diagnostics_.error_count() < kMaxErrors)
+      diagnostics_.error({begin, end}, std::move(message));
   }
 
   Token& add(TokenKind kind, size_t begin, size_t end) {
@@ -103,8 +106,9 @@ class Lexer {
     if (c == '.' && is_digit(peek(1))) {
       size_t begin = at_++;
       while (is_word(peek())) ++at_;
-      error(begin, at_, fmt::format("a number begins with a digit: write '0{}'",
-                                    text_.substr(begin, at_ - begin)));
+      error(begin, at_,
+            fmt::format("a number begins with a digit: write '0{}'",
+                        text_.substr(begin, at_ - begin)));
       add(TokenKind::invalid, begin, at_);
       return;
     }
@@ -131,8 +135,10 @@ class Lexer {
     // Else 0x2 in an index form would be the product 0 * x2.
     if (at_ - begin == 1 && text_[begin] == '0' && (peek() == 'x' || peek() == 'X')) {
       while (is_word(peek())) ++at_;
-      error(begin, at_, fmt::format("'{}' is no number: there are decimal numbers only, and a product of 0 needs '*'",
-                                    text_.substr(begin, at_ - begin)));
+      error(begin, at_,
+            fmt::format(
+                "'{}' is no number: there are decimal numbers only, and a product of 0 needs '*'",
+                text_.substr(begin, at_ - begin)));
       add(TokenKind::invalid, begin, at_);
       return;
     }
@@ -140,8 +146,9 @@ class Lexer {
       floating = true;
       ++at_;
       if (!is_digit(peek())) {
-        error(begin, at_, fmt::format("a digit must follow the decimal point: write '{}0'",
-                                      text_.substr(begin, at_ - begin)));
+        error(begin, at_,
+              fmt::format("a digit must follow the decimal point: write '{}0'",
+                          text_.substr(begin, at_ - begin)));
         add(TokenKind::invalid, begin, at_);
         return;
       }
@@ -160,7 +167,8 @@ class Lexer {
       double value = 0;
       auto [end, code] = std::from_chars(first, last, value);
       if (code != std::errc() || end != last || !std::isfinite(value)) {
-        error(begin, at_, fmt::format("'{}' is beyond the range of fp64", text_.substr(begin, at_ - begin)));
+        error(begin, at_,
+              fmt::format("'{}' is beyond the range of fp64", text_.substr(begin, at_ - begin)));
         add(TokenKind::invalid, begin, at_);
         return;
       }
@@ -170,8 +178,9 @@ class Lexer {
     int64_t value = 0;
     auto [end, code] = std::from_chars(first, last, value);
     if (code != std::errc() || end != last) {
-      error(begin, at_, fmt::format("integer '{}' is beyond 9223372036854775807, the largest i64",
-                                    text_.substr(begin, at_ - begin)));
+      error(begin, at_,
+            fmt::format("integer '{}' is beyond 9223372036854775807, the largest i64",
+                        text_.substr(begin, at_ - begin)));
       add(TokenKind::invalid, begin, at_);
       return;
     }
@@ -183,7 +192,9 @@ class Lexer {
     unsigned char c = static_cast<unsigned char>(text_[begin]);
     // One message for a whole UTF-8 character.
     if (c >= 0x80)
-      while (at_ < text_.size() && at_ - begin < 4 && (static_cast<unsigned char>(text_[at_]) & 0xC0) == 0x80) ++at_;
+      while (at_ < text_.size() && at_ - begin < 4 &&
+             (static_cast<unsigned char>(text_[at_]) & 0xC0) == 0x80)
+        ++at_;
     std::string_view shown = text_.substr(begin, at_ - begin);
     if (c == '_') {
       error(begin, at_, "a name begins with a letter, not with '_'");

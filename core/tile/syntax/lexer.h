@@ -13,14 +13,14 @@
 namespace stria::tile {
 
 enum class TokenKind : uint8_t {
-  end,       // behind the last character
-  name,      // begins with a capital letter
-  index,     // begins with a small letter: index variables and functions
-  keyword,   // function, default, no_defract
-  integer,   // 64 bits, not negative
+  end,      // behind the last character
+  name,     // begins with a capital letter
+  index,    // begins with a small letter: index variables and functions
+  keyword,  // function, default, no_defract
+  integer,  // 64 bits, not negative
   floating,
-  sign,      // one of ( ) [ ] { } , ; : ? + - * / % < > <= >= == != = << >> & | ^ ~ ! && || ->
-  invalid,   // already reported
+  sign,     // one of ( ) [ ] { } , ; : ? + - * / % < > <= >= == != = << >> & | ^ ~ ! && || ->
+  invalid,  // already reported
 };
 
 struct Token {
@@ -29,7 +29,7 @@ struct Token {
   std::string_view text;  // into the source
   int64_t integer = 0;
   double floating = 0;
-  bool blank_before = false;  // an empty line stands before this token and its comments
+  bool blank_before = false;          // an empty line stands before this token and its comments
   bool blank_after_comments = false;  // one stands between its comments and the token
 
   bool is(std::string_view sign) const {
@@ -38,10 +38,10 @@ struct Token {
 };
 
 struct Comment {
-  size_t token = 0;        // stands before this token
-  bool own_line = true;    // nothing else stands before it on its line
+  size_t token = 0;           // stands before this token
+  bool own_line = true;       // nothing else stands before it on its line
   bool blank_before = false;  // an empty line stands between it and the comment before it
-  std::string text;        // without "#" or "//" and without outer blanks
+  std::string text;           // without "#" or "//" and without outer blanks
 };
 
 struct TokenList {

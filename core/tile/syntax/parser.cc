@@ -15,8 +15,8 @@ constexpr size_t kMaxErrors = 20;
 // Brackets, signs and `?:` open at one time: bounds the parser's own recursion.
 constexpr int kMaxNesting = 250;
 
-// Recursive descent. A function that fails has reported why and returns false or kNoExpr; the caller
-// passes that on up to the statement, where reading goes on behind the next semicolon.
+// Recursive descent. A function that fails has reported why and returns false or kNoExpr; the
+// caller passes that on up to the statement, where reading goes on behind the next semicolon.
 class Parser {
  public:
   Parser(const SourceText& source, Diagnostics& diagnostics)
@@ -161,7 +161,8 @@ class Parser {
   }
 
   bool header(Function& out) {
-    if (peek().kind == TokenKind::name || peek().kind == TokenKind::index) out.name = name_of(next());
+    if (peek().kind == TokenKind::name || peek().kind == TokenKind::index)
+      out.name = name_of(next());
     if (!expect("(", "before the inputs of the function")) return false;
     if (!peek().is(")")) {
       do {
@@ -188,9 +189,11 @@ class Parser {
       Name result;
       if (!capital_name("an output", result)) return false;
       if (peek().is("["))
-        return error_here(fmt::format(
-            "outputs have no dimensions in the header: they follow from the statement that makes '{}'; "
-            "expected ',' or ')'", result.text));
+        return error_here(
+            fmt::format("outputs have no dimensions in the header: they follow from the statement "
+                        "that makes '{}'; "
+                        "expected ',' or ')'",
+                        result.text));
       out.results.push_back(std::move(result));
     } while (accept(","));
     return expect(")", "after the outputs");
@@ -205,8 +208,8 @@ class Parser {
       std::string text(peek().text);
       std::string capital = text;
       capital[0] = static_cast<char>(capital[0] - 'a' + 'A');
-      return error(peek().span,
-                   fmt::format("{} begins with a capital letter: write '{}' for '{}'", what, capital, text));
+      return error(peek().span, fmt::format("{} begins with a capital letter: write '{}' for '{}'",
+                                            what, capital, text));
     }
     return error_here(fmt::format("expected the name of {}", what));
   }
@@ -243,9 +246,10 @@ class Parser {
       size_t end = previous().span.end;
       bool next_line = starts_line();
       missing_semicolon_ = next_line;
-      return error({end, end}, next_line || at_end() || peek().is("}")
-                                   ? std::string("expected ';' at the end of the statement")
-                                   : fmt::format("expected an operator or ';', found {}", found(peek())));
+      return error({end, end},
+                   next_line || at_end() || peek().is("}")
+                       ? std::string("expected ';' at the end of the statement")
+                       : fmt::format("expected an operator or ';', found {}", found(peek())));
     }
     next();
     // Comments that stood inside the statement move before it.
@@ -309,10 +313,11 @@ class Parser {
     for (Aggregation a : kAggregations) {
       if (!peek().is(sign_of(a)) || !peek(1).is("(")) continue;
       if (peek(2).kind == TokenKind::name && peek(3).is("["))
-        return error(out.targets[0].span,
-                     fmt::format("a contraction needs indices and sizes for its output: "
-                                 "'{0}[i, … : N, …] = {1}(…)', or '{0}[] = {1}(…)' for a single number",
-                                 out.targets[0].text, sign_of(a)));
+        return error(
+            out.targets[0].span,
+            fmt::format("a contraction needs indices and sizes for its output: "
+                        "'{0}[i, … : N, …] = {1}(…)', or '{0}[] = {1}(…)' for a single number",
+                        out.targets[0].text, sign_of(a)));
       return error_here(fmt::format("there is no unary '{}'; expected an expression", sign_of(a)));
     }
     out.value = expression();
@@ -338,8 +343,10 @@ class Parser {
     if (!expect("]", "after the indices and sizes of the output")) return false;
     out.out.span.end = previous().span.end;
     if (out.sizes.empty() && !out.out.indices.empty())
-      return error(out.out.span, fmt::format("the sizes of '{0}' are missing: write '{0}[… : N, …]', one size per index",
-                                             out.out.tensor.text));
+      return error(
+          out.out.span,
+          fmt::format("the sizes of '{0}' are missing: write '{0}[… : N, …]', one size per index",
+                      out.out.tensor.text));
     if (out.sizes.size() != out.out.indices.size())
       return error(out.out.span, fmt::format("'{}' has {} but {}", out.out.tensor.text,
                                              count(out.out.indices.size(), "index", "indices"),
@@ -357,8 +364,9 @@ class Parser {
       next();
     }
     if (!known || !peek().is("("))
-      return error_here(known ? "expected '(' after the aggregation"
-                              : "expected an aggregation and '(': '+(…)', '*(…)', '>(…)', '<(…)' or '=(…)'");
+      return error_here(
+          known ? "expected '(' after the aggregation"
+                : "expected an aggregation and '(': '+(…)', '*(…)', '>(…)', '<(…)' or '=(…)'");
     next();
     if (!body(out)) return false;
     while (accept(",")) {
@@ -367,7 +375,8 @@ class Parser {
       constraint.form = form();
       if (constraint.form == kNoExpr) return false;
       if (!peek().is("<"))
-        return error_here("a constraint is 'form < bound' and means 0 <= form < bound; expected '<'");
+        return error_here(
+            "a constraint is 'form < bound' and means 0 <= form < bound; expected '<'");
       next();
       constraint.bound = expression();
       if (constraint.bound == kNoExpr) return false;
@@ -409,7 +418,8 @@ class Parser {
       out.combination = Combination::cond;
       if (!access(out)) return false;
       if (peek().is(":"))
-        return error_here("a contraction of three tensors has no ':'; where A and B differ, the term is 0");
+        return error_here(
+            "a contraction of three tensors has no ':'; where A and B differ, the term is 0");
     }
     if (peek().is(")")) {
       next();
@@ -461,7 +471,8 @@ class Parser {
   bool enter() {
     if (++nesting_ <= kMaxNesting) return true;
     error(peek().span, fmt::format("more than {} brackets, signs or '?:' are open here; split the "
-                                   "expression into several statements", kMaxNesting));
+                                   "expression into several statements",
+                                   kMaxNesting));
     return false;
   }
 
@@ -469,15 +480,18 @@ class Parser {
     int depth = 0;  // operations on the longest way to a leaf
     for (ExprId arg : expr.args) depth = std::max(depth, depths_[static_cast<size_t>(arg)] + 1);
     if (depth > kMaxExprDepth) {
-      error(expr.name_span, fmt::format("the expression is more than {} operations deep here; split it "
-                                        "into several statements", kMaxExprDepth));
+      error(expr.name_span,
+            fmt::format("the expression is more than {} operations deep here; split it "
+                        "into several statements",
+                        kMaxExprDepth));
       return kNoExpr;
     }
     depths_.push_back(depth);
     f_->exprs.push_back(std::move(expr));
     return static_cast<ExprId>(f_->exprs.size() - 1);
   }
-  ExprId add_call(std::string_view function, SourceSpan sign, SourceSpan whole, std::vector<ExprId> args) {
+  ExprId add_call(std::string_view function, SourceSpan sign, SourceSpan whole,
+                  std::vector<ExprId> args) {
     Expr expr;
     expr.kind = ExprKind::call;
     expr.text = std::string(function);
@@ -518,12 +532,15 @@ class Parser {
       if (in_form_ && !op->in_forms) {
         // `<` ends the form of a constraint.
         if (op->sign != "<")
-          return error_here("an index form has only + - * and / of indices, dimensions and integers"), kNoExpr;
+          return error_here(
+                     "an index form has only + - * and / of indices, dimensions and integers"),
+                 kNoExpr;
         break;
       }
       if (last != nullptr && !op->chains && last->level == op->level) {
-        error(sign.span, fmt::format("'{}' does not chain with '{}': put one of them in parentheses",
-                                     op->sign, last->sign));
+        error(sign.span,
+              fmt::format("'{}' does not chain with '{}': put one of them in parentheses", op->sign,
+                          last->sign));
         return kNoExpr;
       }
       next();
@@ -540,7 +557,8 @@ class Parser {
     const UnaryOperator* op = sign.kind == TokenKind::sign ? unary_by_sign(sign.text) : nullptr;
     if (op == nullptr) return primary();
     if (in_form_ && !op->in_forms)
-      return error_here("an index form has only + - * and / of indices, dimensions and integers"), kNoExpr;
+      return error_here("an index form has only + - * and / of indices, dimensions and integers"),
+             kNoExpr;
     if (!enter()) return kNoExpr;
     next();
     ExprId arg = unary();
@@ -564,13 +582,15 @@ class Parser {
         if (in_form_ && peek().kind == TokenKind::index && !peek(1).is("(")) {
           ExprId index = primary();
           if (index == kNoExpr) return kNoExpr;
-          return add_call("mul", token.span, {token.span.begin, previous().span.end}, {number, index});
+          return add_call("mul", token.span, {token.span.begin, previous().span.end},
+                          {number, index});
         }
         return number;
       }
       case TokenKind::floating:
         if (in_form_) {
-          error(token.span, fmt::format("index forms are made of integers; '{}' is not one", token.text));
+          error(token.span,
+                fmt::format("index forms are made of integers; '{}' is not one", token.text));
           return kNoExpr;
         }
         expr.kind = ExprKind::floating;
@@ -588,7 +608,8 @@ class Parser {
       if (!expect(")", "to close the parenthesis")) return kNoExpr;
       return inner;
     }
-    error_here(in_form_ ? "expected an index, a dimension or an integer" : "expected an expression");
+    error_here(in_form_ ? "expected an index, a dimension or an integer"
+                        : "expected an expression");
     return kNoExpr;
   }
 
@@ -596,14 +617,17 @@ class Parser {
     expr.text = std::string(token.text);
     if (peek(1).is("(")) return call(token);
     if (!in_form_ && token.kind == TokenKind::index) {
-      error(token.span, fmt::format("'{}' stands for an index, and indices occur only inside a contraction; "
-                                    "tensors and dimensions begin with a capital letter", token.text));
+      error(token.span,
+            fmt::format("'{}' stands for an index, and indices occur only inside a contraction; "
+                        "tensors and dimensions begin with a capital letter",
+                        token.text));
       return kNoExpr;
     }
     if (!in_form_ && peek(1).is("[")) {
-      error(token.span, fmt::format("elementwise expressions name whole tensors: write '{0}' without "
-                                    "indices, or take elements in a contraction, 'O[i : N] = =({0}[…])'",
-                                    token.text));
+      error(token.span,
+            fmt::format("elementwise expressions name whole tensors: write '{0}' without "
+                        "indices, or take elements in a contraction, 'O[i : N] = =({0}[…])'",
+                        token.text));
       return kNoExpr;
     }
     expr.kind = token.kind == TokenKind::name ? ExprKind::name : ExprKind::index;

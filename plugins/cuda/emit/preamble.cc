@@ -63,7 +63,8 @@ __device__ inline stria_u16 stria_to_bf16(float x) {
   const stria_u32 bits = stria_bits_as<stria_u32>(x);
   return x != x ? (stria_u16)(bits >> 16 | 0x40u) : (stria_u16)((bits + ((bits >> 16 & 1u) + 0x7fffu)) >> 16);
 }
-// Toward zero, the last bit set if anything was lost, so that a second rounding is as if it were the only one.
+// Toward zero, the last bit set if anything was lost, so that a second rounding is as if it were
+// the only one.
 __device__ inline float stria_to_odd(double x) { const float f = __double2float_rz(x); return (double)f != x && x == x ? stria_bits_as<float>(stria_bits_as<stria_u32>(f) | 1u) : f; }
 __device__ inline float stria_to_odd(long x) { const float f = __ll2float_rz(x); return (long)f != x ? stria_bits_as<float>(stria_bits_as<stria_u32>(f) | 1u) : f; }
 __device__ inline float stria_to_odd(stria_u64 x) { const float f = __ull2float_rz(x); return (stria_u64)f != x ? stria_bits_as<float>(stria_bits_as<stria_u32>(f) | 1u) : f; }

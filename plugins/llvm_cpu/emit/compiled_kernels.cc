@@ -48,15 +48,15 @@ struct Job {
 void compile(Jit& jit, const CompileOptions& options, Job& job) {
   semtree::BuildOptions build;
   build.loads_across_slots = true;
-  Result<semtree::Function> function =
-      semtree::build(*job.kernel.block, *job.kernel.parent, build);
+  Result<semtree::Function> function = semtree::build(*job.kernel.block, *job.kernel.parent, build);
   if (!function) {
     job.status = function.status();
     return;
   }
   if (function->group_lanes > 1) {
-    job.status = unsupported("it runs {} lanes of a group together, which meet at barriers; a core has no such lanes",
-                             function->group_lanes);
+    job.status = unsupported(
+        "it runs {} lanes of a group together, which meet at barriers; a core has no such lanes",
+        function->group_lanes);
     return;
   }
   CompiledKernel& out = job.result;
@@ -109,7 +109,9 @@ Result<std::unique_ptr<CompiledKernels>> compile_kernels(const stripe::Program& 
     jobs.push_back(std::move(job));
   }
   STRIA_ASSIGN(std::unique_ptr<Jit> jit, Jit::create(jit_options(options)));
-  const std::function<void(size_t)> work = [&](size_t n) { compile_caught(*jit, options, jobs[n]); };
+  const std::function<void(size_t)> work = [&](size_t n) {
+    compile_caught(*jit, options, jobs[n]);
+  };
   if (options.parallel) {
     options.parallel(jobs.size(), work);
   } else {

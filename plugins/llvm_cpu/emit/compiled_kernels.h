@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device Stripe -> machine code of the running CPU. What the HAL side of this plugin needs to know of
-// the code generator: it hands over a whole program and gets, for each kernel, a function pointer and
-// how to call it. No header of the code generation library is reachable from here.
+// Device Stripe -> machine code of the running CPU. What the HAL side of this plugin needs to know
+// of the code generator: it hands over a whole program and gets, for each kernel, a function
+// pointer and how to call it. No header of the code generation library is reachable from here.
 //
 // Include as "emit/compiled_kernels.h"; link stria_llvm_cpu_emit.
 #pragma once
@@ -20,9 +20,9 @@
 namespace stria::llvm_cpu {
 
 // Runs the parallel points [first, last) of a kernel, 0 <= first <= last <= trip_count. args[i] is
-// the base address of argument i's tensor as main sees it, aligned to its element. Calls on disjoint
-// ranges of one kernel may run at the same time on any threads; each needs about 256 KiB of stack at
-// most. Never fails and throws nothing.
+// the base address of argument i's tensor as main sees it, aligned to its element. Calls on
+// disjoint ranges of one kernel may run at the same time on any threads; each needs about 256 KiB
+// of stack at most. Never fails and throws nothing.
 using KernelEntry = void (*)(void* const* args, int64_t first, int64_t last);
 
 struct CompiledKernel {
@@ -44,7 +44,7 @@ struct CompiledKernel {
 struct CompileOptions {
   bool fast_math = false;
   bool dump_semtree = false;
-  bool dump_ir = false;        // after optimisation
+  bool dump_ir = false;  // after optimisation
   bool dump_assembly = false;
   bool report_spills = false;  // CompiledKernel::inner_spills
   // A processor by its name ("sapphirerapids"): `assembly` and `inner_spills` are those of what it
@@ -68,9 +68,10 @@ class CompiledKernels {
   virtual std::string take_image() = 0;
 };
 
-// Compiles every statement of `prologue` and `main`; kernels that differ in names alone are compiled once. The structure of the program is verified, its accesses
-// are trusted; what this device cannot do fails with `unsupported` or `out_of_range` and names the kernel.
-// May be called from any thread.
+// Compiles every statement of `prologue` and `main`; kernels that differ in names alone are
+// compiled once. The structure of the program is verified, its accesses are trusted; what this
+// device cannot do fails with `unsupported` or `out_of_range` and names the kernel. May be called
+// from any thread.
 Result<std::unique_ptr<CompiledKernels>> compile_kernels(const stripe::Program& program,
                                                          const CompileOptions& options = {});
 

@@ -20,21 +20,25 @@ namespace {
 using namespace stria::semtree;
 using llvm::Intrinsic::ID;
 
-const char* const kMathFunctions[] = {"exp", "log",  "pow",  "sin",  "cos",  "tan", "asin",
-                                      "acos", "atan", "sinh", "cosh", "tanh", "asinh",
-                                      "acosh", "atanh", "fmod"};
+const char* const kMathFunctions[] = {"exp",   "log",   "pow",   "sin",  "cos",  "tan",
+                                      "asin",  "acos",  "atan",  "sinh", "cosh", "tanh",
+                                      "asinh", "acosh", "atanh", "fmod"};
 
 // How the x86-64 vector ABI names a function: _ZGV<width letter>N<lanes>v[v]_<name>.
 std::string vector_symbol(const std::string& callee, DataType type, int bytes) {
   const char letter = bytes == 64 ? 'e' : bytes == 32 ? 'd' : 'b';
-  return fmt::format("_ZGV{}N{}{}_{}{}", letter, bytes / byte_size(type), callee == "pow" ? "vv" : "v", callee,
-                     type == DataType::fp32 ? "f" : "");
+  return fmt::format("_ZGV{}N{}{}_{}{}", letter, bytes / byte_size(type),
+                     callee == "pow" ? "vv" : "v", callee, type == DataType::fp32 ? "f" : "");
 }
 
 class Emitter {
  public:
   Emitter(const semtree::Function& function, const EmitOptions& options, llvm::Module& module)
-      : fn_(function), options_(options), module_(module), context_(module.getContext()), b_(context_) {
+      : fn_(function),
+        options_(options),
+        module_(module),
+        context_(module.getContext()),
+        b_(context_) {
     llvm::FastMathFlags flags;
     flags.setAllowContract(true);
     if (options.fast_math) {
@@ -55,7 +59,8 @@ class Emitter {
       streaming = emit_body(symbol + ".streaming");
     }
     llvm::Type* ptr = b_.getPtrTy();
-    auto* type = llvm::FunctionType::get(b_.getVoidTy(), {ptr, b_.getInt64Ty(), b_.getInt64Ty()}, false);
+    auto* type =
+        llvm::FunctionType::get(b_.getVoidTy(), {ptr, b_.getInt64Ty(), b_.getInt64Ty()}, false);
     auto* entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module_);
     entry->addFnAttr(llvm::Attribute::NoUnwind);
     b_.SetInsertPoint(llvm::BasicBlock::Create(context_, "", entry));
@@ -103,7 +108,8 @@ class Emitter {
   llvm::Type* value_type(Type type) { return with_lanes(scalar_type(type.scalar), type.lanes); }
   // bool is a byte in memory.
   llvm::Type* memory_type(Type type) {
-    return type.scalar == DataType::boolean ? with_lanes(b_.getInt8Ty(), type.lanes) : value_type(type);
+    return type.scalar == DataType::boolean ? with_lanes(b_.getInt8Ty(), type.lanes)
+                                            : value_type(type);
   }
 
   // ---- function
@@ -128,7 +134,8 @@ class Emitter {
                                        llvm::Function::InternalLinkage, name, module_);
     function_->addFnAttr(llvm::Attribute::NoUnwind);
     function_->addFnAttr(llvm::Attribute::NoInline);
-    // Wide registers are used where vectors are explicit; "min-legal-vector-width" must stay absent.
+    // Wide registers are used where vectors are explicit; "min-legal-vector-width" must stay
+    // absent.
     function_->addFnAttr("prefer-vector-width", std::to_string(options_.vector_bytes * 8));
     for (size_t i = 0; i < fn_.params.size(); ++i) {
       llvm::Argument* arg = function_->getArg(i);
@@ -152,7 +159,8 @@ class Emitter {
   bool shares_written_memory(size_t i) const {
     const Parameter& param = fn_.params[i];
     return std::any_of(fn_.params.begin(), fn_.params.end(), [&](const Parameter& other) {
-      return &other != &param && other.alias_group == param.alias_group && (other.writable || param.writable);
+      return &other != &param && other.alias_group == param.alias_group &&
+             (other.writable || param.writable);
     });
   }
 
@@ -160,13 +168,14 @@ class Emitter {
     for (const Array& array : fn_.arrays) {
       auto& slots = arrays_.emplace_back();
       if (array.in_registers) continue;  // made when they are used
-      slots[0] = b_.CreateAlloca(memory_type({array.type, 1}), b_.getInt64(array.count), array.name);
+      slots[0] =
+          b_.CreateAlloca(memory_type({array.type, 1}), b_.getInt64(array.count), array.name);
       slots[0]->setAlignment(llvm::Align(64));
     }
   }
 
-  // Runs `body` for var = lower .. upper - 1, tested at the end of each turn, and before the first one
-  // unless `runs` says that there is one.
+  // Runs `body` for var = lower .. upper - 1, tested at the end of each turn, and before the first
+  // one unless `runs` says that there is one.
   void loop(int var, llvm::Value* lower, llvm::Value* upper, bool runs, const Body& body) {
     auto* turn = llvm::BasicBlock::Create(context_, fn_.vars[var].name, function_);
     auto* done = llvm::BasicBlock::Create(context_, "", function_);
@@ -203,7 +212,8 @@ class Emitter {
         llvm::Value* upper = expr(*s->upper);
         auto* low = llvm::dyn_cast<llvm::ConstantInt>(lower);
         auto* high = llvm::dyn_cast<llvm::ConstantInt>(upper);
-        loop(s->var, lower, upper, low && high && low->getSExtValue() < high->getSExtValue(), s->body);
+        loop(s->var, lower, upper, low && high && low->getSExtValue() < high->getSExtValue(),
+             s->body);
       } else if (auto* s = std::get_if<If>(&statement.op)) {
         // Steps that are fetched ahead are those of lanes.
         STRIA_CHECK(s->kept.empty(), "kernel '{}' keeps what a condition loads", fn_.name);
@@ -229,7 +239,8 @@ class Emitter {
     if (fn_.is_param(place.memory)) return nullptr;
     const Array& array = fn_.array(place.memory);
     if (!array.in_registers) return nullptr;
-    llvm::AllocaInst*& slot = arrays_[place.memory - fn_.params.size()][place.constant / array.slot_lanes];
+    llvm::AllocaInst*& slot =
+        arrays_[place.memory - fn_.params.size()][place.constant / array.slot_lanes];
     if (!slot) {
       llvm::IRBuilder<> at_entry(entry_, entry_->begin());
       slot = at_entry.CreateAlloca(value_type({array.type, array.slot_lanes}), nullptr, array.name);
@@ -246,10 +257,10 @@ class Emitter {
     std::map<std::tuple<int, int, int>, llvm::Value*> parts;
   };
 
-  // First the blocks of 16 bytes are turned, each in its place, by interleaving runs of 1, 2, … lanes:
-  // in the end part h has row by row column h of each block. Then whole blocks are put together, those
-  // of the upper rows first: part h * blocks + b has column h of block b. Both are single operations of
-  // the processors, without a table.
+  // First the blocks of 16 bytes are turned, each in its place, by interleaving runs of 1, 2, …
+  // lanes: in the end part h has row by row column h of each block. Then whole blocks are put
+  // together, those of the upper rows first: part h * blocks + b has column h of block b. Both are
+  // single operations of the processors, without a table.
   llvm::Value* turned_part(Turned& turned, int step, int group, int part) {
     if (step == 0) return turned.rows[static_cast<size_t>(group)];
     llvm::Value*& value = turned.parts[{step, group, part}];
@@ -279,7 +290,9 @@ class Emitter {
     const int lane = static_cast<int>(place.constant % lanes);
     Turned& turned = turned_[{place.memory, place.constant - lane, place.stride}];
     for (int l = static_cast<int>(turned.rows.size()); l < place.lanes; ++l) {
-      Place slot{.memory = place.memory, .constant = place.constant - lane + l * place.stride, .lanes = lanes};
+      Place slot{.memory = place.memory,
+                 .constant = place.constant - lane + l * place.stride,
+                 .lanes = lanes};
       turned.rows.push_back(load(slot));
     }
     if (place.lanes == lanes && std::has_single_bit(static_cast<unsigned>(lanes))) {
@@ -292,7 +305,8 @@ class Emitter {
         llvm::PoisonValue::get(value_type({fn_.element_type(place.memory), place.lanes}));
     for (int l = 0; l < place.lanes; ++l) {
       llvm::Value* row = turned.rows[static_cast<size_t>(l)];
-      value = b_.CreateInsertElement(value, lanes == 1 ? row : b_.CreateExtractElement(row, lane), l);
+      value =
+          b_.CreateInsertElement(value, lanes == 1 ? row : b_.CreateExtractElement(row, lane), l);
     }
     return value;
   }
@@ -313,19 +327,25 @@ class Emitter {
     std::vector<llvm::Constant*> steps;
     const bool narrow = std::abs(place.stride) < (int64_t{1} << 30) / place.lanes;
     for (int i = 0; i < place.lanes; ++i)
-      steps.push_back(narrow ? b_.getInt32(static_cast<uint32_t>(i * place.stride)) : b_.getInt64(i * place.stride));
-    return b_.CreateGEP(memory_type({fn_.element_type(place.memory), 1}), base, llvm::ConstantVector::get(steps));
+      steps.push_back(narrow ? b_.getInt32(static_cast<uint32_t>(i * place.stride))
+                             : b_.getInt64(i * place.stride));
+    return b_.CreateGEP(memory_type({fn_.element_type(place.memory), 1}), base,
+                        llvm::ConstantVector::get(steps));
   }
-  llvm::Align alignment(const Place& place) { return llvm::Align(byte_size(fn_.element_type(place.memory))); }
+  llvm::Align alignment(const Place& place) {
+    return llvm::Align(byte_size(fn_.element_type(place.memory)));
+  }
   bool scattered(const Place& place) {
     return place.lanes > 1 && (place.stride != 1 || (place.offset && place.offset->type.lanes > 1));
   }
 
   llvm::Value* load(const Place& place) {
     const Type type{fn_.element_type(place.memory), place.lanes};
-    if (!fn_.is_param(place.memory) && fn_.array(place.memory).in_registers && place.lanes > 1 && place.stride != 1)
+    if (!fn_.is_param(place.memory) && fn_.array(place.memory).in_registers && place.lanes > 1 &&
+        place.stride != 1)
       return load_across(place);
-    if (llvm::AllocaInst* slot = register_slot(place)) return b_.CreateLoad(slot->getAllocatedType(), slot);
+    if (llvm::AllocaInst* slot = register_slot(place))
+      return b_.CreateLoad(slot->getAllocatedType(), slot);
     llvm::Type* memory = memory_type(type);
     llvm::Value* value;
     llvm::Value* mask = place.mask ? expr(*place.mask) : nullptr;
@@ -333,11 +353,14 @@ class Emitter {
       value = b_.CreateMaskedGather(memory, lane_addresses(place), alignment(place), mask,
                                     mask ? llvm::Constant::getNullValue(memory) : nullptr);
     } else if (mask) {
-      value = b_.CreateMaskedLoad(memory, address(place), alignment(place), mask, llvm::Constant::getNullValue(memory));
+      value = b_.CreateMaskedLoad(memory, address(place), alignment(place), mask,
+                                  llvm::Constant::getNullValue(memory));
     } else {
       value = b_.CreateAlignedLoad(memory, address(place), alignment(place));
     }
-    return type.scalar == DataType::boolean ? b_.CreateICmpNE(value, llvm::Constant::getNullValue(memory)) : value;
+    return type.scalar == DataType::boolean
+               ? b_.CreateICmpNE(value, llvm::Constant::getNullValue(memory))
+               : value;
   }
 
   // Asks for the lines of the lanes `ahead` elements further on.
@@ -369,8 +392,9 @@ class Emitter {
       if (past_caches) {
         const int64_t bytes = place.lanes * byte_size(fn_.element_type(place.memory));
         store->setAlignment(llvm::Align(std::min<int64_t>(bytes & -bytes, options_.vector_bytes)));
-        store->setMetadata(llvm::LLVMContext::MD_nontemporal,
-                           llvm::MDNode::get(context_, llvm::ConstantAsMetadata::get(b_.getInt32(1))));
+        store->setMetadata(
+            llvm::LLVMContext::MD_nontemporal,
+            llvm::MDNode::get(context_, llvm::ConstantAsMetadata::get(b_.getInt32(1))));
       }
     }
   }
@@ -382,12 +406,15 @@ class Emitter {
       case ExprKind::variable: return values_[e.var];
       case ExprKind::iota: {
         std::vector<llvm::Constant*> lanes;
-        for (int i = 0; i < e.type.lanes; ++i) lanes.push_back(llvm::ConstantInt::get(scalar_type(e.type.scalar), i));
+        for (int i = 0; i < e.type.lanes; ++i)
+          lanes.push_back(llvm::ConstantInt::get(scalar_type(e.type.scalar), i));
         return llvm::ConstantVector::get(lanes);
       }
       case ExprKind::broadcast: return splat(expr(*e.args[0]), e.type.lanes);
-      case ExprKind::lane: return b_.CreateExtractElement(expr(*e.args[0]), static_cast<uint64_t>(e.value.i));
-      case ExprKind::convert: return convert(expr(*e.args[0]), e.args[0]->type.scalar, e.type.scalar, e.type.lanes);
+      case ExprKind::lane:
+        return b_.CreateExtractElement(expr(*e.args[0]), static_cast<uint64_t>(e.value.i));
+      case ExprKind::convert:
+        return convert(expr(*e.args[0]), e.args[0]->type.scalar, e.type.scalar, e.type.lanes);
       case ExprKind::call: return call(e);
       case ExprKind::reduce: return reduce(e);
       case ExprKind::operation: break;
@@ -432,7 +459,9 @@ class Emitter {
     return llvm::ConstantInt::get(type, static_cast<uint64_t>(value.i), true);
   }
 
-  llvm::Value* splat(llvm::Value* value, int lanes) { return lanes == 1 ? value : b_.CreateVectorSplat(lanes, value); }
+  llvm::Value* splat(llvm::Value* value, int lanes) {
+    return lanes == 1 ? value : b_.CreateVectorSplat(lanes, value);
+  }
 
   llvm::Value* operation(const Expr& e, const std::vector<llvm::Value*>& x) {
     const DataType type = e.args.back()->type.scalar;
@@ -458,50 +487,65 @@ class Emitter {
       case Op::div:
         if (type == DataType::fp32 && e.type.lanes > 1 && e.args[1]->kind == ExprKind::broadcast)
           return divided_by_one(x[0], x[1]);
-        return real ? b_.CreateFDiv(x[0], x[1]) : is_signed ? b_.CreateSDiv(x[0], x[1]) : b_.CreateUDiv(x[0], x[1]);
+        return real        ? b_.CreateFDiv(x[0], x[1])
+               : is_signed ? b_.CreateSDiv(x[0], x[1])
+                           : b_.CreateUDiv(x[0], x[1]);
       case Op::rem:
-        return real ? b_.CreateFRem(x[0], x[1]) : is_signed ? b_.CreateSRem(x[0], x[1]) : b_.CreateURem(x[0], x[1]);
+        return real        ? b_.CreateFRem(x[0], x[1])
+               : is_signed ? b_.CreateSRem(x[0], x[1])
+                           : b_.CreateURem(x[0], x[1]);
       case Op::floor_div: {
         // Truncated quotient, one less where the remainder is negative.
         llvm::Value* quotient = b_.CreateSDiv(x[0], x[1]);
         llvm::Value* remainder = b_.CreateSRem(x[0], x[1]);
-        llvm::Value* below = b_.CreateICmpSLT(remainder, llvm::Constant::getNullValue(remainder->getType()));
+        llvm::Value* below =
+            b_.CreateICmpSLT(remainder, llvm::Constant::getNullValue(remainder->getType()));
         return b_.CreateAdd(quotient, b_.CreateSExt(below, quotient->getType()));
       }
       case Op::min:
-        return b_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, x[0], x[1]);
+        return b_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin,
+                                        x[0], x[1]);
       case Op::max:
-        return b_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, x[0], x[1]);
+        return b_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smax : llvm::Intrinsic::umax,
+                                        x[0], x[1]);
       case Op::bit_and: return b_.CreateAnd(x[0], x[1]);
       case Op::bit_or: return b_.CreateOr(x[0], x[1]);
       case Op::bit_xor: return b_.CreateXor(x[0], x[1]);
       case Op::shift_left: return b_.CreateShl(x[0], x[1]);
-      case Op::shift_right: return is_signed ? b_.CreateAShr(x[0], x[1]) : b_.CreateLShr(x[0], x[1]);
+      case Op::shift_right:
+        return is_signed ? b_.CreateAShr(x[0], x[1]) : b_.CreateLShr(x[0], x[1]);
       case Op::eq: return real ? b_.CreateFCmpOEQ(x[0], x[1]) : b_.CreateICmpEQ(x[0], x[1]);
       case Op::ne: return real ? b_.CreateFCmpUNE(x[0], x[1]) : b_.CreateICmpNE(x[0], x[1]);
       case Op::lt:
-        return real ? b_.CreateFCmpOLT(x[0], x[1]) : is_signed ? b_.CreateICmpSLT(x[0], x[1]) : b_.CreateICmpULT(x[0], x[1]);
+        return real        ? b_.CreateFCmpOLT(x[0], x[1])
+               : is_signed ? b_.CreateICmpSLT(x[0], x[1])
+                           : b_.CreateICmpULT(x[0], x[1]);
       case Op::le:
-        return real ? b_.CreateFCmpOLE(x[0], x[1]) : is_signed ? b_.CreateICmpSLE(x[0], x[1]) : b_.CreateICmpULE(x[0], x[1]);
-      case Op::fma: return b_.CreateIntrinsic(llvm::Intrinsic::fmuladd, {x[0]->getType()}, {x[0], x[1], x[2]});
+        return real        ? b_.CreateFCmpOLE(x[0], x[1])
+               : is_signed ? b_.CreateICmpSLE(x[0], x[1])
+                           : b_.CreateICmpULE(x[0], x[1]);
+      case Op::fma:
+        return b_.CreateIntrinsic(llvm::Intrinsic::fmuladd, {x[0]->getType()}, {x[0], x[1], x[2]});
       case Op::select: return b_.CreateSelect(x[0], x[1], x[2]);
     }
     return nullptr;
   }
 
-  // fp32 lanes by a number that all of them share, which loops often leave as it is: multiplied by its
-  // reciprocal, off by 1.5 ULP. Very large and very small numbers are brought to where that is a normal
-  // number, which a power of two makes good.
+  // fp32 lanes by a number that all of them share, which loops often leave as it is: multiplied by
+  // its reciprocal, off by 1.5 ULP. Very large and very small numbers are brought to where that is
+  // a normal number, which a power of two makes good.
   llvm::Value* divided_by_one(llvm::Value* x, llvm::Value* divisor) {
     llvm::Value* number = b_.CreateExtractElement(divisor, uint64_t{0});
     llvm::Type* type = number->getType();
     const auto constant = [&](double value) { return llvm::ConstantFP::get(type, value); };
     llvm::Value* size = b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, number);
-    llvm::Value* factor = b_.CreateSelect(b_.CreateFCmpOGE(size, constant(0x1p126)), constant(0x1p-4), constant(1));
+    llvm::Value* factor =
+        b_.CreateSelect(b_.CreateFCmpOGE(size, constant(0x1p126)), constant(0x1p-4), constant(1));
     factor = b_.CreateSelect(b_.CreateFCmpOLT(size, constant(0x1p-125)), constant(0x1p25), factor);
     llvm::Value* reciprocal = b_.CreateFDiv(constant(1), b_.CreateFMul(number, factor));
     const unsigned lanes = llvm::cast<llvm::FixedVectorType>(x->getType())->getNumElements();
-    return b_.CreateFMul(b_.CreateFMul(x, b_.CreateVectorSplat(lanes, reciprocal)), b_.CreateVectorSplat(lanes, factor));
+    return b_.CreateFMul(b_.CreateFMul(x, b_.CreateVectorSplat(lanes, reciprocal)),
+                         b_.CreateVectorSplat(lanes, factor));
   }
 
   // The largest or smallest lane, NaN if any is. NaN is looked for once, not at each step.
@@ -531,10 +575,12 @@ class Emitter {
     llvm::Value* value = nullptr;
     switch (e.op) {
       case Op::add:
-        value = real ? b_.CreateFAddReduce(llvm::ConstantFP::get(scalar_type(type), -0.0), x) : b_.CreateAddReduce(x);
+        value = real ? b_.CreateFAddReduce(llvm::ConstantFP::get(scalar_type(type), -0.0), x)
+                     : b_.CreateAddReduce(x);
         break;
       case Op::mul:
-        value = real ? b_.CreateFMulReduce(llvm::ConstantFP::get(scalar_type(type), 1.0), x) : b_.CreateMulReduce(x);
+        value = real ? b_.CreateFMulReduce(llvm::ConstantFP::get(scalar_type(type), 1.0), x)
+                     : b_.CreateMulReduce(x);
         break;
       case Op::max: value = real ? extreme(x, true) : b_.CreateIntMaxReduce(x, is_signed); break;
       case Op::min: value = real ? extreme(x, false) : b_.CreateIntMinReduce(x, is_signed); break;
@@ -554,18 +600,24 @@ class Emitter {
     if (from == DataType::bf16) {
       llvm::Type* wide = with_lanes(b_.getInt32Ty(), lanes);
       llvm::Value* bits = b_.CreateShl(b_.CreateZExt(x, wide), 16);
-      return convert(b_.CreateBitCast(bits, value_type({DataType::fp32, lanes})), DataType::fp32, to, lanes);
+      return convert(b_.CreateBitCast(bits, value_type({DataType::fp32, lanes})), DataType::fp32,
+                     to, lanes);
     }
     if (from == DataType::fp16 && to != DataType::fp64 && to != DataType::fp32)
-      return convert(b_.CreateFPExt(x, value_type({DataType::fp32, lanes})), DataType::fp32, to, lanes);
-    if (to == DataType::boolean) return is_float(from) ? b_.CreateFCmpUNE(x, zero) : b_.CreateICmpNE(x, zero);
+      return convert(b_.CreateFPExt(x, value_type({DataType::fp32, lanes})), DataType::fp32, to,
+                     lanes);
+    if (to == DataType::boolean)
+      return is_float(from) ? b_.CreateFCmpUNE(x, zero) : b_.CreateICmpNE(x, zero);
     if (!is_float(from) && !is_float(to)) return b_.CreateIntCast(x, type, is_signed_integer(from));
     if (is_float(from) && !is_float(to))
-      return b_.CreateIntrinsic(is_signed_integer(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
-                                {type, x->getType()}, {x});
+      return b_.CreateIntrinsic(
+          is_signed_integer(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
+          {type, x->getType()}, {x});
     if (!is_float(from)) return integer_to_float(x, from, to, lanes);
-    if (to == DataType::bf16) return round_to_bf16(from == DataType::fp64 ? round_to_odd(x, lanes) : x, lanes);
-    if (to == DataType::fp16) return b_.CreateFPTrunc(from == DataType::fp64 ? round_to_odd(x, lanes) : x, type);
+    if (to == DataType::bf16)
+      return round_to_bf16(from == DataType::fp64 ? round_to_odd(x, lanes) : x, lanes);
+    if (to == DataType::fp16)
+      return b_.CreateFPTrunc(from == DataType::fp64 ? round_to_odd(x, lanes) : x, type);
     return b_.CreateFPCast(x, type);
   }
 
@@ -577,24 +629,27 @@ class Emitter {
     };
     if (to == DataType::fp32 || to == DataType::fp64) return cast(x, to);
     // Whatever fp32 rounds is beyond the largest fp16.
-    if (to == DataType::fp16) return b_.CreateFPTrunc(cast(x, DataType::fp32), value_type({to, lanes}));
+    if (to == DataType::fp16)
+      return b_.CreateFPTrunc(cast(x, DataType::fp32), value_type({to, lanes}));
     if (bit_width(from) == 64) {
       // fp64 must not round: of large numbers the low 11 bits become one sticky bit.
       llvm::Type* type = x->getType();
       llvm::Value* low = b_.CreateAnd(x, llvm::ConstantInt::get(type, 0x7ff));
-      llvm::Value* sticky = b_.CreateZExt(b_.CreateICmpNE(low, llvm::Constant::getNullValue(type)), type);
+      llvm::Value* sticky =
+          b_.CreateZExt(b_.CreateICmpNE(low, llvm::Constant::getNullValue(type)), type);
       llvm::Value* kept = b_.CreateAnd(x, llvm::ConstantInt::getSigned(type, ~int64_t{0x7ff}));
       llvm::Value* shortened = b_.CreateOr(kept, b_.CreateShl(sticky, 11));
       const int64_t exact = int64_t{1} << 53;
       llvm::Value* moved = is_signed ? b_.CreateAdd(x, llvm::ConstantInt::get(type, exact)) : x;
-      llvm::Value* small = b_.CreateICmpULE(moved, llvm::ConstantInt::get(type, is_signed ? 2 * exact : exact));
+      llvm::Value* small =
+          b_.CreateICmpULE(moved, llvm::ConstantInt::get(type, is_signed ? 2 * exact : exact));
       x = b_.CreateSelect(small, x, shortened);
     }
     return round_to_bf16(round_to_odd(cast(x, DataType::fp64), lanes), lanes);
   }
 
-  // fp64 -> fp32 so that rounding the result once more to 16 bits is as if it were the only rounding:
-  // toward zero, with the last bit set if anything was lost.
+  // fp64 -> fp32 so that rounding the result once more to 16 bits is as if it were the only
+  // rounding: toward zero, with the last bit set if anything was lost.
   llvm::Value* round_to_odd(llvm::Value* x, int lanes) {
     llvm::Type* narrow = value_type({DataType::fp32, lanes});
     llvm::Type* bits = with_lanes(b_.getInt32Ty(), lanes);
@@ -642,10 +697,13 @@ class Emitter {
       if (e.callee == "exp" && options_.vector_bytes == 64) return exp_of_lanes(b_, args[0]);
       if (e.callee == "tanh") return tanh_of_lanes(b_, args[0]);
     }
-    if (e.callee == "log" && e.type.scalar == DataType::fp32 && e.type.lanes > 1 && options_.vector_math) {
-      // The vector library's fp32 logarithm is off by up to 4 ULP, one more than the builtin may be.
+    if (e.callee == "log" && e.type.scalar == DataType::fp32 && e.type.lanes > 1 &&
+        options_.vector_math) {
+      // The vector library's fp32 logarithm is off by up to 4 ULP, one more than the builtin may
+      // be.
       args[0] = b_.CreateFPExt(args[0], value_type({DataType::fp64, e.type.lanes}));
-      return b_.CreateFPTrunc(call(e.callee, {DataType::fp64, e.type.lanes}, args), value_type(e.type));
+      return b_.CreateFPTrunc(call(e.callee, {DataType::fp64, e.type.lanes}, args),
+                              value_type(e.type));
     }
     llvm::Value* result = call(e.callee, e.type, args);
     if (e.callee == "pow") {
@@ -659,23 +717,28 @@ class Emitter {
     return result;
   }
 
-  llvm::Value* call(const std::string& function, Type result_type, const std::vector<llvm::Value*>& args) {
+  llvm::Value* call(const std::string& function, Type result_type,
+                    const std::vector<llvm::Value*>& args) {
     const DataType type = result_type.scalar;
     const int lanes = result_type.lanes;
     int bytes = options_.vector_bytes;
     while (bytes > 16 && bytes / 2 >= lanes * byte_size(type)) bytes /= 2;
-    const int chunk = options_.vector_math && lanes > 1 ? static_cast<int>(bytes / byte_size(type)) : 1;
-    const std::string name =
-        chunk > 1 ? vector_symbol(function, type, bytes) : function + (type == DataType::fp32 ? "f" : "");
+    const int chunk =
+        options_.vector_math && lanes > 1 ? static_cast<int>(bytes / byte_size(type)) : 1;
+    const std::string name = chunk > 1 ? vector_symbol(function, type, bytes)
+                                       : function + (type == DataType::fp32 ? "f" : "");
     llvm::FunctionCallee callee = external(name, value_type({type, chunk}), args.size());
     if (lanes == chunk) return b_.CreateCall(callee, args);
     llvm::Value* result = llvm::PoisonValue::get(value_type(result_type));
     for (int start = 0; start < lanes; start += chunk) {
       std::vector<llvm::Value*> part;
-      for (llvm::Value* arg : args) part.push_back(chunk == 1 ? b_.CreateExtractElement(arg, start) : slice(arg, start, chunk, lanes));
+      for (llvm::Value* arg : args)
+        part.push_back(chunk == 1 ? b_.CreateExtractElement(arg, start)
+                                  : slice(arg, start, chunk, lanes));
       llvm::Value* value = b_.CreateCall(callee, part);
       for (int i = 0; i < chunk && start + i < lanes; ++i)
-        result = b_.CreateInsertElement(result, chunk == 1 ? value : b_.CreateExtractElement(value, i), start + i);
+        result = b_.CreateInsertElement(
+            result, chunk == 1 ? value : b_.CreateExtractElement(value, i), start + i);
     }
     return result;
   }
@@ -703,8 +766,8 @@ class Emitter {
 
 }  // namespace
 
-void emit_function(const semtree::Function& function, const std::string& symbol, const EmitOptions& options,
-                   llvm::Module& module) {
+void emit_function(const semtree::Function& function, const std::string& symbol,
+                   const EmitOptions& options, llvm::Module& module) {
   Emitter(function, options, module).run(symbol);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel tree -> LLVM IR, statement by statement. Vectors are explicit; nothing here is specific to one
-// CPU but the names of the vector mathematics library.
+// Kernel tree -> LLVM IR, statement by statement. Vectors are explicit; nothing here is specific to
+// one CPU but the names of the vector mathematics library.
 #pragma once
 
 #include <string>
@@ -24,8 +24,8 @@ struct EmitOptions {
 
 // Adds to `module` a function `void symbol(ptr args, i64 first, i64 last)` as CompiledKernel::entry
 // describes it. Functions that it calls stay external; math_symbols lists all that can occur.
-void emit_function(const semtree::Function& function, const std::string& symbol, const EmitOptions& options,
-                   llvm::Module& module);
+void emit_function(const semtree::Function& function, const std::string& symbol,
+                   const EmitOptions& options, llvm::Module& module);
 
 // Names of all scalar functions of the C library that emitted code may call ("expf", "pow").
 std::vector<std::string> math_symbols();

@@ -22,8 +22,9 @@ class Tree {
     b_.setFastMathFlags(flags);
   }
 
-  // A vector whose lane i is the sum of the lanes of inputs[i]; 4, 8 or 16 inputs of 8 or 16 lanes, not
-  // more inputs than lanes. Comments: abcd are the four inputs that meet, 0123 lanes or quarters.
+  // A vector whose lane i is the sum of the lanes of inputs[i]; 4, 8 or 16 inputs of 8 or 16 lanes,
+  // not more inputs than lanes. Comments: abcd are the four inputs that meet, 0123 lanes or
+  // quarters.
   llvm::Value* sums(Values inputs, int lanes) {
     // Within each quarter of four lanes: a0 b0 a1 b1 + a2 b2 a3 b3, then a a' b b' likewise.
     Values rows = pairwise(inputs, quarters({0, 4, 1, 5}, lanes), quarters({2, 6, 3, 7}, lanes));
@@ -78,7 +79,9 @@ class Tree {
 // The lanes of a sum that belongs here, else 0.
 int summed_lanes(const llvm::Instruction& instruction) {
   auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-  if (!call || call->getIntrinsicID() != llvm::Intrinsic::vector_reduce_fadd || !call->hasAllowReassoc()) return 0;
+  if (!call || call->getIntrinsicID() != llvm::Intrinsic::vector_reduce_fadd ||
+      !call->hasAllowReassoc())
+    return 0;
   auto* start = llvm::dyn_cast<llvm::ConstantFP>(call->getArgOperand(0));
   auto* type = llvm::cast<llvm::FixedVectorType>(call->getArgOperand(1)->getType());
   if (!start || !start->isZero() || !type->getElementType()->isFloatTy()) return 0;
@@ -88,13 +91,15 @@ int summed_lanes(const llvm::Instruction& instruction) {
 
 bool known_before(const llvm::Value* value, const llvm::Instruction* place) {
   auto* instruction = llvm::dyn_cast<llvm::Instruction>(value);
-  return !instruction || instruction->getParent() != place->getParent() || instruction->comesBefore(place);
+  return !instruction || instruction->getParent() != place->getParent() ||
+         instruction->comesBefore(place);
 }
 
 bool group_in_block(llvm::BasicBlock& block, int lanes) {
   std::vector<llvm::Instruction*> calls;
   for (llvm::Instruction& instruction : block)
-    if (summed_lanes(instruction) == lanes && (calls.empty() || known_before(instruction.getOperand(1), calls[0])))
+    if (summed_lanes(instruction) == lanes &&
+        (calls.empty() || known_before(instruction.getOperand(1), calls[0])))
       calls.push_back(&instruction);
   bool changed = false;
   size_t done = 0;

@@ -64,7 +64,9 @@ void initialize_target() {
 // `has` tells whether the processor has a feature.
 template <typename Has>
 int vector_bytes_of(const Has& has) {
-  return has("avx512f") && has("avx512vl") && has("avx512dq") && has("avx512bw") ? 64 : has("avx2") && has("fma") ? 32 : 16;
+  return has("avx512f") && has("avx512vl") && has("avx512dq") && has("avx512bw") ? 64
+         : has("avx2") && has("fma")                                             ? 32
+                                                                                 : 16;
 }
 
 using llvm::orc::JITTargetMachineBuilder;
@@ -86,9 +88,10 @@ Result<JITTargetMachineBuilder> detect_target() {
     std::vector<std::string> names;
     for (const llvm::SubtargetSubTypeKV& known : all.getAllProcessorDescriptions())
       names.emplace_back(known.Key);
-    return make_error(StatusCode::unavailable,
-                      "STRIA_LLVM_CPU_PROCESSOR is '{}': the code generator knows no such processor{}",
-                      shown_name(name), did_you_mean(name, names));
+    return make_error(
+        StatusCode::unavailable,
+        "STRIA_LLVM_CPU_PROCESSOR is '{}': the code generator knows no such processor{}",
+        shown_name(name), did_you_mean(name, names));
   }
   machine = asked.createTargetMachine();
   if (!machine) return failure(machine.takeError(), "target machine");
@@ -125,9 +128,9 @@ struct GroupReductions : llvm::PassInfoMixin<GroupReductions> {
   }
 };
 
-// Enough to turn what emit_function writes into what the instruction selector wants: slots into values,
-// common addresses and loads once, invariant ones outside their loops. Loops are not unrolled or
-// vectorised: passes on the Stripe have decided that.
+// Enough to turn what emit_function writes into what the instruction selector wants: slots into
+// values, common addresses and loads once, invariant ones outside their loops. Loops are not
+// unrolled or vectorised: passes on the Stripe have decided that.
 void optimize(llvm::Module& module, llvm::TargetMachine& target) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -142,14 +145,16 @@ void optimize(llvm::Module& module, llvm::TargetMachine& target) {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass(true));
-  passes.addPass(llvm::InstCombinePass(llvm::InstCombineOptions().setMaxIterations(1).setVerifyFixpoint(false)));
+  passes.addPass(llvm::InstCombinePass(
+      llvm::InstCombineOptions().setMaxIterations(1).setVerifyFixpoint(false)));
   passes.addPass(llvm::SimplifyCFGPass());
   llvm::LoopPassManager per_loop;
   per_loop.addPass(llvm::LICMPass(llvm::LICMOptions()));
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(per_loop), /*UseMemorySSA=*/true));
   passes.addPass(GroupReductions());
   passes.addPass(llvm::GVNPass());
-  passes.addPass(llvm::InstCombinePass(llvm::InstCombineOptions().setMaxIterations(1).setVerifyFixpoint(false)));
+  passes.addPass(llvm::InstCombinePass(
+      llvm::InstCombineOptions().setMaxIterations(1).setVerifyFixpoint(false)));
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::ADCEPass());
   for (llvm::Function& function : module)
@@ -237,7 +242,8 @@ struct Jit::State {
   EmitOptions emit;
   std::unique_ptr<JITTargetMachineBuilder> target;
   std::unique_ptr<llvm::orc::LLJIT> jit;
-  // Making a target machine takes longer than compiling a small kernel: those that are not in use wait here.
+  // Making a target machine takes longer than compiling a small kernel: those that are not in use
+  // wait here.
   std::mutex mutex;
   std::vector<std::unique_ptr<llvm::TargetMachine>> idle;
   std::set<std::string> symbols;               // taken; guarded by mutex
@@ -300,10 +306,13 @@ Result<std::unique_ptr<Jit>> Jit::create(const JitOptions& options) {
   define("memmove", reinterpret_cast<void*>(&std::memmove));
   // Both libraries belong to the C library and stay loaded for the process's life.
   void* scalar = dlopen("libm.so.6", RTLD_NOW | RTLD_LOCAL);
-  if (!scalar) return make_error(StatusCode::unavailable, "the C mathematics library does not load: {}", dlerror());
+  if (!scalar)
+    return make_error(StatusCode::unavailable, "the C mathematics library does not load: {}",
+                      dlerror());
   for (const std::string& name : math_symbols()) {
     void* address = dlsym(scalar, name.c_str());
-    if (!address) return make_error(StatusCode::unavailable, "the C mathematics library has no '{}'", name);
+    if (!address)
+      return make_error(StatusCode::unavailable, "the C mathematics library has no '{}'", name);
     define(name, address);
   }
   if (void* vector = dlopen("libmvec.so.1", RTLD_NOW | RTLD_LOCAL)) {
@@ -317,7 +326,8 @@ Result<std::unique_ptr<Jit>> Jit::create(const JitOptions& options) {
       define(name, address);
     }
   }
-  if (auto error = state->jit->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols))))
+  if (auto error =
+          state->jit->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols))))
     return failure(std::move(error), "symbols of the C library");
   return std::unique_ptr<Jit>(new Jit(std::move(state)));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of mathematics for fp32 lanes as straight-line code for processors with fused
-// multiply-adds. A call, of which there are versions for vectors, keeps no vector in a register; here
-// they stay, and several vectors overlap.
+// multiply-adds. A call, of which there are versions for vectors, keeps no vector in a register;
+// here they stay, and several vectors overlap.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>

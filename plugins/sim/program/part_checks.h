@@ -17,8 +17,9 @@ struct StatementSpan {
   uint64_t start = 0, end = 0;
 };
 
-// out_of_range: the model says that something is 0 without which no machine works: a clock, the size
-// of a memory, the rate of a unit; or a bus has no width. What else it does not say is not looked at.
+// out_of_range: the model says that something is 0 without which no machine works: a clock, the
+// size of a memory, the rate of a unit; or a bus has no width. What else it does not say is not
+// looked at.
 Status check_model(const HardwareModel& model);
 
 // out_of_range: a tensor reaches beyond its memory; which one, which memory, by how many bytes.

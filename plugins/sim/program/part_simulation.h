@@ -52,8 +52,8 @@ uint64_t least_ticks(const Machine& machine, const LoweredPart& lowered);
 // That bound alone, for sweeps: nothing is checked or kept.
 Result<uint64_t> estimate_part(Machine& machine, const stripe::Block& part);
 
-// Errors as of lower_part, check_model, check_capacity and check_order; internal: a check of the timeline
-// failed.
+// Errors as of lower_part, check_model, check_capacity and check_order; internal: a check of the
+// timeline failed.
 Result<PartSimulation> simulate_part(const stripe::Program& program, const stripe::Block& part,
                                      const HardwareModel& model, const PartOptions& options = {});
 

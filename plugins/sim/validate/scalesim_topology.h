@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layer tables of SCALE-Sim, and what a systolic array takes for them.
 //
-// A table is comma-separated values (table_text.h) whose first line names the columns, in any order:
+// A table is comma-separated values (table_text.h) whose first line names the columns, in any
+// order:
 //   Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter, Strides
 //   Layer, M, N, K
 // and a column Sparsity, whose layers are all dense (1:1).

@@ -351,8 +351,8 @@ class Cases {
           std::min(1.0, intensity * 16), operations / took);
     }
     // The tool's own traffic over its own bus: what it says beyond that is how it fetches ahead.
-    const double compute =
-        cost::systolic_cycles({32, 32, SystolicArray::Dataflow::output_stationary}, {256, 128, 256, 1});
+    const double compute = cost::systolic_cycles(
+        {32, 32, SystolicArray::Dataflow::output_stationary}, {256, 128, 256, 1});
     STRIA_ASSIGN(const double took, ticks(10, compute, 524'320));
     constexpr double kWithin = 0.1;
     add("256x256 by 256x128 on 32x32, os, 524320 words at 10", kScaleSim, 52'448, took, kWithin);

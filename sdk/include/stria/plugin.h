@@ -1,35 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // The boundary between the host and a device plugin, in plain C11. A plugin is a shared object that
-// exports one symbol, stria_plugin_query; everything else crosses in the tables declared here. Only C
-// types, text and bytes cross: no C++ object, no exception, no allocator, no FILE.
+// exports one symbol, stria_plugin_query; everything else crosses in the tables declared here. Only
+// C types, text and bytes cross: no C++ object, no exception, no allocator, no FILE.
 //
 // Rules that hold for every declaration of this file:
-// * Every struct starts with `size`, sizeof the struct as its maker compiled it, and `next`, a chain of
-//   extension structs (each starting with size and next, then a name; unknown ones are skipped; NULL ends
-//   it). Only stria_string and stria_memory are bare.
-// * `size` says which members there are. A reader uses a member only if all of it lies within `size`; one
-//   beyond counts as 0, NULL or empty. What a longer struct has beyond the reader's own is ignored. New
-//   members are appended and existing ones never move; none is put where an older struct ended in
-//   padding, for that lies within the older `size`. Two structs have rules of their own, at their `size`:
-//   stria_host_services, of which a plugin needs all but those that are marked, and stria_plugin_info,
-//   which the host makes and the plugin fills.
-// * A null slot, or one beyond `size`, is a slot that the plugin does not have: the host puts a stub
-//   there that returns STRIA_UNIMPLEMENTED. Void slots become no-ops.
-// * Enumerations are int32_t, booleans uint8_t (0 or 1), sizes and offsets uint64_t bytes, times uint64_t
-//   nanoseconds, text UTF-8 in {data, size} without a terminating zero. An empty text may have data NULL.
-// * A slot that can fail returns a stria_error that the caller owns, or NULL for success. On failure no
-//   output parameter has been written.
-// * Pointers given to a slot are valid during the call only, unless its comment says otherwise. Handles
-//   that a slot makes belong to the caller, who gives them back through the noun's `release`. A handle
-//   stays usable by work in flight after its release: releasing never waits and never cancels.
+// * Every struct starts with `size`, sizeof the struct as its maker compiled it, and `next`, a
+//   chain of extension structs (each starting with size and next, then a name; unknown ones are
+//   skipped; NULL ends it). Only stria_string and stria_memory are bare.
+// * `size` says which members there are. A reader uses a member only if all of it lies within
+//   `size`; one beyond counts as 0, NULL or empty. What a longer struct has beyond the reader's own
+//   is ignored. New members are appended and existing ones never move; none is put where an older
+//   struct ended in padding, for that lies within the older `size`. Two structs have rules of their
+//   own, at their `size`: stria_host_services, of which a plugin needs all but those that are
+//   marked, and stria_plugin_info, which the host makes and the plugin fills.
+// * A null slot, or one beyond `size`, is a slot that the plugin does not have: the host puts a
+//   stub there that returns STRIA_UNIMPLEMENTED. Void slots become no-ops.
+// * Enumerations are int32_t, booleans uint8_t (0 or 1), sizes and offsets uint64_t bytes, times
+//   uint64_t nanoseconds, text UTF-8 in {data, size} without a terminating zero. An empty text may
+//   have data NULL.
+// * A slot that can fail returns a stria_error that the caller owns, or NULL for success. On
+//   failure no output parameter has been written.
+// * Pointers given to a slot are valid during the call only, unless its comment says otherwise.
+//   Handles that a slot makes belong to the caller, who gives them back through the noun's
+//   `release`. A handle stays usable by work in flight after its release: releasing never waits and
+//   never cancels.
 // * Arrays of structs cross as arrays of pointers, so that a struct may grow.
 // * Lists of events to wait for may be NULL if their count is 0, and hold events of the same device
 //   only; the host brings other events in through a host event (stria_device_table.create_event).
 //
-// Asynchronous slots take such a list, return before those events are done, and give one event. The work
-// starts when all of them are done. If one failed, the work is not done and its event fails with the
-// same error (that of the first failed one in list order), after all waits are over: so a failure
-// travels along the events to everything that depends on it, and carries its first cause.
+// Asynchronous slots take such a list, return before those events are done, and give one event. The
+// work starts when all of them are done. If one failed, the work is not done and its event fails
+// with the same error (that of the first failed one in list order), after all waits are over: so a
+// failure travels along the events to everything that depends on it, and carries its first cause.
 //
 // Thread tags, one line per slot, read by tools too:
 //   @threads any     may be called from any thread at any time, also at once on one handle
@@ -38,10 +40,11 @@
 //   @blocks yes      may wait
 //   @allocates       yes if it may take memory whose amount depends on the arguments
 //   @reenters        yes if it may call back into the host (sinks, host services) before it returns
-// Host services are @threads any. A plugin calls none of them while it holds a lock that one of its own
-// slots needs.
+// Host services are @threads any. A plugin calls none of them while it holds a lock that one of its
+// own slots needs.
 //
-// Processes: the tables are valid in the process that queried them; a forked child may not use them.
+// Processes: the tables are valid in the process that queried them; a forked child may not use
+// them.
 #ifndef STRIA_PLUGIN_H
 #define STRIA_PLUGIN_H
 
@@ -52,12 +55,12 @@
 extern "C" {
 #endif
 
-// The version of this header. Majors must match exactly; each side states the minors it can speak, and
-// the highest common one holds. Major 0 makes no promise between minors beyond the rules above.
+// The version of this header. Majors must match exactly; each side states the minors it can speak,
+// and the highest common one holds. Major 0 makes no promise between minors beyond the rules above.
 #define STRIA_ABI_MAJOR 0
 #define STRIA_ABI_MINOR 3
-// The oldest minor that a host or plugin of this header gets on with. 1: without stria_event_table.end; 2:
-// without stria_host_services.lend.
+// The oldest minor that a host or plugin of this header gets on with. 1: without
+// stria_event_table.end; 2: without stria_host_services.lend.
 #define STRIA_ABI_OLDEST_MINOR 1
 
 // The Stripe text that this release writes, "stripe MAJOR.MINOR" in a text's first line.
@@ -100,19 +103,20 @@ enum {
   STRIA_INTERNAL = 16              // a bug of the callee
 };
 
-// A failure. Made by either side, owned by who receives it, who calls error->release(error) once. It
-// stands alone: no table is needed to read or free it.
+// A failure. Made by either side, owned by who receives it, who calls error->release(error) once.
+// It stands alone: no table is needed to read or free it.
 typedef struct stria_error stria_error;
 struct stria_error {
   uint64_t size;
   const void* next;
-  stria_code code;               // never STRIA_OK
-  int64_t native_code;           // the driver's own number, 0 if none
-  stria_string message;          // one sentence that names the thing, the value and the limit
-  stria_string native_message;   // the driver's own text, for example its name of native_code; may be empty
-  stria_string place;            // "file:line" in the plugin; may be empty
-  stria_string suggestion;       // what to do about it; may be empty
-  const stria_error* cause;      // owned by this error; NULL if none
+  stria_code code;       // never STRIA_OK
+  int64_t native_code;   // the driver's own number, 0 if none
+  stria_string message;  // one sentence that names the thing, the value and the limit
+  stria_string
+      native_message;  // the driver's own text, for example its name of native_code; may be empty
+  stria_string place;  // "file:line" in the plugin; may be empty
+  stria_string suggestion;              // what to do about it; may be empty
+  const stria_error* cause;             // owned by this error; NULL if none
   void (*release)(stria_error* error);  // @threads any @blocks no @allocates no @reenters no
 };
 
@@ -135,15 +139,16 @@ typedef void (*stria_text_sink)(void* state, stria_string name, stria_string tex
 typedef struct stria_device_info {
   uint64_t size;
   const void* next;
-  stria_string id;       // stable between runs and unique in the plugin, for example "0" or "pci-03:00.0"
-  stria_string name;     // for people: "Acme 300 rev B, 16 cores"
-  stria_string kind;     // one of the manifest's device kinds: picks hardware model and pipeline
-  stria_string vendor;   // may be empty
-  uint8_t available;     // 1: open works
-  stria_string reason;   // why not, if not available
-  uint64_t memory_bytes; // of the memory that `allocate` uses; 0 if not known
-  // What the device says of itself as an overlay over the kind's hardware model: a JSON object with that
-  // schema's keys ("{}" if it adds nothing).
+  stria_string
+      id;  // stable between runs and unique in the plugin, for example "0" or "pci-03:00.0"
+  stria_string name;      // for people: "Acme 300 rev B, 16 cores"
+  stria_string kind;      // one of the manifest's device kinds: picks hardware model and pipeline
+  stria_string vendor;    // may be empty
+  uint8_t available;      // 1: open works
+  stria_string reason;    // why not, if not available
+  uint64_t memory_bytes;  // of the memory that `allocate` uses; 0 if not known
+  // What the device says of itself as an overlay over the kind's hardware model: a JSON object with
+  // that schema's keys ("{}" if it adds nothing).
   stria_string properties;
 } stria_device_info;
 
@@ -163,11 +168,11 @@ enum {
 typedef struct stria_argument_info {
   uint64_t size;
   const void* next;
-  stria_string name;          // the refinement's name in the block of `prologue` or `main`
+  stria_string name;  // the refinement's name in the block of `prologue` or `main`
   stria_direction direction;
-  uint64_t bytes;             // least bytes that must lie behind the argument's offset
-  // Outputs only: positions of the inputs whose memory this output may overlap. Any other overlap of an
-  // output with another argument is refused by the host before `run`.
+  uint64_t bytes;  // least bytes that must lie behind the argument's offset
+  // Outputs only: positions of the inputs whose memory this output may overlap. Any other overlap
+  // of an output with another argument is refused by the host before `run`.
   const uint32_t* may_overlap;
   uint64_t may_overlap_count;
 } stria_argument_info;
@@ -187,8 +192,9 @@ typedef struct stria_kernel_info {
   stria_string name;
   stria_program_part part;
   uint64_t statement;  // position in the part's block, or STRIA_WHOLE_PART
-  // Out and inout arguments in printed order, then in arguments in printed order. An argument is the whole
-  // tensor that the refinement names in its part: element 0 of that tensor lies at the argument's offset.
+  // Out and inout arguments in printed order, then in arguments in printed order. An argument is
+  // the whole tensor that the refinement names in its part: element 0 of that tensor lies at the
+  // argument's offset.
   const stria_argument_info* const* arguments;
   uint64_t argument_count;
 } stria_kernel_info;
@@ -215,8 +221,8 @@ typedef struct stria_launch {
 } stria_launch;
 
 // ---------------------------------------------------------------------------------------------------
-// Host services: what a plugin may ask of the host, given to each driver. Each takes `host` first. All
-// are @threads any.
+// Host services: what a plugin may ask of the host, given to each driver. Each takes `host` first.
+// All are @threads any.
 
 typedef int32_t stria_log_level;
 enum { STRIA_LOG_DEBUG = 0, STRIA_LOG_INFO = 1, STRIA_LOG_WARNING = 2, STRIA_LOG_ERROR = 3 };
@@ -230,52 +236,56 @@ typedef struct stria_host_services {
   const void* next;
   stria_host* host;
 
-  // One line for people; shown according to the user's verbosity. @blocks no @allocates yes @reenters no
+  // One line for people; shown according to the user's verbosity.
+  // @blocks no @allocates yes @reenters no
   void (*log)(stria_host* host, stria_log_level level, stria_string message);
 
-  // Memory of `bytes` aligned to `alignment` (a power of two), or NULL if there is none. bytes 0 gives a
-  // pointer that may only be freed. @blocks no @allocates yes @reenters no
+  // Memory of `bytes` aligned to `alignment` (a power of two), or NULL if there is none. bytes 0
+  // gives a pointer that may only be freed. @blocks no @allocates yes @reenters no
   void* (*allocate)(stria_host* host, uint64_t bytes, uint64_t alignment);
   // Gives back what `allocate` gave for the same bytes and alignment. NULL is fine.
   // @blocks no @allocates no @reenters no
   void (*free)(stria_host* host, void* memory, uint64_t bytes, uint64_t alignment);
 
-  // How many threads parallel_for uses at most, the caller's included: the cores the process may use,
-  // or what the user asked for. @blocks no @allocates no @reenters no
+  // How many threads parallel_for uses at most, the caller's included: the cores the process may
+  // use, or what the user asked for. @blocks no @allocates no @reenters no
   uint32_t (*concurrency)(stria_host* host);
-  // Calls body(state, begin, end) on pieces that cover 0..count-1 once, each of at most `grain` items (0:
-  // the host picks), on the calling thread and on idle workers; returns when all are done. Pieces are
-  // handed out as threads become free. body must not throw. May be nested. Threads that the system
-  // refuses are done without.
+  // Calls body(state, begin, end) on pieces that cover 0..count-1 once, each of at most `grain`
+  // items (0: the host picks), on the calling thread and on idle workers; returns when all are
+  // done. Pieces are handed out as threads become free. body must not throw. May be nested. Threads
+  // that the system refuses are done without.
   // @blocks yes @allocates no @reenters yes
   void (*parallel_for)(stria_host* host, uint64_t count, uint64_t grain,
                        void (*body)(void* state, uint64_t begin, uint64_t end), void* state);
-  // Calls task(state) once on a worker thread, soon. Tasks start in order; at least two run at once. It
-  // never fails: where the system refuses the threads or the memory, the tasks that wait and this one run
-  // on the calling thread before post returns, or, if that runs such a task already, after that one.
+  // Calls task(state) once on a worker thread, soon. Tasks start in order; at least two run at
+  // once. It never fails: where the system refuses the threads or the memory, the tasks that wait
+  // and this one run on the calling thread before post returns, or, if that runs such a task
+  // already, after that one.
   // @blocks no @allocates yes @reenters no
   void (*post)(stria_host* host, void (*task)(void* state), void* state);
 
   // Reads device Stripe so that its kernels can be interpreted. The text is not needed afterwards.
   // @blocks yes @allocates yes @reenters no
-  stria_error* (*program_create)(stria_host* host, stria_string stripe, stria_host_program** program);
-  // One kernel per statement of prologue and main, in that order. @blocks no @allocates no @reenters yes
+  stria_error* (*program_create)(stria_host* host, stria_string stripe,
+                                 stria_host_program** program);
+  // One kernel per statement of prologue and main, in that order.
+  // @blocks no @allocates no @reenters yes
   stria_error* (*program_kernels)(stria_host* host, stria_host_program* program,
                                   stria_kernel_sink sink, void* state);
   // Readies kernel `index` of program_kernels. It stays valid after the program's release.
   // @blocks yes @allocates yes @reenters no
   stria_error* (*kernel_create)(stria_host* host, stria_host_program* program, uint64_t index,
                                 stria_host_kernel** kernel);
-  // Runs it; arguments in the order of stria_kernel_info, each at element 0. Several runs of one kernel
-  // at once are fine. @blocks yes @allocates yes @reenters yes
-  stria_error* (*kernel_run)(stria_host* host, stria_host_kernel* kernel, const stria_memory* arguments,
-                             uint64_t argument_count);
+  // Runs it; arguments in the order of stria_kernel_info, each at element 0. Several runs of one
+  // kernel at once are fine. @blocks yes @allocates yes @reenters yes
+  stria_error* (*kernel_run)(stria_host* host, stria_host_kernel* kernel,
+                             const stria_memory* arguments, uint64_t argument_count);
   void (*kernel_release)(stria_host* host, stria_host_kernel* kernel);     // @blocks no
   void (*program_release)(stria_host* host, stria_host_program* program);  // @blocks no
 
-  // A store of bytes that outlives the process, keyed by text that names everything the value depends on
-  // (program, device, driver version). get calls the sink once if the key is there, not at all otherwise;
-  // put may drop the value. @blocks yes @allocates yes @reenters yes
+  // A store of bytes that outlives the process, keyed by text that names everything the value
+  // depends on (program, device, driver version). get calls the sink once if the key is there, not
+  // at all otherwise; put may drop the value. @blocks yes @allocates yes @reenters yes
   stria_error* (*cache_get)(stria_host* host, stria_string key, stria_text_sink sink, void* state);
   stria_error* (*cache_put)(stria_host* host, stria_string key, stria_string value);
 
@@ -283,23 +293,24 @@ typedef struct stria_host_services {
   stria_error* (*make_error)(stria_host* host, stria_code code, int64_t native_code,
                              stria_string message, stria_string native_message);
 
-  // Lends the calling thread, which waits without a limit, to the loops of parallel_for until done(state)
-  // is not 0, which is asked between pieces and while there are none: then it returns 1. 0 if there was
-  // nothing to do for a while: the thread had better sleep until it is woken. done is quick, does not
-  // throw and calls no service. Since 0.3; a plugin gets on without it. @blocks yes @allocates no
+  // Lends the calling thread, which waits without a limit, to the loops of parallel_for until
+  // done(state) is not 0, which is asked between pieces and while there are none: then it returns
+  // 1. 0 if there was nothing to do for a while: the thread had better sleep until it is woken.
+  // done is quick, does not throw and calls no service. Since 0.3; a plugin gets on without it.
+  // @blocks yes @allocates no
   // @reenters yes
   uint8_t (*lend)(stria_host* host, uint8_t (*done)(void* state), void* state);
 } stria_host_services;
 
 // ---------------------------------------------------------------------------------------------------
-// Driver: the plugin at work. A process may create several, of several hosts: a plugin keeps what it
-// knows in its driver, not in globals.
+// Driver: the plugin at work. A process may create several, of several hosts: a plugin keeps what
+// it knows in its driver, not in globals.
 
 typedef struct stria_driver_options {
   uint64_t size;
   const void* next;
-  stria_string directory;  // the plugin's own directory, absolute
-  stria_string options;    // JSON object of user options for this plugin, "{}" if none
+  stria_string directory;               // the plugin's own directory, absolute
+  stria_string options;                 // JSON object of user options for this plugin, "{}" if none
   const stria_host_services* services;  // valid until shutdown has returned
 } stria_driver_options;
 
@@ -313,12 +324,12 @@ typedef struct stria_driver_table {
   // opened, nothing is kept; under 50 ms. No device at all is success without a call of the sink.
   // @threads any @blocks yes @allocates no @reenters yes
   stria_error* (*enumerate)(stria_driver* driver, stria_device_sink sink, void* state);
-  // Opens the device with that id. `options` is a JSON object, "{}" if none. The host opens one device of
-  // a process at a time. @threads any @blocks yes @allocates yes @reenters no
+  // Opens the device with that id. `options` is a JSON object, "{}" if none. The host opens one
+  // device of a process at a time. @threads any @blocks yes @allocates yes @reenters no
   stria_error* (*open)(stria_driver* driver, stria_string id, stria_string options,
                        stria_device** device);
-  // Ends the plugin's work; every other handle has been released and every event is done. Not called when
-  // the process just exits. @threads handle @blocks yes @allocates no @reenters no
+  // Ends the plugin's work; every other handle has been released and every event is done. Not
+  // called when the process just exits. @threads handle @blocks yes @allocates no @reenters no
   void (*shutdown)(stria_driver* driver);
 } stria_driver_table;
 
@@ -340,16 +351,18 @@ typedef struct stria_device_table {
   stria_error* (*info)(stria_device* device, stria_device_sink sink, void* state);
   // @threads any @blocks no @allocates no @reenters no
   stria_error* (*create_compiler)(stria_device* device, stria_compiler** compiler);
-  // `options`: JSON object, "{}" if none. An executor is one stream of work; work on different executors,
-  // and unrelated work on one, may overlap: events alone order it.
+  // `options`: JSON object, "{}" if none. An executor is one stream of work; work on different
+  // executors, and unrelated work on one, may overlap: events alone order it.
   // @threads any @blocks no @allocates no @reenters no
   stria_error* (*create_executor)(stria_device* device, stria_string options,
                                   stria_executor** executor);
-  // Memory with undefined contents, or STRIA_OUT_OF_MEMORY with the bytes asked for and the bytes free.
+  // Memory with undefined contents, or STRIA_OUT_OF_MEMORY with the bytes asked for and the bytes
+  // free.
   // @threads any @blocks yes @allocates yes @reenters no
   stria_error* (*allocate)(stria_device* device, const stria_buffer_params* params,
                            stria_buffer** buffer);
-  // A host event: open until stria_event_table.signal. @threads any @blocks no @allocates no @reenters no
+  // A host event: open until stria_event_table.signal.
+  // @threads any @blocks no @allocates no @reenters no
   stria_error* (*create_event)(stria_device* device, stria_event** event);
   // Gives the device back; its compilers, executors, buffers and events have been released before.
   // @threads handle @blocks yes @allocates no @reenters no
@@ -369,8 +382,8 @@ typedef struct stria_build_params {
 typedef struct stria_compiler_table {
   uint64_t size;
   const void* next;
-  // Starts to compile and returns at once. The library's other slots return STRIA_FAILED_PRECONDITION
-  // until `done` is, and its failure afterwards if it failed.
+  // Starts to compile and returns at once. The library's other slots return
+  // STRIA_FAILED_PRECONDITION until `done` is, and its failure afterwards if it failed.
   // @threads any @blocks no @allocates yes @reenters no
   stria_error* (*build)(stria_compiler* compiler, const stria_build_params* params,
                         stria_event* const* waits, uint64_t wait_count, stria_library** library,
@@ -380,14 +393,15 @@ typedef struct stria_compiler_table {
   // @threads any @blocks yes @allocates yes @reenters yes
   stria_error* (*transform)(stria_compiler* compiler, stria_string stripe, stria_string pass,
                             stria_string options, stria_text_sink sink, void* state);
-  void (*release)(stria_compiler* compiler);  // @threads handle @blocks no @allocates no @reenters no
+  void (*release)(
+      stria_compiler* compiler);  // @threads handle @blocks no @allocates no @reenters no
 } stria_compiler_table;
 
 typedef struct stria_library_table {
   uint64_t size;
   const void* next;
-  // The library's kernels in launch order: one per statement of prologue and main, or one for a whole
-  // part. @threads any @blocks no @allocates no @reenters yes
+  // The library's kernels in launch order: one per statement of prologue and main, or one for a
+  // whole part. @threads any @blocks no @allocates no @reenters yes
   stria_error* (*kernels)(stria_library* library, stria_kernel_sink sink, void* state);
   // What was generated, for people: named texts such as "kernel_0.s". None is success.
   // @threads any @blocks yes @allocates yes @reenters yes
@@ -405,15 +419,16 @@ typedef struct stria_executor_table {
   // @threads any @blocks yes @allocates yes @reenters no
   stria_error* (*prepare)(stria_executor* executor, stria_library* library, uint64_t index,
                           stria_kernel** kernel);
-  // A batch: launches wait for `waits` and for those their `after` names, nothing else. `done` is when
-  // all are; if some fail, with the error of the first of them in the batch's order; its duration runs
-  // from the first start to the last end. `each` is NULL or has room for one event per launch.
-  // On an error nothing of the batch runs. @threads any @blocks no @allocates yes @reenters no
+  // A batch: launches wait for `waits` and for those their `after` names, nothing else. `done` is
+  // when all are; if some fail, with the error of the first of them in the batch's order; its
+  // duration runs from the first start to the last end. `each` is NULL or has room for one event
+  // per launch. On an error nothing of the batch runs.
+  // @threads any @blocks no @allocates yes @reenters no
   stria_error* (*submit)(stria_executor* executor, const stria_launch* const* launches,
                          uint64_t launch_count, stria_event* const* waits, uint64_t wait_count,
                          stria_event** each, stria_event** done);
-  // Copies bytes between buffers of this device, or within one if the ranges do not overlap. To and from
-  // the host: map. @threads any @blocks no @allocates no @reenters no
+  // Copies bytes between buffers of this device, or within one if the ranges do not overlap. To and
+  // from the host: map. @threads any @blocks no @allocates no @reenters no
   stria_error* (*copy)(stria_executor* executor, stria_buffer* source, uint64_t source_offset,
                        stria_buffer* target, uint64_t target_offset, uint64_t bytes,
                        stria_event* const* waits, uint64_t wait_count, stria_event** done);
@@ -425,17 +440,18 @@ typedef struct stria_executor_table {
   // Hands everything submitted to the device; without it work may wait for company.
   // @threads any @blocks no @allocates no @reenters no
   stria_error* (*flush)(stria_executor* executor);
-  // Waits until all work submitted before the call is done, failed or not; STRIA_DEADLINE_EXCEEDED after
-  // timeout_ns (UINT64_MAX: no limit). @threads any @blocks yes @allocates no @reenters no
+  // Waits until all work submitted before the call is done, failed or not; STRIA_DEADLINE_EXCEEDED
+  // after timeout_ns (UINT64_MAX: no limit). @threads any @blocks yes @allocates no @reenters no
   stria_error* (*drain)(stria_executor* executor, uint64_t timeout_ns);
-  void (*release)(stria_executor* executor);  // @threads handle @blocks no @allocates no @reenters no
+  void (*release)(
+      stria_executor* executor);  // @threads handle @blocks no @allocates no @reenters no
 } stria_executor_table;
 
 typedef struct stria_kernel_table {
   uint64_t size;
   const void* next;
-  // Launches the kernel on its executor. Wrong argument counts and offsets beyond a buffer's end are
-  // STRIA_INVALID_ARGUMENT. @threads any @blocks no @allocates no @reenters no
+  // Launches the kernel on its executor. Wrong argument counts and offsets beyond a buffer's end
+  // are STRIA_INVALID_ARGUMENT. @threads any @blocks no @allocates no @reenters no
   stria_error* (*run)(stria_kernel* kernel, const stria_argument* const* arguments,
                       uint64_t argument_count, stria_event* const* waits, uint64_t wait_count,
                       stria_event** done);
@@ -448,25 +464,27 @@ typedef struct stria_kernel_table {
 typedef struct stria_buffer_table {
   uint64_t size;
   const void* next;
-  // Gives `bytes` of host memory that stand for the buffer's bytes from `offset`: the address at once,
-  // the buffer's contents in it when `done` is. Put the buffer's writers into `waits`. The memory may be
-  // read and written from `done` until its unmap, which comes once for every mapping, failed ones too.
-  // A mapping holds its range from when its waits are over until the `done` of its unmap; ranges held at
-  // once must not overlap. Before that it holds nothing: a range may be mapped again while an earlier
-  // mapping of it is still open, even one whose own waits are not over, if the waits of the later one
-  // end after the earlier unmap's `done`. Both may get the same address: they are unmapped in the order
-  // in which they came. @threads any @blocks no @allocates yes @reenters no
+  // Gives `bytes` of host memory that stand for the buffer's bytes from `offset`: the address at
+  // once, the buffer's contents in it when `done` is. Put the buffer's writers into `waits`. The
+  // memory may be read and written from `done` until its unmap, which comes once for every mapping,
+  // failed ones too. A mapping holds its range from when its waits are over until the `done` of its
+  // unmap; ranges held at once must not overlap. Before that it holds nothing: a range may be
+  // mapped again while an earlier mapping of it is still open, even one whose own waits are not
+  // over, if the waits of the later one end after the earlier unmap's `done`. Both may get the same
+  // address: they are unmapped in the order in which they came.
+  // @threads any @blocks no @allocates yes @reenters no
   stria_error* (*map_current)(stria_buffer* buffer, uint64_t offset, uint64_t bytes,
                               stria_event* const* waits, uint64_t wait_count, void** memory,
                               stria_event** done);
-  // The same without reading back: the contents are undefined and all of them must be written, after
-  // `done`. Put the buffer's users into `waits`. @threads any @blocks no @allocates yes @reenters no
+  // The same without reading back: the contents are undefined and all of them must be written,
+  // after `done`. Put the buffer's users into `waits`.
+  // @threads any @blocks no @allocates yes @reenters no
   stria_error* (*map_discard)(stria_buffer* buffer, uint64_t offset, uint64_t bytes,
                               stria_event* const* waits, uint64_t wait_count, void** memory,
                               stria_event** done);
-  // Ends a mapping whose `done` is; `memory` is the address that the map gave. When `done` is, the device
-  // sees what was written. Of a mapping that failed nothing is written to the buffer, and `done` may fail
-  // with the same error. @threads any @blocks no @allocates no @reenters no
+  // Ends a mapping whose `done` is; `memory` is the address that the map gave. When `done` is, the
+  // device sees what was written. Of a mapping that failed nothing is written to the buffer, and
+  // `done` may fail with the same error. @threads any @blocks no @allocates no @reenters no
   stria_error* (*unmap)(stria_buffer* buffer, void* memory, stria_event** done);
   void (*release)(stria_buffer* buffer);  // @threads handle @blocks no @allocates no @reenters no
 } stria_buffer_table;
@@ -478,7 +496,8 @@ typedef struct stria_event_table {
   uint64_t size;
   const void* next;
   // Returns NULL as soon as the event is done, failed or not (see status), and
-  // STRIA_DEADLINE_EXCEEDED if it is still open after timeout_ns (UINT64_MAX: no limit, 0: just look).
+  // STRIA_DEADLINE_EXCEEDED if it is still open after timeout_ns (UINT64_MAX: no limit, 0: just
+  // look).
   // @threads any @blocks yes @allocates no @reenters yes
   stria_error* (*wait)(stria_event* event, uint64_t timeout_ns);
   // 1 if done, failed or not. @threads any @blocks no @allocates no @reenters no
@@ -486,25 +505,27 @@ typedef struct stria_event_table {
   // NULL if done and well; its failure if it failed; STRIA_FAILED_PRECONDITION while it is open.
   // @threads any @blocks no @allocates no @reenters no
   stria_error* (*status)(stria_event* event);
-  // Nanoseconds from the start to the end of the work itself, without waiting. 0 for work that was not
-  // done, for host events, and where it is not known; that of a batch is known if that of all its
-  // launches is. STRIA_FAILED_PRECONDITION while it is open.
+  // Nanoseconds from the start to the end of the work itself, without waiting. 0 for work that was
+  // not done, for host events, and where it is not known; that of a batch is known if that of all
+  // its launches is. STRIA_FAILED_PRECONDITION while it is open.
   // @threads any @blocks no @allocates no @reenters no
   stria_error* (*duration_ns)(stria_event* event, uint64_t* nanoseconds);
-  // Calls callback(state, error) once: at once if done, else from any thread when done. The error is NULL
-  // or valid during the callback. The callback returns soon and may call any slot that does not block.
+  // Calls callback(state, error) once: at once if done, else from any thread when done. The error
+  // is NULL or valid during the callback. The callback returns soon and may call any slot that does
+  // not block.
   // @threads any @blocks no @allocates yes @reenters yes
-  stria_error* (*on_done)(stria_event* event, void (*callback)(void* state, const stria_error* error),
-                          void* state);
+  stria_error* (*on_done)(stria_event* event,
+                          void (*callback)(void* state, const stria_error* error), void* state);
   // Host events only: it is done, or failed with a copy of `error`. A second call is
-  // STRIA_FAILED_PRECONDITION. A host event that is released unsignalled fails with STRIA_CANCELLED.
+  // STRIA_FAILED_PRECONDITION. A host event that is released unsignalled fails with
+  // STRIA_CANCELLED.
   // @threads any @blocks no @allocates no @reenters yes
   stria_error* (*signal)(stria_event* event, const stria_error* error);
   void (*release)(stria_event* event);  // @threads handle @blocks no @allocates no @reenters no
-  // An event that is done when this one is, and well whatever became of it: for work that comes after
-  // other work and does not share its fate, as it overwrites what that has used. Where the device keeps
-  // that order itself, the later work need not wait for the host. Since 0.2; without it the host signals
-  // an event of its own. @threads any @blocks no @allocates no @reenters no
+  // An event that is done when this one is, and well whatever became of it: for work that comes
+  // after other work and does not share its fate, as it overwrites what that has used. Where the
+  // device keeps that order itself, the later work need not wait for the host. Since 0.2; without
+  // it the host signals an event of its own. @threads any @blocks no @allocates no @reenters no
   stria_error* (*end)(stria_event* event, stria_event** end);
 } stria_event_table;
 
@@ -530,14 +551,15 @@ typedef struct stria_host_info {
   const stria_version_range* abi;     // what the host speaks
   const stria_version_range* stripe;  // Stripe text that the host can write
   stria_sanitizer sanitizer;
-  uint8_t debug;                      // built without optimisation; for messages only
-  uint64_t page_size;                 // bytes
-  stria_string build;                 // the host's version and compiler, for messages only
+  uint8_t debug;       // built without optimisation; for messages only
+  uint64_t page_size;  // bytes
+  stria_string build;  // the host's version and compiler, for messages only
 } stria_host_info;
 
 typedef struct stria_plugin_info {
-  // Set by the host: sizeof its struct, all zero behind `next`. The plugin writes nothing beyond it, and
-  // sets it to sizeof its own struct where that is less: the host uses no member beyond what is left.
+  // Set by the host: sizeof its struct, all zero behind `next`. The plugin writes nothing beyond
+  // it, and sets it to sizeof its own struct where that is less: the host uses no member beyond
+  // what is left.
   uint64_t size;
   const void* next;  // the host's, left as it is
   // Filled in always, also when the query fails, so that a refusal can print both sides. Static.
@@ -547,10 +569,10 @@ typedef struct stria_plugin_info {
   uint32_t stripe_minor;              // the minor that the host is to write
   stria_sanitizer sanitizer;
   uint8_t debug;
-  uint64_t page_size;                 // that the plugin was built for; 0: any
-  stria_string id;                    // equal to the manifest's
+  uint64_t page_size;  // that the plugin was built for; 0: any
+  stria_string id;     // equal to the manifest's
   stria_string version;
-  stria_string build;                 // the plugin's compiler, for messages only
+  stria_string build;  // the plugin's compiler, for messages only
   // The tables, valid until the shared object is unloaded.
   const stria_driver_table* driver;
   const stria_device_table* device;
@@ -565,8 +587,8 @@ typedef struct stria_plugin_info {
   const void* (*get_extension)(stria_string name, uint32_t version);
 } stria_plugin_info;
 
-// Exported by the plugin. Called after loading, under the host's load lock, once per driver to come.
-// STRIA_INCOMPATIBLE if the versions or builds do not fit.
+// Exported by the plugin. Called after loading, under the host's load lock, once per driver to
+// come. STRIA_INCOMPATIBLE if the versions or builds do not fit.
 // @threads handle @blocks no @allocates no @reenters no
 typedef stria_error* (*stria_plugin_query_function)(const stria_host_info* host,
                                                     stria_plugin_info* plugin);
@@ -575,7 +597,8 @@ typedef stria_error* (*stria_plugin_query_function)(const stria_host_info* host,
 #else
 #define STRIA_EXPORT __declspec(dllexport)
 #endif
-STRIA_EXPORT stria_error* stria_plugin_query(const stria_host_info* host, stria_plugin_info* plugin);
+STRIA_EXPORT stria_error* stria_plugin_query(const stria_host_info* host,
+                                             stria_plugin_info* plugin);
 
 #ifdef __cplusplus
 }  // extern "C"

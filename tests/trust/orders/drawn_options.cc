@@ -56,10 +56,26 @@ ProgramWords::ProgramWords(const stripe::Program& program) {
 }
 
 json OptionDrawer::nonsense() {
-  static const std::vector<json> all = {"",   "two words", "vector", "x'",   -1,         0,
-                                        1e30, nullptr,     true,     "#",    "{}",       json::array(),
-                                        "placed", 7,       "\n",     0.5,    json::array({""}),
-                                        json::array({"main"}), json::object(), "NO_UNIT"};
+  static const std::vector<json> all = {"",
+                                        "two words",
+                                        "vector",
+                                        "x'",
+                                        -1,
+                                        0,
+                                        1e30,
+                                        nullptr,
+                                        true,
+                                        "#",
+                                        "{}",
+                                        json::array(),
+                                        "placed",
+                                        7,
+                                        "\n",
+                                        0.5,
+                                        json::array({""}),
+                                        json::array({"main"}),
+                                        json::object(),
+                                        "NO_UNIT"};
   return dice_.one_of(all);
 }
 
@@ -174,8 +190,7 @@ json OptionDrawer::value(const OptionRow& row) {
   if (kind == "text") {
     if (!row.limits.starts_with("one of ")) return row.name;
     std::vector<std::string> choices;
-    for (const std::string& one : split(row.limits.substr(7), ','))
-      choices.emplace_back(trim(one));
+    for (const std::string& one : split(row.limits.substr(7), ',')) choices.emplace_back(trim(one));
     return dice_.one_of(choices);
   }
   json list = json::array();
@@ -239,13 +254,13 @@ json OptionDrawer::changed(const json& options, const std::vector<OptionRow>& ro
     if (given != out.end() || !many(rows))
       again = again || (lacks(row, given == out.end() ? json() : *given) && !dice_.once_in(20));
     // Tags that no block has select nothing.
-    if (is_tags(row) && row.name.ends_with("reqs") && !is_of_refinements(row) && given != out.end() &&
-        given->is_array()) {
+    if (is_tags(row) && row.name.ends_with("reqs") && !is_of_refinements(row) &&
+        given != out.end() && given->is_array()) {
       std::vector<std::string> wanted;
       for (const json& tag : *given)
         if (tag.is_string()) wanted.push_back(tag.get<std::string>());
-      const bool there = std::any_of(
-          words_.of_blocks.begin(), words_.of_blocks.end(), [&](const auto& tags) {
+      const bool there =
+          std::any_of(words_.of_blocks.begin(), words_.of_blocks.end(), [&](const auto& tags) {
             return std::all_of(wanted.begin(), wanted.end(), [&](const std::string& tag) {
               return std::find(tags.begin(), tags.end(), tag) != tags.end();
             });

@@ -11,8 +11,8 @@ namespace {
 const differential::GeneratorOptions kTile = {
     .min_statements = 1, .max_statements = 4, .reuse_percent = 80, .main_type_percent = 60};
 
-// What networks are made of: chains that passes fuse, inline, lay out, pad and transform. The random
-// ones have few of them.
+// What networks are made of: chains that passes fuse, inline, lay out, pad and transform. The
+// random ones have few of them.
 struct LayerText {
   const char* text;
   std::vector<std::vector<int>> sizes;  // of each input, by number of a size; under 0: itself
@@ -51,12 +51,11 @@ stripe::Program network(Dice& dice) {
   std::vector<int64_t> sizes;
   for (int n = 0; n < 3; ++n) sizes.push_back(dice.between(1, 5));
   sizes.push_back(dice.between(4, 9));
-  const DataType type = dice.one_of(std::vector<DataType>{DataType::fp32, DataType::fp32,
-                                                          DataType::fp64, DataType::fp16});
+  const DataType type = dice.one_of(
+      std::vector<DataType>{DataType::fp32, DataType::fp32, DataType::fp64, DataType::fp16});
   std::map<std::string, tile::TensorType> types;
-  const std::vector<std::string> names = {"A", "B", layer.sizes.size() > 2 && layer.sizes[1].size() == 4
-                                                        ? "C0"
-                                                        : "C"};
+  const std::vector<std::string> names = {
+      "A", "B", layer.sizes.size() > 2 && layer.sizes[1].size() == 4 ? "C0" : "C"};
   for (size_t i = 0; i < layer.sizes.size(); ++i) {
     tile::TensorType& tensor = types[names[i]];
     tensor.type = type;
@@ -85,8 +84,8 @@ Result<Programs> Programs::load(const std::vector<PassInfo>& passes) {
   out.machines_.push_back({"small machine", small_machine(), {}});
   STRIA_ASSIGN(std::vector<Shipped> shipped, shipped_pipelines());
   for (Shipped& one : shipped) {
-    STRIA_ASSIGN(Pipeline pipeline, parse_pipeline({one.name, one.pipeline}, one.settings,
-                                                   one.model, passes));
+    STRIA_ASSIGN(Pipeline pipeline,
+                 parse_pipeline({one.name, one.pipeline}, one.settings, one.model, passes));
     out.machines_.push_back({one.name, std::move(one.model), std::move(pipeline)});
   }
   return out;

@@ -13,14 +13,28 @@ using nlohmann::json;
 // Percent of the steps of a pass that changed a program in a long run: where learning begins. Those
 // that are not here did so less often.
 double known_before(const std::string& pass) {
-  static const std::map<std::string, int> percents = {
-      {"agg_init", 45}, {"autotile", 50}, {"block_reduction", 65}, {"cache", 40},
-      {"common_subexpression", 50}, {"compute_deps", 85}, {"constant_fold", 70},
-      {"constraint_reduction", 50}, {"dead_code", 80}, {"locate_block", 60},
-      {"locate_inner_block", 60}, {"locate_memory", 75}, {"memory_placement", 80}, {"pack_panels",
-      55}, {"partition_compute", 50}, {"partition_memory", 30}, {"prune", 70},
-      {"rewrite_locations", 45}, {"schedule", 65}, {"tensorize", 50}, {"thread", 45}, {"unroll",
-      50}};
+  static const std::map<std::string, int> percents = {{"agg_init", 45},
+                                                      {"autotile", 50},
+                                                      {"block_reduction", 65},
+                                                      {"cache", 40},
+                                                      {"common_subexpression", 50},
+                                                      {"compute_deps", 85},
+                                                      {"constant_fold", 70},
+                                                      {"constraint_reduction", 50},
+                                                      {"dead_code", 80},
+                                                      {"locate_block", 60},
+                                                      {"locate_inner_block", 60},
+                                                      {"locate_memory", 75},
+                                                      {"memory_placement", 80},
+                                                      {"pack_panels", 55},
+                                                      {"partition_compute", 50},
+                                                      {"partition_memory", 30},
+                                                      {"prune", 70},
+                                                      {"rewrite_locations", 45},
+                                                      {"schedule", 65},
+                                                      {"tensorize", 50},
+                                                      {"thread", 45},
+                                                      {"unroll", 50}};
   const auto at = percents.find(pass);
   return at == percents.end() ? 0.15 : at->second / 100.0;
 }
@@ -38,10 +52,9 @@ double share(double hits, double of, double otherwise, double trust) {
 bool places(const std::string& pass) { return pass == "memory_placement" || pass == "schedule"; }
 
 bool has_deps(const stripe::Program& program) {
-  return std::any_of(program.entry.stmts.begin(), program.entry.stmts.end(),
-                     [](const stripe::Statement& stmt) {
-                       return stmt.block() && stmt.block()->tags.has("deps");
-                     });
+  return std::any_of(
+      program.entry.stmts.begin(), program.entry.stmts.end(),
+      [](const stripe::Statement& stmt) { return stmt.block() && stmt.block()->tags.has("deps"); });
 }
 
 }  // namespace
@@ -66,8 +79,8 @@ void GuidedDraw::begin_pipeline() {
   std::fill(in_vain_.begin(), in_vain_.end(), 0);
 }
 
-std::string GuidedDraw::next_of_recipe(const std::vector<int64_t>& uses, bool placed,
-                                       size_t behind, Dice& dice) {
+std::string GuidedDraw::next_of_recipe(const std::vector<int64_t>& uses, bool placed, size_t behind,
+                                       Dice& dice) {
   if (placed) recipe_.clear();
   if (recipe_.empty() && !placed && behind > 3 && dice.once_in(14)) {
     const size_t pass = dice.below(passes_.size());
@@ -114,7 +127,8 @@ double GuidedDraw::rate(const std::string& state, size_t pass) const {
 double GuidedDraw::worth(const std::string& state, size_t pass, size_t behind) const {
   const double now = rate(state, pass);
   const Tally& all = by_pass_[pass];
-  double later = share(static_cast<double>(all.changed_behind), static_cast<double>(all.behind), 0.5, 8);
+  double later =
+      share(static_cast<double>(all.changed_behind), static_cast<double>(all.behind), 0.5, 8);
   if (const auto at = by_state_.find({state, pass}); at != by_state_.end())
     later = share(static_cast<double>(at->second.changed_behind),
                   static_cast<double>(at->second.behind), later, 8);
@@ -132,7 +146,8 @@ size_t GuidedDraw::draw_pass(const std::string& state, const std::vector<int64_t
         worth(fmt::format("{}/{}", state, std::min<int64_t>(uses[p], 3)), p, behind);
     // What the pipeline has often comes less often, so that pipelines have many passes, and so does
     // what has just left the program alone.
-    double weight = known * known * known * known / static_cast<double>(1 + uses[p] + 4 * in_vain_[p]);
+    double weight =
+        known * known * known * known / static_cast<double>(1 + uses[p] + 4 * in_vain_[p]);
     if (placed && passes_[p].needs == PassNeeds::before_placement) weight = 0;
     // Most passes run before these.
     if (!placed && places(passes_[p].name)) weight /= static_cast<double>(1 + behind * behind);
@@ -148,14 +163,13 @@ size_t GuidedDraw::draw_pass(const std::string& state, const std::vector<int64_t
 }
 
 DrawnStep GuidedDraw::draw(const stripe::Program& program, const DrawnProgram& from,
-                           const Machine& machine, const std::vector<int64_t>& uses,
-                           size_t behind, Dice& dice) {
-  const std::string state = fmt::format("{}{}{}", from.kind,
-                                        program.entry.tags.has("placed") ? "/placed" : "",
-                                        has_deps(program) ? "/deps" : "");
+                           const Machine& machine, const std::vector<int64_t>& uses, size_t behind,
+                           Dice& dice) {
+  const std::string state =
+      fmt::format("{}{}{}", from.kind, program.entry.tags.has("placed") ? "/placed" : "",
+                  has_deps(program) ? "/deps" : "");
   const ProgramWords words(program);
-  const std::string begun =
-      next_of_recipe(uses, program.entry.tags.has("placed"), behind, dice);
+  const std::string begun = next_of_recipe(uses, program.entry.tags.has("placed"), behind, dice);
   if (!begun.empty()) return of_recipe(begun, state, words, machine, uses, dice);
   DrawnStep out;
   out.pass = draw_pass(state, uses, behind, dice);

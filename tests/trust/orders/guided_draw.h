@@ -57,19 +57,18 @@ class GuidedDraw {
   // The next step of what was begun for a pass that works on what others make; none: "".
   std::string next_of_recipe(const std::vector<int64_t>& uses, bool placed, size_t behind,
                              Dice& dice);
-  DrawnStep of_recipe(const std::string& step, const std::string& state,
-                      const ProgramWords& words, const Machine& machine,
-                      const std::vector<int64_t>& uses, Dice& dice) const;
+  DrawnStep of_recipe(const std::string& step, const std::string& state, const ProgramWords& words,
+                      const Machine& machine, const std::vector<int64_t>& uses, Dice& dice) const;
 
   const std::vector<PassInfo>& passes_;
   std::vector<std::vector<OptionRow>> rows_;  // by pass
   std::vector<Tally> by_pass_;
   std::map<std::pair<std::string, size_t>, Tally> by_state_;
   std::map<std::pair<size_t, OptionSource>, Tally> by_source_;
-  std::vector<std::string> recipe_;  // steps to come, the next one last
-  std::vector<int64_t> in_vain_;  // by pass: tries since the program changed
+  std::vector<std::string> recipe_;                     // steps to come, the next one last
+  std::vector<int64_t> in_vain_;                        // by pass: tries since the program changed
   std::vector<std::pair<std::string, size_t>> latest_;  // state and pass of this pipeline's steps
-  std::vector<std::vector<std::string>> worked_;  // options by pass, the latest
+  std::vector<std::vector<std::string>> worked_;        // options by pass, the latest
 };
 
 }  // namespace stria::trust

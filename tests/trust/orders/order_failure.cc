@@ -128,15 +128,14 @@ OrderFailure made_small(const OrderFailure& failure, const Machine& machine,
       }
     }
   }
-  best.program = shrink(
-      best.program,
-      [&](const stripe::Program& smaller) {
-        OrderFailure candidate = best;
-        candidate.program = smaller;
-        return fails_alike(candidate, signature, machine, passes) &&
-               candidate.steps.size() == best.steps.size();
-      },
-      {.max_tries = max_tries});
+  best.program = shrink(best.program,
+                        [&](const stripe::Program& smaller) {
+                          OrderFailure candidate = best;
+                          candidate.program = smaller;
+                          return fails_alike(candidate, signature, machine, passes) &&
+                                 candidate.steps.size() == best.steps.size();
+                        },
+                        {.max_tries = max_tries});
   fails(best, machine, passes);
   return best;
 }

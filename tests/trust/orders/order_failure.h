@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pipeline that went wrong, made small: as few steps as still show the fault, then as few options,
-// then a small program.
+// A pipeline that went wrong, made small: as few steps as still show the fault, then as few
+// options, then a small program.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -43,7 +43,11 @@ class OnePipeline {
   OnePipeline(const OrderOptions& options, const Programs& programs,
               const std::vector<PassInfo>& passes, const std::vector<OrderCheck>& checks,
               GuidedDraw& draw, const Say& say)
-      : options_(options), programs_(programs), passes_(passes), checks_(checks), draw_(draw),
+      : options_(options),
+        programs_(programs),
+        passes_(passes),
+        checks_(checks),
+        draw_(draw),
         say_(say) {}
 
   void run(uint64_t pipeline) {
@@ -62,7 +66,8 @@ class OnePipeline {
     std::vector<int64_t> uses(passes_.size(), 0);
     draw_.begin_pipeline();
     for (int64_t n = dice.between(5, 15); n > 0 && statements_of(program) <= kMostStatements; --n) {
-      const DrawnStep step = draw_.draw(program, from, machine, uses, static_cast<size_t>(n - 1), dice);
+      const DrawnStep step =
+          draw_.draw(program, from, machine, uses, static_cast<size_t>(n - 1), dice);
       ++uses[step.pass];
       const bool goes_on = one(check, program, step.json, *values, regrouped);
       const auto result = last_.kind == OrderCheck::Outcome::Kind::same ? GuidedDraw::Result::same
@@ -73,8 +78,7 @@ class OnePipeline {
       json told = {{"pass", passes_[step.pass].name},
                    {"kind", from.kind},
                    {"result", static_cast<int>(result)}};
-      if (result == GuidedDraw::Result::refused)
-        told["why"] = last_.message.substr(0, 150);
+      if (result == GuidedDraw::Result::refused) told["why"] = last_.message.substr(0, 150);
       say_(line_of(told));
       if (!goes_on) return;
     }
@@ -121,10 +125,12 @@ struct Running {
 
 class Parent {
  public:
-  Parent(const OrderOptions& options, const Programs& programs,
-         const std::vector<PassInfo>& passes, OrderReport& report,
-         const std::function<void(uint64_t, size_t)>& progress)
-      : options_(options), programs_(programs), passes_(passes), report_(report),
+  Parent(const OrderOptions& options, const Programs& programs, const std::vector<PassInfo>& passes,
+         OrderReport& report, const std::function<void(uint64_t, size_t)>& progress)
+      : options_(options),
+        programs_(programs),
+        passes_(passes),
+        report_(report),
         progress_(progress) {
     for (const Machine& machine : programs.machines())
       checks_.push_back(OrderCheck::of(machine.model, passes).value());
@@ -224,8 +230,7 @@ class Parent {
       const std::string pass = said["pass"].get<std::string>();
       one.report.by_pass[pass].add(tally);
       one.report.by_kind[said["kind"].get<std::string>()].add(tally);
-      if (said.contains("why"))
-        ++one.report.refusals[pass + ": " + said["why"].get<std::string>()];
+      if (said.contains("why")) ++one.report.refusals[pass + ": " + said["why"].get<std::string>()];
     }
   }
 

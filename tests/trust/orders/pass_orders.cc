@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tries orders of passes: draws pipelines over generated programs and checks what every step leaves.
+// Tries orders of passes: draws pipelines over generated programs and checks what every step
+// leaves.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -43,17 +44,19 @@ double percent(int64_t part, int64_t whole) {
 }
 
 void print_tally(const std::string& name, const Tally& tally) {
-  std::cout << fmt::format("  {:<22} {:>8} drawn, {:>8} changed the program ({:5.1f} %), {:>7} left "
-                           "it, {:>7} refused\n",
-                           name, tally.drawn, tally.changed, percent(tally.changed, tally.drawn),
-                           tally.same, tally.refused);
+  std::cout << fmt::format(
+      "  {:<22} {:>8} drawn, {:>8} changed the program ({:5.1f} %), {:>7} left "
+      "it, {:>7} refused\n",
+      name, tally.drawn, tally.changed, percent(tally.changed, tally.drawn), tally.same,
+      tally.refused);
 }
 
 // Each kind of failure once, made small, with the command that repeats it.
 Status print_failures(const OrderReport& report, const Arguments& arguments,
                       const Programs& programs, const std::vector<PassInfo>& passes) {
   std::map<std::string, std::vector<const OrderFailure*>> kinds;
-  for (const OrderFailure& failure : report.failures) kinds[failure.signature()].push_back(&failure);
+  for (const OrderFailure& failure : report.failures)
+    kinds[failure.signature()].push_back(&failure);
   for (const auto& [signature, all] : kinds) {
     const OrderFailure& first = *all.front();
     const Machine& machine = programs.machines()[first.machine];
@@ -63,8 +66,8 @@ Status print_failures(const OrderReport& report, const Arguments& arguments,
       failure = made_small(failure, machine, passes, arguments.tries);
     else
       note = "\nnot seen again when the steps run by themselves";
-    const std::string path = fmt::format("{}/orders_{}_{}.stripe", arguments.out,
-                                         arguments.run.seed, first.number);
+    const std::string path =
+        fmt::format("{}/orders_{}_{}.stripe", arguments.out, arguments.run.seed, first.number);
     STRIA_RETURN_IF_ERROR(write_file(path, as_reproducer(failure, machine)));
     std::cout << fmt::format(
         "\nFAILED {} time{}: {}\nfirst: pipeline {} of seed {}, {} on {}{}\nsteps: {}\n{}: {}\n{}"
@@ -90,9 +93,8 @@ Result<int> repeat(const std::string& path, const std::vector<PassInfo>& passes)
     std::cout << "nothing is wrong\n";
     return 0;
   }
-  std::cout << fmt::format("step {} of {}, {}\n{}: {}\n", failure.steps.size(),
-                           steps.steps.size(), failure.steps.back(), failure.fault,
-                           failure.message);
+  std::cout << fmt::format("step {} of {}, {}\n{}: {}\n", failure.steps.size(), steps.steps.size(),
+                           failure.steps.back(), failure.fault, failure.message);
   return 1;
 }
 
@@ -120,8 +122,9 @@ Result<int> run(const Arguments& arguments) {
                            arguments.run.seed, report.failures.size());
   const double applied = percent(all.changed, all.drawn);
   if (applied < arguments.least)
-    std::cout << fmt::format("only {:.1f} % of the steps changed the program; {:.1f} % are wanted\n",
-                             applied, arguments.least);
+    std::cout << fmt::format(
+        "only {:.1f} % of the steps changed the program; {:.1f} % are wanted\n", applied,
+        arguments.least);
   return report.failures.empty() && applied >= arguments.least ? 0 : 1;
 }
 
@@ -133,16 +136,25 @@ int main(int argc, char** argv) {
   trust::Arguments arguments;
   CLI::App app("Tries random orders of passes on random programs.", "pass_orders");
   app.footer(trust::kExamples);
-  app.add_option("--count", arguments.run.count, "pipelines")->check(CLI::Range(1, 100000000))->capture_default_str();
-  app.add_option("--seed", arguments.run.seed, "of everything that is drawn")->capture_default_str();
-  app.add_option("--jobs", arguments.run.jobs, "processes at once; the result is the same for any number")
-      ->check(CLI::Range(1, 256))->capture_default_str();
+  app.add_option("--count", arguments.run.count, "pipelines")
+      ->check(CLI::Range(1, 100000000))
+      ->capture_default_str();
+  app.add_option("--seed", arguments.run.seed, "of everything that is drawn")
+      ->capture_default_str();
+  app.add_option("--jobs", arguments.run.jobs,
+                 "processes at once; the result is the same for any number")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
   app.add_option("--least", arguments.least, "percent of the steps that have to change the program")
-      ->check(CLI::Range(0, 100))->capture_default_str();
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
   app.add_option("--out", arguments.out, "folder for the failures' files")
-      ->check(CLI::ExistingDirectory)->capture_default_str();
-  app.add_option("--tries", arguments.tries, "smaller programs that are tried for each kind of failure")
-      ->check(CLI::Range(0, 1000000))->capture_default_str();
+      ->check(CLI::ExistingDirectory)
+      ->capture_default_str();
+  app.add_option("--tries", arguments.tries,
+                 "smaller programs that are tried for each kind of failure")
+      ->check(CLI::Range(0, 1000000))
+      ->capture_default_str();
   app.add_option("--repeat", arguments.repeat, "a failure's file: its steps again")
       ->check(CLI::ExistingFile);
   app.add_flag("--refusals", arguments.refusals, "print the reasons of refusals, and how often");

@@ -25,9 +25,7 @@ class CacheFolderTest : public testing::Test {
     ::umask(mask_);
     fs::remove_all(top_);
   }
-  fs::perms mode_of(const std::string& name) const {
-    return fs::status(top_ / name).permissions();
-  }
+  fs::perms mode_of(const std::string& name) const { return fs::status(top_ / name).permissions(); }
   fs::path top_;
   mode_t mask_ = 0;
 };

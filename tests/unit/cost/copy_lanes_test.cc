@@ -9,7 +9,8 @@ namespace {
 
 using Lanes = std::vector<int64_t>;
 
-// A 64x16 tile of rows of `row` elements, turned in local memory into 16 rows of 64 behind 4 unused.
+// A 64x16 tile of rows of `row` elements, turned in local memory into 16 rows of 64 behind 4
+// unused.
 CopyLanes turned_tile(int64_t row, int64_t threads, int64_t banks) {
   return plan_copy({64, 16}, {row, 1}, threads, 8, {banks, {1, 68}});
 }

@@ -68,8 +68,8 @@ TEST(GroupTime, TermsOfATile) {
   EXPECT_EQ(time.sums, 32);
   EXPECT_EQ(time.groups, 256);
   EXPECT_EQ(time.steps, 64);
-  // Two steps of two operands of 16 rows of 64 elements, which a vector parts as they would begin in
-  // one bank, to a multiple of 64 bytes.
+  // Two steps of two operands of 16 rows of 64 elements, which a vector parts as they would begin
+  // in one bank, to a multiple of 64 bytes.
   EXPECT_EQ(time.local_bytes, 2 * 2 * ((15 * 68 + 64) * 4 + 16));
   // No processor is faster than its multiply-adds.
   EXPECT_GE(time.cycles, std::pow(1024.0, 3) / (100 * 128));
@@ -82,9 +82,9 @@ TEST(GroupTime, RowsThatAreNoMultipleOfAVector) {
   EXPECT_EQ(time.local_bytes, 2 * ((31 * 31 + 30) * 4 + 4 + (31 * 68 + 64) * 4 + 16));
 }
 
-// The parts of a split reduction begin a whole number of vectors apart: a tile of one part takes what
-// it takes of a product of as many reductions. Where they begin in the middle of a vector rows of A
-// are copied element by element.
+// The parts of a split reduction begin a whole number of vectors apart: a tile of one part takes
+// what it takes of a product of as many reductions. Where they begin in the middle of a vector rows
+// of A are copied element by element.
 TEST(GroupTime, PartsOfAReductionThatIsSplit) {
   const auto step_cycles = [](int64_t apart) {
     TiledBlock block = product(1024, 1024, 512);

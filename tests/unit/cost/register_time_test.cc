@@ -153,7 +153,8 @@ TEST(RegisterTime, LargeResultsAreWrittenAlongTheirMemory) {
   const auto timed = [](int64_t rows, int64_t columns, int64_t k) {
     return register_time(product(rows, columns, k), by_lanes(16), {8, 32, k}, rates(32));
   };
-  // 16 MB written, 24 KB read: rows of tiles, though each then reads more anew than columns of them.
+  // 16 MB written, 24 KB read: rows of tiles, though each then reads more anew than columns of
+  // them.
   EXPECT_EQ(timed(2048, 2048, 3).along, std::optional<size_t>(1));
   // What is read is more; what is written fits in the second cache; one tile is as wide as a row.
   EXPECT_EQ(timed(2048, 2048, 4096).along, std::nullopt);
@@ -278,10 +279,13 @@ TEST(RegisterTime, TheBoundIsNotAboveTheTimeOfAnyTile) {
     const TiledBlock block = product(i, j, k);
     std::vector<RegisterTiling> tilings(3, by_lanes(16));
     tilings[1].panels = {{}, {true, false, 0}, {}};
-    tilings[2] = {{RegisterRole::row, RegisterRole::row, RegisterRole::lanes}, {1, 0}, 16, true, {}};
+    tilings[2] = {
+        {RegisterRole::row, RegisterRole::row, RegisterRole::lanes}, {1, 0}, 16, true, {}};
     for (const RegisterTiling& tiling : tilings) {
       TileCost all;
-      all.of = [&](const Tile& tile) { return register_time(block, tiling, tile, rates(32)).cycles; };
+      all.of = [&](const Tile& tile) {
+        return register_time(block, tiling, tile, rates(32)).cycles;
+      };
       all.hopeless = [](const Tile&) { return false; };
       all.bound = [](const Tile&, const Tile&) { return 0; };
       const TileSpace space = register_tiles(block, tiling, rates(32));

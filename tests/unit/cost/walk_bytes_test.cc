@@ -21,11 +21,11 @@ TEST(WalkBytes, OfACopyAndATranspose) {
 
 TEST(WalkBytes, WhatDoesNotMoveStaysForARow) {
   // C[i, j] += A[i, k] B[k, j] for 10, 20, 30: along j, A counts once for 20 points.
-  EXPECT_DOUBLE_EQ(walk_bytes({10, 20, 30},
-                              {WalkedView{4, {30, 0, 1}}, WalkedView{4, {0, 1, 20}},
-                               WalkedView{4, {20, 1, 0}}},
-                              64),
-                   6000 * (4 / 20.0 + 4 + 4));
+  EXPECT_DOUBLE_EQ(
+      walk_bytes({10, 20, 30},
+                 {WalkedView{4, {30, 0, 1}}, WalkedView{4, {0, 1, 20}}, WalkedView{4, {20, 1, 0}}},
+                 64),
+      6000 * (4 / 20.0 + 4 + 4));
 }
 
 TEST(WalkBytes, OfOnePoint) {

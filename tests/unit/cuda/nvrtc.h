@@ -10,8 +10,8 @@ namespace stria::nvrtc {
 
 // "" or why there is no compiler here.
 const std::string& why_missing();
-// Compiles to PTX, by default for compute capability 9.0; for "sm_90" to machine code too. Fails with
-// the compiler's log.
+// Compiles to PTX, by default for compute capability 9.0; for "sm_90" to machine code too. Fails
+// with the compiler's log.
 Result<std::string> compile(const std::string& source,
                             const std::string& architecture = "compute_90");
 

@@ -52,9 +52,13 @@ TEST_F(KeptSignalsTest, AlsoWherePluginsAreAtItAtOnce) {
 }
 
 TEST_F(KeptSignalsTest, WhatTheOwnerSetsInBetweenCounts) {
-  { const KeptSignals kept; }
+  {
+    const KeptSignals kept;
+  }
   (void)std::signal(SIGINT, SIG_IGN);
-  { const KeptSignals kept; }
+  {
+    const KeptSignals kept;
+  }
   EXPECT_EQ(handler(), SIG_IGN);
 }
 

@@ -361,7 +361,8 @@ TEST(Adopt, AnOlderHostWithoutLendIsEnough) {
 }
 
 TEST(Adopt, TheHelperFillsAShortInfoOnlyAsFarAsItGoes) {
-  stria_version_range abi = {sizeof abi, nullptr, STRIA_ABI_MAJOR, STRIA_ABI_MINOR, STRIA_ABI_MINOR};
+  stria_version_range abi = {sizeof abi, nullptr, STRIA_ABI_MAJOR, STRIA_ABI_MINOR,
+                             STRIA_ABI_MINOR};
   stria_version_range stripe = {sizeof stripe, nullptr, STRIA_STRIPE_MAJOR, STRIA_STRIPE_MINOR,
                                 STRIA_STRIPE_MINOR};
   stria_host_info host{};
@@ -376,7 +377,8 @@ TEST(Adopt, TheHelperFillsAShortInfoOnlyAsFarAsItGoes) {
 }
 
 TEST(Adopt, TheSizeOfAnInfoSaysAfterwardsHowFarBothKnowIt) {
-  stria_version_range abi = {sizeof abi, nullptr, STRIA_ABI_MAJOR, STRIA_ABI_MINOR, STRIA_ABI_MINOR};
+  stria_version_range abi = {sizeof abi, nullptr, STRIA_ABI_MAJOR, STRIA_ABI_MINOR,
+                             STRIA_ABI_MINOR};
   stria_version_range stripe = {sizeof stripe, nullptr, STRIA_STRIPE_MAJOR, STRIA_STRIPE_MINOR,
                                 STRIA_STRIPE_MINOR};
   stria_host_info host{};

@@ -78,7 +78,8 @@ TEST(JsonText, ErrorsNameTheValuesThatMadeThem) {
   EXPECT_THAT(message(text, {{"N", "-1e400"}}),
               HasSubstr("t.json:2:6: error: -1e400 is beyond what 64 bits of floating point hold"));
   EXPECT_THAT(message("1e999", json::object()), HasSubstr("t.json:1:1: error: 1e999 is beyond"));
-  EXPECT_THAT(message("{\"1e400\": [1, 1e400 ], \"b\": 2}", json::object()), HasSubstr("t.json:1:15: error:"));
+  EXPECT_THAT(message("{\"1e400\": [1, 1e400 ], \"b\": 2}", json::object()),
+              HasSubstr("t.json:1:15: error:"));
   EXPECT_THAT(message("[1{{ N }}]", {{"N", "x"}}), HasSubstr("N makes '1x' here"));
   // Not of a mistake elsewhere.
   EXPECT_THAT(message("[{{ N }} 2]", {{"N", 1}}), HasSubstr("unexpected number literal"));
@@ -87,8 +88,10 @@ TEST(JsonText, ErrorsNameTheValuesThatMadeThem) {
 }
 
 TEST(JsonText, PlacesOfKeysAndValues) {
-  const SourceText source{"f", "\xEF\xBB\xBF{ // {\n \"a\": [1, {\"b/\\u0063\": \"x\\\",\"}], \"d\": {},\n"
-                               " \"e\": -1e3}"};
+  const SourceText source{
+      "f",
+      "\xEF\xBB\xBF{ // {\n \"a\": [1, {\"b/\\u0063\": \"x\\\",\"}], \"d\": {},\n"
+      " \"e\": -1e3}"};
   JsonPlaces places;
   auto value = parse_json_text(source, &places);
   ASSERT_TRUE(value.ok()) << value.status().message();

@@ -119,8 +119,7 @@ TEST(Template, OutputAndWorkAreLimited) {
   EXPECT_THAT(rendered("{% for a in range(100) %}" + long_text + "{% endfor %}"),
               HasSubstr("longer than"));
   EXPECT_THAT(
-      rendered(
-          "{% for a in range(9999) %}{% for b in range(9999) %}x{% endfor %}{% endfor %}"),
+      rendered("{% for a in range(9999) %}{% for b in range(9999) %}x{% endfor %}{% endfor %}"),
       HasSubstr("more than 262144 steps"));
   EXPECT_THAT(
       rendered("{% set n = range(9999) %}{% for a in n %}{% for b in n %}{% endfor %}{% endfor %}"),
@@ -197,8 +196,7 @@ TEST(Template, WhatAPieceOfTheTextWasComputedFrom) {
   EXPECT_EQ(reads("{{ B['c'].d }}{{ L[A] }}"), " B.c.d A L");
   EXPECT_EQ(reads("{{ X | default(2) }}"), "default");
   EXPECT_EQ(reads("{{ A | default(X) }}"), " A");
-  EXPECT_EQ(reads("{% set X = A %}{% set A = X %}{% for i in L %}{{ i + A }}{% endfor %}"),
-            " L A");
+  EXPECT_EQ(reads("{% set X = A %}{% set A = X %}{% for i in L %}{{ i + A }}{% endfor %}"), " L A");
   EXPECT_EQ(reads("{% if A %}{{ loop | default(1) }}{% endif %}"), "default");
   EXPECT_EQ(reads("{% for i in [1] %}{{ loop.index }}{% endfor %}"), "");
   EXPECT_EQ(reads("{{ B.c.none is defined }}"), "");

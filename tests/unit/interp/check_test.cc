@@ -145,7 +145,8 @@ TEST(Bounds, OfASumThatAnotherViewSeesGrow) {
         EXPECT_LT(seen.bound[i], 1e-3);
       }
       const bool widened = std::string(agg).ends_with("fp64");
-      EXPECT_EQ(std::count(seen.undecided.begin(), seen.undecided.end(), 0), widened ? 0 : 6) << agg;
+      EXPECT_EQ(std::count(seen.undecided.begin(), seen.undecided.end(), 0), widened ? 0 : 6)
+          << agg;
     }
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rule S9: loads and stores whose coordinates scalars choose, against the same written as loops here.
+// Rule S9: loads and stores whose coordinates scalars choose, against the same written as loops
+// here.
 #include <gtest/gtest.h>
 
 #include <cmath>

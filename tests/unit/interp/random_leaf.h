@@ -40,9 +40,7 @@ class RandomLeaf {
     const char* ops[] = {"add", "mul", "sub", "max", "min", "div", "mod", "pow"};
     block += fmt::format(" 2: $c = {}.{}($a, $b)\n", ops[pick(is_float(op_type) ? 6 : 8)], op);
     switch (pick(4)) {
-      case 0:
-        block += " 3: $r = ident." + op + "($c)\n";
-        break;
+      case 0: block += " 3: $r = ident." + op + "($c)\n"; break;
       case 1:
         block += " 3: $t = cmp_lt." + op + "($a, $c)\n 4: $r = cond." + op + "($t, $c, $b)\n";
         break;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nests of blocks with random indices, constraints and tags run exactly the points that the interpreter runs:
-// each point adds a number of its own to an element that depends on it.
+// Nests of blocks with random indices, constraints and tags run exactly the points that the
+// interpreter runs: each point adds a number of its own to an element that depends on it.
 #include <gtest/gtest.h>
 
 #include "kernel_runner.h"
@@ -24,7 +24,8 @@ class Random {
 
 constexpr int64_t kSize = 97;
 
-std::string form(Random& random, const std::vector<std::string>& names, int64_t constant, int64_t reach) {
+std::string form(Random& random, const std::vector<std::string>& names, int64_t constant,
+                 int64_t reach) {
   Affine sum(constant);
   for (const std::string& name : names)
     if (random.below(3) != 0) sum.add_term(name, random.between(-reach, reach));
@@ -38,14 +39,19 @@ std::string block(Random& random, int depth, const std::vector<std::string>& out
   std::string indices;
   const bool leaf = depth == 0;
   const int64_t kind = kernel ? random.below(2) : leaf ? random.below(4) : random.below(3);
-  const char* tags = kernel ? (kind == 0 ? "#kernel #parallel " : "#kernel ") : kind == 0 ? "#unroll " : kind == 3 ? "#vector " : "";
+  const char* tags = kernel      ? (kind == 0 ? "#kernel #parallel " : "#kernel ")
+                     : kind == 0 ? "#unroll "
+                     : kind == 3 ? "#vector "
+                                 : "";
   const int64_t count = kind == 3 ? 1 : random.between(1, kernel ? 3 : 2);
   for (int64_t i = 0; i < count; ++i) {
     names.push_back(fmt::format("{}{}", kLetters[depth], i));
     const int64_t range = kind == 3 ? random.between(2, 9) : random.between(1, 3);
     const bool follows = !outer.empty() && random.below(3) == 0;
     indices += fmt::format("{}{}:{}{}", indices.empty() ? "" : ", ", names.back(), range,
-                           follows ? " = " + form(random, {outer[static_cast<size_t>(random.below(static_cast<int64_t>(outer.size())))]},
+                           follows ? " = " + form(random,
+                                                  {outer[static_cast<size_t>(random.below(
+                                                      static_cast<int64_t>(outer.size())))]},
                                                   random.between(-2, 2), 2)
                                    : "");
   }
@@ -55,13 +61,17 @@ std::string block(Random& random, int depth, const std::vector<std::string>& out
     names.push_back("p" + name);
   }
   std::string constraints;
-  for (int64_t i = random.below(3); i > 0; --i) constraints += form(random, names, random.between(-1, 4), 2) + " >= 0\n";
+  for (int64_t i = random.below(3); i > 0; --i)
+    constraints += form(random, names, random.between(-1, 4), 2) + " >= 0\n";
   const std::string access = form(random, {names[0]}, kernel ? kSize / 2 : 0, leaf ? 2 : 1);
   const std::string view = fmt::format("inout R[{}]:add.i32 i32(1:1)", access);
-  std::string statements = leaf ? fmt::format("0: $n = load_index.i32({})\n1: R = store($n)\n", form(random, names, 1, 5))
+  std::string statements = leaf ? fmt::format("0: $n = load_index.i32({})\n1: R = store($n)\n",
+                                              form(random, names, 1, 5))
                                 : fmt::format("0: {}\n", block(random, depth - 1, names, false));
-  if (!leaf && random.below(3) == 0) statements += fmt::format("1: {}\n", block(random, depth - 1, names, false));
-  return fmt::format("{}block [{}] (\n{}{}) {{\n{}}}", tags, indices, constraints, view, statements);
+  if (!leaf && random.below(3) == 0)
+    statements += fmt::format("1: {}\n", block(random, depth - 1, names, false));
+  return fmt::format("{}block [{}] (\n{}{}) {{\n{}}}", tags, indices, constraints, view,
+                     statements);
 }
 
 TEST(Blocks, RandomNestsRunTheSamePoints) {
@@ -70,12 +80,14 @@ TEST(Blocks, RandomNestsRunTheSamePoints) {
     Random random(seed);
     TestTensor out{"R", DataType::i32, {kSize}, "inout"};
     std::vector<std::string> kernels;
-    for (int i = 0; i < 3; ++i) kernels.push_back(block(random, static_cast<int>(random.between(1, 3)), {}, true));
+    for (int i = 0; i < 3; ++i)
+      kernels.push_back(block(random, static_cast<int>(random.between(1, 3)), {}, true));
     const std::string text = program_text({out}, kernels);
     Result<Values> reference = run_interpreted(text, {}, seed);
     // A program that leaves R's bounds says nothing.
     if (!reference) {
-      if (reference.status().message().find("outside") == std::string::npos) ADD_FAILURE() << reference.status().message() << text;
+      if (reference.status().message().find("outside") == std::string::npos)
+        ADD_FAILURE() << reference.status().message() << text;
       continue;
     }
     const std::string problem = difference(text, 0, 0, {}, seed);
@@ -86,13 +98,16 @@ TEST(Blocks, RandomNestsRunTheSamePoints) {
   EXPECT_GE(compared, 60 / kOneOf);
 }
 
-// The language lets parallel points add to one element (S2); the host's threads and a device's lanes must not lose any.
+// The language lets parallel points add to one element (S2); the host's threads and a device's
+// lanes must not lose any.
 TEST(Blocks, ParallelPointsThatAddToOneElementTakeTurns) {
   TestTensor out{"R", DataType::i32, {8}, "inout"};
   for (const char* access : {"0", "k", "px + k", "2*px + k"}) {
     const std::string text = fmt::format(
-        "#kernel #parallel block [x:4, y:30000] (\ninout R[0]:add.i32 i32(8:1)) {{\n0: block [k:2, px:1 = x, py:1 = y] (\n"
-        "inout R[{}]:add.i32 i32(1:1)) {{\n0: $n = load_index.i32(px + 3*py + k)\n1: R = store($n)\n}}\n}}",
+        "#kernel #parallel block [x:4, y:30000] (\ninout R[0]:add.i32 i32(8:1)) {{\n0: block [k:2, "
+        "px:1 = x, py:1 = y] (\n"
+        "inout R[{}]:add.i32 i32(1:1)) {{\n0: $n = load_index.i32(px + 3*py + k)\n1: R = "
+        "store($n)\n}}\n}}",
         access);
     EXPECT_EQ(difference(program_text({out}, {text})), "") << text;
   }
@@ -101,9 +116,10 @@ TEST(Blocks, ParallelPointsThatAddToOneElementTakeTurns) {
 TEST(Blocks, LanesThatStoreToOneElementLeaveTheLast) {
   TestTensor in{"A", DataType::i32, {24}}, out{"R", DataType::i32, {3}, "out"};
   for (const char* constraint : {"", "5 - l >= 0\n"}) {
-    const std::string text =
-        fmt::format("#kernel block [x:3] (\nin {}\nout {}) {{\n0: #vector block [l:8] (\n{}in {}\nout R[0] i32(1:1)) {{\n0: $a = load(A)\n1: R = store($a)\n}}\n}}",
-                    element_view(in, "8*x"), element_view(out, "x"), constraint, element_view(in, "l"));
+    const std::string text = fmt::format(
+        "#kernel block [x:3] (\nin {}\nout {}) {{\n0: #vector block [l:8] (\n{}in {}\nout R[0] "
+        "i32(1:1)) {{\n0: $a = load(A)\n1: R = store($a)\n}}\n}}",
+        element_view(in, "8*x"), element_view(out, "x"), constraint, element_view(in, "l"));
     EXPECT_EQ(difference(program_text({in, out}, {text})), "");
   }
 }
@@ -111,9 +127,12 @@ TEST(Blocks, LanesThatStoreToOneElementLeaveTheLast) {
 TEST(Blocks, AllocationsOfLanesArePrivate) {
   TestTensor in{"A", DataType::i32, {16}}, out{"R", DataType::i32, {16}, "out"};
   const std::string text = fmt::format(
-      "#kernel block [] (\nin {}\nout {}) {{\n0: #vector block [l:16] (\nin {}\nout {}\nnone new@0x0 t[0, 0] i32(1:3, 1:1)) {{\n"
-      "0: $a = load(A)\n1: t = store($a)\n2: $b = load(t)\n3: $c = add.i32($a, $b)\n4: R = store($c)\n}}\n}}",
-      element_view(in, "0"), element_view(out, "0"), element_view(in, "l"), element_view(out, "15 - l"));
+      "#kernel block [] (\nin {}\nout {}) {{\n0: #vector block [l:16] (\nin {}\nout {}\nnone "
+      "new@0x0 t[0, 0] i32(1:3, 1:1)) {{\n"
+      "0: $a = load(A)\n1: t = store($a)\n2: $b = load(t)\n3: $c = add.i32($a, $b)\n4: R = "
+      "store($c)\n}}\n}}",
+      element_view(in, "0"), element_view(out, "0"), element_view(in, "l"),
+      element_view(out, "15 - l"));
   EXPECT_EQ(difference(program_text({in, out}, {text})), "");
 }
 
@@ -128,17 +147,23 @@ TEST(Blocks, AllocationsWithVaryingSubscriptsAreOnTheStack) {
 }
 
 TEST(Blocks, SpecialsOfWholeRefinements) {
-  TestTensor in{"A", DataType::fp16, {3, 5}}, out{"R", DataType::fp32, {3, 5}, "out"}, zero{"Z", DataType::u8, {7}, "out"};
-  const char* nested = "#kernel #parallel block [x:3] (\nin A[x, 0] fp16(1:5, 5:1)\nout R[x, 0] fp32(1:5, 5:1)) {\n0: special copy(A; R)\n}";
+  TestTensor in{"A", DataType::fp16, {3, 5}}, out{"R", DataType::fp32, {3, 5}, "out"},
+      zero{"Z", DataType::u8, {7}, "out"};
+  const char* nested =
+      "#kernel #parallel block [x:3] (\nin A[x, 0] fp16(1:5, 5:1)\nout R[x, 0] fp32(1:5, 5:1)) "
+      "{\n0: special copy(A; R)\n}";
   EXPECT_EQ(difference(program_text({in, out, zero}, {nested, "special zero(; Z)"})), "");
 }
 
 TEST(Blocks, NoPointsAndRankZero) {
   TestTensor in{"A", DataType::fp32, {}}, out{"R", DataType::fp32, {}, "out"};
-  const char* text = "#kernel block [] (\nin A[] fp32()\nout R[] fp32()) {\n0: $a = load(A)\n1: R = store($a)\n}";
+  const char* text =
+      "#kernel block [] (\nin A[] fp32()\nout R[] fp32()) {\n0: $a = load(A)\n1: R = store($a)\n}";
   EXPECT_EQ(difference(program_text({in, out}, {text})), "");
   TestTensor some{"R", DataType::fp32, {4}, "inout"};
-  const char* none = "#kernel #parallel block [x:4] (\n-1 - x >= 0\ninout R[x] fp32(1:1)) {\n0: $a = (fp32)1.0\n1: R = store($a)\n}";
+  const char* none =
+      "#kernel #parallel block [x:4] (\n-1 - x >= 0\ninout R[x] fp32(1:1)) {\n0: $a = "
+      "(fp32)1.0\n1: R = store($a)\n}";
   EXPECT_EQ(difference(program_text({some}, {none})), "");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every builtin in every type that it exists for, one element at a time and by masked lanes, on numbers that
-// include the edges of the type, against the interpreter.
+// Every builtin in every type that it exists for, one element at a time and by masked lanes, on
+// numbers that include the edges of the type, against the interpreter.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,9 +18,11 @@ constexpr int64_t kCount = 200;
 std::vector<TestTensor> tensors(const Builtin& builtin, DataType type) {
   std::vector<TestTensor> out;
   for (int i = 0; i < builtin.arity; ++i)
-    out.push_back({fmt::format("A{}_{}", i, name_of(type)), operand_type(builtin, type, i), {kCount}});
+    out.push_back(
+        {fmt::format("A{}_{}", i, name_of(type)), operand_type(builtin, type, i), {kCount}});
   for (const char* result : {"R", "S"})
-    out.push_back({fmt::format("{}_{}", result, name_of(type)), result_type(builtin, type), {kCount}, "out"});
+    out.push_back(
+        {fmt::format("{}_{}", result, name_of(type)), result_type(builtin, type), {kCount}, "out"});
   return out;
 }
 
@@ -58,12 +60,15 @@ TEST(Builtins, EveryOneInEveryTypeByElementAndByLanes) {
       if (!allows(*builtin, type) || number++ % kOneOf != 0) continue;
       const std::vector<TestTensor> mine = tensors(*builtin, type);
       all.insert(all.end(), mine.begin(), mine.end());
+      kernels.push_back(fmt::format("#kernel #parallel block [x:{}] (\n{}) {}", kCount,
+                                    views(mine, 'R', "x"), body(*builtin, type, "R")));
       kernels.push_back(
-          fmt::format("#kernel #parallel block [x:{}] (\n{}) {}", kCount, views(mine, 'R', "x"), body(*builtin, type, "R")));
-      kernels.push_back(fmt::format(
-          "#kernel block [x:{}] (\n{}) {{\n0: #vector block [l:16, x:1 = x] (\n{} - l - 16*x >= 0\n{}) {}\n}}",
-          (kCount + 15) / 16, views(mine, 'S', "16*x"), kCount - 1, views(mine, 'S', "l"), body(*builtin, type, "S")));
-      // The interpreter rounds once to 16 bits; a result that may be off in fp32 can round to the neighbour.
+          fmt::format("#kernel block [x:{}] (\n{}) {{\n0: #vector block [l:16, x:1 = x] (\n{} - l "
+                      "- 16*x >= 0\n{}) {}\n}}",
+                      (kCount + 15) / 16, views(mine, 'S', "16*x"), kCount - 1,
+                      views(mine, 'S', "l"), body(*builtin, type, "S")));
+      // The interpreter rounds once to 16 bits; a result that may be off in fp32 can round to the
+      // neighbour.
       const double bound = ulp_bound(*builtin, type);
       ulps = std::max(ulps, bound > 0 && byte_size(type) == 2 ? 1 : bound);
       ++types;
@@ -78,15 +83,29 @@ TEST(Builtins, EveryOneInEveryTypeByElementAndByLanes) {
 // All lanes by one number, for which code generators may multiply by its reciprocal: results stay
 // within the bound of a division, wherever that number lies.
 TEST(Builtins, LanesDividedByOneNumber) {
-  const std::vector<double> numbers = {0.0, -0.0, 1, -3, 7e-39, 0x1p-149, -0x1p-126, 0x1p-125, 0x1.fp-126,
-                                       0x1p126, 0x1.8p127, -0x1.fffffep127, 0x1.fffffep125, 1e-30, 3e30,
+  const std::vector<double> numbers = {0.0,
+                                       -0.0,
+                                       1,
+                                       -3,
+                                       7e-39,
+                                       0x1p-149,
+                                       -0x1p-126,
+                                       0x1p-125,
+                                       0x1.fp-126,
+                                       0x1p126,
+                                       0x1.8p127,
+                                       -0x1.fffffep127,
+                                       0x1.fffffep125,
+                                       1e-30,
+                                       3e30,
                                        std::numeric_limits<double>::infinity(),
                                        std::numeric_limits<double>::quiet_NaN()};
   const auto count = static_cast<int64_t>(numbers.size());
   const TestTensor lanes{"A", DataType::fp32, {32}}, one{"B", DataType::fp32, {count}},
       out{"R", DataType::fp32, {count, 32}, "out"};
   const std::string text = fmt::format(
-      "#kernel block [y:{}, x:2] (\nin {}\nin {}\nout {}\n) {{\n0: #vector block [l:16] (\nin {}\nin {}\nout {}\n) "
+      "#kernel block [y:{}, x:2] (\nin {}\nin {}\nout {}\n) {{\n0: #vector block [l:16] (\nin "
+      "{}\nin {}\nout {}\n) "
       "{{\n0: $a = load(A)\n1: $b = load(B)\n2: $r = div.fp32($a, $b)\n3: R = store($r)\n}}\n}}",
       count, element_view(lanes, "16*x"), element_view(one, "y"), element_view(out, "y, 16*x"),
       element_view(lanes, "l"), element_view(one, "0"), element_view(out, "0, l"));
@@ -98,8 +117,8 @@ TEST(Builtins, LanesDividedByOneNumber) {
     given["A"].clear();
     for (double number : numbers) given["A"].push_back(Scalar::of_float(DataType::fp32, number));
     while (given["A"].size() < 32) given["A"].push_back(sample(DataType::fp32, state));
-    EXPECT_EQ(difference(program_text({lanes, one, out}, {text}), ulp_bound(*find_builtin("div"), DataType::fp32), 0,
-                         given, seed),
+    EXPECT_EQ(difference(program_text({lanes, one, out}, {text}),
+                         ulp_bound(*find_builtin("div"), DataType::fp32), 0, given, seed),
               "");
   }
 }

@@ -32,7 +32,8 @@ TestBuffers make_buffers(const stripe::Program& program, const Values& given, ui
     auto values = given.find(ref.into);
     for (int64_t i = 0; i < count; ++i)
       store_scalar(ref.shape.type, buffer.data(), i,
-                   values == given.end() ? sample(ref.shape.type, seed) : values->second[static_cast<size_t>(i)]);
+                   values == given.end() ? sample(ref.shape.type, seed)
+                                         : values->second[static_cast<size_t>(i)]);
   }
   return out;
 }
@@ -47,7 +48,10 @@ Values contents(const stripe::Program& program, TestBuffers& buffers) {
 
 double ulp(DataType type, double value) {
   if (!std::isfinite(value)) return 0;
-  const int digits = type == DataType::fp64 ? 52 : type == DataType::fp32 ? 23 : type == DataType::fp16 ? 10 : 7;
+  const int digits = type == DataType::fp64   ? 52
+                     : type == DataType::fp32 ? 23
+                     : type == DataType::fp16 ? 10
+                                              : 7;
   const int lowest = type == DataType::fp64 ? -1022 : type == DataType::fp16 ? -14 : -126;
   int exponent = value == 0 ? lowest : std::ilogb(value);
   return std::ldexp(1.0, std::max(exponent, lowest) - digits);
@@ -61,15 +65,43 @@ Scalar sample(DataType type, uint64_t& state) {
   const int64_t number = static_cast<int64_t>(next(state));
   if (type == DataType::boolean) return Scalar::of_bool(bits & 16);
   if (is_integer(type)) {
-    const int64_t edges[] = {0, 1, -1, 2, 3, 7, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max(),
-                             -8, 31, 33, int64_t{1} << (bit_width(type) - 1)};
+    const int64_t edges[] = {0,
+                             1,
+                             -1,
+                             2,
+                             3,
+                             7,
+                             std::numeric_limits<int64_t>::min(),
+                             std::numeric_limits<int64_t>::max(),
+                             -8,
+                             31,
+                             33,
+                             int64_t{1} << (bit_width(type) - 1)};
     if (choice < 4) return Scalar::of_int(type, edges[(bits >> 8) % std::size(edges)]);
     if (choice < 6) return Scalar::of_int(type, number % 100);
     return Scalar::of_int(type, number);
   }
   const double infinity = std::numeric_limits<double>::infinity();
-  const double edges[] = {0.0, -0.0, 1, -1, 0.5, 2.5, -3.5, infinity, -infinity, std::nan(""), 1e-40, 6e-8, 65504, 65520, 1e9,
-                          -2147483648.0, 1.8446744073709552e19, 3e38, -1e-3, 300};
+  const double edges[] = {0.0,
+                          -0.0,
+                          1,
+                          -1,
+                          0.5,
+                          2.5,
+                          -3.5,
+                          infinity,
+                          -infinity,
+                          std::nan(""),
+                          1e-40,
+                          6e-8,
+                          65504,
+                          65520,
+                          1e9,
+                          -2147483648.0,
+                          1.8446744073709552e19,
+                          3e38,
+                          -1e-3,
+                          300};
   if (choice < 2) return Scalar::of_float(type, edges[(bits >> 8) % std::size(edges)]);
   const double uniform = static_cast<double>(number) / 9.3e18;  // -1 .. 1
   if (choice < 5) return Scalar::of_float(type, 4 * uniform);
@@ -85,7 +117,8 @@ std::string element_view(const TestTensor& tensor, const std::string& access) {
   return fmt::format("{}[{}] {}({})", tensor.name, access, name_of(tensor.type), dims);
 }
 
-std::string program_text(const std::vector<TestTensor>& tensors, const std::vector<std::string>& kernels) {
+std::string program_text(const std::vector<TestTensor>& tensors,
+                         const std::vector<std::string>& kernels) {
   std::string allocations, views;
   for (const TestTensor& tensor : tensors) {
     std::string zeros, dims;
@@ -94,16 +127,19 @@ std::string program_text(const std::vector<TestTensor>& tensors, const std::vect
       dims = fmt::format("{}:{}{}{}", tensor.sizes[i], stride, dims.empty() ? "" : ", ", dims);
       zeros += zeros.empty() ? "0" : ", 0";
     }
-    const std::string view = fmt::format("{}[{}] {}({})\n", tensor.name, zeros, name_of(tensor.type), dims);
+    const std::string view =
+        fmt::format("{}[{}] {}({})\n", tensor.name, zeros, name_of(tensor.type), dims);
     allocations += "none new@0x0 " + view;
     views += fmt::format("{} {}", tensor.dir, view);
   }
-  std::string text = "stripe 1.0\n0: #program block [] (\n" + allocations + ") {\n0: #main block [] (\n" + views + ") {\n";
+  std::string text = "stripe 1.0\n0: #program block [] (\n" + allocations +
+                     ") {\n0: #main block [] (\n" + views + ") {\n";
   for (size_t i = 0; i < kernels.size(); ++i) text += fmt::format("{}: {}\n", i, kernels[i]);
   return text + "}\n}\n";
 }
 
-TestBuffer& buffer_behind(const stripe::Program& program, const std::string& name, TestBuffers& buffers) {
+TestBuffer& buffer_behind(const stripe::Program& program, const std::string& name,
+                          TestBuffers& buffers) {
   const stripe::Refinement* ref = program.main()->find_ref(name);
   return buffers.at(ref->from.empty() ? ref->into : ref->from);
 }
@@ -134,7 +170,8 @@ Result<Values> run_interpreted(const std::string& text, const Values& given, uin
   return contents(program, buffers);
 }
 
-std::string difference(const std::string& text, double ulps, double relative, const Values& given, uint64_t seed) {
+std::string difference(const std::string& text, double ulps, double relative, const Values& given,
+                       uint64_t seed) {
   Result<Values> got = values_compiled(text, given, seed);
   if (!got) return "compiled: " + got.status().to_string() + "\n" + text;
   Result<Values> want = run_interpreted(text, given, seed);
@@ -152,8 +189,10 @@ std::string difference(const std::string& text, double ulps, double relative, co
       if (!same) {
         std::string inputs;
         for (const auto& [other, all] : *want)
-          if (other != name && i < all.size()) inputs += fmt::format(", {} {}", other, to_string(all[i]));
-        return fmt::format("{}[{}]: got {}, expected {}{}", name, i, to_string(a), to_string(b), inputs);
+          if (other != name && i < all.size())
+            inputs += fmt::format(", {} {}", other, to_string(all[i]));
+        return fmt::format("{}[{}]: got {}, expected {}{}", name, i, to_string(a), to_string(b),
+                           inputs);
       }
     }
   }

@@ -249,9 +249,7 @@ const std::vector<Limit> kLimits = {
     {"terms of a form in C++", 200, form_of, "more than {} operations and names"},
 
     {"blocks within blocks", 128,
-     [](int64_t n) {
-       return stripe::parse({"t.stripe", nested_blocks(n)}).status();
-     },
+     [](int64_t n) { return stripe::parse({"t.stripe", nested_blocks(n)}).status(); },
      "the limit of {}"},
     {"blocks within blocks that are verified", 128, verified, "the limit of {}"},
     {"statements of an unrolled kernel",
@@ -299,9 +297,7 @@ const std::vector<Limit> kLimits = {
      },
      "longer than {} bytes"},
     {"brackets of JSON", 200,
-     [](int64_t n) {
-       return parse_json_text({"t.json", many(n, "[") + many(n, "]")}).status();
-     },
+     [](int64_t n) { return parse_json_text({"t.json", many(n, "[") + many(n, "]")}).status(); },
      "nested deeper than {}"},
     {"numbers of a model", 1'000'000'000,
      [](int64_t n) { return model(fmt::format("\"clock_mhz\": {}", n)); }, "is outside 0 .. {}"},

@@ -21,7 +21,8 @@ namespace {
 
 using device_text::parsed;
 
-// The template of these files with small numbers: 44 = 3 * 14 + 2 rows, two blocks, two steps of blocks.
+// The template of these files with small numbers: 44 = 3 * 14 + 2 rows, two blocks, two steps of
+// blocks.
 stripe::Program small_product() {
   Result<stripe::Program> program = device_programs::make(
       "gemm_cpu", {{"M", 44}, {"N", 64}, {"K", 48}, {"KC", 24}, {"TILES", 2}});

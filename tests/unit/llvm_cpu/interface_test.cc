@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What compile_kernels promises to its callers: the list of kernels and arguments, dumps, sub-ranges,
-// several libraries at once, errors that name their place.
+// What compile_kernels promises to its callers: the list of kernels and arguments, dumps,
+// sub-ranges, several libraries at once, errors that name their place.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -27,9 +27,12 @@ const TestTensor kIn{"A", DataType::fp32, {10, 8}}, kOut{"R", DataType::fp32, {1
     kSum{"T", DataType::i16, {10}, "inout"};
 
 std::string doubling() {
-  return program_text({kIn, kOut, kSum}, {fmt::format("#kernel #parallel block [x:10] ( // doubling\nin {}\nout {}\ninout {}) {{\n"
-                                                      "0: $a = load(A)\n1: $b = add.fp32($a, $a)\n2: R = store($b)\n3: T = store($b)\n}}",
-                                                      element_view(kIn, "x, 3"), element_view(kOut, "x, 3"), element_view(kSum, "x"))});
+  return program_text(
+      {kIn, kOut, kSum},
+      {fmt::format(
+          "#kernel #parallel block [x:10] ( // doubling\nin {}\nout {}\ninout {}) {{\n"
+          "0: $a = load(A)\n1: $b = add.fp32($a, $a)\n2: R = store($b)\n3: T = store($b)\n}}",
+          element_view(kIn, "x, 3"), element_view(kOut, "x, 3"), element_view(kSum, "x"))});
 }
 
 TEST(Interface, ListsKernelsAndArguments) {
@@ -53,8 +56,11 @@ TEST(Interface, ListsKernelsAndArguments) {
 }
 
 std::string copying(const std::string& name, int x) {
-  return fmt::format("#kernel #parallel block [x:10] ( // {}\nin {}\nout {}) {{\n0: $a = load(A)\n1: R = store($a)\n}}",
-                     name, element_view(kIn, fmt::format("x, {}", x)), element_view(kOut, fmt::format("x, {}", x)));
+  return fmt::format(
+      "#kernel #parallel block [x:10] ( // {}\nin {}\nout {}) {{\n0: $a = load(A)\n1: R = "
+      "store($a)\n}}",
+      name, element_view(kIn, fmt::format("x, {}", x)),
+      element_view(kOut, fmt::format("x, {}", x)));
 }
 
 TEST(Interface, CompilesInParallelAsItIsTold) {
@@ -87,10 +93,11 @@ TEST(Interface, KernelsThatDifferInNamesAloneAreCompiledOnce) {
   // Columns 2 and 3: the first and the third are one, whatever they and their tensors are called.
   const TestTensor in{"B", DataType::fp32, {10, 8}}, out{"S", DataType::fp32, {10, 8}, "out"};
   const std::string renamed = fmt::format(
-      "#kernel #parallel block [row:10] ( // other\nin {}\nout {}) {{\n0: $v = load(B)\n1: S = store($v)\n}}",
+      "#kernel #parallel block [row:10] ( // other\nin {}\nout {}) {{\n0: $v = load(B)\n1: S = "
+      "store($v)\n}}",
       element_view(in, "row, 2"), element_view(out, "row, 2"));
-  auto compiled = compile_kernels(
-      parsed(program_text({kIn, kOut, in, out}, {copying("first", 2), copying("second", 3), renamed})));
+  auto compiled = compile_kernels(parsed(
+      program_text({kIn, kOut, in, out}, {copying("first", 2), copying("second", 3), renamed})));
   ASSERT_TRUE(compiled.ok()) << compiled.status().to_string();
   const std::vector<CompiledKernel>& kernels = (*compiled)->kernels();
   ASSERT_EQ(kernels.size(), 3u);
@@ -110,13 +117,17 @@ TEST(Interface, KernelsThatDifferInTypesOrOptionsAreNot) {
     return (*compiled)->take_image();
   };
   const auto text = [](const char* type) {
-    const TestTensor in{"A", *parse_data_type(type), {10, 8}}, out{"R", *parse_data_type(type), {10, 8}, "out"};
-    return program_text({in, out}, {fmt::format("#kernel #parallel block [x:10] ( // k\nin {}\nout {}) {{\n0: $a = load(A)\n"
-                                                "1: $b = div.{}($a, $a)\n2: R = store($b)\n}}",
-                                                element_view(in, "x, 0"), element_view(out, "x, 0"), type)});
+    const TestTensor in{"A", *parse_data_type(type), {10, 8}},
+        out{"R", *parse_data_type(type), {10, 8}, "out"};
+    return program_text(
+        {in, out},
+        {fmt::format("#kernel #parallel block [x:10] ( // k\nin {}\nout {}) {{\n0: $a = load(A)\n"
+                     "1: $b = div.{}($a, $a)\n2: R = store($b)\n}}",
+                     element_view(in, "x, 0"), element_view(out, "x, 0"), type)});
   };
-  const std::set<std::string> images = {image(text("fp32"), false), image(text("fp32"), true), image(text("fp64"), false),
-                                        image(text("i32"), false), image(text("u32"), false)};
+  const std::set<std::string> images = {image(text("fp32"), false), image(text("fp32"), true),
+                                        image(text("fp64"), false), image(text("i32"), false),
+                                        image(text("u32"), false)};
   EXPECT_EQ(images.size(), 5u);
 }
 
@@ -158,8 +169,10 @@ TEST(Interface, AnImageThatIsCutIsRefused) {
   ASSERT_TRUE(compiled.ok());
   const std::string image = (*compiled)->take_image();
   ASSERT_GT(image.size(), 200u);
-  for (size_t size : {size_t{0}, size_t{7}, size_t{8}, size_t{40}, size_t{100}, image.size() / 2, image.size() - 1})
-    EXPECT_EQ(load_kernels(image.substr(0, size)).status().code(), StatusCode::invalid_argument) << size;
+  for (size_t size : {size_t{0}, size_t{7}, size_t{8}, size_t{40}, size_t{100}, image.size() / 2,
+                      image.size() - 1})
+    EXPECT_EQ(load_kernels(image.substr(0, size)).status().code(), StatusCode::invalid_argument)
+        << size;
   EXPECT_EQ(load_kernels(image + "x").status().code(), StatusCode::invalid_argument);
   std::string other = image;
   other[10] ^= 1;
@@ -174,7 +187,8 @@ TEST(Interface, RunsOnlyTheRangeAskedFor) {
   void* args[] = {out.data(), sums.data(), in.data()};
   (*compiled)->kernels()[0].entry(args, 4, 6);
   (*compiled)->kernels()[0].entry(args, 7, 7);
-  for (int x = 0; x < 10; ++x) EXPECT_EQ(sums[static_cast<size_t>(x)], x == 4 || x == 5 ? 4 : -1) << x;
+  for (int x = 0; x < 10; ++x)
+    EXPECT_EQ(sums[static_cast<size_t>(x)], x == 4 || x == 5 ? 4 : -1) << x;
 }
 
 TEST(Interface, DumpsOnRequest) {
@@ -183,7 +197,9 @@ TEST(Interface, DumpsOnRequest) {
   auto compiled = compile_kernels(parsed(doubling()), options);
   ASSERT_TRUE(compiled.ok());
   const CompiledKernel& kernel = (*compiled)->kernels()[0];
-  EXPECT_NE(kernel.semtree.find("kernel doubling (out R: fp32[80], inout T: i16[10], in A: fp32[80])"), std::string::npos)
+  EXPECT_NE(
+      kernel.semtree.find("kernel doubling (out R: fp32[80], inout T: i16[10], in A: fp32[80])"),
+      std::string::npos)
       << kernel.semtree;
   EXPECT_NE(kernel.ir.find("define"), std::string::npos);
   EXPECT_NE(kernel.assembly.find("ret"), std::string::npos);
@@ -211,7 +227,8 @@ TEST(Interface, RefinementsOfOneTensorMayOverlap) {
   TestTensor tensor{"R", DataType::i32, {16}, "inout"};
   // The second name of the tensor sees what was stored through the first.
   const char* text =
-      "#kernel block [x:15] (\nin S = R[x] i32(1:1)\nout R[1 + x] i32(1:1)) {\n0: $a = load(S)\n1: $one = (i32)1\n"
+      "#kernel block [x:15] (\nin S = R[x] i32(1:1)\nout R[1 + x] i32(1:1)) {\n0: $a = load(S)\n1: "
+      "$one = (i32)1\n"
       "2: $b = add.i32($a, $one)\n3: R = store($b)\n}";
   EXPECT_EQ(difference(program_text({tensor}, {text})), "");
 }
@@ -219,7 +236,8 @@ TEST(Interface, RefinementsOfOneTensorMayOverlap) {
 // A square or not: rows are stored slot by slot, columns loaded one lane of each slot.
 TEST(Interface, ColumnsOfRegistersAreWhatRowsHeld) {
   for (const DataType type : {DataType::fp32, DataType::fp64, DataType::i8})
-    for (const auto& [rows, columns] : std::vector<std::pair<int, int>>{{4, 4}, {8, 8}, {16, 16}, {2, 2}, {5, 3}, {3, 16}}) {
+    for (const auto& [rows, columns] :
+         std::vector<std::pair<int, int>>{{4, 4}, {8, 8}, {16, 16}, {2, 2}, {5, 3}, {3, 16}}) {
       const TestTensor in{"A", type, {rows, columns}}, out{"R", type, {columns, rows}, "out"};
       const std::string t = std::string(name_of(type));
       const auto along = [&](const char* name, int stride, const char* what) {
@@ -228,11 +246,15 @@ TEST(Interface, ColumnsOfRegistersAreWhatRowsHeld) {
       const std::string text = fmt::format(
           "#kernel block [] (\nin A[0, 0] {0}(1:{2}, 1:1)\nout R[0, 0] {0}(1:{1}, 1:1)\n"
           "none new@0x0<REG> T[0, 0] {0}({1}:{2}, {2}:1)) {{\n"
-          "0: #unroll block [i:{1}] (\nin {3}\nout {4}) {{\n0: #vector block [j:{2}] (\nin A[0, j] {0}(1:{2}, 1:1)\n"
+          "0: #unroll block [i:{1}] (\nin {3}\nout {4}) {{\n0: #vector block [j:{2}] (\nin A[0, j] "
+          "{0}(1:{2}, 1:1)\n"
           "out T[0, j] {0}(1:{2}, 1:1)) {{\n0: $a = load(A)\n1: T = store($a)\n}}\n}}\n"
-          "1: #unroll block [j:{2}] (\nin T[0, j] {0}(1:{2}, 1:1)\nout {5}) {{\n0: #vector block [i:{1}] (\n"
-          "in T[i, 0] {0}(1:{2}, 1:1)\nout R[0, i] {0}(1:{1}, 1:1)) {{\n0: $a = load(T)\n1: R = store($a)\n}}\n}}\n}}",
-          t, rows, columns, along("A", columns, "i"), along("T", columns, "i"), along("R", rows, "j"));
+          "1: #unroll block [j:{2}] (\nin T[0, j] {0}(1:{2}, 1:1)\nout {5}) {{\n0: #vector block "
+          "[i:{1}] (\n"
+          "in T[i, 0] {0}(1:{2}, 1:1)\nout R[0, i] {0}(1:{1}, 1:1)) {{\n0: $a = load(T)\n1: R = "
+          "store($a)\n}}\n}}\n}}",
+          t, rows, columns, along("A", columns, "i"), along("T", columns, "i"),
+          along("R", rows, "j"));
       const std::string program = program_text({in, out}, {text});
       EXPECT_EQ(difference(program), "") << rows << " x " << columns << " of " << t;
       CompileOptions options;
@@ -247,8 +269,10 @@ TEST(Interface, ColumnsOfRegistersAreWhatRowsHeld) {
 TEST(Interface, StreamedLanesArriveAtAnyAddress) {
   const TestTensor in{"A", DataType::fp32, {64}}, out{"R", DataType::fp32, {64}, "out"};
   const std::string text =
-      "#kernel block [x:4] ( // streamed\nin A[16*x] fp32(16:1)\nout R[16*x] fp32(16:1)) {\n0: #vector block [l:16] (\n"
-      "in A[l] fp32(1:1)\n#stream out R[l] fp32(1:1)) {\n0: $a = load(A)\n1: $b = neg.fp32($a)\n2: R = store($b)\n}\n}";
+      "#kernel block [x:4] ( // streamed\nin A[16*x] fp32(16:1)\nout R[16*x] fp32(16:1)) {\n0: "
+      "#vector block [l:16] (\n"
+      "in A[l] fp32(1:1)\n#stream out R[l] fp32(1:1)) {\n0: $a = load(A)\n1: $b = neg.fp32($a)\n2: "
+      "R = store($b)\n}\n}";
   CompileOptions options;
   options.dump_ir = true;
   auto compiled = compile_kernels(parsed(program_text({in, out}, {text})), options);
@@ -261,7 +285,8 @@ TEST(Interface, StreamedLanesArriveAtAnyAddress) {
     void* args[] = {to + shift, from};
     (*compiled)->kernels()[0].entry(args, 0, (*compiled)->kernels()[0].trip_count);
     for (int i = 0; i < 80; ++i)
-      ASSERT_EQ(to[i], i < shift || i >= shift + 64 ? -1.0f : -static_cast<float>(i - shift)) << shift << ", " << i;
+      ASSERT_EQ(to[i], i < shift || i >= shift + 64 ? -1.0f : -static_cast<float>(i - shift))
+          << shift << ", " << i;
   }
 }
 
@@ -269,9 +294,11 @@ TEST(Interface, StreamedLanesArriveAtAnyAddress) {
 TEST(Interface, WhatComesNextIsAskedFor) {
   const TestTensor in{"A", DataType::fp32, {64}}, out{"R", DataType::fp32, {64}, "out"};
   const std::string program = program_text(
-      {in, out}, {"#kernel block [x:4] (\nin A[16*x] fp32(16:1)\nout R[16*x] fp32(16:1)) {\n0: #vector block [l:16] (\n"
-                  "#prefetch=1048576 in A[l] fp32(1:1)\n#prefetch=16 out R[l] fp32(1:1)) {\n0: $a = load(A)\n"
-                  "1: $b = neg.fp32($a)\n2: R = store($b)\n}\n}"});
+      {in, out},
+      {"#kernel block [x:4] (\nin A[16*x] fp32(16:1)\nout R[16*x] fp32(16:1)) {\n0: #vector block "
+       "[l:16] (\n"
+       "#prefetch=1048576 in A[l] fp32(1:1)\n#prefetch=16 out R[l] fp32(1:1)) {\n0: $a = load(A)\n"
+       "1: $b = neg.fp32($a)\n2: R = store($b)\n}\n}"});
   EXPECT_EQ(difference(program), "");
   CompileOptions options;
   options.dump_ir = true;
@@ -286,9 +313,11 @@ TEST(Interface, WhatComesNextIsAskedFor) {
 TEST(Interface, ViewsMarkedToBeFetchedAreAskedFor) {
   const TestTensor in{"A", DataType::fp32, {64}}, out{"R", DataType::fp32, {64}, "out"};
   const std::string program = program_text(
-      {in, out}, {"#kernel block [x:4] (\nin A[16*x] fp32(16:1)\nout R[16*x] fp32(16:1)) {\n0: block [] (\n"
-                  "#fetch in A[1048576] fp32(48:1)\n#fetch out R[16] fp32(16:1)) {\n}\n1: #vector block [l:16] (\n"
-                  "in A[l] fp32(1:1)\nout R[l] fp32(1:1)) {\n0: $a = load(A)\n1: R = store($a)\n}\n}"});
+      {in, out},
+      {"#kernel block [x:4] (\nin A[16*x] fp32(16:1)\nout R[16*x] fp32(16:1)) {\n0: block [] (\n"
+       "#fetch in A[1048576] fp32(48:1)\n#fetch out R[16] fp32(16:1)) {\n}\n1: #vector block "
+       "[l:16] (\n"
+       "in A[l] fp32(1:1)\nout R[l] fp32(1:1)) {\n0: $a = load(A)\n1: R = store($a)\n}\n}"});
   EXPECT_EQ(difference(program), "");
   CompileOptions options;
   options.dump_ir = true;
@@ -306,18 +335,25 @@ TEST(Interface, ViewsMarkedToBeFetchedAreAskedFor) {
 }
 
 TEST(Interface, RefusesByName) {
-  const auto message = [](const std::string& text) { return compile_kernels(parsed(text)).status().message(); };
-  EXPECT_NE(message(program_text({kOut}, {"#kernel block [] ( // odd\nout R[0, 0] fp32(10:8, 8:1)) {\n0: special fold(; R)\n}"}))
+  const auto message = [](const std::string& text) {
+    return compile_kernels(parsed(text)).status().message();
+  };
+  EXPECT_NE(message(program_text({kOut}, {"#kernel block [] ( // odd\nout R[0, 0] fp32(10:8, 8:1)) "
+                                          "{\n0: special fold(; R)\n}"}))
                 .find("kernel 'odd': special 'fold'"),
             std::string::npos);
   const std::string large = message(program_text(
-      {kOut}, {"#kernel block [] ( // big\nout R[0, 0] fp32(1:8, 1:1)\nnone new@0x0 t[0] fp32(100000:1)) {\n"
-               "0: block [x:100000] (\nout t[x] fp32(1:1)) {\n0: $a = (fp32)1.0\n1: t = store($a)\n}\n"
-               "1: block [x:100000] (\nin t[x] fp32(1:1)\nout R[0, 0] fp32(1:8, 1:1)) {\n0: $a = load(t)\n1: R = store($a)\n}\n}"}));
+      {kOut},
+      {"#kernel block [] ( // big\nout R[0, 0] fp32(1:8, 1:1)\nnone new@0x0 t[0] fp32(100000:1)) "
+       "{\n"
+       "0: block [x:100000] (\nout t[x] fp32(1:1)) {\n0: $a = (fp32)1.0\n1: t = store($a)\n}\n"
+       "1: block [x:100000] (\nin t[x] fp32(1:1)\nout R[0, 0] fp32(1:8, 1:1)) {\n0: $a = "
+       "load(t)\n1: R = store($a)\n}\n}"}));
   EXPECT_NE(large.find("allocates 400000 bytes"), std::string::npos) << large;
-  const std::string unrolled = message(program_text(
-      {kOut}, {"#kernel block [] ( // many\nout R[0, 0] fp32(1:8, 1:1)) {\n0: #unroll block [a:1000, b:1000] (\nout R[0, 0] fp32(1:8, 1:1)) "
-               "{\n0: $a = (fp32)1.0\n1: R = store($a)\n}\n}"}));
+  const std::string unrolled =
+      message(program_text({kOut}, {"#kernel block [] ( // many\nout R[0, 0] fp32(1:8, 1:1)) {\n0: "
+                                    "#unroll block [a:1000, b:1000] (\nout R[0, 0] fp32(1:8, 1:1)) "
+                                    "{\n0: $a = (fp32)1.0\n1: R = store($a)\n}\n}"}));
   EXPECT_NE(unrolled.find("unrolls to more than"), std::string::npos) << unrolled;
   EXPECT_EQ(compile_kernels(parsed(program_text({kOut}, {}))).status().code(), StatusCode::ok);
 }
@@ -364,18 +400,22 @@ TEST(Interface, RefusesAProcessorThatIsNotThisOne) {
     const Processor processor(name);
     return compile_kernels(parsed(doubling())).status().message();
   };
-  EXPECT_EQ(message("no_such"), "STRIA_LLVM_CPU_PROCESSOR is 'no_such': the code generator knows no such processor");
+  EXPECT_EQ(message("no_such"),
+            "STRIA_LLVM_CPU_PROCESSOR is 'no_such': the code generator knows no such processor");
   EXPECT_EQ(message("haswel"),
-            "STRIA_LLVM_CPU_PROCESSOR is 'haswel': the code generator knows no such processor, did you mean 'haswell'?");
+            "STRIA_LLVM_CPU_PROCESSOR is 'haswel': the code generator knows no such processor, did "
+            "you mean 'haswell'?");
   // For these the code generator would end the process.
   for (const char* name : {"i386", "pentium4m", "geode"})
-    EXPECT_EQ(message(name), std::string("STRIA_LLVM_CPU_PROCESSOR is '") + name + "', which has no 64-bit mode");
+    EXPECT_EQ(message(name),
+              std::string("STRIA_LLVM_CPU_PROCESSOR is '") + name + "', which has no 64-bit mode");
   const std::string raw = message("\x1b[31m"), whole = message(std::string(100000, 'x').c_str());
   EXPECT_NE(raw.find("\\x1b[31m"), std::string::npos) << raw;
   EXPECT_LT(whole.size(), 2048u);
   // No machine has all of both makers'.
   const std::string one = message("bdver4"), other = message("sapphirerapids");
-  EXPECT_TRUE(one.find("this machine has not") != std::string::npos || other.find("this machine has not") != std::string::npos)
+  EXPECT_TRUE(one.find("this machine has not") != std::string::npos ||
+              other.find("this machine has not") != std::string::npos)
       << one << other;
 }
 

@@ -10,7 +10,8 @@ namespace stria::kernels {
 const int kOneOf = 1;
 
 Status run_compiled(const stripe::Program& program, const std::string&, TestBuffers& buffers) {
-  STRIA_ASSIGN(std::unique_ptr<llvm_cpu::CompiledKernels> compiled, llvm_cpu::compile_kernels(program));
+  STRIA_ASSIGN(std::unique_ptr<llvm_cpu::CompiledKernels> compiled,
+               llvm_cpu::compile_kernels(program));
   for (const llvm_cpu::CompiledKernel& kernel : compiled->kernels()) {
     std::vector<void*> args;
     for (const semtree::KernelArgument& argument : kernel.arguments)

@@ -44,7 +44,8 @@ Tensor random_tensor(std::vector<int64_t> sizes, std::mt19937& engine) {
   Tensor out{std::move(sizes), {}};
   int64_t count = 1;
   for (int64_t size : out.sizes) count *= size;
-  for (int64_t i = 0; i < count; ++i) out.data.push_back(static_cast<float>(static_cast<int>(engine() % 17) - 8));
+  for (int64_t i = 0; i < count; ++i)
+    out.data.push_back(static_cast<float>(static_cast<int>(engine() % 17) - 8));
   return out;
 }
 
@@ -63,9 +64,10 @@ int64_t position(const std::vector<Quotient>& expressions, const std::vector<int
 
 // *near_edge: a valid set comes so close to the window's edge that others may lie outside.
 // `sign` one of + * > < =, `combine` over the operands' elements; -window <= each index <= window.
-Tensor enumerate(const std::vector<Tensor>& inputs, const std::vector<int64_t>& out_sizes, char sign, size_t indices,
-                 int64_t window, const Evaluate& evaluate,
-                 const std::function<float(const std::vector<float>&)>& combine, bool* near_edge = nullptr) {
+Tensor enumerate(const std::vector<Tensor>& inputs, const std::vector<int64_t>& out_sizes,
+                 char sign, size_t indices, int64_t window, const Evaluate& evaluate,
+                 const std::function<float(const std::vector<float>&)>& combine,
+                 bool* near_edge = nullptr) {
   Tensor out{out_sizes, {}};
   int64_t count = 1;
   for (int64_t size : out_sizes) count *= size;
@@ -92,7 +94,10 @@ Tensor enumerate(const std::vector<Tensor>& inputs, const std::vector<int64_t>& 
       if (!written[t]) {
         slot = value;
       } else {
-        slot = sign == '+' ? slot + value : sign == '*' ? slot * value : sign == '>' ? std::max(slot, value) : std::min(slot, value);
+        slot = sign == '+'   ? slot + value
+               : sign == '*' ? slot * value
+               : sign == '>' ? std::max(slot, value)
+                             : std::min(slot, value);
       }
       written[t] = true;
     }
@@ -104,7 +109,8 @@ Tensor enumerate(const std::vector<Tensor>& inputs, const std::vector<int64_t>& 
 }
 
 // The outputs of `text` on fp32 inputs, or the failure of bind.
-Result<std::map<std::string, Tensor>> run(const std::string& text, const std::map<std::string, Tensor>& inputs,
+Result<std::map<std::string, Tensor>> run(const std::string& text,
+                                          const std::map<std::string, Tensor>& inputs,
                                           std::string* printed = nullptr) {
   STRIA_ASSIGN(tile::Program parsed, tile::parse({"test.tile", text}));
   std::map<std::string, tile::TensorType> types;
@@ -122,9 +128,11 @@ Result<std::map<std::string, Tensor>> run(const std::string& text, const std::ma
     const tile::BoundTensor& tensor = bound.tensors[static_cast<size_t>(id)];
     EXPECT_EQ(tensor.type, DataType::fp32);
     TensorShape shape = dense_shape(tensor.type, tensor.sizes);
-    all[tensor.name] = {tensor.sizes, std::vector<float>(static_cast<size_t>(shape.element_count()))};
+    all[tensor.name] = {tensor.sizes,
+                        std::vector<float>(static_cast<size_t>(shape.element_count()))};
   }
-  for (auto& [name, tensor] : all) args.push_back({name, tensor.data.data(), dense_shape(DataType::fp32, tensor.sizes)});
+  for (auto& [name, tensor] : all)
+    args.push_back({name, tensor.data.data(), dense_shape(DataType::fp32, tensor.sizes)});
   Status status = interp::interpret(*program, args);
   EXPECT_TRUE(status.ok()) << status.message() << "\n" << stripe::print(*program);
   return all;
@@ -147,72 +155,241 @@ std::vector<Case> cases() {
   using V = const std::vector<int64_t>&;
   std::vector<Case> out;
   auto add = [&](Case c) { out.push_back(std::move(c)); };
-  add({"sum_over_axis", "function (A[M, N]) -> (O) { O[n: N] = +(A[m, n]); }", {{4, 5}}, {5}, '+', 2,
+  add({"sum_over_axis",
+       "function (A[M, N]) -> (O) { O[n: N] = +(A[m, n]); }",
+       {{4, 5}},
+       {5},
+       '+',
+       2,
        [](V v) -> Expressions { return {{v[1]}, {{v[0], v[1]}}, {}}; }});
-  add({"matmul", "function (A[M, L], B[L, N]) -> (O) { O[i, j: M, N] = +(A[i, k] * B[k, j]); }", {{3, 4}, {4, 2}}, {3, 2}, '+', 3,
+  add({"matmul",
+       "function (A[M, L], B[L, N]) -> (O) { O[i, j: M, N] = +(A[i, k] * B[k, j]); }",
+       {{3, 4}, {4, 2}},
+       {3, 2},
+       '+',
+       3,
        [](V v) -> Expressions { return {{v[0], v[1]}, {{v[0], v[2]}, {v[2], v[1]}}, {}}; }});
-  add({"max", "function (A[M, N]) -> (O) { O[m: M] = >(A[m, n]); }", {{4, 5}}, {4}, '>', 2,
+  add({"max",
+       "function (A[M, N]) -> (O) { O[m: M] = >(A[m, n]); }",
+       {{4, 5}},
+       {4},
+       '>',
+       2,
        [](V v) -> Expressions { return {{v[0]}, {{v[0], v[1]}}, {}}; }});
-  add({"global_min", "function (A[M, N]) -> (O) { O[] = <(A[m, n]); }", {{4, 5}}, {}, '<', 2,
+  add({"global_min",
+       "function (A[M, N]) -> (O) { O[] = <(A[m, n]); }",
+       {{4, 5}},
+       {},
+       '<',
+       2,
        [](V v) -> Expressions { return {{}, {{v[0], v[1]}}, {}}; }});
-  add({"rank_zero", "function (A[]) -> (O) { O[] = +(A[]); }", {{}}, {}, '+', 0,
+  add({"rank_zero",
+       "function (A[]) -> (O) { O[] = +(A[]); }",
+       {{}},
+       {},
+       '+',
+       0,
        [](V) -> Expressions { return {{}, {{}}, {}}; }});
-  add({"product", "function (A[N]) -> (O) { O[] = *(A[i]); }", {{5}}, {}, '*', 1,
+  add({"product",
+       "function (A[N]) -> (O) { O[] = *(A[i]); }",
+       {{5}},
+       {},
+       '*',
+       1,
        [](V v) -> Expressions { return {{}, {{v[0]}}, {}}; }});
-  add({"pool_down", "function (A[N]) -> (O) { O[i: N / 2] = >(A[2 * i + j]), j < 2; }", {{7}}, {3}, '>', 2,
+  add({"pool_down",
+       "function (A[N]) -> (O) { O[i: N / 2] = >(A[2 * i + j]), j < 2; }",
+       {{7}},
+       {3},
+       '>',
+       2,
        [](V v) -> Expressions { return {{v[0]}, {{2 * v[0] + v[1]}}, {{v[1], 2}}}; }});
-  add({"pool_up", "function (A[N]) -> (O) { O[i: (N + 1) / 2] = >(A[2 * i + j]), j < 2; }", {{7}}, {4}, '>', 2,
+  add({"pool_up",
+       "function (A[N]) -> (O) { O[i: (N + 1) / 2] = >(A[2 * i + j]), j < 2; }",
+       {{7}},
+       {4},
+       '>',
+       2,
        [](V v) -> Expressions { return {{v[0]}, {{2 * v[0] + v[1]}}, {{v[1], 2}}}; }});
-  add({"pool_unconstrained", "function (A[N]) -> (O) { O[i: N / 2] = >(A[2 * i + j]); }", {{7}}, {3}, '>', 2,
+  add({"pool_unconstrained",
+       "function (A[N]) -> (O) { O[i: N / 2] = >(A[2 * i + j]); }",
+       {{7}},
+       {3},
+       '>',
+       2,
        [](V v) -> Expressions { return {{v[0]}, {{2 * v[0] + v[1]}}, {}}; }});
-  add({"skipping", "function (A[N, M]) -> (O) { O[2 * i: N] = +(A[2 * i, j]); }", {{7, 3}}, {7}, '+', 2,
+  add({"skipping",
+       "function (A[N, M]) -> (O) { O[2 * i: N] = +(A[2 * i, j]); }",
+       {{7, 3}},
+       {7},
+       '+',
+       2,
        [](V v) -> Expressions { return {{2 * v[0]}, {{2 * v[0], v[1]}}, {}}; }});
-  add({"cumulative", "function (A[N]) -> (O) { O[i: N] = +(A[k]), i - k < N; }", {{8}}, {8}, '+', 2,
+  add({"cumulative",
+       "function (A[N]) -> (O) { O[i: N] = +(A[k]), i - k < N; }",
+       {{8}},
+       {8},
+       '+',
+       2,
        [](V v) -> Expressions { return {{v[0]}, {{v[1]}}, {{v[0] - v[1], 8}}}; }});
-  add({"cumulative_by_difference", "function (A[N]) -> (O) { O[i: N] = +(A[i - j]), j < N; }", {{8}}, {8}, '+', 2,
+  add({"cumulative_by_difference",
+       "function (A[N]) -> (O) { O[i: N] = +(A[i - j]), j < N; }",
+       {{8}},
+       {8},
+       '+',
+       2,
        [](V v) -> Expressions { return {{v[0]}, {{v[0] - v[1]}}, {{v[1], 8}}}; }});
-  add({"padded", "function (A[N], B[K]) -> (O) { O[x: N] = +(A[x + k - 1] * B[k]); }", {{8}, {3}}, {8}, '+', 2,
+  add({"padded",
+       "function (A[N], B[K]) -> (O) { O[x: N] = +(A[x + k - 1] * B[k]); }",
+       {{8}, {3}},
+       {8},
+       '+',
+       2,
        [](V v) -> Expressions { return {{v[0]}, {{v[0] + v[1] - 1}, {v[1]}}, {}}; }});
-  add({"padded_beyond", "function (A[N], B[K]) -> (O) { O[x: N + 9] = >(A[x + k - 5] * B[k]); }", {{4}, {3}}, {13}, '>', 2,
+  add({"padded_beyond",
+       "function (A[N], B[K]) -> (O) { O[x: N + 9] = >(A[x + k - 5] * B[k]); }",
+       {{4}, {3}},
+       {13},
+       '>',
+       2,
        [](V v) -> Expressions { return {{v[0]}, {{v[0] + v[1] - 5}, {v[1]}}, {}}; }});
-  add({"dilated", "function (A[N], B[K]) -> (O) { O[x: N - 2 * (K - 1)] = +(A[x + 2 * k] * B[k]); }", {{9}, {3}}, {5}, '+', 2,
+  add({"dilated",
+       "function (A[N], B[K]) -> (O) { O[x: N - 2 * (K - 1)] = +(A[x + 2 * k] * B[k]); }",
+       {{9}, {3}},
+       {5},
+       '+',
+       2,
        [](V v) -> Expressions { return {{v[0]}, {{v[0] + 2 * v[1]}, {v[1]}}, {}}; }});
-  add({"strided", "function (A[N], B[K]) -> (O) { O[x: (N + 1) / 2] = +(A[2 * x + k - 1] * B[k]); }", {{9}, {3}}, {5}, '+', 2,
+  add({"strided",
+       "function (A[N], B[K]) -> (O) { O[x: (N + 1) / 2] = +(A[2 * x + k - 1] * B[k]); }",
+       {{9}, {3}},
+       {5},
+       '+',
+       2,
        [](V v) -> Expressions { return {{v[0]}, {{2 * v[0] + v[1] - 1}, {v[1]}}, {}}; }});
-  add({"transposed", "function (A[N], B[K]) -> (O) { O[2 * x + k: 2 * N + 3] = +(A[x] * B[k]); }", {{4}, {2}}, {11}, '+', 2,
+  add({"transposed",
+       "function (A[N], B[K]) -> (O) { O[2 * x + k: 2 * N + 3] = +(A[x] * B[k]); }",
+       {{4}, {2}},
+       {11},
+       '+',
+       2,
        [](V v) -> Expressions { return {{2 * v[0] + v[1]}, {{v[0]}, {v[1]}}, {}}; }});
-  add({"transposed_sparse", "function (A[N], B[K]) -> (O) { O[5 * x + k: 5 * N] = >(A[x] * B[k]); }", {{4}, {2}}, {20}, '>', 2,
+  add({"transposed_sparse",
+       "function (A[N], B[K]) -> (O) { O[5 * x + k: 5 * N] = >(A[x] * B[k]); }",
+       {{4}, {2}},
+       {20},
+       '>',
+       2,
        [](V v) -> Expressions { return {{5 * v[0] + v[1]}, {{v[0]}, {v[1]}}, {}}; }});
-  add({"reversed", "function (A[N]) -> (O) { O[-1 - i + N: N] = =(A[i]); }", {{6}}, {6}, '=', 1,
+  add({"reversed",
+       "function (A[N]) -> (O) { O[-1 - i + N: N] = =(A[i]); }",
+       {{6}},
+       {6},
+       '=',
+       1,
        [](V v) -> Expressions { return {{5 - v[0]}, {{v[0]}}, {}}; }});
-  add({"negative_range", "function (A[N]) -> (O) { O[i: N] = +(A[i - j]), j + 2 < 3; }", {{6}}, {6}, '+', 2,
+  add({"negative_range",
+       "function (A[N]) -> (O) { O[i: N] = +(A[i - j]), j + 2 < 3; }",
+       {{6}},
+       {6},
+       '+',
+       2,
        [](V v) -> Expressions { return {{v[0]}, {{v[0] - v[1]}}, {{v[1] + 2, 3}}}; }});
-  add({"halves", "function (A[N]) -> (O) { O[i: 2 * N] = +(A[i / 2]); }", {{5}}, {10}, '+', 1,
+  add({"halves",
+       "function (A[N]) -> (O) { O[i: 2 * N] = +(A[i / 2]); }",
+       {{5}},
+       {10},
+       '+',
+       1,
        [](V v) -> Expressions { return {{v[0]}, {{{v[0], 2}}}, {}}; }});
-  add({"halves_out", "function (A[N]) -> (O) { O[i / 2: N] = >(A[i]); }", {{7}}, {7}, '>', 1,
+  add({"halves_out",
+       "function (A[N]) -> (O) { O[i / 2: N] = >(A[i]); }",
+       {{7}},
+       {7},
+       '>',
+       1,
        [](V v) -> Expressions { return {{{v[0], 2}}, {{v[0]}}, {}}; }});
-  add({"thirds_of_a_sum", "function (A[N], B[K]) -> (O) { O[x: 3 * N] = +(A[(x + k) / 3] * B[k]); }", {{4}, {2}}, {12}, '+', 2,
+  add({"thirds_of_a_sum",
+       "function (A[N], B[K]) -> (O) { O[x: 3 * N] = +(A[(x + k) / 3] * B[k]); }",
+       {{4}, {2}},
+       {12},
+       '+',
+       2,
        [](V v) -> Expressions { return {{v[0]}, {{{v[0] + v[1], 3}}, {v[1]}}, {}}; }});
-  add({"two_divisions", "function (A[N]) -> (O) { O[i / 2 + j / 3: 9] = +(A[i + j]), j < 7; }", {{8}}, {9}, '+', 2,
-       [](V v) -> Expressions { return {{{3 * v[0] + 2 * v[1], 6}}, {{v[0] + v[1]}}, {{v[1], 7}}}; }});
-  add({"repeat", "function (A[N]) -> (O) { O[3 * i + k: 3 * N] = =(A[i]), k < 3; }", {{4}}, {12}, '=', 2,
+  add({"two_divisions",
+       "function (A[N]) -> (O) { O[i / 2 + j / 3: 9] = +(A[i + j]), j < 7; }",
+       {{8}},
+       {9},
+       '+',
+       2,
+       [](V v) -> Expressions {
+         return {{{3 * v[0] + 2 * v[1], 6}}, {{v[0] + v[1]}}, {{v[1], 7}}};
+       }});
+  add({"repeat",
+       "function (A[N]) -> (O) { O[3 * i + k: 3 * N] = =(A[i]), k < 3; }",
+       {{4}},
+       {12},
+       '=',
+       2,
        [](V v) -> Expressions { return {{3 * v[0] + v[1]}, {{v[0]}}, {{v[1], 3}}}; }});
-  add({"diagonal", "function (A[N, N]) -> (O) { O[i: N] = +(A[i, i]); }", {{5, 5}}, {5}, '+', 1,
+  add({"diagonal",
+       "function (A[N, N]) -> (O) { O[i: N] = +(A[i, i]); }",
+       {{5, 5}},
+       {5},
+       '+',
+       1,
        [](V v) -> Expressions { return {{v[0]}, {{v[0], v[0]}}, {}}; }});
-  add({"diagonal_by_constraint", "function (A[N, N]) -> (O) { O[i: N] = +(A[i, j]), j - i < 1; }", {{5, 5}}, {5}, '+', 2,
+  add({"diagonal_by_constraint",
+       "function (A[N, N]) -> (O) { O[i: N] = +(A[i, j]), j - i < 1; }",
+       {{5, 5}},
+       {5},
+       '+',
+       2,
        [](V v) -> Expressions { return {{v[0]}, {{v[0], v[1]}}, {{v[1] - v[0], 1}}}; }});
-  add({"to_diagonal", "function (A[N]) -> (O) { O[i, i: N, N] = >(A[i]); }", {{5}}, {5, 5}, '>', 1,
+  add({"to_diagonal",
+       "function (A[N]) -> (O) { O[i, i: N, N] = >(A[i]); }",
+       {{5}},
+       {5, 5},
+       '>',
+       1,
        [](V v) -> Expressions { return {{v[0], v[0]}, {{v[0]}}, {}}; }});
-  add({"frame", "function (A[N, M]) -> (O) { O[i + 1, j + 2: N + 2, M + 3] = <(A[i, j]); }", {{3, 2}}, {5, 5}, '<', 2,
+  add({"frame",
+       "function (A[N, M]) -> (O) { O[i + 1, j + 2: N + 2, M + 3] = <(A[i, j]); }",
+       {{3, 2}},
+       {5, 5},
+       '<',
+       2,
        [](V v) -> Expressions { return {{v[0] + 1, v[1] + 2}, {{v[0], v[1]}}, {}}; }});
-  add({"infeasible", "function (A[N]) -> (O) { O[i: N] = >(A[i]), i - 100 < 5; }", {{5}}, {5}, '>', 1,
+  add({"infeasible",
+       "function (A[N]) -> (O) { O[i: N] = >(A[i]), i - 100 < 5; }",
+       {{5}},
+       {5},
+       '>',
+       1,
        [](V v) -> Expressions { return {{v[0]}, {{v[0]}}, {{v[0] - 100, 5}}}; }});
-  add({"triangle_band", "function (A[N, N]) -> (O) { O[i, j: N, N] = =(A[i, j]), i + 2 * j - 3 < 4; }", {{5, 5}}, {5, 5}, '=', 2,
-       [](V v) -> Expressions { return {{v[0], v[1]}, {{v[0], v[1]}}, {{v[0] + 2 * v[1] - 3, 4}}}; }});
+  add({"triangle_band",
+       "function (A[N, N]) -> (O) { O[i, j: N, N] = =(A[i, j]), i + 2 * j - 3 < 4; }",
+       {{5, 5}},
+       {5, 5},
+       '=',
+       2,
+       [](V v) -> Expressions {
+         return {{v[0], v[1]}, {{v[0], v[1]}}, {{v[0] + 2 * v[1] - 3, 4}}};
+       }});
   // Two of three are left out along i, which takes indices "i" and "i_0"; j's own name is i_0.
-  add({"names_of_the_rest", "function (A[N, M]) -> (O) { O[3 * i, 2 * i_0: 3 * N, 2 * M] = +(A[i, i_0]); }", {{3, 2}}, {9, 4}, '+', 2,
+  add({"names_of_the_rest",
+       "function (A[N, M]) -> (O) { O[3 * i, 2 * i_0: 3 * N, 2 * M] = +(A[i, i_0]); }",
+       {{3, 2}},
+       {9, 4},
+       '+',
+       2,
        [](V v) -> Expressions { return {{3 * v[0], 2 * v[1]}, {{v[0], v[1]}}, {}}; }});
-  add({"constant_coordinate", "function (A[N]) -> (O) { O[2, i: 4, N] = +(A[i]); }", {{3}}, {4, 3}, '+', 1,
+  add({"constant_coordinate",
+       "function (A[N]) -> (O) { O[2, i: 4, N] = +(A[i]); }",
+       {{3}},
+       {4, 3},
+       '+',
+       1,
        [](V v) -> Expressions { return {{2, v[0]}, {{v[0]}}, {}}; }});
   return out;
 }
@@ -229,7 +406,8 @@ TEST(LowerValue, ContractionsAgreeWithEnumeration) {
     }
     auto got = run(c.text, named);
     ASSERT_TRUE(got.ok()) << got.status().message();
-    Tensor expected = enumerate(inputs, c.out, c.sign, c.indices, 24, c.evaluate, inputs.size() == 1 ? first : product);
+    Tensor expected = enumerate(inputs, c.out, c.sign, c.indices, 24, c.evaluate,
+                                inputs.size() == 1 ? first : product);
     EXPECT_EQ(got->at("O").sizes, expected.sizes);
     EXPECT_EQ(got->at("O").data, expected.data);
   }
@@ -237,7 +415,9 @@ TEST(LowerValue, ContractionsAgreeWithEnumeration) {
 
 TEST(LowerValue, RandomContractionsAgreeWithEnumeration) {
   std::mt19937 engine(23);
-  auto pick = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(engine); };
+  auto pick = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(engine);
+  };
   const char* names[] = {"i", "j", "k"};
   const char signs[] = "+*><";
   const int64_t windows[] = {0, 60, 40, 22};
@@ -252,13 +432,19 @@ TEST(LowerValue, RandomContractionsAgreeWithEnumeration) {
       Form f{{}, pick(0, 2) == 0 ? pick(-3, 4) : 0, may_divide && pick(0, 4) == 0 ? pick(2, 3) : 1};
       bool dense = pick(0, 1) == 0;
       size_t one = static_cast<size_t>(pick(0, static_cast<int64_t>(indices) - 1));
-      for (size_t i = 0; i < indices; ++i) f.coefficients.push_back(i == one ? (pick(0, 3) ? 1 : pick(0, 1) ? -1 : pick(2, 3)) : dense ? pick(-1, 2) : 0);
+      for (size_t i = 0; i < indices; ++i)
+        f.coefficients.push_back(i == one ? (pick(0, 3)   ? 1
+                                             : pick(0, 1) ? -1
+                                                          : pick(2, 3))
+                                 : dense  ? pick(-1, 2)
+                                          : 0);
       return f;
     };
     auto text_of = [&](const Form& f) {
       std::string text = std::to_string(f.constant);
       for (size_t i = 0; i < indices; ++i)
-        if (f.coefficients[i] != 0) text += " + " + std::to_string(f.coefficients[i]) + " * " + names[i];
+        if (f.coefficients[i] != 0)
+          text += " + " + std::to_string(f.coefficients[i]) + " * " + names[i];
       return f.divisor == 1 ? text : "(" + text + ") / " + std::to_string(f.divisor);
     };
     auto list = [&](const std::vector<Form>& forms) {
@@ -296,20 +482,23 @@ TEST(LowerValue, RandomContractionsAgreeWithEnumeration) {
     }
     char sign = signs[pick(0, 3)];
     std::string sizes_text;
-    for (int64_t size : out_sizes) sizes_text += (sizes_text.empty() ? "" : ", ") + std::to_string(size);
+    for (int64_t size : out_sizes)
+      sizes_text += (sizes_text.empty() ? "" : ", ") + std::to_string(size);
     std::string text = "function (A";
     if (inputs.size() == 2) text += ", B";
-    text += ") -> (O) { O[" + list(out_forms) + (out_sizes.empty() ? "" : " : " + sizes_text) + "] = " + sign + "(A[" + list(operand_forms[0]) + "]";
+    text += ") -> (O) { O[" + list(out_forms) + (out_sizes.empty() ? "" : " : " + sizes_text) +
+            "] = " + sign + "(A[" + list(operand_forms[0]) + "]";
     if (inputs.size() == 2) text += " * B[" + list(operand_forms[1]) + "]";
     text += ")";
-    for (size_t i = 0; i < bounds.size(); ++i) text += ", " + text_of(constraint_forms[i]) + " < " + std::to_string(bounds[i]);
+    for (size_t i = 0; i < bounds.size(); ++i)
+      text += ", " + text_of(constraint_forms[i]) + " < " + std::to_string(bounds[i]);
     text += "; }";
     SCOPED_TRACE(text);
 
     std::string printed;
     auto got = run(text, named, &printed);
     if (!got.ok()) continue;  // an unbounded index, or one that no access has
-    bool all_used = true;  // an index that the program does not name is none of its
+    bool all_used = true;     // an index that the program does not name is none of its
     for (size_t i = 0; i < indices; ++i)
       all_used = all_used && text.find(fmt::format("* {}", names[i])) != std::string::npos;
     if (!all_used) continue;
@@ -320,14 +509,16 @@ TEST(LowerValue, RandomContractionsAgreeWithEnumeration) {
         e.operands.emplace_back();
         for (const Form& f : forms) e.operands.back().push_back(value(f, v));
       }
-      for (size_t i = 0; i < bounds.size(); ++i) e.constraints.emplace_back(value(constraint_forms[i], v).numerator, bounds[i]);
+      for (size_t i = 0; i < bounds.size(); ++i)
+        e.constraints.emplace_back(value(constraint_forms[i], v).numerator, bounds[i]);
       return e;
     };
     bool near_edge = false;
     Tensor expected = enumerate(inputs, out_sizes, sign, indices, windows[indices], evaluate,
                                 inputs.size() == 1 ? first : product, &near_edge);
     if (near_edge) continue;
-    bool exact = std::all_of(expected.data.begin(), expected.data.end(), [](float f) { return std::abs(f) < 16777216.0f; });
+    bool exact = std::all_of(expected.data.begin(), expected.data.end(),
+                             [](float f) { return std::abs(f) < 16777216.0f; });
     if (!exact) continue;
     EXPECT_EQ(got->at("O").data, expected.data) << printed;
     ++ran;
@@ -341,16 +532,20 @@ TEST(LowerValue, RandomContractionsAgreeWithEnumeration) {
 TEST(LowerValue, DefaultKeepsItsElementsWhereNothingIsWritten) {
   std::mt19937 engine(2);
   Tensor a = random_tensor({4}, engine), d = random_tensor({9}, engine);
-  auto got = run("function (A[N], D[M]) -> (O) { O[2 * i + 1: M] = >(A[i]) default D; }", {{"A", a}, {"D", d}});
+  auto got = run("function (A[N], D[M]) -> (O) { O[2 * i + 1: M] = >(A[i]) default D; }",
+                 {{"A", a}, {"D", d}});
   ASSERT_TRUE(got.ok()) << got.status().message();
   for (size_t i = 0; i < 9; ++i) EXPECT_EQ(got->at("O").data[i], i % 2 ? a.data[i / 2] : d.data[i]);
 }
 
 TEST(LowerValue, ElementwiseBroadcastsAndSeveralOutputs) {
   std::mt19937 engine(3);
-  Tensor a = random_tensor({3, 4}, engine), b = random_tensor({4}, engine), c = random_tensor({3, 1}, engine);
-  auto got = run("function (A[N, M], B[M], C[N, L]) -> (R, S, T) { R = A * B + C; S = R > 0 ? R : -A; T = A; }",
-                 {{"A", a}, {"B", b}, {"C", c}});
+  Tensor a = random_tensor({3, 4}, engine), b = random_tensor({4}, engine),
+         c = random_tensor({3, 1}, engine);
+  auto got =
+      run("function (A[N, M], B[M], C[N, L]) -> (R, S, T) { R = A * B + C; S = R > 0 ? R : -A; T = "
+          "A; }",
+          {{"A", a}, {"B", b}, {"C", c}});
   ASSERT_TRUE(got.ok()) << got.status().message();
   for (size_t i = 0; i < 3; ++i)
     for (size_t j = 0; j < 4; ++j) {
@@ -364,10 +559,16 @@ TEST(LowerValue, ElementwiseBroadcastsAndSeveralOutputs) {
 TEST(LowerValue, ReshapeKeepsRowMajorOrder) {
   std::mt19937 engine(5);
   using Sizes = std::vector<int64_t>;
-  for (const auto& [from, to] : std::vector<std::pair<Sizes, Sizes>>{
-           {{6}, {2, 3}}, {{2, 3}, {6}}, {{4, 6}, {6, 4}}, {{4, 1, 5}, {1, 2, 2, 5}}, {{1, 1}, {}}, {{2, 3, 4}, {4, 3, 2}}}) {
+  for (const auto& [from, to] : std::vector<std::pair<Sizes, Sizes>>{{{6}, {2, 3}},
+                                                                     {{2, 3}, {6}},
+                                                                     {{4, 6}, {6, 4}},
+                                                                     {{4, 1, 5}, {1, 2, 2, 5}},
+                                                                     {{1, 1}, {}},
+                                                                     {{2, 3, 4}, {4, 3, 2}}}) {
     Tensor a = random_tensor(from, engine);
-    auto got = run(fmt::format("function (A) -> (R) {{ R = reshape(A, {}); }}", fmt::join(to, ", ")), {{"A", a}});
+    auto got =
+        run(fmt::format("function (A) -> (R) {{ R = reshape(A, {}); }}", fmt::join(to, ", ")),
+            {{"A", a}});
     if (to.empty()) got = run("function (A) -> (R) { R = reshape(A); }", {{"A", a}});
     ASSERT_TRUE(got.ok()) << got.status().message();
     EXPECT_EQ(got->at("R").sizes, to);

@@ -330,9 +330,9 @@ TEST_F(Commands, AreEndedByTheThreadThatWaits) {
   // What nobody waits for ends too, and after that what others wait for.
   sdk::Ref<sdk::Event> left = start_some();
   std::promise<void> told;
-  left->on_done([](void* state,
-                   const stria_error*) { static_cast<std::promise<void>*>(state)->set_value(); },
-                &told);
+  left->on_done(
+      [](void* state, const stria_error*) { static_cast<std::promise<void>*>(state)->set_value(); },
+      &told);
   told.get_future().wait();
   EXPECT_EQ(outcome_of(start_some()->make_end()), "well");
   EXPECT_TRUE(start_some()->wait(60'000'000'000));  // with a limit
@@ -369,8 +369,9 @@ TEST_F(Commands, InOrderThatHangAreAllKept) {
   ContextOptions options;
   options.in_order = true;
   options.hang_limit = std::chrono::milliseconds(20);
-  EXPECT_EQ(outcome_of(start(context(options), {command("a"), command("b", {0})})),
-            "'fake' is lost: clEnqueueReadBuffer, the last of 2 commands, has not ended after 40 ms");
+  EXPECT_EQ(
+      outcome_of(start(context(options), {command("a"), command("b", {0})})),
+      "'fake' is lost: clEnqueueReadBuffer, the last of 2 commands, has not ended after 40 ms");
   EXPECT_THAT(called(), ElementsAre("a after 0", "b after 0"));  // nothing is freed
 }
 
@@ -493,9 +494,9 @@ TEST_F(Commands, InOrderThatWereOvertakenFailInstead) {
   sdk::Ref<sdk::Event> failed = start("fails"), follows = start("b");
   // The queue's thread does not come to the second one before the third one is given.
   std::atomic<bool> given = false;
-  failed->on_done([](void* state,
-                     const stria_error*) { static_cast<std::atomic<bool>*>(state)->wait(false); },
-                  &given);
+  failed->on_done(
+      [](void* state, const stria_error*) { static_cast<std::atomic<bool>*>(state)->wait(false); },
+      &given);
   failing.status = -777;
   sdk::Ref<sdk::Event> overtakes = start("c");
   given = true;

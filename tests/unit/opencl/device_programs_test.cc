@@ -281,7 +281,8 @@ TEST(DevicePrograms, TheGpuPipelineTakesAllSizes) {
   const DataType f = DataType::fp32;
   std::mt19937 random(9);
   const auto size = [&](double most) {
-    return static_cast<int64_t>(std::llround(std::pow(2.0, std::uniform_real_distribution<>(0, most)(random))));
+    return static_cast<int64_t>(
+        std::llround(std::pow(2.0, std::uniform_real_distribution<>(0, most)(random))));
   };
   const semtree::SourceOptions options = [] {
     semtree::SourceOptions out = opencl::source_options();
@@ -290,26 +291,29 @@ TEST(DevicePrograms, TheGpuPipelineTakesAllSizes) {
     out.shared_bytes = 48 << 10;
     return out;
   }();
-  const auto check = [&](const std::string& text, const Inputs& inputs, double work,
-                         const std::string& output,
-                         const std::function<double(const Tensors&, int64_t)>& expected, int& runs) {
-    std::string sizes;
-    for (const auto& [name, type] : inputs) sizes += fmt::format(" {}[{}]", name, fmt::join(type.sizes, ", "));
-    SCOPED_TRACE(sizes);
-    auto program = by_plugin("gpu", text, inputs);
-    ASSERT_TRUE(program.ok()) << program.status().to_string();
-    auto source = semtree::print_program(*program, opencl::dialect({.fp64 = true, .fma = true}), options);
-    ASSERT_TRUE(source.ok()) << source.status().to_string();
-    if (work > 30000 || source->kernels.size() != 1 || --runs < 0) return;
-    Tensors tensors = tensors_of(*program);
-    auto time = run(*program, tensors);
-    ASSERT_TRUE(time.ok()) << time.status().to_string();
-    expect_values(tensors, output, 0, expected);
-  };
+  const auto check =
+      [&](const std::string& text, const Inputs& inputs, double work, const std::string& output,
+          const std::function<double(const Tensors&, int64_t)>& expected, int& runs) {
+        std::string sizes;
+        for (const auto& [name, type] : inputs)
+          sizes += fmt::format(" {}[{}]", name, fmt::join(type.sizes, ", "));
+        SCOPED_TRACE(sizes);
+        auto program = by_plugin("gpu", text, inputs);
+        ASSERT_TRUE(program.ok()) << program.status().to_string();
+        auto source =
+            semtree::print_program(*program, opencl::dialect({.fp64 = true, .fma = true}), options);
+        ASSERT_TRUE(source.ok()) << source.status().to_string();
+        if (work > 30000 || source->kernels.size() != 1 || --runs < 0) return;
+        Tensors tensors = tensors_of(*program);
+        auto time = run(*program, tensors);
+        ASSERT_TRUE(time.ok()) << time.status().to_string();
+        expect_values(tensors, output, 0, expected);
+      };
   int products = 4, convolutions = 2;
   for (int i = 0; i < 60; ++i) {
     const int64_t m = size(11), n = size(11), k = size(11);
-    check(kByRows, {{"A", {f, {m, k}}}, {"B", {f, {n, k}}}}, static_cast<double>(m * n * k), "C", product, products);
+    check(kByRows, {{"A", {f, {m, k}}}, {"B", {f, {n, k}}}}, static_cast<double>(m * n * k), "C",
+          product, products);
   }
   for (int i = 0; i < 12; ++i) {
     const int64_t n = size(3), x = size(6), y = size(6), ci = size(7), co = size(7);
@@ -321,18 +325,22 @@ TEST(DevicePrograms, TheGpuPipelineTakesAllSizes) {
 // PoCL 3.1 miscompiles some loops of larger groups with barriers (passes/cpu.json): there are none.
 TEST(DevicePrograms, TheCpuPipelineHasGroupsOfOneWithoutBarriers) {
   const std::string strided =
-      "function (A[N, Y, X, CI], B[I, J, CI, CO], F) -> (C) { T[n, y, x, o : N, (Y + 1) / 2, (X + 1) / 2, CO] ="
+      "function (A[N, Y, X, CI], B[I, J, CI, CO], F) -> (C) { T[n, y, x, o : N, (Y + 1) / 2, (X + "
+      "1) / 2, CO] ="
       " +(A[n, 2*y+i-1, 2*x+j-1, c] * B[i, j, c, o]); C = T + F; }";
   const std::string rows =
-      "function (A[M, K]) -> (R) { H[i, 0 : M, 1] = >(A[i, k]); E = A - H; S[i, 0 : M, 1] = +(E[i, k]); R = E + S; }";
+      "function (A[M, K]) -> (R) { H[i, 0 : M, 1] = >(A[i, k]); E = A - H; S[i, 0 : M, 1] = +(E[i, "
+      "k]); R = E + S; }";
   const std::string transposed = "function (A[M, N]) -> (R) { R[j, i : N, M] = =(A[i, j]); }";
   int kernels = 0;
   for (const DataType type :
        {DataType::i8, DataType::i64, DataType::fp16, DataType::fp32, DataType::fp64})
     for (const int64_t n : {int64_t{3}, int64_t{64}, int64_t{130}})
       for (const auto& [text, inputs] :
-           {std::pair<std::string, Inputs>{kSame, {{"D", {type, {2, 9, n, 5}}}, {"K", {type, {3, 3, 17, 5}}}}},
-            {strided, {{"A", {type, {2, 7, n, 4}}}, {"B", {type, {3, 3, 4, 64}}}, {"F", {type, {}}}}},
+           {std::pair<std::string, Inputs>{
+                kSame, {{"D", {type, {2, 9, n, 5}}}, {"K", {type, {3, 3, 17, 5}}}}},
+            {strided,
+             {{"A", {type, {2, 7, n, 4}}}, {"B", {type, {3, 3, 4, 64}}}, {"F", {type, {}}}}},
             {kByRows, {{"A", {type, {n, 300}}}, {"B", {type, {33, 300}}}}},
             {kByRows, {{"A", {type, {1, 5000}}}, {"B", {type, {n, 5000}}}}},
             {rows, {{"A", {type, {n, 700}}}}},

@@ -246,8 +246,8 @@ TEST_P(OpenClDevice, BatchesRunInTheOrderOfTheirWaits) {
   EXPECT_EQ((*result)[0], 0x1p59f);
 }
 
-// Work that overwrites what earlier work uses, in batches of one kernel and of several, all handed in before the
-// first has ended.
+// Work that overwrites what earlier work uses, in batches of one kernel and of several, all handed
+// in before the first has ended.
 TEST_P(OpenClDevice, WhatOverwritesComesAfterTheEndOfWhatItOverwrites) {
   Build build = *compiler_.build(doubling());
   ASSERT_TRUE(build.done.wait().ok());
@@ -256,7 +256,8 @@ TEST_P(OpenClDevice, WhatOverwritesComesAfterTheEndOfWhatItOverwrites) {
   Event written = *write(a, std::vector<float>(kCount, 1.0f));
   Event gate = *device_.create_event();
   // b = 2a, a = 2b: each comes after the one before, by its end alone.
-  std::vector<Launch> there = {{kernel, {{b, 0}, {a, 0}}, {}}}, back = {{kernel, {{a, 0}, {b, 0}}, {}}},
+  std::vector<Launch> there = {{kernel, {{b, 0}, {a, 0}}, {}}},
+                      back = {{kernel, {{a, 0}, {b, 0}}, {}}},
                       both = {there[0], {kernel, {{a, 0}, {b, 0}}, {0}}};
   const std::vector<Event> begin = {written, gate};
   Event last = *executor_.submit(both, begin);

@@ -63,8 +63,7 @@ OpenCl driver() {
     if (platform.answer != CL_SUCCESS) return platform.answer;
     if (count) *count = static_cast<cl_uint>(platform.devices.size());
     if (ids)
-      for (FakeDevice& device : platform.devices)
-        *ids++ = reinterpret_cast<cl_device_id>(&device);
+      for (FakeDevice& device : platform.devices) *ids++ = reinterpret_cast<cl_device_id>(&device);
     return CL_SUCCESS;
   };
   cl.clGetDeviceInfo = [](cl_device_id id, cl_device_info what, size_t size, void* value,
@@ -89,7 +88,8 @@ TEST(FindDevices, ListsEveryDeviceOfEveryPlatform) {
   narrow.numbers[CL_DEVICE_ADDRESS_BITS] = 32;
   platforms = {{"absent", CL_DEVICE_NOT_FOUND},
                {"broken", CL_OUT_OF_HOST_MEMORY},
-               {"two", CL_SUCCESS,
+               {"two",
+                CL_SUCCESS,
                 {well(CL_DEVICE_TYPE_GPU,
                       {{CL_DEVICE_DOUBLE_FP_CONFIG, CL_FP_FMA},
                        {CL_DEVICE_QUEUE_PROPERTIES, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE},
@@ -171,7 +171,8 @@ TEST(Devices, OfAPlatformThatWouldEndTheProcessAreNotAskedFor) {
   ASSERT_EQ(devices.size(), 1u);
   EXPECT_FALSE(devices[0].info.available);
   EXPECT_EQ(devices[0].info.name, kPocl);
-  EXPECT_THAT(devices[0].info.reason, HasSubstr("PoCL cannot run here: the processor is not described"));
+  EXPECT_THAT(devices[0].info.reason,
+              HasSubstr("PoCL cannot run here: the processor is not described"));
   EXPECT_THAT(devices[0].info.reason, HasSubstr("mount sysfs at " + sysfs.path().string()));
   EXPECT_THAT(calls.take(), ElementsAre());
   // Others do not mind.

@@ -130,8 +130,8 @@ TEST_F(MeasureTest, WhatTheDeviceRefusesOrCannotHaveMeasuredIsAnError) {
   ns_ = 0;
   EXPECT_EQ(ask(), -1);
   EXPECT_FALSE(fs::exists(folder_ / "times"));
-  measure_.times = one_by_one(
-      [](const stripe::Program&) -> Result<double> { return unsupported("too large"); });
+  measure_.times =
+      one_by_one([](const stripe::Program&) -> Result<double> { return unsupported("too large"); });
   EXPECT_THAT(measured_times(measure_, model_, {{}}).at(0).status().message(),
               testing::HasSubstr("too large"));
 }

@@ -42,13 +42,15 @@ TEST(OptionTexts, TagsThatCannotBeWrittenAreRefused) {
 
 TEST(OptionTexts, NoOptionSetsATagThatMeansSomething) {
   for (const stripe::KnownTag& tag : stripe::known_tags()) {
-    EXPECT_THAT(refused("autotile", {{"outer_set", {std::string(tag.name)}}}),
-                AllOf(HasSubstr("/0/autotile/outer_set/0: '" + std::string(tag.name) + "' says of "),
-                      HasSubstr(std::string(tag.meaning)),
-                      HasSubstr("allowed are tags that mean nothing by themselves")));
+    EXPECT_THAT(
+        refused("autotile", {{"outer_set", {std::string(tag.name)}}}),
+        AllOf(HasSubstr("/0/autotile/outer_set/0: '" + std::string(tag.name) + "' says of "),
+              HasSubstr(std::string(tag.meaning)),
+              HasSubstr("allowed are tags that mean nothing by themselves")));
     EXPECT_EQ(refused("autotile", {{"reqs", {std::string(tag.name)}}}), "");
   }
-  EXPECT_THAT(refused("fusion", {{"inner_remove_set", {"parallel"}}}), HasSubstr("'parallel' says"));
+  EXPECT_THAT(refused("fusion", {{"inner_remove_set", {"parallel"}}}),
+              HasSubstr("'parallel' says"));
   EXPECT_THAT(refused("unroll", {{"part_name", "stencil_m"}}), HasSubstr("says of an index"));
   // Options that are made for one.
   EXPECT_EQ(refused("partition_compute", {{"set_tags", {"parallel", "parts"}}}), "");
@@ -64,10 +66,12 @@ TEST(OptionTexts, UnitsAndIndicesAreNames) {
   EXPECT_THAT(refused("locate_block", {{"loc", {{"name", "A B"}}}}),
               HasSubstr("/0/locate_block/loc/name: 'A B' is not the name of a unit"));
   EXPECT_EQ(refused("locate_block", {{"where", {{"name", "*"}}}}), "");
-  EXPECT_THAT(refused("autotile", {{"tile_sizes", {{"", 2}}}}), HasSubstr("is not an index, or '#'"));
+  EXPECT_THAT(refused("autotile", {{"tile_sizes", {{"", 2}}}}),
+              HasSubstr("is not an index, or '#'"));
   EXPECT_EQ(refused("autotile", {{"tile_sizes", {{"x", 2}, {"#part", 3}}}}), "");
   EXPECT_EQ(refused("unroll", {{"expand_idx", ""}}), "");
-  EXPECT_THAT(refused("unroll", {{"expand_idx", "#"}}), HasSubstr("/0/unroll/expand_idx: '#' is not"));
+  EXPECT_THAT(refused("unroll", {{"expand_idx", "#"}}),
+              HasSubstr("/0/unroll/expand_idx: '#' is not"));
 }
 
 // Every option of every pass that ends up in a program's text or looks for something there says so
@@ -75,7 +79,8 @@ TEST(OptionTexts, UnitsAndIndicesAreNames) {
 TEST(OptionTexts, NoPassTakesFreeTextForWhatStandsInPrograms) {
   for (const PassInfo& pass : passes::all_passes())
     for (const OptionRow& row : pass.options())
-      if (row.kind == "list of texts" || (row.kind == "text" && !row.limits.starts_with("one of "))) {
+      if (row.kind == "list of texts" ||
+          (row.kind == "text" && !row.limits.starts_with("one of "))) {
         EXPECT_TRUE(row.name == "functions" || row.name == "roles" ||
                     (pass.name == "tensorize" && row.name == "name"))
             << pass.name << ": " << row.name;

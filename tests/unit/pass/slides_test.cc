@@ -29,8 +29,7 @@ SourceText file_of(const std::string& path) {
 
 // What of the fragments no pass reads yet: pass -> options, or none if there is no such pass. Who
 // adds one takes it from here; then the fragment must load.
-const std::map<std::string, std::set<std::string>> kMissing = {
-};
+const std::map<std::string, std::set<std::string>> kMissing = {};
 
 TEST(Slides, EveryPassConfigurationLoads) {
   const TemplateSettings settings = {{"NUM_SRAM", "8"}, {"SRAM_SIZE_KIB", "512"}};

@@ -295,7 +295,8 @@ TEST(HandWritten, ASumUnderAnIndexThatMoves) {
       }}
     }}
   }}
-)", last));
+)",
+                                                           last));
   };
   EXPECT_KEEPS(sum_up_to(7), R"([{"agg_init": {}}])");
   EXPECT_TRUE(keeps_values(sum_up_to(5), R"([{"agg_init": {}}])")

@@ -43,7 +43,8 @@ Result<TileProgram> make_program(const std::string& text,
 // Marks some of the program's inputs as constants, others for another seed.
 void mark_constants(stripe::Program& program, uint64_t seed);
 
-// "" or what is wrong with the values that `run` computes of the inputs, for the outputs: it has both.
+// "" or what is wrong with the values that `run` computes of the inputs, for the outputs: it has
+// both.
 std::string wrong_values(TileProgram& original,
                          const std::function<Status(const std::vector<interp::TensorArg>&)>& run);
 

@@ -46,12 +46,13 @@ class Generator {
                                    : fmt::format("n, c, {}, {}", coordinate[0], coordinate[1]);
     const std::string filter = taps_first ? fmt::format("{}, {}, c, k", tap[0], tap[1])
                                           : fmt::format("k, c, {}, {}", tap[0], tap[1]);
-    made.text = fmt::format(
-        "function (I[{}], F[{}]) -> (O) {{ O[{} : {}] = +(I[{}] * F[{}]); }}",
-        last ? "N, H, W, C" : "N, C, H, W", taps_first ? "A, B, C, K" : "K, C, A, B",
-        last ? "n, y, x, k" : "n, k, y, x",
-        last ? fmt::format("N, {}, {}, K", out[0], out[1]) : fmt::format("N, K, {}, {}", out[0], out[1]),
-        image, filter);
+    made.text =
+        fmt::format("function (I[{}], F[{}]) -> (O) {{ O[{} : {}] = +(I[{}] * F[{}]); }}",
+                    last ? "N, H, W, C" : "N, C, H, W", taps_first ? "A, B, C, K" : "K, C, A, B",
+                    last ? "n, y, x, k" : "n, k, y, x",
+                    last ? fmt::format("N, {}, {}, K", out[0], out[1])
+                         : fmt::format("N, K, {}, {}", out[0], out[1]),
+                    image, filter);
     made.inputs["I"] = {type, last ? std::vector<int64_t>{images, size[0], size[1], channels}
                                    : std::vector<int64_t>{images, channels, size[0], size[1]}};
     made.inputs["F"] = {type, taps_first ? std::vector<int64_t>{3, 3, channels, results}
@@ -60,12 +61,15 @@ class Generator {
   }
 
  private:
-  int64_t below(int64_t limit) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(limit)); }
+  int64_t below(int64_t limit) {
+    return static_cast<int64_t>(random_() % static_cast<uint64_t>(limit));
+  }
   std::mt19937_64 random_;
 };
 
 // The program after `pipeline`, verified at every step.
-Result<stripe::Program> transformed(const TileProgram& original, const std::string& pipeline, bool& changed) {
+Result<stripe::Program> transformed(const TileProgram& original, const std::string& pipeline,
+                                    bool& changed) {
   const HardwareModel model = small_model(16, 16);
   STRIA_ASSIGN(Pipeline steps, parse_pipeline({"pipeline", pipeline}, {}, model, all_passes()));
   stripe::Program program = original.generic;
@@ -93,7 +97,8 @@ Result<Errors> errors_of(const stripe::Program& program, TileProgram& original) 
   for (size_t i = 0; i < expected.value.size(); ++i) {
     const double got =
         load_scalar(expected.shape.type, output.bytes.data(), static_cast<int64_t>(i)).to_double();
-    out.largest = std::max(out.largest, std::isnan(got) ? HUGE_VAL : std::abs(got - expected.value[i]));
+    out.largest =
+        std::max(out.largest, std::isnan(got) ? HUGE_VAL : std::abs(got - expected.value[i]));
     out.size += expected.value[i] * expected.value[i];
   }
   out.size = std::sqrt(out.size / static_cast<double>(expected.value.size()));
@@ -102,7 +107,8 @@ Result<Errors> errors_of(const stripe::Program& program, TileProgram& original) 
 
 std::string pipeline_of(int tile) {
   return fmt::format(
-      R"([{{"prune": {{}}}}, {{"winograd": {{"tile": {}, "min_channels": 1, "min_tiles": 1}}}}])", tile);
+      R"([{{"prune": {{}}}}, {{"winograd": {{"tile": {}, "min_channels": 1, "min_tiles": 1}}}}])",
+      tile);
 }
 
 // n * v * k * gamma(n + 20) * c of the head of winograd.h; the generated values are below 1.
@@ -129,8 +135,10 @@ TEST_P(WinogradTest, GeneratedConvolutionsStayWithinTheStatedError) {
     done += changed;
     auto errors = errors_of(*program, *original);
     ASSERT_TRUE(errors.ok()) << errors.status().to_string();
-    ASSERT_LE(errors->largest, stated_bound(type, GetParam(), convolution.products)) << stripe::print(*program);
-    if (type == DataType::fp32 && errors->size > 0) worst = std::max(worst, errors->largest / errors->size);
+    ASSERT_LE(errors->largest, stated_bound(type, GetParam(), convolution.products))
+        << stripe::print(*program);
+    if (type == DataType::fp32 && errors->size > 0)
+      worst = std::max(worst, errors->largest / errors->size);
   }
   // Rows of one image that nothing of is left of after pruning are no windows.
   EXPECT_GE(done, 110);

@@ -182,9 +182,8 @@ void expect_enumerated(const std::vector<Affine>& strips, const Interval& x, con
   Points expected;
   for (int64_t i = x.lower; i <= x.upper; ++i)
     for (int64_t j = y.lower; j <= y.upper; ++j)
-      if (std::all_of(strips.begin(), strips.end(), [&](const Affine& form) {
-            return form.evaluate({{"x", i}, {"y", j}}) >= 0;
-          }))
+      if (std::all_of(strips.begin(), strips.end(),
+                      [&](const Affine& form) { return form.evaluate({{"x", i}, {"y", j}}) >= 0; }))
         expected.insert({i, j});
   EXPECT_EQ(enumerate(set), expected) << set.to_string();
 }
@@ -194,10 +193,12 @@ Affine form_of(int64_t constant, int64_t x, int64_t y) {
 }
 
 TEST(IntegerSet, ABoxIsKeptWhileStripsBecomeCoordinates) {
-  expect_enumerated({form_of(-6, 4, 1), form_of(18, -4, -1), form_of(-1, 3, -3), form_of(11, -3, 3)},
-                    {2, 4}, {-1, 2});
-  expect_enumerated({form_of(-4, 4, 1), form_of(17, -4, -1), form_of(-2, -4, 4), form_of(13, 4, -4)},
-                    {1, 3}, {2, 5});
+  expect_enumerated(
+      {form_of(-6, 4, 1), form_of(18, -4, -1), form_of(-1, 3, -3), form_of(11, -3, 3)}, {2, 4},
+      {-1, 2});
+  expect_enumerated(
+      {form_of(-4, 4, 1), form_of(17, -4, -1), form_of(-2, -4, 4), form_of(13, 4, -4)}, {1, 3},
+      {2, 5});
   expect_enumerated({form_of(6, 3, -6), form_of(1, -3, 6), form_of(5, 3, 1), form_of(7, -3, -1)},
                     {-1, 2}, {0, 1});
 }
@@ -314,7 +315,8 @@ TEST(IntegerSet, ABoxIsOnePieceWithoutConstraints) {
   EXPECT_EQ(piece.point, (std::vector<Affine>{Affine::of("i"), Affine::of("j") + -2, Affine(3)}));
 }
 
-// Multiples and a run of numbers: what the solver's library joins, 0, 1, 4 to 0, 1, 4, 5, is kept apart.
+// Multiples and a run of numbers: what the solver's library joins, 0, 1, 4 to 0, 1, 4, 5, is kept
+// apart.
 TEST(IntegerSet, PartsWithFloorsAreNotJoinedToMore) {
   for (int64_t step = 2; step <= 6; ++step)
     for (int64_t last = 0; last <= 3; ++last)

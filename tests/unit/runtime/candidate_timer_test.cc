@@ -169,8 +169,7 @@ TEST(BusyDevice, ADeviceWithoutMemoryForLongerCopiesIsKeptAtWorkByShortOnes) {
 
 TEST(BusyDevice, NeedsMemory) {
   BusyDevice busy(slow_device(R"({"memory_bytes": 67108864})"));
-  for (int i = 0; i < 2; ++i)
-    EXPECT_EQ(busy.start(1e6).status().code(), StatusCode::out_of_memory);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(busy.start(1e6).status().code(), StatusCode::out_of_memory);
 }
 
 class TuneTest : public CandidateTimerTest {};
@@ -183,7 +182,8 @@ TEST_P(TuneTest, IsForPipelinesThatTime) {
   auto executable = device_.compile(
       *program, {{"A", {DataType::fp32, {24, 10}}}, {"B", {DataType::fp32, {10, 64}}}}, how);
   if (std::string(GetParam()) == "reference") {
-    EXPECT_THAT(executable.status().message(), HasSubstr("tune 2: the pipeline times no candidates"));
+    EXPECT_THAT(executable.status().message(),
+                HasSubstr("tune 2: the pipeline times no candidates"));
     return;
   }
   ASSERT_TRUE(executable.ok()) << executable.status().to_string();

@@ -96,9 +96,8 @@ TEST_P(Embedding, RunsInARowForMeasuring) {
   ASSERT_TRUE(runs.wait().ok());
   EXPECT_TRUE(runs.kernel_times()->empty());
   EXPECT_GT(*runs.duration_ns(), 0u);
-  EXPECT_THAT(
-      run.run_in_a_row(UINT32_MAX, std::vector{a}, std::vector{b}).status().message(),
-      HasSubstr("1 kernels; 4294967295 runs in a row would be more than 1048576 launches"));
+  EXPECT_THAT(run.run_in_a_row(UINT32_MAX, std::vector{a}, std::vector{b}).status().message(),
+              HasSubstr("1 kernels; 4294967295 runs in a row would be more than 1048576 launches"));
   EXPECT_EQ(run.run_in_a_row(0, std::vector{a}, std::vector{b}).status().code(),
             StatusCode::invalid_argument);
 }

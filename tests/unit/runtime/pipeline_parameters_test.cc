@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of a device's pipeline that a caller sets, on the one that changes most: convolutions in
-// fewer products.
+// Parameters of a device's pipeline that a caller sets, on the one that changes most: convolutions
+// in fewer products.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,7 +29,9 @@ class PipelineParametersTest : public testing::Test {
     device_ = *device;
   }
   Result<Executable> compile(const std::map<std::string, std::string>& parameters) {
-    STRIA_ASSIGN(Program program, Program::from_tile({"conv.tile", R"(function (I[N, H, W, C], F[A, B, C, K]) -> (O) {
+    STRIA_ASSIGN(
+        Program program,
+        Program::from_tile({"conv.tile", R"(function (I[N, H, W, C], F[A, B, C, K]) -> (O) {
       O[n, y, x, k : N, H, W, K] = +(I[n, y + i - 1, x + j - 1, c] * F[i, j, c, k]);
     })"}));
     CompileOptions how;
@@ -49,11 +51,13 @@ class PipelineParametersTest : public testing::Test {
     for (float& value : values) value = normal(generator);
     auto tensor = device_.create_tensor(DataType::fp32, sizes);
     EXPECT_TRUE(tensor.ok());
-    EXPECT_TRUE(tensor->write({reinterpret_cast<const char*>(values.data()), values.size() * 4}).ok());
+    EXPECT_TRUE(
+        tensor->write({reinterpret_cast<const char*>(values.data()), values.size() * 4}).ok());
     return *tensor;
   }
   std::vector<float> results(const Executable& executable) {
-    Tensor image = random({1, kSize, kSize, kChannels}, 1), taps = random({3, 3, kChannels, kChannels}, 2);
+    Tensor image = random({1, kSize, kSize, kChannels}, 1),
+           taps = random({3, 3, kChannels, kChannels}, 2);
     Tensor out = random({1, kSize, kSize, kChannels}, 3);
     auto run = executable.run(std::vector{image, taps}, std::vector{out});
     EXPECT_TRUE(run.ok()) << run.status().to_string();
@@ -81,7 +85,9 @@ TEST_F(PipelineParametersTest, TransformedConvolutionsGiveTheResultsOfTheSum) {
     const std::vector<float> got = results(*transformed);
     double largest = 0;
     for (size_t i = 0; i < got.size(); ++i)
-      largest = std::max(largest, std::isnan(got[i]) ? HUGE_VAL : std::abs(static_cast<double>(got[i]) - expected[i]));
+      largest = std::max(largest, std::isnan(got[i])
+                                      ? HUGE_VAL
+                                      : std::abs(static_cast<double>(got[i]) - expected[i]));
     EXPECT_GT(largest, 0) << "nothing was transformed";
     RecordProperty(std::string("error_of_tile_") + tile, fmt::format("{}", largest / size));
     EXPECT_LE(largest, limit * size) << "tile " << tile;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folding of expressions: what the builder relies on to keep unrolled code small, and what must not fold.
+// Folding of expressions: what the builder relies on to keep unrolled code small, and what must not
+// fold.
 #include "stria/semtree/tree/expr.h"
 
 #include <gtest/gtest.h>
@@ -12,19 +13,23 @@ ExprRef var(DataType type = DataType::i32) { return variable(0, {type, 1}); }
 
 TEST(Expr, IntegersFoldAndWrap) {
   EXPECT_TRUE(is_integer_constant(binary(Op::add, i32(2147483647), i32(1)), -2147483648LL));
-  EXPECT_TRUE(is_integer_constant(binary(Op::mul, integer(DataType::u8, 200), integer(DataType::u8, 2)), 144));
+  EXPECT_TRUE(is_integer_constant(
+      binary(Op::mul, integer(DataType::u8, 200), integer(DataType::u8, 2)), 144));
   EXPECT_TRUE(is_integer_constant(binary(Op::floor_div, i32(-7), i32(2)), -4));
   EXPECT_TRUE(is_integer_constant(binary(Op::floor_div, i32(7), i32(2)), 3));
   EXPECT_TRUE(is_integer_constant(binary(Op::lt, i32(-1), i32(0)), 1));
-  EXPECT_TRUE(is_integer_constant(binary(Op::lt, integer(DataType::u32, -1), integer(DataType::u32, 0)), 0));
-  EXPECT_TRUE(is_integer_constant(binary(Op::max, integer(DataType::u64, -1), integer(DataType::u64, 1)), -1));
+  EXPECT_TRUE(is_integer_constant(
+      binary(Op::lt, integer(DataType::u32, -1), integer(DataType::u32, 0)), 0));
+  EXPECT_TRUE(is_integer_constant(
+      binary(Op::max, integer(DataType::u64, -1), integer(DataType::u64, 1)), -1));
 }
 
 TEST(Expr, NeutralElementsVanish) {
   EXPECT_EQ(binary(Op::add, var(), i32(0))->kind, ExprKind::variable);
   EXPECT_EQ(binary(Op::mul, i32(1), var())->kind, ExprKind::variable);
   EXPECT_TRUE(is_integer_constant(binary(Op::mul, var(), i32(0)), 0));
-  EXPECT_EQ(binary(Op::bit_and, var(DataType::boolean), constant(Scalar::of_bool(true)))->kind, ExprKind::variable);
+  EXPECT_EQ(binary(Op::bit_and, var(DataType::boolean), constant(Scalar::of_bool(true)))->kind,
+            ExprKind::variable);
   EXPECT_EQ(select(constant(Scalar::of_bool(false)), i32(3), var())->kind, ExprKind::variable);
 }
 
@@ -46,13 +51,16 @@ TEST(Expr, LargerAndSmallerFloatsAreFoundAgain) {
     EXPECT_EQ(found->b, b);
   }
   // What looks like it but is not: which zero comes out is decided here.
-  EXPECT_FALSE(as_float_extreme(*select(binary(Op::ne, a, a), a, select(binary(Op::lt, b, a), a, b))));
+  EXPECT_FALSE(
+      as_float_extreme(*select(binary(Op::ne, a, a), a, select(binary(Op::lt, b, a), a, b))));
 }
 
 TEST(Expr, ConstantsConvertByTheRules) {
-  ExprRef nan = constant(Scalar::of_float(DataType::fp32, std::numeric_limits<double>::quiet_NaN()));
+  ExprRef nan =
+      constant(Scalar::of_float(DataType::fp32, std::numeric_limits<double>::quiet_NaN()));
   EXPECT_TRUE(is_integer_constant(convert_to(DataType::i8, nan), 0));
-  EXPECT_TRUE(is_integer_constant(convert_to(DataType::u8, constant(Scalar::of_float(DataType::fp32, 300))), 255));
+  EXPECT_TRUE(is_integer_constant(
+      convert_to(DataType::u8, constant(Scalar::of_float(DataType::fp32, 300))), 255));
   EXPECT_TRUE(is_integer_constant(convert_to(DataType::i8, i32(200)), -56));
 }
 
@@ -64,10 +72,12 @@ TEST(Expr, ScalarsBroadcastBesideVectors) {
 }
 
 TEST(Expr, SameComparesTrees) {
-  ExprRef a = binary(Op::add, var(), i32(5)), b = binary(Op::add, var(), i32(5)), c = binary(Op::sub, var(), i32(5));
+  ExprRef a = binary(Op::add, var(), i32(5)), b = binary(Op::add, var(), i32(5)),
+          c = binary(Op::sub, var(), i32(5));
   EXPECT_TRUE(same(a, b));
   EXPECT_FALSE(same(a, c));
-  EXPECT_FALSE(same(constant(Scalar::of_float(DataType::fp32, 0.0)), constant(Scalar::of_float(DataType::fp32, -0.0))));
+  EXPECT_FALSE(same(constant(Scalar::of_float(DataType::fp32, 0.0)),
+                    constant(Scalar::of_float(DataType::fp32, -0.0))));
 }
 
 }  // namespace

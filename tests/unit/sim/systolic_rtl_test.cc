@@ -92,7 +92,7 @@ TEST_P(SystolicRtl, TakesTheCyclesOfTheFormulaAndGivesTheProduct) {
         for (int k = 0; k < a.columns; ++k) expected.at(m, n) += a.at(m, k) * b.at(k, n);
     const uint32_t cycles = hardware.multiply(array, a, b, c);
     const cost::Product product{static_cast<double>(a.rows), static_cast<double>(b.columns),
-                          static_cast<double>(a.columns), 1};
+                                static_cast<double>(a.columns), 1};
     ASSERT_EQ(c.of, expected.of) << array.rows << " x " << array.columns << ", " << a.rows << " x "
                                  << a.columns << " x " << b.columns;
     ASSERT_EQ(cycles, cost::systolic_cycles(array, product))

@@ -112,8 +112,8 @@ TEST(Topology, SaysWhereAMistakeIs) {
   EXPECT_THAT(message("Layer,M,N,K\nA,\"1\"2,2,3\n"), HasSubstr("'2' stands between"));
   EXPECT_THAT(message("Layer,M,N,K,Sparsity\nA,1,2,3,2:4\n"),
               HasSubstr("Sparsity is '2:4': only dense layers"));
-  for (const char* number : {"0", "-1", "+1", "1.0", "1e3", "0x10", "nan", "inf", "1 2", "1000000001",
-                             "99999999999999999999", "\x1b[1m", "\xff"})
+  for (const char* number : {"0", "-1", "+1", "1.0", "1e3", "0x10", "nan", "inf", "1 2",
+                             "1000000001", "99999999999999999999", "\x1b[1m", "\xff"})
     EXPECT_THAT(message(fmt::format("Layer,M,N,K\nA,1,{},3\n", number)),
                 testing::AllOf(HasSubstr("t.csv:2:5: error: N is '"),
                                HasSubstr("', not a whole number from 1 to 1000000000"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verifier's answers about executed stores against plain enumeration: random two-level nests with
-// constraints, passed and shifted indices, over tensors of rank 1 and 2.
+// The verifier's answers about executed stores against plain enumeration: random two-level nests
+// with constraints, passed and shifted indices, over tensors of rank 1 and 2.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,11 +21,13 @@ class Nest {
     size_t rank = 1 + below(2);
     Refinement whole{.dir = RefDir::none, .into = "A", .access = std::vector<Affine>(rank)};
     std::vector<int64_t> sizes;
-    for (size_t i = 0; i < rank; ++i) sizes.push_back(1 + static_cast<int64_t>(below(rank == 1 ? 24 : 8)));
+    for (size_t i = 0; i < rank; ++i)
+      sizes.push_back(1 + static_cast<int64_t>(below(rank == 1 ? 24 : 8)));
     whole.shape = dense_shape(DataType::i8, sizes);
 
     Block inner{.name = "inner"};
-    inner.idxs.push_back({"x", 1 + range(), Affine::of("x", number(2)) + Affine::of("y", number(2)), {}});
+    inner.idxs.push_back(
+        {"x", 1 + range(), Affine::of("x", number(2)) + Affine::of("y", number(2)), {}});
     inner.idxs.push_back({"k", 1 + range(), std::nullopt, {}});
     inner.idxs.push_back({"p", 1, Affine::of("y"), {}});
     inner.constraints = some_constraints({"x", "k", "p"});
@@ -73,7 +75,9 @@ class Nest {
 
  private:
   size_t below(size_t n) { return random_() % n; }
-  int64_t number(int64_t limit) { return static_cast<int64_t>(below(static_cast<size_t>(2 * limit + 1))) - limit; }
+  int64_t number(int64_t limit) {
+    return static_cast<int64_t>(below(static_cast<size_t>(2 * limit + 1))) - limit;
+  }
   int64_t range() { return static_cast<int64_t>(below(4)); }
 
   Affine form(std::initializer_list<const char*> names, int64_t limit) {
@@ -129,10 +133,12 @@ TEST(AccessCheck, AgreesWithEnumeration) {
     nest.enumerate(outside, race);
     VerifyReport report;
     Status status = verify(nest.program(), {}, &report);
-    std::string context = fmt::format("seed {}\n{}\n{}", seed, print(nest.program()), status.message());
+    std::string context =
+        fmt::format("seed {}\n{}\n{}", seed, print(nest.program()), status.message());
     ASSERT_TRUE(report.warnings.empty()) << context << report.warnings[0];
     ASSERT_EQ(status.ok(), !outside && !race) << context;
-    ASSERT_EQ(status.message().find("outside of dimension") != std::string::npos, outside) << context;
+    ASSERT_EQ(status.message().find("outside of dimension") != std::string::npos, outside)
+        << context;
     ASSERT_EQ(status.message().find("write one element") != std::string::npos, race) << context;
     legal += status.ok();
     outside_count += outside;

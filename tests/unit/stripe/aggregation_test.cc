@@ -30,10 +30,13 @@ TEST(Aggregation, IdentitiesAreTheNeutralValuesOfEveryType) {
       EXPECT_EQ(of(AggOp::min), 1);
     } else if (is_unsigned_integer(type)) {
       EXPECT_EQ(of(AggOp::max), 0);
-      EXPECT_EQ(static_cast<uint64_t>(identity_of({AggOp::min, type}).i), ~uint64_t{0} >> (64 - bits));
+      EXPECT_EQ(static_cast<uint64_t>(identity_of({AggOp::min, type}).i),
+                ~uint64_t{0} >> (64 - bits));
     } else {
-      EXPECT_EQ(identity_of({AggOp::max, type}).i, std::numeric_limits<int64_t>::min() >> (64 - bits));
-      EXPECT_EQ(identity_of({AggOp::min, type}).i, std::numeric_limits<int64_t>::max() >> (64 - bits));
+      EXPECT_EQ(identity_of({AggOp::max, type}).i,
+                std::numeric_limits<int64_t>::min() >> (64 - bits));
+      EXPECT_EQ(identity_of({AggOp::min, type}).i,
+                std::numeric_limits<int64_t>::max() >> (64 - bits));
     }
   }
 }

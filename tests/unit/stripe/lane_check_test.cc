@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verifier's answers about barriers against plain enumeration: random nests of loops, lane blocks
-// and barriers over one tensor. A program is wrong exactly if two lanes touch one element, one of them
-// to write it, with no barrier in between.
+// The verifier's answers about barriers against plain enumeration: random nests of loops, lane
+// blocks and barriers over one tensor. A program is wrong exactly if two lanes touch one element,
+// one of them to write it, with no barrier in between.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -16,10 +16,11 @@ namespace {
 
 struct Step {
   enum class Kind { lanes, barrier, loop } kind = Kind::barrier;
-  int64_t range = 1;                      // of a loop
-  std::vector<Step> inner;                // of a loop
-  bool loads = false, stores = false;     // of lanes
-  std::vector<int64_t> load_at, store_at;  // constant, factor of the lane, factors of the loops around
+  int64_t range = 1;                   // of a loop
+  std::vector<Step> inner;             // of a loop
+  bool loads = false, stores = false;  // of lanes
+  std::vector<int64_t> load_at,
+      store_at;  // constant, factor of the lane, factors of the loops around
 };
 
 constexpr int64_t kLanes = 3;
@@ -31,8 +32,10 @@ class Nest {
 
   std::string text() const {
     return fmt::format(
-        "0: #program block [] ( // p\n none new@0x0 S[0] i8({0}:1)) {{ 0: #main block [] ( // main\n"
-        " inout S[0] i8({0}:1)) {{ 0: #kernel block<SM[0]> [] ( // k\n inout S[0] i8({0}:1)) {{\n{1}}} }} }}",
+        "0: #program block [] ( // p\n none new@0x0 S[0] i8({0}:1)) {{ 0: #main block [] ( // "
+        "main\n"
+        " inout S[0] i8({0}:1)) {{ 0: #kernel block<SM[0]> [] ( // k\n inout S[0] i8({0}:1)) "
+        "{{\n{1}}} }} }}",
         kSize, text_of(steps_, {}));
   }
 
@@ -75,14 +78,17 @@ class Nest {
     return place;
   }
 
-  static std::string form(const std::vector<int64_t>& place, const std::vector<std::string>& loops) {
+  static std::string form(const std::vector<int64_t>& place,
+                          const std::vector<std::string>& loops) {
     std::string out = fmt::format("{} + {}*l", place[0], place[1]);
-    for (size_t i = 0; i < loops.size(); ++i) out += fmt::format(" + {}*{}", place[i + 2], loops[i]);
+    for (size_t i = 0; i < loops.size(); ++i)
+      out += fmt::format(" + {}*{}", place[i + 2], loops[i]);
     return out;
   }
 
   // `loops`: names of the indices around.
-  static std::string text_of(const std::vector<Step>& steps, const std::vector<std::string>& loops) {
+  static std::string text_of(const std::vector<Step>& steps,
+                             const std::vector<std::string>& loops) {
     std::string out;
     for (size_t i = 0; i < steps.size(); ++i) {
       const Step& step = steps[i];
@@ -93,8 +99,8 @@ class Nest {
       } else if (step.kind == Step::Kind::loop) {
         std::vector<std::string> inner = loops;
         inner.push_back(fmt::format("k{}", loops.size()));
-        out += fmt::format("{}: block [{}:{}{}] ( inout S[0] i8({}:1) ) {{\n{}}}\n", i, inner.back(),
-                           step.range, passed, kSize, text_of(step.inner, inner));
+        out += fmt::format("{}: block [{}:{}{}] ( inout S[0] i8({}:1) ) {{\n{}}}\n", i,
+                           inner.back(), step.range, passed, kSize, text_of(step.inner, inner));
       } else {
         std::string head, body;
         int n = 0;
@@ -108,7 +114,8 @@ class Nest {
           head += fmt::format("inout S[{}] i8(1:1) ", form(step.store_at, loops));
           body += fmt::format("{}: S = store($x) ", n++);
         }
-        out += fmt::format("{}: block<LANE[l]> [l:{}{}] ( {}) {{ {}}}\n", i, kLanes, passed, head, body);
+        out += fmt::format("{}: block<LANE[l]> [l:{}{}] ( {}) {{ {}}}\n", i, kLanes, passed, head,
+                           body);
       }
     }
     return out;
@@ -133,7 +140,8 @@ class Nest {
     }
   }
 
-  static int64_t element(const std::vector<int64_t>& place, int64_t lane, const std::vector<int64_t>& loops) {
+  static int64_t element(const std::vector<int64_t>& place, int64_t lane,
+                         const std::vector<int64_t>& loops) {
     int64_t at = place[0] + place[1] * lane;
     for (size_t i = 0; i < loops.size(); ++i) at += place[i + 2] * loops[i];
     return at;
@@ -142,13 +150,16 @@ class Nest {
   void touch(int64_t lane, int64_t element, bool writes) {
     for (int64_t other = 0; other < kLanes; ++other)
       for (bool other_writes : {false, true})
-        if (other != lane && (writes || other_writes) && touched_.count({element, other, other_writes})) wrong_ = true;
+        if (other != lane && (writes || other_writes) &&
+            touched_.count({element, other, other_writes}))
+          wrong_ = true;
     touched_.insert({element, lane, writes});
   }
 
   std::mt19937_64 random_;
   std::vector<Step> steps_;
-  std::set<std::tuple<int64_t, int64_t, bool>> touched_;  // since the last barrier: element, lane, written
+  std::set<std::tuple<int64_t, int64_t, bool>>
+      touched_;  // since the last barrier: element, lane, written
   bool wrong_ = false;
 };
 

@@ -15,8 +15,11 @@ class Maker {
 
   Block block(int depth) {
     Block block;
-    if (chance(2)) block.name = pick({"kernel_0", "kernel_0+kernel_1", "O = Zero() // x", "42", "§ name"});
-    for (size_t i = below(3); i > 0; --i) block.comments.push_back(pick({"", "  indented", "O1[x] = +(I[x]);", "{ ( [", "// twice", "tail  "}));
+    if (chance(2))
+      block.name = pick({"kernel_0", "kernel_0+kernel_1", "O = Zero() // x", "42", "§ name"});
+    for (size_t i = below(3); i > 0; --i)
+      block.comments.push_back(
+          pick({"", "  indented", "O1[x] = +(I[x]);", "{ ( [", "// twice", "tail  "}));
     block.location = location(false);
     block.tags = tags();
     for (size_t i = below(4); i > 0; --i) block.idxs.push_back(index());
@@ -40,14 +43,19 @@ class Maker {
   }
   size_t below(size_t n) { return next() % n; }
   bool chance(size_t n) { return below(n) == 0; }
-  std::string pick(std::initializer_list<const char*> list) { return *(list.begin() + below(list.size())); }
+  std::string pick(std::initializer_list<const char*> list) {
+    return *(list.begin() + below(list.size()));
+  }
 
   std::string name() {
-    return pick({"x", "y", "A", "O1", "kx", "_t", "in", "out", "none", "inout", "block", "special", "load", "store",
-                 "new", "const", "d0", "inf", "nan", "true", "i8", "stripe", "add", "swizzle", "A'", "e5", "x1e5"});
+    return pick({"x",      "y",     "A",       "O1",    "kx",      "_t",   "in",
+                 "out",    "none",  "inout",   "block", "special", "load", "store",
+                 "new",    "const", "d0",      "inf",   "nan",     "true", "i8",
+                 "stripe", "add",   "swizzle", "A'",    "e5",      "x1e5"});
   }
   int64_t number() {
-    if (chance(12)) return chance(2) ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
+    if (chance(12))
+      return chance(2) ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
     if (chance(6)) return static_cast<int64_t>(next());
     return static_cast<int64_t>(below(20)) - 5;
   }
@@ -76,7 +84,8 @@ class Maker {
       case 0: return number();
       case 1: return real();
       case 2: return chance(2);
-      case 3: return pick({"", "text", "a \"quote\" \\ and\n\t\x01\x7f", "§", "// no comment", "#tag"});
+      case 3:
+        return pick({"", "text", "a \"quote\" \\ and\n\t\x01\x7f", "§", "// no comment", "#tag"});
       default: return std::monostate();
     }
   }
@@ -109,7 +118,8 @@ class Maker {
       for (size_t o = owned ? below(3) : 0; o > 0; --o) {
         BitFieldForm form{chance(2) ? 0 : number(), {}};
         for (size_t f = below(3); f > 0; --f)
-          form.fields.push_back({static_cast<int>(below(4)), static_cast<int>(below(63)), static_cast<int>(1 + below(62)), number()});
+          form.fields.push_back({static_cast<int>(below(4)), static_cast<int>(below(63)),
+                                 static_cast<int>(1 + below(62)), number()});
         unit.owners.emplace_back(name(), form);
       }
       location.path.push_back(std::move(unit));
@@ -134,7 +144,9 @@ class Maker {
     if (chance(3)) ref.agg = Aggregation{static_cast<AggOp>(below(4)), type()};
     ref.location = location(true);
     if (ref.dir == RefDir::none) ref.offset_bytes = std::max<int64_t>(0, number());
-    if (chance(4)) ref.swizzle = Swizzle{static_cast<int>(below(63)), static_cast<int>(below(63)), static_cast<int>(below(63))};
+    if (chance(4))
+      ref.swizzle = Swizzle{static_cast<int>(below(63)), static_cast<int>(below(63)),
+                            static_cast<int>(below(63))};
     ref.is_const = chance(4);
     ref.tags = tags();
     return ref;
@@ -143,7 +155,8 @@ class Maker {
   Scalar scalar() {
     DataType t = type();
     if (t == DataType::boolean) return Scalar::of_bool(chance(2));
-    if (is_float(t)) return Scalar::of_float(t, chance(10) ? std::numeric_limits<double>::quiet_NaN() : real());
+    if (is_float(t))
+      return Scalar::of_float(t, chance(10) ? std::numeric_limits<double>::quiet_NaN() : real());
     return Scalar::of_int(t, number());
   }
 
@@ -168,7 +181,10 @@ class Maker {
       case 1: stmt.op = Store{name(), name(), chosen()}; break;
       case 2: stmt.op = LoadIndex{affine(), name(), type()}; break;
       case 3: stmt.op = Constant{name(), scalar()}; break;
-      case 4: stmt.op = Intrinsic{pick({"mul", "cond", "in", "cmp_lt"}), type(), names(chance(3) ? 0 : 1 + below(3)), names(below(4))}; break;
+      case 4:
+        stmt.op = Intrinsic{pick({"mul", "cond", "in", "cmp_lt"}), type(),
+                            names(chance(3) ? 0 : 1 + below(3)), names(below(4))};
+        break;
       default: {
         Special special{name(), names(below(3)), names(below(3)), {}};
         for (size_t i = below(3); i > 0; --i) special.params[name()] = value();

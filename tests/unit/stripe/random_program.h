@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random Stripe programs that use every construct of the text. They are well formed as text (names are
-// identifiers, tags stand once), not as programs: nothing is bound, nothing runs.
+// Random Stripe programs that use every construct of the text. They are well formed as text (names
+// are identifiers, tags stand once), not as programs: nothing is bound, nothing runs.
 #pragma once
 
 #include <cstdint>

@@ -64,7 +64,8 @@ std::string damaged(std::string text, std::mt19937_64& random) {
 
 TEST(RoundTrip, DamagedTextIsReadOrRefusedNeverCrashes) {
   std::mt19937_64 random(1);
-  std::string top = read_file(std::string(STRIA_SOURCE_DIR) + "/tests/golden/stripe/stripe_top.stripe").value();
+  std::string top =
+      read_file(std::string(STRIA_SOURCE_DIR) + "/tests/golden/stripe/stripe_top.stripe").value();
   std::vector<std::string> texts;
   for (uint64_t seed = 0; texts.size() < 50; ++seed) {
     std::string text = print(random_program(seed));
@@ -72,7 +73,8 @@ TEST(RoundTrip, DamagedTextIsReadOrRefusedNeverCrashes) {
   }
   int read = 0, refused = 0, verified = 0;
   for (int i = 0; i < 10000; ++i) {
-    std::string text = damaged(i % 2 ? top : texts[static_cast<size_t>(i / 2) % texts.size()], random);
+    std::string text =
+        damaged(i % 2 ? top : texts[static_cast<size_t>(i / 2) % texts.size()], random);
     Result<Program> program = parse({"damaged", text});
     if (!program.ok()) {
       ++refused;

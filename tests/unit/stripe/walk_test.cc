@@ -32,7 +32,8 @@ TEST(Walk, VisitsParentsFirstWithPathsAndRanges) {
       EXPECT_EQ(place.box.at("kx"), (Interval{0, 2}));
     }
   });
-  EXPECT_EQ(paths, (Names{"layer_test7", "layer_test7/main", "layer_test7/main/kernel_0", "layer_test7/main/kernel_1"}));
+  EXPECT_EQ(paths, (Names{"layer_test7", "layer_test7/main", "layer_test7/main/kernel_0",
+                          "layer_test7/main/kernel_1"}));
 }
 
 TEST(Walk, VisitsBlocksThatTheVisitMade) {
@@ -47,7 +48,8 @@ TEST(Walk, VisitsBlocksThatTheVisitMade) {
 
 TEST(Walk, PassedIndicesKeepTheirRange) {
   Block outer{.idxs = {{"x", 4}}};
-  outer.stmts.push_back(Block{.idxs = {{"xo", 1, Affine::of("x", 8)}, {"xi", 8, Affine::of("x", 8) - 1}}});
+  outer.stmts.push_back(
+      Block{.idxs = {{"xo", 1, Affine::of("x", 8)}, {"xi", 8, Affine::of("x", 8) - 1}}});
   visit_blocks(static_cast<const Block&>(outer), [&](const Place& place) {
     if (place.depth == 0) return;
     EXPECT_EQ(place.box.at("xo"), (Interval{0, 24}));

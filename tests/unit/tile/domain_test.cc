@@ -34,12 +34,15 @@ TEST(Domain, Boxes) {
 TEST(Domain, CoupledRules) {
   EXPECT_EQ(domain_of("O[i : N / 2] = >(I[2 * i + j]), j < 2"), "i:0..4 j:0..1");
   EXPECT_EQ(domain_of("O[i : N / 2] = >(I[2 * i + j])"), "i:0..4 j:-8..9 | 2*i + j | 9 - 2*i - j");
-  EXPECT_EQ(domain_of("O[i : (N + 1) / 2] = >(I[2 * i + j]), j < 2", 5), "i:0..2 j:0..1 | 4 - 2*i - j");
+  EXPECT_EQ(domain_of("O[i : (N + 1) / 2] = >(I[2 * i + j]), j < 2", 5),
+            "i:0..2 j:0..1 | 4 - 2*i - j");
   EXPECT_EQ(domain_of("O[i : N] = +(I[k]), i - k < N"), "i:0..9 k:0..9 | i - k");
   EXPECT_EQ(domain_of("O[i : N] = +(I[i - j]), j < N"), "i:0..9 j:0..9 | i - j");
-  EXPECT_EQ(domain_of("O[x : N] = +(I[x + i - 1]), i < 3"), "i:0..2 x:0..9 | -1 + i + x | 10 - i - x");
+  EXPECT_EQ(domain_of("O[x : N] = +(I[x + i - 1]), i < 3"),
+            "i:0..2 x:0..9 | -1 + i + x | 10 - i - x");
   // The ends of i and j are not reached together, yet each is.
-  EXPECT_EQ(domain_of("O[] = +(J[i + j, i - j])"), "i:0..4 j:-2..2 | i + j | 5 - i - j | i - j | 4 - i + j");
+  EXPECT_EQ(domain_of("O[] = +(J[i + j, i - j])"),
+            "i:0..4 j:-2..2 | i + j | 5 - i - j | i - j | 4 - i + j");
 }
 
 TEST(Domain, Fractions) {
@@ -59,15 +62,18 @@ TEST(Domain, AFormWhoseIndicesCancelKeepsItsDivisor) {
   EXPECT_EQ(domain_of("O[] = +(I[i * ((i + 1) / 2 - i / 2)])"), "i:0..18");
   EXPECT_EQ(domain_of("O[] = +(I[i / ((i + 1) / 2 - i / 2)])"), "i:0..4");
   EXPECT_EQ(domain_of("O[] = +(I[(i + 1 - i) / 2]), i < 3"), "empty");
-  EXPECT_THAT(domain_of("O[] = +(I[j / (i - i)]), i < 3"), HasSubstr("division of an index form by zero"));
+  EXPECT_THAT(domain_of("O[] = +(I[j / (i - i)]), i < 3"),
+              HasSubstr("division of an index form by zero"));
 }
 
 TEST(Domain, M2AnIndexThatCancelsOutCounts) {
   EXPECT_EQ(domain_of("O[j : N] = +(I[j + i - i]), i < 3"), "i:0..2 j:0..9");
   EXPECT_EQ(domain_of("O[j : N] = +(I[j + 0 * i]), i < 3"), "i:0..2 j:0..9");
   EXPECT_THAT(domain_of("O[j : N] = +(I[j + 0 * i])"),
-              HasSubstr("nothing bounds index 'i': it cancels out of every index form; add a constraint such as"));
-  EXPECT_THAT(domain_of("O[j : N] = =(I[j + i - i]), i < 3"), HasSubstr("index 'i' runs from 0 to 2"));
+              HasSubstr("nothing bounds index 'i': it cancels out of every index form; add a "
+                        "constraint such as"));
+  EXPECT_THAT(domain_of("O[j : N] = =(I[j + i - i]), i < 3"),
+              HasSubstr("index 'i' runs from 0 to 2"));
 }
 
 TEST(Domain, EmptyIsNoError) {
@@ -85,19 +91,24 @@ TEST(Domain, HugeSizes) {
             "i:-1..1152921504606846975 j:0..1 | i + j | 1152921504606846975 - i - j");
   EXPECT_THAT(domain_of("O[] = +(I[9223372036854775807 * i + 9223372036854775807 * j])"),
               ::testing::AnyOf(HasSubstr("error"), HasSubstr("nothing bounds")));
-  EXPECT_THAT(domain_of("O[] = +(I[4611686018427387904 * 4 * i])"), HasSubstr("beyond the range of i64"));
+  EXPECT_THAT(domain_of("O[] = +(I[4611686018427387904 * 4 * i])"),
+              HasSubstr("beyond the range of i64"));
 }
 
 TEST(Domain, UnboundedNamesTheIndexAndTheCure) {
-  EXPECT_THAT(domain_of("O[] = +(I[i + j])"), HasSubstr("nothing bounds index 'i' (nor 'j'): I[i + j] limits it"));
-  EXPECT_THAT(domain_of("O[i : N] = +(I[i]), i - k < N"), HasSubstr("index 'k' occurs only in a constraint"));
+  EXPECT_THAT(domain_of("O[] = +(I[i + j])"),
+              HasSubstr("nothing bounds index 'i' (nor 'j'): I[i + j] limits it"));
+  EXPECT_THAT(domain_of("O[i : N] = +(I[i]), i - k < N"),
+              HasSubstr("index 'k' occurs only in a constraint"));
 }
 
 TEST(Domain, AssignNeedsOneWriterPerElement) {
   EXPECT_EQ(domain_of("O[j, i : L, M] = =(J[i, j])"), "i:0..5 j:0..4");
   EXPECT_EQ(domain_of("O[5 * i + j : 30] = =(J[i, j])"), "i:0..5 j:0..4");
-  EXPECT_THAT(domain_of("O[4 * i + j : 30] = =(J[i, j])"), HasSubstr("writes an element of 'O' more than once"));
-  EXPECT_THAT(domain_of("O[i : M] = =(J[i, j])"), HasSubstr("index 'j' runs from 0 to 4 and does not occur"));
+  EXPECT_THAT(domain_of("O[4 * i + j : 30] = =(J[i, j])"),
+              HasSubstr("writes an element of 'O' more than once"));
+  EXPECT_THAT(domain_of("O[i : M] = =(J[i, j])"),
+              HasSubstr("index 'j' runs from 0 to 4 and does not occur"));
   EXPECT_EQ(domain_of("O[i : M] = =(J[i, j])", 10, 6, 1), "i:0..5 j:0..0");
   // The constraint leaves one j for each i.
   EXPECT_EQ(domain_of("O[i : M] = =(J[i, j]), i - j < 1"), "i:0..4 j:0..4 | i - j | -i + j");
@@ -107,7 +118,10 @@ TEST(Domain, AssignNeedsOneWriterPerElement) {
 // Random rules over three indices in a small window, against enumeration.
 TEST(Domain, AgainstEnumeration) {
   std::mt19937 random(20240501);
-  auto in = [&](int lower, int upper) { return static_cast<int64_t>(lower + static_cast<int>(random() % static_cast<unsigned>(upper - lower + 1))); };
+  auto in = [&](int lower, int upper) {
+    return static_cast<int64_t>(
+        lower + static_cast<int>(random() % static_cast<unsigned>(upper - lower + 1)));
+  };
   int empty = 0, checked = 0;
   for (int round = 0; round < 400; ++round) {
     DomainRules rules;

@@ -9,9 +9,46 @@ namespace stria::tile {
 namespace {
 
 std::string mutate(std::string text, std::mt19937& random) {
-  static const char* const kPieces[] = {"(",  ")", "[",  "]",  "{", "}",        ";",  ",", ":", "?", "+",  "-", "*",   "/",
-                                        "<",  ">", "==", "&&", "!", "default ", "A",  "N", "i", "0", "99", "1.5", "9223372036854775807", "->",
-                                        "#",  "//", "\n", "'",  "_", "function ", "\xE2\x88\x92", "[[", "]]", " = ", "B[j, i]", "2 i"};
+  static const char* const kPieces[] = {"(",
+                                        ")",
+                                        "[",
+                                        "]",
+                                        "{",
+                                        "}",
+                                        ";",
+                                        ",",
+                                        ":",
+                                        "?",
+                                        "+",
+                                        "-",
+                                        "*",
+                                        "/",
+                                        "<",
+                                        ">",
+                                        "==",
+                                        "&&",
+                                        "!",
+                                        "default ",
+                                        "A",
+                                        "N",
+                                        "i",
+                                        "0",
+                                        "99",
+                                        "1.5",
+                                        "9223372036854775807",
+                                        "->",
+                                        "#",
+                                        "//",
+                                        "\n",
+                                        "'",
+                                        "_",
+                                        "function ",
+                                        "\xE2\x88\x92",
+                                        "[[",
+                                        "]]",
+                                        " = ",
+                                        "B[j, i]",
+                                        "2 i"};
   auto below = [&](size_t n) { return n == 0 ? size_t{0} : static_cast<size_t>(random() % n); };
   for (size_t edits = 1 + below(4); edits > 0; --edits) {
     size_t at = below(text.size() + 1);
@@ -22,7 +59,9 @@ std::string mutate(std::string text, std::mt19937& random) {
         if (at < text.size()) text[at] = static_cast<char>(below(256));
         break;
       case 3: text.insert(at, text.substr(below(text.size() + 1), below(20))); break;
-      case 4: text.replace(std::min(at, text.size()), 1 + below(3), kPieces[below(std::size(kPieces))]); break;
+      case 4:
+        text.replace(std::min(at, text.size()), 1 + below(3), kPieces[below(std::size(kPieces))]);
+        break;
     }
   }
   return text;
@@ -50,7 +89,8 @@ TEST(Hostile, MutatedProgramsNeverCrash) {
     Inputs inputs;
     for (const Parameter& p : (*entry)->parameters)
       inputs[p.name.text] = {static_cast<DataType>(random() % kDataTypeCount),
-                             std::vector<int64_t>(p.has_dims ? p.dims.size() : random() % 3, 1 + static_cast<int64_t>(random() % 5))};
+                             std::vector<int64_t>(p.has_dims ? p.dims.size() : random() % 3,
+                                                  1 + static_cast<int64_t>(random() % 5))};
     Result<BoundProgram> result = bind_program(*program, "", inputs);
     if (result.ok()) ++bound;
   }

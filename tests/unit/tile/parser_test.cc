@@ -125,7 +125,9 @@ TEST(Parser, StopsAfterTwentyMessages) {
   for (int i = 0; i < 1000; ++i) text += "  R = ;\n";
   std::string message = parse_failure(text + "}\n");
   size_t count = 0;
-  for (size_t at = message.find("error:"); at != std::string::npos; at = message.find("error:", at + 1)) ++count;
+  for (size_t at = message.find("error:"); at != std::string::npos;
+       at = message.find("error:", at + 1))
+    ++count;
   EXPECT_EQ(count, 20u);
 }
 
@@ -159,8 +161,10 @@ TEST(Parser, EmptyFileAndForeignBytes) {
   EXPECT_THAT(parse_failure("# only a comment\n"), HasSubstr("there is no function"));
   EXPECT_THAT(parse_failure(std::string("function (A) -> (R) { R = A\0; }", 31)),
               HasSubstr("not a text file"));
-  EXPECT_THAT(parse_failure("function (A) \xE2\x88\x92> (R) { R = A; }"), HasSubstr("typographic minus"));
-  EXPECT_THAT(parse_failure("function (A) -> (R) { R = A; "), HasSubstr("the file ends inside a function"));
+  EXPECT_THAT(parse_failure("function (A) \xE2\x88\x92> (R) { R = A; }"),
+              HasSubstr("typographic minus"));
+  EXPECT_THAT(parse_failure("function (A) -> (R) { R = A; "),
+              HasSubstr("the file ends inside a function"));
 }
 
 TEST(Parser, ManyStatementsAreFast) {

@@ -51,29 +51,36 @@ TEST(Print, Canonical) {
 }
 
 TEST(Print, KeepsComments) {
-  EXPECT_EQ(printed("# head\nfunction (A) -> (R) {\n\n# one\nS = A; // behind\n\n\nR = A * # why\n2; # x\n//last\n}\n#end"),
-            "# head\nfunction (A) -> (R) {\n  # one\n  S = A;  # behind\n\n  # why\n  R = A * 2;  # x\n  # last\n}\n# end\n");
+  EXPECT_EQ(printed("# head\nfunction (A) -> (R) {\n\n# one\nS = A; // behind\n\n\nR = A * # "
+                    "why\n2; # x\n//last\n}\n#end"),
+            "# head\nfunction (A) -> (R) {\n  # one\n  S = A;  # behind\n\n  # why\n  R = A * 2;  "
+            "# x\n  # last\n}\n# end\n");
 }
 
 TEST(Print, KeepsEmptyLinesBetweenComments) {
   const std::string text =
-      "# license\n\n# what it is\n\nfunction (A) -> (R) {\n  # one\n\n  # two\n  S = A;  # behind\n\n  # three\n\n  R = S;\n\n  # last\n}\n";
+      "# license\n\n# what it is\n\nfunction (A) -> (R) {\n  # one\n\n  # two\n  S = A;  # "
+      "behind\n\n  # three\n\n  R = S;\n\n  # last\n}\n";
   std::string once = printed(text);
-  EXPECT_EQ(once, "# license\n\n# what it is\n\nfunction (A) -> (R) {\n  # one\n\n  # two\n  S = A;  # behind\n\n  # three\n\n"
-                  "  R = S;\n  # last\n}\n");
+  EXPECT_EQ(once,
+            "# license\n\n# what it is\n\nfunction (A) -> (R) {\n  # one\n\n  # two\n  S = A;  # "
+            "behind\n\n  # three\n\n"
+            "  R = S;\n  # last\n}\n");
   EXPECT_EQ(printed(once), once);
 }
 
 TEST(Print, BreaksLongLines) {
   const std::string text =
       "function (Input[N, X, Y, CI], Kernel[KX, KY, CI, CO]) -> (Output) {\n"
-      "  Output[n, x, y, co : N, X - 2 * (KX - 1), Y - 3 * (KY - 1), CO] = +(Input[n, x + 2 * kx, y + 3 * ky, ci] "
+      "  Output[n, x, y, co : N, X - 2 * (KX - 1), Y - 3 * (KY - 1), CO] = +(Input[n, x + 2 * kx, "
+      "y + 3 * ky, ci] "
       "* Kernel[kx, ky, ci, co]), kx < 3 default Input;\n}\n";
   std::string once = printed(text);
   EXPECT_EQ(once,
             "function (Input[N, X, Y, CI], Kernel[KX, KY, CI, CO]) -> (Output) {\n"
             "  Output[n, x, y, co : N, X - 2 * (KX - 1), Y - 3 * (KY - 1), CO] =\n"
-            "      +(Input[n, x + 2 * kx, y + 3 * ky, ci] * Kernel[kx, ky, ci, co]), kx < 3 default Input;\n}\n");
+            "      +(Input[n, x + 2 * kx, y + 3 * ky, ci] * Kernel[kx, ky, ci, co]), kx < 3 "
+            "default Input;\n}\n");
   EXPECT_EQ(printed(once), once);
   expect_round_trip("t", text);
 }

@@ -26,7 +26,8 @@ inline Result<BoundProgram> bind_text(const std::string& text, const Inputs& inp
 }
 
 // The message of a program that must be refused.
-inline std::string failure_of(const std::string& text, const Inputs& inputs, const std::string& function = "") {
+inline std::string failure_of(const std::string& text, const Inputs& inputs,
+                              const std::string& function = "") {
   Result<BoundProgram> bound = bind_text(text, inputs, function);
   EXPECT_FALSE(bound.ok()) << text;
   return bound.status().message();
@@ -47,7 +48,8 @@ inline const BoundContraction& contraction_of(const BoundProgram& program, size_
 inline std::string domain_text(const BoundContraction& c) {
   std::string out;
   for (const BoundIndex& index : c.indices)
-    out += fmt::format("{}{}:{}..{}", out.empty() ? "" : " ", index.name, index.range.lower, index.range.upper);
+    out += fmt::format("{}{}:{}..{}", out.empty() ? "" : " ", index.name, index.range.lower,
+                       index.range.upper);
   for (const Affine& form : c.constraints) out += " | " + form.to_string();
   return c.empty ? "empty" : out;
 }
@@ -105,13 +107,16 @@ inline const std::vector<std::string>& grammar_programs() {
       "function (A[N]) -> (R) { R[i : N] = =(A[i]); S[i : N] == (A[i]); }",
       "function (A[N], B[N]) -> (R) { R[i : N] = +(A[i] + B[i]); S[i : N] = +(A[i] == B[i]); }",
       "function (A[N], B[N], C[N]) -> (R) { R[i : N] = +(A[i] == B[i] ? C[i]); }",
-      "function (A[N]) -> (R) { R[2 i - 1, -j + 3 : N, (N + 1) / 2] = +(A[(2 * i + j - N) / 3 + 1]), j < 2, i - j < N * 2; }",
+      "function (A[N]) -> (R) { R[2 i - 1, -j + 3 : N, (N + 1) / 2] = +(A[(2 * i + j - N) / 3 + "
+      "1]), j < 2, i - j < N * 2; }",
       "function (A[N]) -> (R) { R[i : N] = =(A[2 * i]) no_defract default A; }",
       "function (A[N]) -> (R) { R[i : N] = =(A[2 * i]) default A no_defract; }",
-      "function (A[N]) -> (R) { [[pid(conv_1)]] R[i : N] = +(A[i]); [[a]] [[b(x, Y, 3)]] S = A; [[e()]] T = A; }",
+      "function (A[N]) -> (R) { [[pid(conv_1)]] R[i : N] = +(A[i]); [[a]] [[b(x, Y, 3)]] S = A; "
+      "[[e()]] T = A; }",
       "function f(A) -> (R) { R = A; } function g(A, B) -> (S, T) { S = A; T = B; }\n"
       "function (A) -> (R) { X = f(A); (S, T) = g(X, f(A + 1)); (U) = f(T); R = F(S) + U; }",
-      "# before\n// and again\nfunction (A) -> (R) { // after the brace\n  # one\n\n  R = A; # behind\n\n  // two\n"
+      "# before\n// and again\nfunction (A) -> (R) { // after the brace\n  # one\n\n  R = A; # "
+      "behind\n\n  // two\n"
       "  S = A # within\n + 1;\n  # last\n}\n# end\n",
       "function(A)->(R){R=A<-1?-A:!A;}",
       "function (A) -> (R) { R = as_float(A, 16) + index(A, 0) + shape(A); }",

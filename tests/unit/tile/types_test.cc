@@ -16,7 +16,8 @@ Inputs two(DataType a, DataType b) { return {{"A", {a, {4}}}, {"B", {b, {4}}}}; 
 
 // Type of R = expression with A and B of these types; the message if it is refused.
 std::string type_of(const std::string& expression, DataType a, DataType b = DataType::fp32) {
-  Result<BoundProgram> bound = bind_text("function (A, B) -> (R) { R = " + expression + "; }", two(a, b));
+  Result<BoundProgram> bound =
+      bind_text("function (A, B) -> (R) { R = " + expression + "; }", two(a, b));
   if (!bound.ok()) return bound.status().message();
   return std::string(name_of(tensor_of(*bound, "R").type));
 }
@@ -26,15 +27,18 @@ const BoundElementwise& last_of(const BoundProgram& p) {
 }
 
 // out, aggregation, value, combination
-std::string contraction_types_of(const std::string& sign, const std::string& comb, DataType a, DataType b) {
+std::string contraction_types_of(const std::string& sign, const std::string& comb, DataType a,
+                                 DataType b) {
   std::string body = comb.empty() ? "A[i]" : "A[i] " + comb + " B[i]";
   Result<BoundProgram> bound =
-      bind_text("function (A[N], B[N]) -> (R) { R[" + std::string(sign == "=" ? "i : N" : "") + "] = " + sign + "(" +
-                    body + "); }", two(a, b));
+      bind_text("function (A[N], B[N]) -> (R) { R[" + std::string(sign == "=" ? "i : N" : "") +
+                    "] = " + sign + "(" + body + "); }",
+                two(a, b));
   if (!bound.ok()) return bound.status().message();
   const BoundContraction& c = contraction_of(*bound);
-  return fmt::format("{} {} {} {}", name_of(tensor_of(*bound, "R").type), name_of(c.aggregation_type),
-                     name_of(c.value_type), name_of(c.combination_type));
+  return fmt::format("{} {} {} {}", name_of(tensor_of(*bound, "R").type),
+                     name_of(c.aggregation_type), name_of(c.value_type),
+                     name_of(c.combination_type));
 }
 
 TEST(Types, T1CommonTypeIsSymmetricAndHoldsBothSides) {
@@ -45,12 +49,17 @@ TEST(Types, T1CommonTypeIsSymmetricAndHoldsBothSides) {
       if (a == DataType::boolean && b == DataType::boolean) {
         expected = "bool";
       } else if (is_float(a) && is_float(b)) {
-        expected = a == b ? name_of(a) : a == DataType::fp64 || b == DataType::fp64 ? "fp64" : "fp32";
+        expected = a == b                                       ? name_of(a)
+                   : a == DataType::fp64 || b == DataType::fp64 ? "fp64"
+                                                                : "fp32";
       } else if (is_float(a) || is_float(b)) {
         expected = name_of(is_float(a) ? a : b);
       } else {
-        int bits = std::max(a == DataType::boolean ? 0 : bit_width(a), b == DataType::boolean ? 0 : bit_width(b));
-        auto unsigned_wide = [&](DataType t) { return is_unsigned_integer(t) && bit_width(t) == bits; };
+        int bits = std::max(a == DataType::boolean ? 0 : bit_width(a),
+                            b == DataType::boolean ? 0 : bit_width(b));
+        auto unsigned_wide = [&](DataType t) {
+          return is_unsigned_integer(t) && bit_width(t) == bits;
+        };
         expected = fmt::format("{}{}", unsigned_wide(a) || unsigned_wide(b) ? "u" : "i", bits);
       }
       EXPECT_EQ(type_of("max(A, B)", a, b), expected) << name_of(a) << " " << name_of(b);
@@ -63,7 +72,8 @@ TEST(Types, T1CommonTypeIsSymmetricAndHoldsBothSides) {
 }
 
 TEST(Types, T2OperationsOnStorageTypesAreDoneInFp32) {
-  auto bound = bind_text("function (A, B) -> (R) { R = A * B; }", two(DataType::fp16, DataType::fp16));
+  auto bound =
+      bind_text("function (A, B) -> (R) { R = A * B; }", two(DataType::fp16, DataType::fp16));
   ASSERT_TRUE(bound.ok());
   const BoundNode& node = last_of(*bound).nodes.back();
   EXPECT_EQ(node.operation_type, DataType::fp32);
@@ -79,7 +89,8 @@ TEST(Types, T3FunctionsByRule) {
   EXPECT_EQ(type_of("-A", DataType::u8), "u8");
   EXPECT_EQ(type_of("~A", DataType::boolean), "bool");
   EXPECT_EQ(type_of("A & B", DataType::u8, DataType::i32), "i32");
-  EXPECT_THAT(type_of("A & B", DataType::u8, DataType::fp32), HasSubstr("bit_and works on integers"));
+  EXPECT_THAT(type_of("A & B", DataType::u8, DataType::fp32),
+              HasSubstr("bit_and works on integers"));
   EXPECT_EQ(type_of("as_float(A, 16)", DataType::i32), "fp16");
   EXPECT_EQ(type_of("as_uint(A, 8)", DataType::fp32), "u8");
   EXPECT_EQ(type_of("as_bool(A)", DataType::fp32), "bool");
@@ -104,8 +115,8 @@ TEST(Types, T4LiteralsTakeTheTypeOfTheTensorsTheyMeet) {
 
 TEST(Types, T5ConstantsAloneAreComputedInI64AndFp64) {
   auto value_of = [](const std::string& expression) {
-    Result<BoundProgram> bound =
-        bind_text("function (A[N, M]) -> (R) { R = " + expression + "; }", {{"A", {DataType::fp32, {7, 3}}}});
+    Result<BoundProgram> bound = bind_text("function (A[N, M]) -> (R) { R = " + expression + "; }",
+                                           {{"A", {DataType::fp32, {7, 3}}}});
     if (!bound.ok()) return bound.status().message();
     const BoundNode& node = last_of(*bound).nodes.back();
     return fmt::format("{} {}", name_of(node.type), to_string(node.value));
@@ -127,8 +138,10 @@ TEST(Types, T5ConstantsAloneAreComputedInI64AndFp64) {
 }
 
 TEST(Types, T6NamedConstantsStayWithoutType) {
-  auto bound = bind_text("function (A[N]) -> (R) { Half = 0.5; Size = (N + 1) / 2; S = A * Half; R[i : Size] = +(S[i + k]), k < Size; }",
-                         {{"A", {DataType::fp64, {5}}}});
+  auto bound = bind_text(
+      "function (A[N]) -> (R) { Half = 0.5; Size = (N + 1) / 2; S = A * Half; R[i : Size] = +(S[i "
+      "+ k]), k < Size; }",
+      {{"A", {DataType::fp64, {5}}}});
   ASSERT_TRUE(bound.ok()) << bound.status().to_string();
   EXPECT_EQ(tensor_of(*bound, "S").type, DataType::fp64);
   EXPECT_EQ(tensor_of(*bound, "R").sizes, std::vector<int64_t>{3});
@@ -138,7 +151,8 @@ TEST(Types, T6NamedConstantsStayWithoutType) {
 TEST(Types, T7CastsGiveConstantsAType) {
   EXPECT_EQ(type_of("A + as_float(1, 64)", DataType::fp32), "fp64");
   EXPECT_EQ(type_of("A + as_int(1, 64)", DataType::i8), "i64");
-  auto bound = bind_text("function (A) -> (R) { R = A & as_uint(-1, 32); }", {{"A", {DataType::u8, {}}}});
+  auto bound =
+      bind_text("function (A) -> (R) { R = A & as_uint(-1, 32); }", {{"A", {DataType::u8, {}}}});
   ASSERT_TRUE(bound.ok());
   EXPECT_EQ(last_of(*bound).nodes[1].value.i, 4294967295);
 }
@@ -165,18 +179,26 @@ TEST(Types, T9FloatStorageTypesKeepTheirTypeAndAccumulateInFp32) {
 
 TEST(Types, T5IntegersThatOverflowAreErrors) {
   auto failure = [](const std::string& constant) {
-    return failure_of("function (A) -> (R) { R = A + " + constant + "; }", {{"A", {DataType::i64, {}}}});
+    return failure_of("function (A) -> (R) { R = A + " + constant + "; }",
+                      {{"A", {DataType::i64, {}}}});
   };
-  EXPECT_THAT(failure("pow(10, 19)"), HasSubstr("the power of 10 and 19 is beyond the range of i64"));
-  EXPECT_THAT(failure("pow(-2, 64)"), HasSubstr("the power of -2 and 64 is beyond the range of i64"));
-  EXPECT_THAT(failure("abs(-9223372036854775807 - 1)"), HasSubstr("the absolute value of -9223372036854775808"));
-  for (const char* fine : {"pow(-2, 63)", "pow(10, 18)", "pow(0, 99)", "pow(-1, 9223372036854775807)", "pow(2, -1)"})
-    EXPECT_TRUE(bind_text(fmt::format("function (A) -> (R) {{ R = A + {}; }}", fine), {{"A", {DataType::i64, {}}}}).ok())
+  EXPECT_THAT(failure("pow(10, 19)"),
+              HasSubstr("the power of 10 and 19 is beyond the range of i64"));
+  EXPECT_THAT(failure("pow(-2, 64)"),
+              HasSubstr("the power of -2 and 64 is beyond the range of i64"));
+  EXPECT_THAT(failure("abs(-9223372036854775807 - 1)"),
+              HasSubstr("the absolute value of -9223372036854775808"));
+  for (const char* fine :
+       {"pow(-2, 63)", "pow(10, 18)", "pow(0, 99)", "pow(-1, 9223372036854775807)", "pow(2, -1)"})
+    EXPECT_TRUE(bind_text(fmt::format("function (A) -> (R) {{ R = A + {}; }}", fine),
+                          {{"A", {DataType::i64, {}}}})
+                    .ok())
         << fine;
 }
 
 TEST(Types, M8AnIntegerConstantIsRoundedOnce) {
-  auto bound = bind_text("function (A) -> (R) { R = A + 1152921573326323713; }", {{"A", {DataType::fp32, {}}}});
+  auto bound = bind_text("function (A) -> (R) { R = A + 1152921573326323713; }",
+                         {{"A", {DataType::fp32, {}}}});
   ASSERT_TRUE(bound.ok()) << bound.status().to_string();
   std::vector<double> constants;
   for (const BoundNode& node : std::get<BoundElementwise>(bound->statements[0].form).nodes)
@@ -207,8 +229,9 @@ TEST(Types, T11MaxMinAndAssignKeepTheType) {
 TEST(Types, T12EqualCombinationGivesBool) {
   EXPECT_EQ(contraction_types_of("+", "==", DataType::i8, DataType::fp32), "i32 i32 bool fp32");
   EXPECT_EQ(contraction_types_of(">", "==", DataType::i8, DataType::i8), "bool bool bool i8");
-  auto bound = bind_text("function (A[N], B[N], C[N]) -> (R) { R[] = +(A[i] == B[i] ? C[i]); }",
-                         {{"A", {DataType::i32, {4}}}, {"B", {DataType::i8, {4}}}, {"C", {DataType::fp16, {4}}}});
+  auto bound = bind_text(
+      "function (A[N], B[N], C[N]) -> (R) { R[] = +(A[i] == B[i] ? C[i]); }",
+      {{"A", {DataType::i32, {4}}}, {"B", {DataType::i8, {4}}}, {"C", {DataType::fp16, {4}}}});
   ASSERT_TRUE(bound.ok());
   const BoundContraction& c = contraction_of(*bound);
   EXPECT_EQ(c.combination_type, DataType::i32);

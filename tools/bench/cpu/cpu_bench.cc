@@ -3,7 +3,8 @@
 //   stria_cpu_bench [--set NAME,…] [--only TEXT] [--rounds N] [--json FILE] [--pipeline FILE]
 //                   [--parameter NAME=VALUE]… [--dump FOLDER] [--sets FOLDER] [--list]
 // --set: sets whose name begins so. --only: rows whose name contains it. --pipeline: a pass
-// pipeline in place of the plugin's. --parameter: a parameter of the pipeline, WINOGRAD=4. --dump: device Stripe of each row. --sets: where the sets lie.
+// pipeline in place of the plugin's. --parameter: a parameter of the pipeline, WINOGRAD=4. --dump:
+// device Stripe of each row. --sets: where the sets lie.
 #include <sched.h>
 
 #include <algorithm>
@@ -83,10 +84,11 @@ int main(int argc, char** argv) {
     } else if (text != texts.end() && more) {
       *text->second = argv[++n];
     } else {
-      std::fprintf(stderr,
-                   "usage: stria_cpu_bench [--set NAME,...] [--only TEXT] [--rounds N] "
-                   "[--json FILE]\n                       [--pipeline FILE] [--parameter NAME=VALUE]... "
-                   "[--dump FOLDER]\n                       [--sets FOLDER] [--list]\n");
+      std::fprintf(
+          stderr,
+          "usage: stria_cpu_bench [--set NAME,...] [--only TEXT] [--rounds N] "
+          "[--json FILE]\n                       [--pipeline FILE] [--parameter NAME=VALUE]... "
+          "[--dump FOLDER]\n                       [--sets FOLDER] [--list]\n");
       return 2;
     }
   }

@@ -29,8 +29,8 @@ void fill_normal(float* to, int64_t count, unsigned seed);
 
 class OurProgram {
  public:
-  // `options` say which inputs are constants, and which pipeline and parameters take the place of the
-  // device's own.
+  // `options` say which inputs are constants, and which pipeline and parameters take the place of
+  // the device's own.
   static Result<std::unique_ptr<OurProgram>> make(const Device& device, const Program& program,
                                                   const InputTypes& inputs,
                                                   const CompileOptions& options);

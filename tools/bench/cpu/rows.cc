@@ -291,8 +291,8 @@ Result<Bench::Row> Bench::step(const Case& what, const std::string& name) {
     for (auto& peer : library->peers_of(what, inputs, true)) peers.push_back(std::move(peer));
   Works works = {[&] { forward->run(); }, [&] { both->run(); }};
   for (const auto& peer : peers) works.push_back([&peer] { peer->run(); });
-  // What one work leaves in the caches is of no use to the next: each begins as cold, and is as warm
-  // after as many runs.
+  // What one work leaves in the caches is of no use to the next: each begins as cold, and is as
+  // warm after as many runs.
   const Samples samples = measure(works, true);
   Row row;
   row.ours_s = samples.median[1];
@@ -373,8 +373,9 @@ Result<Bench::Row> Bench::two_threads(const Case& what) const {
   row.ratio = middle(relative);
   row.ratio_of_best = *std::min_element(ones.begin(), ones.end()) /
                       *std::min_element(twos.begin(), twos.end()) / middle(probes);
-  row.json = {{"gain", middle(gains)}, {"probe_gain", middle(probes)},  {"ratio", row.ratio},
-              {"one_s", middle(ones)}, {"two_s", middle(twos)},         {"kept", relative.size()},
+  row.json = {{"gain", middle(gains)}, {"probe_gain", middle(probes)},
+              {"ratio", row.ratio},    {"one_s", middle(ones)},
+              {"two_s", middle(twos)}, {"kept", relative.size()},
               {"rounds", rounds},      {"ratio_of_best", row.ratio_of_best}};
   std::printf("  %-28s %8.3f x        %6.3f  (%.3f by best)  %2zu/%d  FMA probe %.3f x\n",
               what.name.c_str(), middle(gains), row.ratio, row.ratio_of_best, relative.size(),

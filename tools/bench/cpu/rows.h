@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "must.h"
 #include "cases.h"
+#include "must.h"
 #include "ours.h"
 #include "peer.h"
 #include "stria/runtime/runtime.h"

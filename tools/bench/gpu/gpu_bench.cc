@@ -183,16 +183,22 @@ int main(int argc, char** argv) {
   stria::bench::Asked asked;
   asked.sets = stria::bench::sets_folder(STRIA_SOURCE_DIR).string();
   const stria::bench::OptionTable options = {
-      {{"--device", &asked.device}, {"--set", &asked.set}, {"--only", &asked.only},
-       {"--pipeline", &asked.pipeline}, {"--peers", &asked.peers}, {"--json", &asked.json},
-       {"--dump", &asked.dump}, {"--sets", &asked.sets}},
+      {{"--device", &asked.device},
+       {"--set", &asked.set},
+       {"--only", &asked.only},
+       {"--pipeline", &asked.pipeline},
+       {"--peers", &asked.peers},
+       {"--json", &asked.json},
+       {"--dump", &asked.dump},
+       {"--sets", &asked.sets}},
       {{"--rounds", &asked.rounds}, {"--tune", &asked.tune}}};
-  if (!stria::bench::read_options(argc, argv, options) ||
-      asked.device.empty() || asked.rounds < 1) {
-    std::fprintf(stderr,
-                 "usage: stria_gpu_bench --device SELECTOR [--set NAME,...] [--only TEXT] [--rounds N]\n"
-                 "                       [--pipeline FILE] [--peers FILE] [--json FILE] [--dump FOLDER]\n"
-                 "                       [--sets FOLDER] [--tune N]\n");
+  if (!stria::bench::read_options(argc, argv, options) || asked.device.empty() ||
+      asked.rounds < 1) {
+    std::fprintf(
+        stderr,
+        "usage: stria_gpu_bench --device SELECTOR [--set NAME,...] [--only TEXT] [--rounds N]\n"
+        "                       [--pipeline FILE] [--peers FILE] [--json FILE] [--dump FOLDER]\n"
+        "                       [--sets FOLDER] [--tune N]\n");
     return 2;
   }
   return stria::bench::run(asked);

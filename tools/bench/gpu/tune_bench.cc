@@ -80,9 +80,10 @@ nlohmann::json measure_row(const Device& device, BusyDevice& busy, const Case& r
               {"tuned_ms", median(tuned_ms)},
               {"same", same},
               {"ratio", ratio}});
-  std::printf("%-44s model %9.4f ms  tuned %9.4f ms  model over tuned %5.3f%s  %5.1f s, %4.1f untuned\n",
-              row.name.c_str(), median(model_ms), median(tuned_ms), ratio,
-              same ? " (the same)" : "           ", tuned->seconds, by_model->seconds);
+  std::printf(
+      "%-44s model %9.4f ms  tuned %9.4f ms  model over tuned %5.3f%s  %5.1f s, %4.1f untuned\n",
+      row.name.c_str(), median(model_ms), median(tuned_ms), ratio,
+      same ? " (the same)" : "           ", tuned->seconds, by_model->seconds);
   std::fflush(stdout);
   return out;
 }
@@ -112,8 +113,8 @@ void summarize(nlohmann::json& report) {
   if (count == 0) return;
   const double geomean = std::exp(logs / static_cast<double>(count));
   report.update({{"geomean", geomean}, {"worst", least}, {"largest", most}, {"seconds", seconds}});
-  std::printf("%zu rows, %zu with the model's own tile; %.1f seconds of tuning, %.1f a row\n", count,
-              same, seconds, seconds / static_cast<double>(count));
+  std::printf("%zu rows, %zu with the model's own tile; %.1f seconds of tuning, %.1f a row\n",
+              count, same, seconds, seconds / static_cast<double>(count));
   std::printf("model over tuned: geomean %.3f, worst %.3f  >= %.2f  %s  %s\n", geomean, least,
               kRegretGoal, least >= kRegretGoal ? "met" : "MISSED", worst.c_str());
   std::printf("tuned over model: worst %.3f  >= %.2f  %s  %s\n", 1 / most, kLossGoal,
@@ -122,8 +123,8 @@ void summarize(nlohmann::json& report) {
 
 int run(const Asked& asked) {
   size_t part = 1, parts = 1;
-  if (!asked.part.empty() &&
-      (std::sscanf(asked.part.c_str(), "%zu/%zu", &part, &parts) != 2 || part < 1 || part > parts)) {
+  if (!asked.part.empty() && (std::sscanf(asked.part.c_str(), "%zu/%zu", &part, &parts) != 2 ||
+                              part < 1 || part > parts)) {
     std::fprintf(stderr, "--part '%s': not K/N with K from 1 to N\n", asked.part.c_str());
     return 2;
   }
@@ -158,14 +159,19 @@ int main(int argc, char** argv) {
   stria::bench::Asked asked;
   asked.sets = stria::bench::sets_folder(STRIA_SOURCE_DIR).string();
   const stria::bench::OptionTable options = {
-      {{"--device", &asked.device}, {"--set", &asked.set}, {"--only", &asked.only},
-       {"--part", &asked.part}, {"--json", &asked.json}, {"--sets", &asked.sets}},
+      {{"--device", &asked.device},
+       {"--set", &asked.set},
+       {"--only", &asked.only},
+       {"--part", &asked.part},
+       {"--json", &asked.json},
+       {"--sets", &asked.sets}},
       {{"--rounds", &asked.rounds}, {"--tune", &asked.tune}}};
-  if (!stria::bench::read_options(argc, argv, options) ||
-      asked.device.empty() || asked.rounds < 1 || asked.tune < 1) {
-    std::fprintf(stderr,
-                 "usage: stria_tune_bench --device SELECTOR [--tune N] [--set NAME,...] [--only TEXT]\n"
-                 "                        [--part K/N] [--rounds N] [--json FILE] [--sets FOLDER]\n");
+  if (!stria::bench::read_options(argc, argv, options) || asked.device.empty() ||
+      asked.rounds < 1 || asked.tune < 1) {
+    std::fprintf(
+        stderr,
+        "usage: stria_tune_bench --device SELECTOR [--tune N] [--set NAME,...] [--only TEXT]\n"
+        "                        [--part K/N] [--rounds N] [--json FILE] [--sets FOLDER]\n");
     return 2;
   }
   return stria::bench::run(asked);

@@ -43,8 +43,7 @@ Result<std::vector<ShapeText>> parse_shapes(const std::vector<std::string>& text
     if (!sizes.empty()) {
       for (const std::string& part : split(sizes, ',')) {
         const Result<int64_t> size = parse_integer(part, 0, INT64_MAX);
-        if (!size.ok())
-          return size.status().with_context(fmt::format("{}: a size", shown));
+        if (!size.ok()) return size.status().with_context(fmt::format("{}: a size", shown));
         shape.sizes.push_back(*size);
       }
     }

@@ -70,8 +70,8 @@ Outcome check_process() {
   if (now.process != opened()->before.process) leave(static_cast<int>(ExitCode::success));
   const std::string changed = opened()->before.changed_to(now);
   if (changed.empty()) return Outcome();
-  return Outcome(ExitCode::device, make_error(StatusCode::incompatible, "plugin {}: {}",
-                                              opened()->plugin, changed));
+  return Outcome(ExitCode::device,
+                 make_error(StatusCode::incompatible, "plugin {}: {}", opened()->plugin, changed));
 }
 
 void end_plugins() {

@@ -31,8 +31,9 @@ Outcome check_settings(const TemplateSettings& settings, const std::vector<Sourc
   if (names.empty() && !settings.empty())
     return Outcome(ExitCode::usage,
                    invalid_argument("--set {}=… needs {}", settings.begin()->first, needed));
-  STRIA_FAIL_IF_ERROR(ExitCode::usage, stria::check_settings(settings, known, join(names, " or "))
-                                           .with_context("--set"));
+  STRIA_FAIL_IF_ERROR(
+      ExitCode::usage,
+      stria::check_settings(settings, known, join(names, " or ")).with_context("--set"));
   return Outcome();
 }
 

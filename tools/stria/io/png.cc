@@ -22,7 +22,7 @@ static_assert(std::endian::native == std::endian::little, "png.cc swaps 16-bit s
 
 constexpr size_t kMessageBytes = 200;
 constexpr size_t kMaxBytes = size_t{4} << 30;  // of a file
-constexpr int64_t kMaxDeflateRatio = 1040;  // deflate cannot shrink by more than 1032
+constexpr int64_t kMaxDeflateRatio = 1040;     // deflate cannot shrink by more than 1032
 
 void copy_message(char* to, const char* from) {
   std::strncpy(to, from, kMessageBytes - 1);

@@ -13,8 +13,8 @@ Outcome replay_file(const std::string& path, bool may_open_device) {
   const SourceText file{path, std::move(text)};
   STRIA_OR_FAIL(Reproducer reproducer, ExitCode::program, parse_reproducer(file));
   if (reproducer.written_by != stria_version())
-    print_message(fmt::format("{} was written by stria {}, this is {}", path,
-                              reproducer.written_by, stria_version()));
+    print_message(fmt::format("{} was written by stria {}, this is {}", path, reproducer.written_by,
+                              stria_version()));
   // Whose mistake it was to whoever wrote the file.
   const ExitCode fault = reproducer.device.empty() ? ExitCode::program : ExitCode::device;
   std::optional<Device> device;

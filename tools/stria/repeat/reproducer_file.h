@@ -23,8 +23,8 @@ class ReproducerFile : public FailureRecorder {
   ReproducerFile(const ReproducerFile&) = delete;
   ReproducerFile& operator=(const ReproducerFile&) = delete;
 
-  // Runs a verb. If it fails, and failed() was told how to see that again, writes the file and names
-  // it in the message. ExitCode::program if the folder is not there.
+  // Runs a verb. If it fails, and failed() was told how to see that again, writes the file and
+  // names it in the message. ExitCode::program if the folder is not there.
   Outcome around(const std::function<Outcome()>& verb);
 
   void begin(const std::string& reproducer) override;

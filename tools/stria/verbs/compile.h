@@ -20,9 +20,9 @@ struct CompileOptionsText {
   std::string output;
   std::vector<std::string> constants;  // NAME
   bool fast_math = false;
-  int tune = 0;           // candidates that are timed; 0: none
+  int tune = 0;                       // candidates that are timed; 0: none
   std::vector<std::string> settings;  // NAME=VALUE, parameters of the device's pipeline
-  std::string repro_dir;  // of reproducers; empty: the working directory
+  std::string repro_dir;              // of reproducers; empty: the working directory
 };
 Outcome compile(const CompileOptionsText& options);
 

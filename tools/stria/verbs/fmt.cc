@@ -35,8 +35,9 @@ Outcome fmt_files(const FmtOptions& options) {
     return Outcome(ExitCode::usage, invalid_argument("several files need -i or --check"));
   for (const std::string& path : options.files)
     if (options.in_place && is_stream(path))
-      return Outcome(ExitCode::usage, invalid_argument("-i: '{}' is no file that could be rewritten",
-                                                       shown_name(path)));
+      return Outcome(
+          ExitCode::usage,
+          invalid_argument("-i: '{}' is no file that could be rewritten", shown_name(path)));
   // All are read before any is written.
   std::vector<Formatted> all;
   for (const std::string& path : options.files) {

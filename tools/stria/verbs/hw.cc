@@ -23,8 +23,9 @@ Outcome read_model(const HwOptions& options, HardwareModel& model, std::string& 
     return Outcome(ExitCode::usage, invalid_argument("hw needs a MODEL or --device"));
   const auto describe = [&](const std::string& name, const std::vector<TemplateParameter>& all) {
     if (!all.empty())
-      parameters = fmt::format("\nparameters of '{}' (--set NAME=VALUE): name, default, legal values\n{}",
-                               name, describe_parameters(all));
+      parameters =
+          fmt::format("\nparameters of '{}' (--set NAME=VALUE): name, default, legal values\n{}",
+                      name, describe_parameters(all));
   };
   SourceText file;
   if (!options.model.empty()) {

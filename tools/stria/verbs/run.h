@@ -22,12 +22,12 @@ struct RunOptions {
   bool profile = false;
   std::vector<std::string> constants;  // NAME
   bool fast_math = false;
-  int tune = 0;             // candidates that are timed; 0: none
+  int tune = 0;                       // candidates that are timed; 0: none
   std::vector<std::string> settings;  // NAME=VALUE, parameters of the device's pipeline
-  std::string repro_dir;    // of reproducers; empty: the working directory
-  std::string run_repro;    // a reproducer to try again, and nothing else
-  double time_limit_s = 0;  // of each wait for the device; 0: none
-  unsigned threads = 0;     // of the host; 0: $STRIA_THREADS, or all usable cores
+  std::string repro_dir;              // of reproducers; empty: the working directory
+  std::string run_repro;              // a reproducer to try again, and nothing else
+  double time_limit_s = 0;            // of each wait for the device; 0: none
+  unsigned threads = 0;               // of the host; 0: $STRIA_THREADS, or all usable cores
 };
 Outcome run(const RunOptions& options);
 

@@ -21,8 +21,8 @@ namespace stria::sdk {
 class Kernel : public Object {
  public:
   // arguments[i].data is element 0 of argument i, in the order of KernelInfo::arguments. Throws
-  // Error to fail; the failure travels along the run's event. A kernel of a device with a queue of its
-  // own leaves this out: its Executor::launch knows the class.
+  // Error to fail; the failure travels along the run's event. A kernel of a device with a queue of
+  // its own leaves this out: its Executor::launch knows the class.
   virtual void run(const stria_memory* arguments, uint64_t count) const {
     (void)arguments, (void)count;
     throw Error(STRIA_UNIMPLEMENTED, "this kernel does not run on the host's threads");

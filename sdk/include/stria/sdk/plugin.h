@@ -401,7 +401,7 @@ struct Tables {
       sizeof(stria_buffer_table),   nullptr, map_current, map_discard, unmap,
       release<Buffer, stria_buffer>};
   static constexpr stria_event_table event_table{
-      sizeof(stria_event_table),  nullptr, wait, query, status, duration_ns, on_done, signal,
+      sizeof(stria_event_table),   nullptr, wait, query, status, duration_ns, on_done, signal,
       release<Event, stria_event>, end};
 };
 
