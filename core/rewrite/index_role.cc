@@ -17,7 +17,6 @@ using stripe::Index;
 using stripe::RefDir;
 using stripe::Refinement;
 
-bool written(const Refinement& ref) { return ref.dir == RefDir::out || ref.dir == RefDir::inout; }
 bool viewed(const Refinement& ref) { return ref.dir != RefDir::none; }
 
 // Of the indices that vary at one point of the block around. Where one starts does not matter.
@@ -33,7 +32,7 @@ std::map<std::string, int64_t> own_ranges(const Block& block) {
 std::vector<int64_t> touched_sizes(const Block& block, const Refinement& ref) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   std::vector<int64_t> sizes;
-  if (!written(ref)) return sizes;
+  if (!is_written(ref)) return sizes;
   for (const Interval& part : stripe::reach_of_view(block, ref, index_ranges(block))) {
     int64_t size = 0;
     if (!part.empty() && __builtin_sub_overflow(part.upper, part.lower, &size)) size = kMax;
@@ -86,7 +85,7 @@ std::vector<IndexRole> index_roles(const Block& block) {
       const Refinement& ref = block.refs[r];
       if (!viewed(ref)) continue;
       int64_t stride = std::abs(ref.flat_access().coefficient(index.name));
-      if (!written(ref)) {
+      if (!is_written(ref)) {
         role.input_stride = std::max(role.input_stride, stride);
         continue;
       }
@@ -109,20 +108,26 @@ std::vector<IndexRole> index_roles(const Block& block) {
   return roles;
 }
 
+bool multiplies_floats(const Block& block) {
+  return std::any_of(block.refs.begin(), block.refs.end(), [](const Refinement& ref) {
+    return ref.agg && ref.agg->op == stripe::AggOp::mul && is_float(ref.agg->type);
+  });
+}
+
 bool meets_other_view(const Block& block, const TensorNames& around) {
   std::map<std::string, std::vector<const Refinement*>> views;
   for (const Refinement& ref : block.refs)
     if (viewed(ref)) views[around.of(ref.from)].push_back(&ref);
   for (const auto& [tensor, refs] : views) {
-    if (refs.size() == 1 ||
-        std::none_of(refs.begin(), refs.end(), [](const Refinement* ref) { return written(*ref); }))
+    if (refs.size() == 1 || std::none_of(refs.begin(), refs.end(),
+                                         [](const Refinement* ref) { return is_written(*ref); }))
       continue;
     std::vector<Box> boxes;
     for (const Refinement* ref : refs)
       boxes.push_back(stripe::reach(block, *ref, index_ranges(block)));
     for (size_t i = 0; i < refs.size(); ++i)
       for (size_t j = 0; j < i; ++j)
-        if ((written(*refs[i]) || written(*refs[j])) &&
+        if ((is_written(*refs[i]) || is_written(*refs[j])) &&
             (refs[i]->from != refs[j]->from || !lie_apart(boxes[i], boxes[j])))
           return true;
   }
@@ -134,7 +139,7 @@ std::string why_points_do_not_commute(const Block& block, const TensorNames& aro
   if (meets_other_view(block, around)) return "a written tensor has a second view";
   std::vector<IndexRole> roles = index_roles(block);
   for (const Refinement& ref : block.refs) {
-    if (!written(ref)) continue;
+    if (!is_written(ref)) continue;
     const bool loaded = ref.agg && stripe::is_loaded(block, ref);
     if (ref.agg && !loaded) continue;
     for (const IndexRole& role : roles)
@@ -237,7 +242,7 @@ VectorChoice choose_vector(const Block& block, const HardwareModel& model, int64
     for (const Refinement& ref : block.refs) {
       if (!viewed(ref)) continue;
       int64_t stride = ref.flat_access().coefficient(role.name);
-      if (written(ref)) {
+      if (is_written(ref)) {
         fits = fits && (reduction ? ref.agg.has_value() : stride == 1);
       } else {
         fits = fits && (stride == 0 || stride == 1);

@@ -44,6 +44,9 @@ std::map<std::string, Interval> index_ranges(const stripe::Block& block);
 // that is reached through it: views inside may overhang it.
 std::vector<IndexRole> index_roles(const stripe::Block& block);
 
+// Does the block aggregate a product of floats? Sums alone may be taken in another order (M10).
+bool multiplies_floats(const stripe::Block& block);
+
 // May an element be reached through a view of the block that is written and through another one?
 // `around`: the tensors of the block around it.
 bool meets_other_view(const stripe::Block& block, const TensorNames& around);
@@ -57,11 +60,11 @@ std::string why_points_do_not_commute(const stripe::Block& block, const TensorNa
 // Does the location name an index?
 bool names_index(const stripe::Location& location);
 
-// Does any location of the block or its refinements name an index?
 // Does the refinement of a statement of `parent` start from the identity, or is it rounded to the
 // storage type, with each run of that statement? Its parts would do so once each.
 bool opens_aggregation(const stripe::Block& parent, const stripe::Refinement& ref);
 
+// Does any location of the block or its refinements name an index?
 bool has_index_locations(const stripe::Block& block);
 
 // Does any location in the blocks inside name an index? The verifier takes its values from the

@@ -137,6 +137,20 @@ bool converts_between(const Block& block, const Refinement& ref) {
   });
 }
 
+// Does a block read the tensor called `name` around it, beside adding to it? `names` are those around
+// the block.
+bool reads_beside(const Block& block, const std::string& name, const TensorNames& names) {
+  const bool grows = std::any_of(block.refs.begin(), block.refs.end(), [&](const Refinement& ref) {
+    return ref.from == name && ref.agg.has_value();
+  });
+  const std::string tensor = names.of(name);
+  return std::any_of(block.refs.begin(), block.refs.end(), [&](const Refinement& ref) {
+    // Behind what grows, a block that only reads it is its user.
+    if (ref.from == name && (!grows || ref.agg)) return false;
+    return (ref.dir == RefDir::in || ref.dir == RefDir::inout) && names.of(ref.from) == tensor;
+  });
+}
+
 // Moves the start inside while the points of the writer write disjoint elements. False if it came
 // to rest at a block that writes each element once and so needs none.
 bool sink(Start& start, bool cut) {
@@ -144,6 +158,8 @@ bool sink(Start& start, bool cut) {
     // Several writers start together: the identity comes before the first of them.
     if (start.shared && count_writers(start.host(), start.name) != 1) return true;
     Block& writer = start.writer();
+    // Until its points have run, what they read through another view is what was there before.
+    if (reads_beside(writer, start.name, start.names())) return true;
     if (cut && is_leaf(writer)) cut_reduction_off(start.names(), writer);
     Refinement& ref = start.view();
     if (!writes_disjoint(writer) || ref.dir != RefDir::out ||
@@ -244,18 +260,13 @@ Result<std::vector<WrittenNest>> nests_of(const Start& start) {
                                                            : std::move(pieces);
 }
 
-// Is the tensor read under another name where it grows? Until its first write an element has what
-// it had before; the start would come too early.
-bool has_alias(const Start& start) {
+// Is the tensor read where it grows, under another name or through another view? Until its first
+// write an element has what it had before; the start would come too early.
+bool is_read_beside(const Start& start) {
   const TensorNames names = start.names();
-  const std::string tensor = names.of(start.name);
   for (size_t i = start.position; i < start.end(); ++i) {
     const Block* inner = start.host().stmts[i].block();
-    if (inner && std::any_of(inner->refs.begin(), inner->refs.end(), [&](const Refinement& ref) {
-          return (ref.dir == RefDir::in || ref.dir == RefDir::inout) && ref.from != start.name &&
-                 names.of(ref.from) == tensor;
-        }))
-      return true;
+    if (inner && reads_beside(*inner, start.name, names)) return true;
   }
   return false;
 }
@@ -316,8 +327,8 @@ Status write_start(const Start& start, Identities& identities, PassContext& cont
                   [](const Block* block) { return !block->location.empty(); }) &&
       holds_numbered_blocks(host))
     return unsupported("lanes write to it, and nothing else may stand beside them");
-  if (ref.dir == RefDir::out && has_alias(start))
-    return unsupported("it is read under another name while it grows");
+  if (ref.dir == RefDir::out && is_read_beside(start))
+    return unsupported("it is read under another name or through another view while it grows");
   Result<std::vector<WrittenNest>> found = nests_of(start);
   if (!found.ok())
     if (std::optional<WrittenNest> whole = whole_allocation(start))

@@ -136,6 +136,7 @@ class Expander {
     if (index->range > options_.max_points) return "the index has too many values";
     if (!is_outermost(block, index->name) && !is_parallel(block, index->name)) {
       if (!why_points_do_not_commute(block, names).empty()) return "its points do not commute";
+      if (multiplies_floats(block)) return "it is a product of floats";
     }
     for (const Refinement& ref : block.refs) {
       if (options_.make_views && names_index(ref.location))
