@@ -56,7 +56,7 @@ struct PluginState {
   // The sanitizer takes the object of a thread's forced end, which has no address, for a null
   // reference.
   template <typename... Params, typename... Args>
-  [[gnu::no_sanitize("null")]] Status call(std::string_view slot,
+  [[gnu::no_sanitize_undefined]] Status call(std::string_view slot,
                                            stria_error* (*function)(Params...),
                                            Args... args) const {
     const CallInFlight in_flight(manifest.id.c_str(), slot);
@@ -84,7 +84,7 @@ struct PluginState {
   }
   // The same for slots that return nothing.
   template <typename... Params, typename... Args>
-  [[gnu::no_sanitize("null")]] Status call(std::string_view slot, void (*function)(Params...),
+  [[gnu::no_sanitize_undefined]] Status call(std::string_view slot, void (*function)(Params...),
                                            Args... args) const {
     const CallInFlight in_flight(manifest.id.c_str(), slot);
     const Watchdog::Call watched(services->host().watchdog(), watched_name, slot.data());

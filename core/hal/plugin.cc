@@ -120,7 +120,7 @@ Status query_plugin(stria_plugin_query_function query, PluginState& state) {
 
 // Loads `file` (absolute); the pointer's last copy unloads it.
 // no_sanitize: as of PluginState::call.
-[[gnu::no_sanitize("null")]] Status open_library(const std::filesystem::path& file,
+[[gnu::no_sanitize_undefined]] Status open_library(const std::filesystem::path& file,
                                                  const std::string& id,
                                                  std::shared_ptr<void>& library,
                                                  stria_plugin_query_function& query) {
@@ -301,10 +301,10 @@ Result<std::filesystem::path> Plugin::pipeline(std::string_view kind) const {
 namespace {
 
 // Far beyond any model and any pipeline.
-constexpr size_t kMaxText = size_t{64} << 20;
+constexpr size_t kMaxModelText = size_t{64} << 20;
 
 Result<SourceText> read_text(const Plugin& plugin, const std::filesystem::path& file) {
-  STRIA_ASSIGN(std::string text, read_inside(plugin.directory(), file, kMaxText,
+  STRIA_ASSIGN(std::string text, read_inside(plugin.directory(), file, kMaxModelText,
                                              fmt::format("plugin {}", plugin.id())));
   return SourceText{(plugin.directory() / file).string(), std::move(text)};
 }

@@ -51,13 +51,13 @@ std::string machine_name(uint16_t machine) {
 }
 
 // Bytes of a file at offsets that the file itself names: none is believed.
-class Reader {
+class ElfReader {
  public:
-  explicit Reader(const std::filesystem::path& path)
+  explicit ElfReader(const std::filesystem::path& path)
       : name_(path.string()), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
-  ~Reader() {
+  ElfReader(const ElfReader&) = delete;
+  ElfReader& operator=(const ElfReader&) = delete;
+  ~ElfReader() {
     if (file_ >= 0) ::close(file_);
   }
 
@@ -103,7 +103,7 @@ class Reader {
   uint64_t size_ = 0;
 };
 
-Result<Elf64_Ehdr> read_header(const Reader& file) {
+Result<Elf64_Ehdr> read_header(const ElfReader& file) {
   if (file.size() < EI_NIDENT)
     return make_error(StatusCode::incompatible, "'{}' is no ELF file: it has {} bytes", file.name(),
                       file.size());
@@ -124,7 +124,7 @@ Result<Elf64_Ehdr> read_header(const Reader& file) {
   return header[0];
 }
 
-Status read_segments(const Reader& file, const Elf64_Ehdr& header, SharedObject& object) {
+Status read_segments(const ElfReader& file, const Elf64_Ehdr& header, SharedObject& object) {
   STRIA_ASSIGN(auto segments,
                file.read<Elf64_Phdr>(header.e_phoff, header.e_phnum, "the program header table"));
   // Without a note the loader assumes the worst.
@@ -146,7 +146,7 @@ bool is_export(const Elf64_Sym& symbol) {
          (visibility == STV_DEFAULT || visibility == STV_PROTECTED);
 }
 
-Status read_exports(const Reader& file, const Elf64_Ehdr& header, SharedObject& object) {
+Status read_exports(const ElfReader& file, const Elf64_Ehdr& header, SharedObject& object) {
   STRIA_ASSIGN(auto sections,
                file.read<Elf64_Shdr>(header.e_shoff, header.e_shnum, "the section header table"));
   for (const Elf64_Shdr& section : sections) {
@@ -177,7 +177,7 @@ Status read_exports(const Reader& file, const Elf64_Ehdr& header, SharedObject& 
 }  // namespace
 
 Result<SharedObject> read_shared_object(const std::filesystem::path& path) {
-  Reader file(path);
+  ElfReader file(path);
   STRIA_RETURN_IF_ERROR(file.open());
   STRIA_ASSIGN(Elf64_Ehdr header, read_header(file));
   SharedObject object;
