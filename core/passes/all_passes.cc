@@ -35,6 +35,7 @@
 #include "stria/passes/parallel/rollup.h"
 #include "stria/passes/parallel/split_reduction.h"
 #include "stria/passes/parallel/thread.h"
+#include "stria/passes/parallel/thread_lanes.h"
 #include "stria/passes/simplify/agg_init.h"
 #include "stria/passes/simplify/common_subexpression.h"
 #include "stria/passes/simplify/constant_fold.h"

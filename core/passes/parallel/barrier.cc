@@ -13,23 +13,19 @@ namespace {
 using stripe::Block;
 using stripe::Statement;
 
-bool is_barrier(const Statement& stmt) {
-  return stmt.special() && stmt.special()->name == "barrier";
-}
-
 // The positions on the way from the kernel to a statement.
-using Path = std::vector<size_t>;
+using Position = std::vector<size_t>;
 
-void find_barriers(const Block& block, const Path& path, std::vector<Path>& barriers) {
+void find_barriers(const Block& block, const Position& path, std::vector<Position>& barriers) {
   for (size_t i = 0; i < block.stmts.size(); ++i) {
-    Path at = path;
+    Position at = path;
     at.push_back(i);
     if (is_barrier(block.stmts[i])) barriers.push_back(at);
     if (const Block* inner = block.stmts[i].block()) find_barriers(*inner, at, barriers);
   }
 }
 
-void remove(Block& kernel, const Path& barrier) {
+void remove(Block& kernel, const Position& barrier) {
   Block* block = &kernel;
   for (size_t level = 0; level + 1 < barrier.size(); ++level)
     block = block->stmts[barrier[level]].block();
@@ -39,7 +35,7 @@ void remove(Block& kernel, const Path& barrier) {
 }
 
 // Where the path leads once the statement at `gone` is no more.
-void close_gap(Path& path, const Path& gone) {
+void close_gap(Position& path, const Position& gone) {
   const size_t last = gone.size() - 1;
   if (path.size() <= last || !std::equal(gone.begin(), gone.end() - 1, path.begin())) return;
   if (path[last] > gone[last]) --path[last];
@@ -49,20 +45,20 @@ void close_gap(Path& path, const Path& gone) {
 struct Barriers {
   bool legal = false;  // the kernel is, alone
   size_t count = 0;
-  std::vector<Path> needless;  // to be removed one after the other: where each is by then
+  std::vector<Position> needless;  // to be removed one after the other: where each is by then
 };
 
 Barriers judge(Block kernel, KernelProbe& probe) {
   // Nothing else can change with a barrier.
   stripe::AccessRules asked = stripe::AccessRules::none();
   asked.barriers = true;
-  std::vector<Path> barriers;
+  std::vector<Position> barriers;
   find_barriers(kernel, {}, barriers);
   Barriers out;
   out.count = barriers.size();
   if (barriers.empty()) return out;
   std::stable_sort(barriers.begin(), barriers.end(),
-                   [](const Path& a, const Path& b) { return a.size() > b.size(); });
+                   [](const Position& a, const Position& b) { return a.size() > b.size(); });
   const std::optional<size_t> before = probe.undecided(kernel, asked);
   if (!before) return out;
   out.legal = true;
@@ -99,7 +95,7 @@ Status barrier(stripe::Program& program, const BarrierOptions& options, PassCont
         context.skipped(kernel->name, "alone it is not legal");
         continue;
       }
-      for (const Path& path : found.needless) remove(*kernel, path);
+      for (const Position& path : found.needless) remove(*kernel, path);
       const size_t gone = found.needless.size();
       context.note(fmt::format("{}: {} of {} barriers are needed", kernel->name, found.count - gone,
                                found.count));

@@ -66,10 +66,10 @@ Parts by_output(const std::vector<IndexRole>& outputs, int64_t cores, int64_t pa
   return out;
 }
 
-class Chooser {
+class PartChooser {
  public:
-  Chooser(const Block& kernel, const HardwareModel& model, const CoreRates& rates, int64_t cores,
-          int64_t most)
+  PartChooser(const Block& kernel, const HardwareModel& model, const CoreRates& rates,
+              int64_t cores, int64_t most)
       : block_(cost::tiled_block(kernel)), rates_(rates), cores_(cores), most_(most) {
     for (const stripe::Refinement& ref : kernel.refs) {
       if (ref.dir != stripe::RefDir::out && ref.dir != stripe::RefDir::inout) continue;
@@ -176,7 +176,7 @@ std::map<std::string, int64_t> core_parts(const Block& kernel, const HardwareMod
   if (!rates) return by_output(outputs, cores, most);
   const double work = cost::points_of(block.ranges()) * block.operations /
                       (2 * rates->multiply_adds * static_cast<double>(lanes));
-  return Chooser(kernel, model, *rates, cores, most).choose(outputs, work);
+  return PartChooser(kernel, model, *rates, cores, most).choose(outputs, work);
 }
 
 }  // namespace stria::passes

@@ -104,12 +104,12 @@ bool chooses_elements(const Block& block) {
 // --- the choice
 // -------------------------------------------------------------------------------------------------
 
-double points_of(const Block& block) {
+double points_with_inner(const Block& block) {
   double points = 1;
   for (const Index& index : block.idxs) points *= static_cast<double>(index.range);
   double inside = 1;
   for (const Statement& stmt : block.stmts)
-    if (stmt.block()) inside = std::max(inside, points_of(*stmt.block()));
+    if (stmt.block()) inside = std::max(inside, points_with_inner(*stmt.block()));
   return points * inside;
 }
 
@@ -178,7 +178,7 @@ class Distributor {
   double largest_statement() const {
     double largest = 1;
     for (const Statement& stmt : block_.stmts)
-      largest = std::max(largest, points_of(*stmt.block()));
+      largest = std::max(largest, points_with_inner(*stmt.block()));
     return largest;
   }
 
@@ -194,7 +194,8 @@ class Distributor {
     if (options_.lane_points == 0 || block_.tags.has("threads")) return 0;
     const auto least = static_cast<double>(std::min(options_.min_threads, options_.threads));
     const auto is_work = [&](const Statement& stmt) {
-      return 2 * points_of(*stmt.block()) >= least * static_cast<double>(options_.lane_points);
+      return 2 * points_with_inner(*stmt.block()) >=
+             least * static_cast<double>(options_.lane_points);
     };
     if (std::count_if(block_.stmts.begin(), block_.stmts.end(), is_work) < 2) return 0;
     // With fewer points than fill the machine each has more lanes.

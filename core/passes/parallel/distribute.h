@@ -2,7 +2,7 @@
 // Gives each statement of a block a loop of its own over some of the block's points (loop
 // distribution), so that a group does several of them together.
 //
-//   #rows block [i:64] (in A[i, 0], none new S[0] fp32(1:1), out R[i, 0]) {                points: 32
+//   #rows block [i:64] (in A[i, 0], none new S[0] fp32(1:1), out R[i, 0]) {              points: 32
 //     0: block [k:8] (in A[0, k], out S[0]:add.fp32) { sum }
 //     1: block [k:8] (in A[0, k], in S[0], out R[0, k]) { A / S }
 //   }

@@ -80,7 +80,7 @@ void split_over_lanes(Block& block, const LaneSplit& split, const std::string& l
   }
   split_block(block, tile);
   Block& inner = *block.stmts[0].block();
-  for (const std::string& tag : inner_set) inner.tags.set(tag);
+  inner.tags.set_all(inner_set);
   if (!split.vector.empty()) {
     std::map<std::string, int64_t> outside;
     for (const Index& index : inner.idxs)

@@ -17,12 +17,8 @@ using stripe::Block;
 using stripe::RefDir;
 using stripe::Refinement;
 
-bool is_written(const Refinement& ref) {
-  return ref.dir == RefDir::out || ref.dir == RefDir::inout;
-}
-
 // The store, and which dimension's ranges the cores own.
-struct Target {
+struct OwnedRows {
   size_t statement = 0;  // of the innermost block
   size_t dim = 0;
   int64_t rows = 0;
@@ -30,7 +26,7 @@ struct Target {
 
 // Fills `target`; "" or why the kernel cannot be spread so.
 std::string find_target(const std::vector<Block*>& chain, const TensorNames& around,
-                        Target& target) {
+                        OwnedRows& target) {
   std::vector<TensorNames> outside = {around};  // of each block of the chain
   for (const Block* block : chain) outside.push_back(outside.back().inside(*block));
   const Block& leaf = *chain.back();
@@ -66,7 +62,7 @@ std::string find_target(const std::vector<Block*>& chain, const TensorNames& aro
 
 // `block`, which holds the rows from `first` on as a view of `size` of them, and what is inside.
 void narrow(Block& block, const std::string& parents_name, const std::string& parents_part,
-            const Target& target, int64_t step, int64_t size) {
+            const OwnedRows& target, int64_t step, int64_t size) {
   const std::string part = bring_in(block, parents_part);
   Refinement& view = *find_view(block, parents_name);
   view.shape.dims[target.dim].size = size;
@@ -89,7 +85,7 @@ void spread(Block& kernel, const TensorNames& around, const OwnRowsOptions& opti
             PassContext& context) {
   if (kernel.tags.has("parallel")) return context.skipped(kernel.name, "it is parallel already");
   const std::vector<Block*> chain = single_chain(kernel);
-  Target target;
+  OwnedRows target;
   if (std::string reason = find_target(chain, around, target); !reason.empty())
     return context.skipped(kernel.name, reason);
   if (work_of(kernel) < static_cast<double>(options.min_work))

@@ -2,9 +2,9 @@
 // Spreads a kernel that adds to rows which scalars choose (a scatter) over the cores: each owns a
 // range of the rows, reads all indices, and stores what falls into its range.
 //
-//   #kernel #scatter block [n:1000] (in E[n], in I[n], inout V[0]:add.fp32 fp32(64:1)) {
+//   #kernel #scatter block [n:1000] (in E[n], in I[n], inout V[0]:add.fp32 fp32(64:1)) {    2 cores
 //     0: $i = load(I)   1: $e = load(E)   2: V[$i] = store($e)
-//   }                                                                                    2 cores
+//   }
 //   #kernel #parallel #scatter block<CORE> [part:2] (…, inout V[32*part]:add.fp32 fp32(32:1)) {
 //     0: block [n:1000, part:1 = part] (in E[n], in I[n], inout V[0]:add.fp32 fp32(32:1)) {
 //       … 2: $first = load_index.i64(32*part)   3: $own = sub.i64($i, $first)

@@ -49,7 +49,7 @@ void cut(Block& block, const TensorNames& around, int64_t wanted,
   if (uneven && places_by_index(block))
     return context.skipped(block.name, "a part is uneven, and a location inside names an index");
   split_block(block, tiles);
-  for (const std::string& tag : options.set_tags) block.tags.set(tag);
+  block.tags.set_all(options.set_tags);
   if (!options.idx_tag.empty())
     for (stripe::Index& index : block.idxs)
       if (tiles.count(index.name)) index.tags.set(options.idx_tag);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cuts a block into about as many parts as there are units to run them.
 //
-//   #kernel block [i:12, j:10, k:32] (in A[i, k], in B[k, j], out C[i, j]:add.fp32) { S }    8
-//   parts #kernel block [#part i:4, #part j:2] (in A[3*i, 0], in B[0, 5*j], out C[3*i,
-//   5*j]:add.fp32) {
-//     0: block [i:3, j:5, k:32] (in A[i, k], in B[k, j], out C[i, j]:add.fp32) { S }
+//   #kernel block [i:12, j:10, k:32] (in A[i, k], in B[k, j], out C[i, j]:add) { S }        8 parts
+//   #kernel block [#part i:4, #part j:2] (in A[3*i, 0], in B[0, 5*j], out C[3*i, 5*j]:add) {
+//     0: block [i:3, j:5, k:32] (in A[i, k], in B[k, j], out C[i, j]:add) { S }
 //   }
 //
 // Indices that are summed over stay whole: each part makes elements of its own. Of all ways to cut

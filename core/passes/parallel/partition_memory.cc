@@ -160,7 +160,7 @@ class MemoryPartition {
     whole.tags.set("bank_dim", static_cast<int64_t>(banks.dim));
     whole.tags.set("bank_size", banks.tile * banks.step);
     split_block(kernel, {{banks.index, banks.tile}});
-    for (const std::string& tag : options_.set_tags) kernel.tags.set(tag);
+    kernel.tags.set_all(options_.set_tags);
     if (!options_.idx_tag.empty()) kernel.find_index(banks.index)->tags.set(options_.idx_tag);
     if (!options_.memory.empty()) {
       stripe::Location& location = kernel.find_ref(tensor)->location;

@@ -20,6 +20,9 @@
 // has a constraint; never more parts than instances. Runs after locate_memory, which would name one
 // place for all of the tensor, and after the passes that order or tile what the outer block is,
 // which leave it alone then.
+//
+// No shipped pipeline runs it, since their devices have one main memory. It is for machines of
+// which each core reaches a memory of its own faster.
 #pragma once
 
 #include <cstdint>

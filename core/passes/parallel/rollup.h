@@ -2,15 +2,19 @@
 // Gives the lanes of a group that has fewer outputs than lanes parts of the reduction, whose sums
 // it then adds up in pairs; so do lanes of a group that says how many parts there are.
 //
-//   #group block [] (…, none new S_acc<REG>[] fp32()) {                               threads: 4
-//     0: clear S_acc   1: block [k:64] (in A[k], inout S_acc[]:add.fp32) { S_acc += A }   2: S =
-//     S_acc
+//   #group block [] (…, none new<REG> S_acc[] fp32()) {                               threads: 4
+//     0: clear S_acc
+//     1: block [k:64] (in A[k], inout S_acc[]:add.fp32) { S_acc += A }
+//     2: S = S_acc
 //   }
-//   #group block [] (…, none new S_acc<REG>[0] fp32(4:1), none new S_sum_4<LOCAL>[0] fp32(4:1),
-//                    none new S_sum_2<LOCAL>[0] fp32(2:1), none new S_sum<LOCAL>[] fp32()) {
-//     0: clear S_acc   1: block [k:16, part:4] (in A[4*k + part], inout S_acc[part]:add.fp32) { … }
-//     2: block [part:4] (…) { S_sum_4 = S_acc }   3: block [part:2] (…) { S_sum_2 = pairs of
-//     S_sum_4 } 4: block [] (…) { S_sum = pair of S_sum_2 }   5: S = S_sum
+//   #group block [] (…, none new<REG> S_acc[0] fp32(4:1), none new<LOCAL> S_sum_4[0] fp32(4:1),
+//                    none new<LOCAL> S_sum_2[0] fp32(2:1), none new<LOCAL> S_sum[] fp32()) {
+//     0: clear S_acc
+//     1: block [k:16, part:4] (in A[4*k + part], inout S_acc[part]:add.fp32) { S_acc += A }
+//     2: block [part:4] (…) { S_sum_4 = S_acc }
+//     3: block [part:2] (…) { S_sum_2 = pairs of S_sum_4 }
+//     4: block [] (…) { S_sum = pair of S_sum_2 }
+//     5: S = S_sum
 //   }
 //
 // Where neighbouring lanes are to take neighbouring parts (the reduction runs along the rows of
@@ -41,9 +45,8 @@ struct RollupOptions {
   int64_t parts = 0;      // a power of two; 0: as many as it takes for every lane to have one
   int64_t radix = 2;      // sums that a lane adds up at once; a power of two
   int64_t min_steps = 1;  // of the reduction that each lane keeps, at least
-  bool round_up =
-      false;  // the next power of two parts, some of them empty, instead of the one below
-  stripe::Location loc;       // where lanes exchange sums: a memory unit
+  bool round_up = false;  // to the next power of two parts, some of them empty; else to that below
+  stripe::Location loc;   // where lanes exchange sums: a memory unit
   stripe::Location part_loc;  // of the sum of each lane; none: where the sums were
 };
 

@@ -2,9 +2,11 @@
 // Cuts a kernel's reduction into parts that run at once, and adds the parts up in a second kernel.
 //
 //   #kernel block [i:4, k:4096] (in A[i, k], out C[i]:add.fp32) { S }                     parts: 16
+//
 //   none new C_parts[0, 0] fp32(16:4, 4:1)
-//   #kernel block [i:4, k:256, part:16] (in A[i, 256*part + k], out C_parts[part, i]:add.fp32) { S
-//   } #kernel block [i:4, part:16] (in C_parts[part, i], out C[i]:add.fp32) { add }
+//   #kernel block [i:4, k:256, part:16] (
+//       in A[i, k + 256*part], out C = C_parts[part, i]:add.fp32) { S }
+//   #kernel block [i:4, part:16] (in C_parts[part, i], out C[i]:add.fp32) { add }
 //
 // For kernels with too few outputs to keep the machine busy. The longest reduction index is cut.
 // Where constraints may leave an element without points in a part, all parts are set to the

@@ -2,11 +2,9 @@
 #include "stria/passes/parallel/thread.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/parallel/core_parts.h"
-#include "stria/passes/parallel/thread_group.h"
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/split_block.h"
@@ -69,38 +67,6 @@ void thread_kernel(Block& kernel, const TensorNames& around, const ThreadOptions
   context.changed();
 }
 
-Status thread_groups(stripe::Program& program, const ThreadOptions& options, PassContext& context) {
-  if (!std::has_single_bit(static_cast<uint64_t>(options.threads)))
-    return invalid_argument("/threads: {} is no power of two", options.threads);
-  if (!std::has_single_bit(static_cast<uint64_t>(options.pairs)))
-    return invalid_argument("/pairs: {} is no power of two", options.pairs);
-  STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/group", options.group));
-  STRIA_RETURN_IF_ERROR(
-      check_unit(context.model(), UnitUse::hold, "/registers", options.registers));
-  const GroupLanes lanes = {options.threads,   options.group,        options.unit,
-                            options.registers, options.access_bytes, options.run_bytes,
-                            options.pairs,     options.inner_set};
-  PlaceNames names;
-  for_each_selected_place(program, options.reqs, [&](Block& block, const stripe::Place& place) {
-    context.matched();
-    std::string reason = place.depth < 2 ? "it is no part of a kernel" : "";
-    for (const stripe::Place* at = place.parent; at; at = at->parent) {
-      if (!at->block->location.empty()) reason = "a block around has its unit";
-      if (at->block->tags.has("parallel")) reason = "a block around is parallel";
-    }
-    GroupLanes own = lanes;
-    own.threads = block.tags.integer("threads").value_or(lanes.threads);
-    if (reason.empty()) reason = thread_group(block, names, place, own, context);
-    if (!reason.empty()) {
-      context.skipped(block.name, reason);
-    } else {
-      context.count("groups_threaded");
-      context.changed();
-    }
-  });
-  return Status();
-}
-
 }  // namespace
 
 void describe(ThreadOptions& options, OptionFields& fields) {
@@ -111,32 +77,10 @@ void describe(ThreadOptions& options, OptionFields& fields) {
              "parts made for each core at most; 0 = every point of the output indices is a part",
              {0, 1 << 20});
   fields.add("min_work", options.min_work, "statements run; a kernel with less stays on one core");
-  fields.add(
-      "threads", options.threads,
-      "lanes of a group, a power of two: what the selected blocks (not only kernels) do is "
-      "spread over them, `unit` being that of a lane; a block's tag #threads goes before it; "
-      "0 = spread kernels over the cores",
-      {0, 1 << 20});
-  fields.unit("group", options.group, "execution unit of a group, for blocks without a location");
-  fields.unit("registers", options.registers, "memory unit that each lane has of its own");
-  fields.add("access_bytes", options.access_bytes, "that neighbouring lanes should touch together",
-             {1, 1 << 20});
-  fields.add(
-      "run_bytes", options.run_bytes,
-      "in a row that one lane takes of what it holds in registers, so that it fetches vectors of "
-      "what it reads, and of rows that it copies; 0 = single elements",
-      {0, 1 << 10});
-  fields.add("pairs", options.pairs,
-             "neighbouring lanes, a power of two, that differ in the second index of what they "
-             "hold, where they fetch vectors along both: a local memory may read what a lane and "
-             "the next want once; 1 = those of the first index first",
-             {1, 32});
-  fields.set_tags("inner_set", options.inner_set, "tags of what one lane does of a block");
 }
 
 Status thread(stripe::Program& program, const ThreadOptions& options, PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/unit", options.unit));
-  if (options.threads > 0) return thread_groups(program, options, context);
   return for_each_kernel(program, options.reqs, [&](Block& kernel, const TensorNames& around) {
     context.matched();
     thread_kernel(kernel, around, options, context);

@@ -23,10 +23,6 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-bool is_barrier(const Statement& stmt) {
-  return stmt.special() && stmt.special()->name == "barrier";
-}
-
 bool names_a_unit(const Block& block) {
   return !block.location.empty() ||
          std::any_of(block.stmts.begin(), block.stmts.end(), [](const Statement& stmt) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The group form of `thread`: spreads what one point of a block does over the lanes of a group.
+// The mechanism of `thread_lanes`: spreads what one point of a block does over the lanes of a
+// group.
 #pragma once
 
 #include <cstdint>

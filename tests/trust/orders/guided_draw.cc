@@ -33,7 +33,8 @@ double known_before(const std::string& pass) {
                                                       {"rewrite_locations", 45},
                                                       {"schedule", 65},
                                                       {"tensorize", 50},
-                                                      {"thread", 45},
+                                                      {"thread", 25},
+                                                      {"thread_lanes", 25},
                                                       {"unroll", 50}};
   const auto at = percents.find(pass);
   return at == percents.end() ? 0.15 : at->second / 100.0;

@@ -61,7 +61,8 @@ TEST(OptionTexts, NoOptionSetsATagThatMeansSomething) {
 
 TEST(OptionTexts, UnitsAndIndicesAreNames) {
   EXPECT_THAT(refused("thread", {{"unit", ""}}), HasSubstr("/0/thread/unit: '' is not a name"));
-  EXPECT_THAT(refused("thread", {{"registers", "two words"}}), HasSubstr("/0/thread/registers: "));
+  EXPECT_THAT(refused("thread_lanes", {{"registers", "two words"}}),
+              HasSubstr("/0/thread_lanes/registers: "));
   EXPECT_EQ(refused("vectorize", {{"accumulator", ""}}), "");
   EXPECT_THAT(refused("locate_block", {{"loc", {{"name", "A B"}}}}),
               HasSubstr("/0/locate_block/loc/name: 'A B' is not the name of a unit"));

@@ -88,7 +88,7 @@ std::string difference(const std::string& text,
     {{"cache": {{"reqs": ["group"], "dir": "out", "loc": {{"name": "REG"}}, "spread": 256}}}},
     {{"cache": {{"reqs": ["tiles"], "loc": {{"name": "LOCAL"}}, "layout": "outputs", "edges": "zero_fill"}}}},
     {{"agg_init": {{"reqs": ["group"]}}}},
-    {{"thread": {{"reqs": ["group"], "unit": "ITEM", "threads": {}, "run_bytes": 16}}}}])",
+    {{"thread_lanes": {{"reqs": ["group"], "unit": "ITEM", "threads": {}, "run_bytes": 16}}}}])",
                                            tile_sizes, threads);
   const HardwareModel model = group_model();
   auto steps = parse_pipeline({"pipeline", pipeline}, {}, model, all_passes());

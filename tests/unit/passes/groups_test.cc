@@ -34,7 +34,7 @@ std::string pipeline() {
 void check(const std::string& text, const std::map<std::string, tile::TensorType>& inputs,
            const std::string& tile, int64_t threads,
            const std::vector<std::string>& expect = {"cache: sums_cached", "cache: tensors_fetched",
-                                                     "thread: groups_threaded",
+                                                     "thread_lanes: groups_threaded",
                                                      "barrier: barriers_removed"}) {
   auto program = make_program(text, inputs);
   ASSERT_TRUE(program.ok()) << program.status().to_string();
@@ -58,7 +58,7 @@ TEST(Groups, MatrixProducts) {
     for (DataType type : {kFloat, DataType::fp16, DataType::i32})
       for (int64_t threads : {4, 32, 64})
         check(text, {{"A", {type, {i, k}}}, {"B", {type, {k, j}}}}, R"({"i": 8, "j": 8, "k": 4})",
-              threads, {"thread: groups_threaded"});
+              threads, {"thread_lanes: groups_threaded"});
 }
 
 TEST(Groups, RowsThatLanesReadByColumnsAreSwizzled) {
@@ -89,7 +89,7 @@ TEST(Groups, Convolutions) {
     for (auto [x, y, ci, co] :
          {std::tuple<int64_t, int64_t, int64_t, int64_t>{6, 6, 8, 8}, {5, 7, 6, 9}, {2, 3, 4, 8}})
       check(text, {{"D", {kFloat, {3, x, y, ci}}}, {"K", {kFloat, {3, 3, co, ci}}}}, tile, 32,
-            {"cache: sums_cached", "thread: groups_threaded"});
+            {"cache: sums_cached", "thread_lanes: groups_threaded"});
 }
 
 TEST(Groups, WhatFollowsPointByPoint) {
@@ -98,7 +98,8 @@ TEST(Groups, WhatFollowsPointByPoint) {
       " R = (C + V > 0 ? C + V : 0); }";
   for (auto [i, j, k] : {std::tuple<int64_t, int64_t, int64_t>{32, 16, 16}, {17, 9, 5}})
     check(bias, {{"A", {kFloat, {i, k}}}, {"B", {kFloat, {k, j}}}, {"V", {kFloat, {j}}}},
-          R"({"i": 8, "j": 8, "k": 4})", 32, {"fusion: pairs_fused", "thread: groups_threaded"});
+          R"({"i": 8, "j": 8, "k": 4})", 32,
+          {"fusion: pairs_fused", "thread_lanes: groups_threaded"});
 }
 
 TEST(Groups, ASumThatGroupsWouldShareStaysWhole) {
@@ -174,7 +175,8 @@ TEST(Groups, FewOutputsShareTheirReductionOut) {
     for (int64_t k : {64, 100, 7})
       for (DataType type : {kFloat, DataType::i32})
         check(text, {{"A", {type, {5, k}}}}, R"({"i": 2, "k": 32})", 32,
-              {"rollup: sums_rolled_up", "thread: groups_threaded", "barrier: barriers_removed"});
+              {"rollup: sums_rolled_up", "thread_lanes: groups_threaded",
+               "barrier: barriers_removed"});
 }
 
 }  // namespace

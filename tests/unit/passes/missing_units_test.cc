@@ -57,6 +57,7 @@ TEST(MissingUnits, AreNamedWithTheirOptionAndTheNearestRightOne) {
       {R"("swizzle": {"memory": "SRAN"})", "/memory", "SRAN", "SRAM"},
       {R"("tensorize": {"stencils": [{"unit": "COR"}]})", "/stencils/0/unit", "COR", "CORE"},
       {R"("thread": {"unit": "COR"})", "/unit", "COR", "CORE"},
+      {R"("thread_lanes": {"unit": "COR"})", "/unit", "COR", "CORE"},
       {R"("vectorize": {"accumulator": "REH"})", "/accumulator", "REH", "REG"},
   };
   const auto program =

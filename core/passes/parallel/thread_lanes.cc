@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/parallel/thread_lanes.h"
+
+#include <bit>
+
+#include "stria/pass/select_blocks.h"
+#include "stria/passes/parallel/thread_group.h"
+#include "stria/rewrite/located_unit.h"
+
+namespace stria::passes {
+
+using stripe::Block;
+
+void describe(ThreadLanesOptions& options, OptionFields& fields) {
+  fields.tags("reqs", options.reqs, "tags that a block inside a kernel, or the kernel, must have");
+  fields.unit("unit", options.unit, "execution unit of a lane");
+  fields.add("threads", options.threads,
+             "lanes of a group, a power of two; a block's tag #threads goes before it",
+             {1, 1 << 20});
+  fields.unit("group", options.group, "execution unit of a group, for blocks without a location");
+  fields.unit("registers", options.registers, "memory unit that each lane has of its own");
+  fields.add("access_bytes", options.access_bytes, "that neighbouring lanes should touch together",
+             {1, 1 << 20});
+  fields.add(
+      "run_bytes", options.run_bytes,
+      "in a row that one lane takes of what it holds in registers, so that it fetches vectors of "
+      "what it reads, and of rows that it copies; 0 = single elements",
+      {0, 1 << 10});
+  fields.add("pairs", options.pairs,
+             "neighbouring lanes, a power of two, that differ in the second index of what they "
+             "hold, where they fetch vectors along both: a local memory may read what a lane and "
+             "the next want once; 1 = those of the first index first",
+             {1, 32});
+  fields.set_tags("inner_set", options.inner_set, "tags of what one lane does of a block");
+}
+
+Status thread_lanes(stripe::Program& program, const ThreadLanesOptions& options,
+                    PassContext& context) {
+  STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/unit", options.unit));
+  if (!std::has_single_bit(static_cast<uint64_t>(options.threads)))
+    return invalid_argument("/threads: {} is no power of two", options.threads);
+  if (!std::has_single_bit(static_cast<uint64_t>(options.pairs)))
+    return invalid_argument("/pairs: {} is no power of two", options.pairs);
+  STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/group", options.group));
+  STRIA_RETURN_IF_ERROR(
+      check_unit(context.model(), UnitUse::hold, "/registers", options.registers));
+  const GroupLanes lanes = {options.threads,   options.group,        options.unit,
+                            options.registers, options.access_bytes, options.run_bytes,
+                            options.pairs,     options.inner_set};
+  PlaceNames names;
+  for_each_selected_place(program, options.reqs, [&](Block& block, const stripe::Place& place) {
+    context.matched();
+    std::string reason = place.depth < 2 ? "it is no part of a kernel" : "";
+    for (const stripe::Place* at = place.parent; at; at = at->parent) {
+      if (!at->block->location.empty()) reason = "a block around has its unit";
+      if (at->block->tags.has("parallel")) reason = "a block around is parallel";
+    }
+    GroupLanes own = lanes;
+    own.threads = block.tags.integer("threads").value_or(lanes.threads);
+    if (reason.empty()) reason = thread_group(block, names, place, own, context);
+    if (!reason.empty()) {
+      context.skipped(block.name, reason);
+    } else {
+      context.count("groups_threaded");
+      context.changed();
+    }
+  });
+  return Status();
+}
+
+}  // namespace stria::passes
