@@ -13,6 +13,7 @@
 #include "stria/base/text.h"
 #include "stria/hal/guard/signal_stack.h"
 #include "stria/hal/host/host.h"
+#include "stria/runtime/compile_driver.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/intrinsics.h"
 #include "stria/stripe/text/printer.h"
@@ -133,8 +134,9 @@ Result<ReadyCandidate> CandidateTimer::ready(const stripe::Program& program) {
     rest.steps.push_back(pipeline_.steps[i]);
   stripe::Program made = program;
   STRIA_RETURN_IF_ERROR(run_pipeline(made, rest, Inside::model(device_), how).status());
-  STRIA_ASSIGN(const exec::LoadedProgram loaded, Inside::build(device_, made, stripe::print(made),
-                                                               {.fast_math = options_.fast_math}));
+  STRIA_ASSIGN(
+      const exec::LoadedProgram loaded,
+      CompileDriver::build(device_, made, stripe::print(made), {.fast_math = options_.fast_math}));
 
   const exec::Plan& plan = loaded.plan();
   ReadyCandidate out;

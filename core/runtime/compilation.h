@@ -22,7 +22,7 @@ struct Compilation {
   tile::BoundProgram bound;
   stripe::Program generic;  // straight from lowering: what the interpreter checks against
   std::string warnings;  // about the program's text, rendered like errors; empty if there are none
-  // Made by Inside::specialize:
+  // Made by CompileDriver::specialize:
   stripe::Program device;  // after the device's pipeline
   std::string device_text;
   std::vector<StepReport> steps;  // of the pipeline

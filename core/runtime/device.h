@@ -62,6 +62,7 @@ class STRIA_API Device {
                                  const CompileOptions& options = {}) const;
 
  private:
+  friend struct CompileDriver;
   friend struct Inside;
   struct State;
   std::shared_ptr<const State> state_;

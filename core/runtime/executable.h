@@ -59,6 +59,7 @@ class STRIA_API Executable {
   Result<std::vector<SourceText>> sources() const;
 
  private:
+  friend struct CompileDriver;
   friend struct Inside;
   struct State;
   std::shared_ptr<State> state_;

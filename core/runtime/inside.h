@@ -40,23 +40,9 @@ struct Inside {
                              std::string selector = {});
   static const hal::Device& hal_device(const Device& device);
   static const HardwareModel& model(const Device& device);
-  // not_found: parameters that the pipeline does not have; invalid_argument: a value that it does
-  // not take, or a parameter that `tune` gives as well; unsupported: `tune` of a pipeline that
-  // times nothing. `specialize` says the same, later.
-  static Status check_parameters(const Device& device, const CompileOptions& options);
   // Those of the device's own pipeline, and that file's name.
   static Result<std::vector<TemplateParameter>> parameters(const Device& device);
   static const std::string& pipeline_name(const Device& device);
-  // The two halves of Device::compile after lower_program: the device's pipeline (or that of
-  // `options`), and building and loading what it made.
-  static Result<Compilation> specialize(const Device& device, Compilation compilation,
-                                        const CompileOptions& options = {});
-  // Builds device Stripe, which `text` is the print of.
-  static Result<exec::LoadedProgram> build(const Device& device, const stripe::Program& program,
-                                           const std::string& text,
-                                           const CompileOptions& options = {});
-  static Result<Executable> load(const Device& device, Compilation compilation,
-                                 const CompileOptions& options = {});
 
   // not_found if there is no such function; "" is the entry that the program has.
   static Result<Program> program(tile::Program tile, std::string_view function);

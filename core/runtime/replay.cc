@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/runtime/replay.h"
+#include "stria/runtime/compile_driver.h"
 
 #include "stria/pass/model_rules.h"
 #include "stria/passes/all_passes.h"
@@ -41,8 +42,8 @@ Status Replay::run() const {
   stripe::Program program = program_;
   STRIA_RETURN_IF_ERROR(run_pipeline(program, pipeline_, model_, how).status());
   if (!reproducer_.build) return Status();
-  return Inside::build(*device_, program, stripe::print(program),
-                       {.fast_math = reproducer_.fast_math})
+  return CompileDriver::build(*device_, program, stripe::print(program),
+                              {.fast_math = reproducer_.fast_math})
       .status();
 }
 

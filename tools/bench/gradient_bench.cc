@@ -8,6 +8,7 @@
 #include "measure.h"
 #include "must.h"
 #include "stria/base/file.h"
+#include "stria/runtime/compile_driver.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/stria.h"
 
@@ -47,7 +48,7 @@ void print_memory(const char* name, const Device& device, const Loaded& program)
   for (const Tensor& tensor : program.outputs) callers += tensor.byte_count();
   const Compilation& compilation = Inside::compilation(program.executable);
   const exec::LoadedProgram loaded =
-      must(Inside::build(device, compilation.device, compilation.device_text));
+      must(CompileDriver::build(device, compilation.device, compilation.device_text));
   const exec::Plan& plan = loaded.plan();
   uint64_t apart = 0;
   for (const exec::PlannedTensor& tensor : plan.tensors)

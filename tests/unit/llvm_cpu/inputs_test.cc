@@ -13,6 +13,7 @@
 #endif
 
 #include "stria/exec/loaded_program.h"
+#include "stria/runtime/compile_driver.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/runtime.h"
 
@@ -112,9 +113,9 @@ Placed run_at(const Device& device, const std::string& text, const InputTypes& t
   Placed out;
   const auto program = Program::from_tile({"test.tile", text});
   auto lowered = lower_program(*program, types);
-  auto made = Inside::specialize(device, *std::move(lowered));
+  auto made = CompileDriver::specialize(device, *std::move(lowered));
   EXPECT_TRUE(made.ok()) << made.status().to_string();
-  auto loaded = Inside::build(device, made->device, made->device_text);
+  auto loaded = CompileDriver::build(device, made->device, made->device_text);
   EXPECT_TRUE(loaded.ok()) << loaded.status().to_string();
   const exec::Plan& plan = loaded->plan();
   constexpr uint64_t kMargin = 256;

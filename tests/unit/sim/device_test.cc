@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "stria/runtime/compile_driver.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/runtime.h"
 
@@ -51,7 +52,7 @@ TEST(SimDevice, HasOneKernelForEachPart) {
   auto executable = device->compile(*program, types(64), options);
   ASSERT_TRUE(executable.ok()) << executable.status().to_string();
   const Compilation& compiled = Inside::compilation(*executable);
-  auto loaded = Inside::build(*device, compiled.device, compiled.device_text, options);
+  auto loaded = CompileDriver::build(*device, compiled.device, compiled.device_text, options);
   ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
   auto kernels = loaded->library().kernels();
   ASSERT_TRUE(kernels.ok());

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <random>
 
+#include "stria/runtime/compile_driver.h"
 #include "stria/runtime/inside.h"
 
 namespace stria::bench {
@@ -68,7 +69,8 @@ Result<std::unique_ptr<OurProgram>> OurProgram::make(const Device& device, const
   auto out = std::make_unique<OurProgram>();
   Clock::time_point begin = Clock::now();
   STRIA_ASSIGN(Compilation generic, lower_program(program, inputs, options));
-  STRIA_ASSIGN(const Compilation made, Inside::specialize(device, std::move(generic), options));
+  STRIA_ASSIGN(const Compilation made,
+               CompileDriver::specialize(device, std::move(generic), options));
   out->passes_ms_ = ms_since(begin);
   out->text_ = made.device_text;
   begin = Clock::now();

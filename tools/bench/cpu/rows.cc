@@ -14,6 +14,7 @@
 #include "fma_peak.h"
 #include "measure.h"
 #include "stria/base/file.h"
+#include "stria/runtime/compile_driver.h"
 #include "stria/runtime/inside.h"
 #include "stria/template/template_text.h"
 
@@ -460,7 +461,7 @@ int compile_once(const CaseSet& set) {
       ms_of([&] { must(device.compile(must(Program::from_tile({"all.tile", text})), inputs)); });
   const double passes = ms_of([&] {
     const Program program = must(Program::from_tile({"all.tile", text}));
-    must(Inside::specialize(device, must(lower_program(program, inputs))));
+    must(CompileDriver::specialize(device, must(lower_program(program, inputs))));
   });
   std::printf("%.4f %.4f\n", passes, whole);
   return 0;

@@ -13,6 +13,7 @@
 #include "repeat/reproducer_file.h"
 #include "report.h"
 #include "stria/base/file.h"
+#include "stria/runtime/compile_driver.h"
 #include "stria/runtime/device_selector.h"
 #include "stria/runtime/inside.h"
 
@@ -73,7 +74,7 @@ Outcome compile_program(const CompileOptionsText& options, ReproducerFile& repro
   if (!how.parameters.empty()) {
     STRIA_FAIL_IF(open_device(options.device, device));
     STRIA_FAIL_IF_ERROR(ExitCode::usage,
-                        Inside::check_parameters(device, how).with_context("--set"));
+                        CompileDriver::check_parameters(device, how).with_context("--set"));
   }
   Compilation generic;
   STRIA_FAIL_IF(lower(program, types, how, generic));
@@ -86,11 +87,12 @@ Outcome compile_program(const CompileOptionsText& options, ReproducerFile& repro
     STRIA_FAIL_IF_ERROR(ExitCode::program, check_writable(options.output));
   if (how.parameters.empty()) STRIA_FAIL_IF(open_device(options.device, device));
   STRIA_OR_FAIL(Compilation compilation, ExitCode::device,
-                Inside::specialize(device, std::move(generic), how));
+                CompileDriver::specialize(device, std::move(generic), how));
   print_undecided(compilation.steps);
   std::vector<SourceText> sources;
   if (!options.dump_dir.empty()) {
-    STRIA_OR_FAIL(Executable executable, ExitCode::device, Inside::load(device, compilation, how));
+    STRIA_OR_FAIL(Executable executable, ExitCode::device,
+                  CompileDriver::load(device, compilation, how));
     STRIA_OR_FAIL(sources, ExitCode::device, executable.sources());
   }
   // All is made before anything is written, and written all or not at all.

@@ -16,6 +16,7 @@
 #include "report.h"
 #include "result_memory.h"
 #include "stria/runtime/check.h"
+#include "stria/runtime/compile_driver.h"
 #include "stria/runtime/device_selector.h"
 #include "stria/runtime/inside.h"
 
@@ -186,7 +187,7 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
   if (!how.parameters.empty()) {
     STRIA_FAIL_IF(open());
     STRIA_FAIL_IF_ERROR(ExitCode::usage,
-                        Inside::check_parameters(device, how).with_context("--set"));
+                        CompileDriver::check_parameters(device, how).with_context("--set"));
   }
   ReadInputs in;
   Compilation generic;
@@ -198,10 +199,10 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
   Profile profile;
   const Clock::time_point compile_begin = Clock::now();
   STRIA_OR_FAIL(Compilation compilation, ExitCode::device,
-                Inside::specialize(device, std::move(generic), how));
+                CompileDriver::specialize(device, std::move(generic), how));
   print_undecided(compilation.steps);
   STRIA_OR_FAIL(Executable executable, ExitCode::device,
-                Inside::load(device, std::move(compilation), how));
+                CompileDriver::load(device, std::move(compilation), how));
   profile.compile_seconds = parse_seconds + lower_seconds + seconds_since(compile_begin);
 
   std::vector<Tensor> inputs, outputs;
