@@ -111,8 +111,9 @@ TEST(Layers, TheEdgesHaveNoCircle) {
 }
 
 TEST(Layers, PluginsUseOnlyTheRoomsTheyMay) {
-  const std::set<std::string> allowed = {"sdk",     "base",     "type",    "poly", "stripe",
-                                         "semtree", "builtins", "hwmodel", "cost", "interp"};
+  const std::set<std::string> allowed = {"sdk",     "base",    "type",    "poly",
+                                         "stripe",  "semtree", "codegen", "builtins",
+                                         "hwmodel", "cost",    "interp"};
   for (const fs::path& path : sources(kRoot / "plugins"))
     for (const std::string& used : included_rooms(path))
       EXPECT_TRUE(allowed.count(used)) << path << " includes room '" << used << "'";
@@ -146,6 +147,40 @@ TEST(Layers, FoldersHoldAboutTwentyFiveThings) {
       stems[path.parent_path()].insert(path.stem());
     for (const auto& [folder, names] : stems) EXPECT_LE(names.size(), 26u) << folder;
   }
+}
+
+// What a raw string holds is data, and stays as wide as it is.
+TEST(Layers, LinesHaveAHundredColumns) {
+  static const std::regex raw(R"re(R"([a-z]*)\()re");
+  for (const char* folder : {"core", "plugins", "sdk", "tools", "tests", "examples"})
+    for (const fs::path& path : sources(kRoot / folder)) {
+      std::istringstream lines(read(path));
+      std::string end;  // of the raw string that the line begins in
+      size_t number = 0;
+      for (std::string line; std::getline(lines, line);) {
+        ++number;
+        std::smatch match;
+        bool data = !end.empty();
+        for (std::string rest = line;;) {
+          if (!end.empty()) {
+            const size_t at = rest.find(end);
+            if (at == std::string::npos) break;
+            rest = rest.substr(at + end.size());
+            end.clear();
+          }
+          if (!std::regex_search(rest, match, raw)) break;
+          data = true;
+          end = ")" + match[1].str() + "\"";
+          rest = match.suffix();
+        }
+        const auto columns = std::count_if(line.begin(), line.end(), [](unsigned char c) {
+          return (c & 0xC0) != 0x80;  // bytes that begin a character
+        });
+        if (!data) {
+          EXPECT_LE(columns, 100) << path << ":" << number;
+        }
+      }
+    }
 }
 
 TEST(Layers, FilesAreShortAndNamedAfterOneThing) {

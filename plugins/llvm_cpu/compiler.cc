@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "build_id.h"
-#include "code_generator.h"
 #include "emit/compiled_kernels.h"
 #include "library.h"
+#include "stria/codegen/code_generator.h"
 
 namespace stria::llvm_cpu {
 

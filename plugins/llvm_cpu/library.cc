@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "library.h"
+#include "stria/codegen/code_generator.h"
 
 #include <xmmintrin.h>
 
 #include <algorithm>
-
-#include "code_generator.h"
 
 namespace stria::llvm_cpu {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler.h"
 
-#include "code_generator.h"
 #include "emit/dialect.h"
 #include "library.h"
+#include "stria/codegen/code_generator.h"
 
 namespace stria::opencl {
 

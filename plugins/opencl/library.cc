@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "buffer.h"
-#include "code_generator.h"
 #include "emit/dialect.h"
 #include "pocl_needs.h"
 #include "program.h"
+#include "stria/codegen/code_generator.h"
 #include "stria/sdk/error.h"
 
 namespace stria::opencl {

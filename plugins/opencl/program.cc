@@ -5,10 +5,10 @@
 #include <memory>
 #include <optional>
 
-#include "code_generator.h"
 #include "pocl_needs.h"
 #include "stria/base/cache_folder.h"
 #include "stria/base/text.h"
+#include "stria/codegen/code_generator.h"
 
 namespace stria::opencl {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "code_generator.h"
 #include "program/part_simulation.h"
+#include "stria/codegen/code_generator.h"
 
 namespace stria::sim {
 namespace {

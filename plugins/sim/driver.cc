@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <iterator>
 
-#include "code_generator.h"
 #include "compiler.h"
 #include "executor.h"
 #include "program/part_checks.h"
 #include "stria/base/file.h"
+#include "stria/codegen/code_generator.h"
 
 namespace stria::sim {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emit/dialect.h"
 
-#include "ptx.h"
+#include "dialects/ptx.h"
 
 namespace stria::opencl {
 namespace {

@@ -3,7 +3,8 @@
 //
 // A table is comma-separated values (table_text.h) whose first line names the columns, in any
 // order:
-//   Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter, Strides
+//   Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter,
+//       Strides
 //   Layer, M, N, K
 // and a column Sparsity, whose layers are all dense (1:1).
 #pragma once

@@ -13,7 +13,7 @@ Status run_program(const stripe::Program& program, const PartOrder& order,
   std::map<std::string, std::vector<char>> derived;
   if (const stripe::Block* prologue = program.prologue())
     for (const stripe::Refinement& ref : prologue->refs)
-      if (ref.dir == stripe::RefDir::out || ref.dir == stripe::RefDir::inout)
+      if (is_written(ref))
         if (const stripe::Refinement* made = program.entry.find_ref(ref.from))
           derived[ref.from].resize(static_cast<size_t>(made->shape.span_bytes()));
   const std::pair<const stripe::Block*, const std::vector<size_t>*> parts[] = {
