@@ -83,6 +83,8 @@ struct Builtin {
   // are monotone or convex in each operand, so that their error is largest at a corner of the
   // operands'.
   double lipschitz = 0;
+  bool commutative = false;  // f(a, b) is f(b, a), bit for bit
+  bool cheap = false;        // a cycle or less: rather calculated twice than kept in a tensor
 };
 
 // Every record, in the order of all_builtins.def (the order of the documentation).

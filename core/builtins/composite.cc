@@ -10,7 +10,7 @@ namespace builtins {
 
 namespace {
 
-constexpr const Composite* kAll[] = {
+constexpr const Composite* kAllComposites[] = {
 #define STRIA_COMPOSITE(name) &builtins::name,
 #include "stria/builtins/all_composites.def"
 #undef STRIA_COMPOSITE
@@ -18,10 +18,10 @@ constexpr const Composite* kAll[] = {
 
 }  // namespace
 
-std::span<const Composite* const> all_composites() { return kAll; }
+std::span<const Composite* const> all_composites() { return kAllComposites; }
 
 const Composite* find_composite(std::string_view name) {
-  for (const Composite* composite : kAll)
+  for (const Composite* composite : kAllComposites)
     if (composite->name == name) return composite;
   return nullptr;
 }

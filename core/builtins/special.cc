@@ -10,7 +10,7 @@ namespace builtins {
 
 namespace {
 
-constexpr const Special* kAll[] = {
+constexpr const Special* kAllSpecials[] = {
 #define STRIA_SPECIAL(name) &builtins::name,
 #include "stria/builtins/all_specials.def"
 #undef STRIA_SPECIAL
@@ -24,10 +24,10 @@ DataType sum_type(DataType type) {
   return is_signed_integer(type) ? DataType::i32 : DataType::u32;
 }
 
-std::span<const Special* const> all_specials() { return kAll; }
+std::span<const Special* const> all_specials() { return kAllSpecials; }
 
 const Special* find_special(std::string_view name) {
-  for (const Special* special : kAll)
+  for (const Special* special : kAllSpecials)
     if (special->name == name) return special;
   return nullptr;
 }

@@ -14,6 +14,8 @@ constinit const Builtin add = {
     .gradient = derivative("DR", "DR"),
     .doc = "Sum. Integers wrap.",
     .example = "R = A + B;",
+    .commutative = true,
+    .cheap = true,
 };
 
 }  // namespace stria::builtins

@@ -21,6 +21,7 @@ constinit const Builtin max = {
         "The larger operand; NaN if one is NaN. Which zero max(-0.0, 0.0) gives is not "
         "specified.",
     .example = "R = max(A, 0);",
+    .cheap = true,
 };
 
 }  // namespace stria::builtins

@@ -21,6 +21,7 @@ constinit const Builtin min = {
         "The smaller operand; NaN if one is NaN. Which zero min(-0.0, 0.0) gives is not "
         "specified.",
     .example = "R = min(A, 0);",
+    .cheap = true,
 };
 
 }  // namespace stria::builtins

@@ -14,6 +14,8 @@ constinit const Builtin mul = {
     .gradient = derivative("DR * Y", "DR * X"),
     .doc = "Product. Integers wrap.",
     .example = "R = A * B;",
+    .commutative = true,
+    .cheap = true,
 };
 
 }  // namespace stria::builtins

@@ -14,6 +14,7 @@ constinit const Builtin neg = {
     .gradient = derivative("-DR"),
     .doc = "Negation. Integers wrap: -MIN is MIN, and unsigned values count down from zero.",
     .example = "R = -A;",
+    .cheap = true,
 };
 
 }  // namespace stria::builtins

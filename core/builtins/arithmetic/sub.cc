@@ -14,6 +14,7 @@ constinit const Builtin sub = {
     .gradient = derivative("DR", "-DR"),
     .doc = "Difference. Integers wrap.",
     .example = "R = A - B;",
+    .cheap = true,
 };
 
 }  // namespace stria::builtins

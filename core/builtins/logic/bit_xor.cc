@@ -13,6 +13,7 @@ constinit const Builtin bit_xor = {
     .gradient = no_derivative("bits have no derivative"),
     .doc = "Bitwise exclusive or. Integers and bool.",
     .example = "R = A ^ B;",
+    .commutative = true,
 };
 
 }  // namespace stria::builtins

@@ -13,6 +13,8 @@ constinit const Builtin cmp_eq = {
     .gradient = no_derivative("piecewise constant: zero almost everywhere"),
     .doc = "True where the operands are equal; NaN equals nothing.",
     .example = "R = A == B;",
+    .commutative = true,
+    .cheap = true,
 };
 
 }  // namespace stria::builtins

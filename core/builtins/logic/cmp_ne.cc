@@ -13,6 +13,8 @@ constinit const Builtin cmp_ne = {
     .gradient = no_derivative("piecewise constant: zero almost everywhere"),
     .doc = "True where the operands differ; NaN differs from everything.",
     .example = "R = A != B;",
+    .commutative = true,
+    .cheap = true,
 };
 
 }  // namespace stria::builtins

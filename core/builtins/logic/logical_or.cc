@@ -19,6 +19,7 @@ constinit const Builtin logical_or = {
     .gradient = no_derivative("piecewise constant: zero almost everywhere"),
     .doc = "True where an operand is non-zero (NaN is). Both are evaluated.",
     .example = "R = (A > 0) || (B > 0);",
+    .commutative = true,
 };
 
 }  // namespace stria::builtins

@@ -4,7 +4,9 @@
 namespace stria::builtins {
 namespace {
 
-SpecialResult gathered(const SpecialCall& call) { return gather_result("gather_or_zero", call); }
+SpecialResult gathered_or_zero(const SpecialCall& call) {
+  return gather_result("gather_or_zero", call);
+}
 
 }  // namespace
 
@@ -15,7 +17,7 @@ constinit const Special gather_or_zero = {
     .tensors = 2,
     .least_numbers = 0,
     .most_numbers = 0,
-    .result = gathered,
+    .result = gathered_or_zero,
     .gradient = derivative("scatter(DR, Y, X)"),
     .rule = "M13",
     .doc = "As gather, but zeros where an integer of I is no row of D.",

@@ -5,7 +5,7 @@
 namespace stria::builtins {
 namespace {
 
-SpecialResult reshaped(const SpecialCall& call) {
+SpecialResult reshaped_like(const SpecialCall& call) {
   const TensorType& from = call.tensors[0];
   const TensorType& like = call.tensors[1];
   const int64_t before = dense_shape(from.type, from.sizes).element_count();
@@ -25,7 +25,7 @@ constinit const Special reshape_like = {
     .tensors = 2,
     .least_numbers = 0,
     .most_numbers = 0,
-    .result = reshaped,
+    .result = reshaped_like,
     .gradient = derivative("reshape_like(DR, X)"),
     .rule = "M15",
     .doc = "reshape(T, …) with the sizes of V, whose elements do not matter.",

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "stria/builtins/builtin.h"
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/statement_list.h"
 #include "stria/stripe/scalar_types.h"
@@ -20,19 +21,12 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-// Operations of a cycle or less; a function of mathematics is worth a tensor.
 bool is_cheap(const std::string& name) {
-  static const std::set<std::string> cheap = {
-      "add",   "sub",    "mul",    "neg",    "max",    "min",    "abs",    "cond", "mad",
-      "ident", "cmp_eq", "cmp_ne", "cmp_lt", "cmp_le", "cmp_gt", "cmp_ge", "relu"};
-  return cheap.count(name) > 0;
+  const Builtin* builtin = find_builtin(name);
+  return builtin && builtin->cheap;
 }
 
-bool is_written(const Refinement& ref) {
-  return ref.dir == RefDir::out || ref.dir == RefDir::inout;
-}
-
-double points_of(const Block& block) {
+double point_count(const Block& block) {
   double points = 1;
   for (const Index& index : block.idxs) points *= static_cast<double>(index.range);
   return points;
@@ -277,7 +271,7 @@ class SectionInliner {
       if (!kernel_at(i)) return "what reads it is no such kernel";
       if (std::string reason = why_not_plain(*kernel); !reason.empty())
         return fmt::format("what reads it stays: {}", reason);
-      if (points_of(*kernel) > static_cast<double>(tensor.shape.element_count()))
+      if (point_count(*kernel) > static_cast<double>(tensor.shape.element_count()))
         return "elements are read more than once";
       if (loaded_instead(made_by, recipe, *kernel) > bytes_of(tensor))
         return "it reads more than it writes";

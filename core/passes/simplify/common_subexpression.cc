@@ -7,6 +7,7 @@
 #include <set>
 
 #include "stria/base/text.h"
+#include "stria/builtins/builtin.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/rewrite/statement_list.h"
 
@@ -19,10 +20,8 @@ using stripe::Refinement;
 using stripe::Statement;
 
 bool commutes(const std::string& name) {
-  static const std::set<std::string> names = {"add",     "mul",         "cmp_eq",
-                                              "cmp_ne",  "bit_and",     "bit_or",
-                                              "bit_xor", "logical_and", "logical_or"};
-  return names.count(name) > 0;
+  const Builtin* builtin = find_builtin(name);
+  return builtin && builtin->commutative;
 }
 
 class Sharing {
@@ -102,7 +101,7 @@ class Sharing {
     }
     if (const Block* inner = stmt.block())
       for (const Refinement& ref : inner->refs)
-        if (ref.dir == RefDir::out || ref.dir == RefDir::inout) write(ref.from);
+        if (is_written(ref)) write(ref.from);
   }
 
   Block& block_;
