@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schedules of random layer graphs: legal, and how close to what the machine needs at the least.
 #include "stria/passes/staging/schedule.h"
+#include "list_schedule.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +11,6 @@
 #include <random>
 #include <set>
 
-#include "stria/cost/staged/list_schedule.h"
 #include "stria/hwmodel/hardware_model.h"
 #include "stria/pass/model_rules.h"
 #include "stria/passes/overlap/compute_deps.h"

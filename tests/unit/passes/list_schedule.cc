@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stria/cost/staged/list_schedule.h"
+#include "list_schedule.h"
 
 #include <algorithm>
 #include <limits>
