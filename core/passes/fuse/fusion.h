@@ -4,9 +4,11 @@
 //
 //   0: #kernel block [i:64, k:9] (in A[i, k], out T[i]:add.fp32) { sum }
 //   1: #kernel block [i:64] (in T[i], out R[i]) { relu }
+//
 //   0: #kernel block [i:64] (in A[i, 0], none new T[0] fp32(1:1), out R[i]) {
-//        0: block [k:9] (in A[0, k], out T[0]:add.fp32) { sum }   1: block [] (in T[0], out R[0]) {
-//        relu } }
+//     0: block [k:9] (in A[0, k], out T[0]:add.fp32) { sum }
+//     1: block [] (in T[0], out R[0]) { relu }
+//   }
 //
 // The second block's indices that walk along dimensions of the tensor become the fused block's, in
 // steps that both blocks can make; the first one makes what these parts of the second one read. For
@@ -16,9 +18,8 @@
 // tensor then lives inside; else it stays where it is, for `localize`, if others may use it.
 // Requires: points of both blocks commute, and nothing else goes between them. Ensures: the same
 // values; nothing is fused that would keep more in `loc` than one instance of it holds, or more
-// than `max_local_bytes` inside. Runs again
-// until nothing is left to fuse; after autotile or tensorize, so that parts are tiles, or before,
-// so that they are points.
+// than `max_local_bytes` inside. Runs again until nothing is left to fuse; after autotile or
+// tensorize, so that parts are tiles, or before, so that they are points.
 #pragma once
 
 #include <cstdint>
@@ -52,10 +53,10 @@ struct FusionOptions {
   int64_t max_local_bytes = 0;   // that it keeps inside for one of its points, at most; 0: no limit
   bool reductions = false;       // also over indices that the second one reduces
   std::string recompute = "cost";  // "cost", "never" or "always": making borders again
-  std::string order = "second";  // of the fused block's loops: the "first" block's or the second's
-  bool local = false;            // the tensor lives inside wherever it can
-  stripe::Location loc;          // of a tensor that does; none: where it was
-  int64_t spread = 1;            // instances of `loc` that share it: lanes of a group, of registers
+  std::string order = "second";    // of the fused block's loops: that of the "first" or "second"
+  bool local = false;              // the tensor lives inside wherever it can
+  stripe::Location loc;            // of a tensor that does; none: where it was
+  int64_t spread = 1;              // instances of `loc` that share it; of registers a group's lanes
 };
 
 void describe(FusionOptions& options, OptionFields& fields);

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes cheap intermediate tensors where they are read, and stores them no more.
 //
-//   0: #kernel block [i:8, j:64] (in A[i, j], in M[i], out Q[i, j]) { $d = sub.fp32($A, $M) … Q = … }
+//   0: #kernel block [i:8, j:64] (in A[i, j], in M[i], out Q[i, j]) {
+//     … $d = sub.fp32($A, $M) … Q = store($q)
+//   }
 //   1: #kernel block [i:8, j:64] (in Q[i, j], out V[i]:add.fp32) { $q = load(Q); V = store($q) }
-//   0: #kernel block [i:8, j:64] (in A[i, j], in M[i], out V[i]:add.fp32) { $d = sub… V = store($q)
+//
+//   0: #kernel block [i:8, j:64] (in A[i, j], in M[i], out V[i]:add.fp32) {
+//     … $d = sub.fp32($A, $M) … V = store($q)
 //   }
 //
 // A producer qualifies if it is a block of loads and a few additions, multiplications, comparisons

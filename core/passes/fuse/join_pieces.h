@@ -5,12 +5,15 @@
 //   0: #kernel #piece block [i:4] (in A[i], out R[i]) { copy }
 //   1: #kernel #piece block [i:6] (in B[i], out R[4 + i]) { copy }
 //
-//   0: #kernel #pieces block [p0:6] (in A[p0], in B[p0], out R[p0], out R_0[4 + p0]) {    parts 0
-//        0: block [p0:1 = p0] (3 - p0 >= 0; in A[0], out R[0]) { copy }
-//        1: block [] (in B[0], out R_0[0]) { copy } }
-//   0: #kernel #pieces block [] (in A[0], in B[0], out R[0], out R_0[4]) {                parts 1
-//        0: block [i:4] (in A[i], out R[i]) { copy }
-//        1: block [i:6] (in B[i], out R_0[i]) { copy } }
+//   0: #kernel #pieces block [p:6] (in A[p], in B[p], out R[p], out R_0 = R[4 + p]) {    parts: 0
+//     0: block [p:1 = p] (3 - p >= 0; in A[0], out R[0]) { copy }
+//     1: block [] (in B[0], out R = R_0[0]) { copy }
+//   }
+//
+//   0: #kernel #pieces block [] (in A[0], in B[0], out R[0], out R_0 = R[4]) {           parts: 1
+//     0: block [i:4] (in A[i], out R[i]) { copy }
+//     1: block [i:6] (in B[i], out R = R_0[i]) { copy }
+//   }
 //
 // Requires: kernels that write the one tensor only, each element once, none an element of another
 // or what another reads; statements between them that neither touch the tensor nor write what they

@@ -3,11 +3,15 @@
 // needs.
 //
 //   block [] (in A, out C, none new T[0, 0] fp32(64:8, 8:1)) {
-//     0: block [x:64] (in A[x, 0], inout T[x, 0] fp32(1:8, 8:1), out C[x, 0]) { T = f(A); C = g(T)
-//     } }
+//     0: block [x:64] (in A[x, 0], inout T[x, 0] fp32(1:8, 8:1), out C[x, 0]) {
+//       T = f(A); C = g(T)
+//     }
+//   }
 //   block [] (in A, out C) {
-//     0: block [x:64] (in A[x, 0], none new T[0, 0] fp32(1:8, 8:1), out C[x, 0]) { T = f(A); C =
-//     g(T) } }
+//     0: block [x:64] (in A[x, 0], none new T[0, 0] fp32(1:8, 8:1), out C[x, 0]) {
+//       T = f(A); C = g(T)
+//     }
+//   }
 //
 // Requires: a new refinement (`none`) with one view, in one block, whose points see disjoint parts
 // of it: so no value passes from point to point, and what a point reads it wrote itself. Ensures:

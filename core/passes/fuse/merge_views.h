@@ -2,11 +2,14 @@
 // Gives a kernel one view of each tensor that it writes, however many parts of it.
 //
 //   0: #kernel #pieces block [p:6] (in A[p], in B[p], out R[p], out R_0 = R[4 + p]) {
-//        0: block [] (in A[0], out R[0]) { S }   1: block [] (in B[0], out R = R_0[0]) { S } }
+//     0: block [p:1 = p] (3 - p >= 0; in A[0], out R[0]) { S }
+//     1: block [] (in B[0], out R = R_0[0]) { S }
+//   }
 //
 //   0: #kernel #pieces block [p:6] (in A[p], in B[p], out R[0] fp32(10:1)) {
-//        0: block [p:1 = p] (in A[0], out R[p]) { S }
-//        1: block [p:1 = p] (in B[0], out R[4 + p]) { S } }
+//     0: block [p:1 = p] (3 - p >= 0; in A[0], out R[p]) { S }
+//     1: block [p:1 = p] (in B[0], out R[4 + p]) { S }
+//   }
 //
 // Requires: blocks alone inside, and views that are `out` and do not aggregate. Ensures: the same
 // values. A kernel's views are its arguments, and no two outputs of a kernel may be the same

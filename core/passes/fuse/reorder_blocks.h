@@ -3,6 +3,7 @@
 //
 //   0: block (in A, out T) {…}    1: block (in A, out U) {…}
 //   2: block (in T, out B) {…}    3: block (in U, out C) {…}
+//
 //   0: block (in A, out T) {…}    1: block (in T, out B) {…}
 //   2: block (in A, out U) {…}    3: block (in U, out C) {…}
 //
@@ -12,6 +13,9 @@
 // element that the other writes keep their order, so the values are the same; dependencies follow.
 // Runs before fusion and localize, which look at neighbours, and brings buffers' first and last
 // uses together for memory_placement.
+//
+// Lowering puts kernels in the order of the Tile text, which the shipped pipelines keep. It is for
+// programs whose text computes early what is needed late.
 #pragma once
 
 #include <string>

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies an input into a layout in which the lanes of an output index read it in a row.
 //
-//   #kernel block [i:64, j:64, k:64] (in A[i, k], in B[j, k] fp32(1:64, 1:1), out C[i, j]:add…) {
-//     S }
+//   #kernel block [i:64, j:64, k:64] (
+//       in A[i, k], in B[j, k] fp32(1:64, 1:1), out C[i, j]:add.fp32) { S }
+//
 //   none new B_packed[0, 0] fp32(64:1, 64:64)
-//   #copy #kernel block [j:64, k:64] (in B[j, k] fp32(1:64, 1:1),
-//                                     out B_packed[j, k] fp32(1:1, 1:64)) …
-//   #kernel block [i:64, j:64, k:64] (in A[i, k], in B[j, k] fp32(1:1, 1:64), out C[i, j]:add…) {
-//     S }
+//   #copy #kernel block [j:64, k:64] (
+//       in B[j, k] fp32(1:64, 1:1), out B_packed[j, k] fp32(1:1, 1:64)) { copy }
+//   #kernel block [i:64, j:64, k:64] (
+//       in A[i, k], in B = B_packed[j, k] fp32(1:1, 1:64), out C[i, j]:add.fp32) { S }
 //
 // Lanes over an output need no sum over lanes in the end and read one value for all of them of
 // the other input: with few registers that is twice as fast as lanes over the reduction. A

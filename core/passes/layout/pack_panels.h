@@ -2,11 +2,12 @@
 // Copies inputs into panels: what one register tile reads of them in a row lies in a row.
 //
 //   #kernel block [i:171, j:32] (…, in B[0, 32*j] fp32(1024:1024, 32:1), …) {
-//     0: block [i:6, j:32, k:1024] (…, in B[k, j] fp32(1:1024, 1:1) #panels=1, …) { S }
+//     0: block [i:6, j:32, k:1024] (…, #panels=1 in B[k, j] fp32(1:1024, 1:1), …) { S }
 //   }
+//
 //   none new B_panels[0, 0, 0] fp32(32:32768, 1024:32, 32:1)
-//   #copy #kernel block [i0:1024, p:32, i1:32] (in B[i0, 32*p + i1], out B_panels[p, i0, i1]) …
-//   #kernel block [i:171, j:32] (…, in B[j, 0, 0] fp32(1:32768, 1024:32, 32:1), …) {
+//   #copy #kernel block [i0:1024, p:32, i1:32] (in B[i0, 32*p + i1], out B_panels[p, i0, i1]) {…}
+//   #kernel block [i:171, j:32] (…, in B = B_panels[j, 0, 0] fp32(1:32768, 1024:32, 32:1), …) {
 //     0: block [i:6, j:32, k:1024] (…, in B[0, k, j] fp32(1:32768, 1:32, 1:1), …) { S }
 //   }
 //
@@ -15,10 +16,9 @@
 // with the cost `registers` sets where the copy pays, says which dimension is cut; the part is as
 // long as the range of the index that walks along it. Copies run along the source's memory. The
 // last panel may be longer than the tensor: it is copied on its own, with zeros beyond, so that no
-// other copy tests its points. The tag goes. Requires:
-// the views around begin at multiples of the part. Ensures: the same values. Runs after the tile is
-// cut and before anything else is done to it; split_prologue then moves copies of constants into
-// the prologue.
+// other copy tests its points. The tag goes. Requires: the views around begin at multiples of the
+// part. Ensures: the same values. Runs after the tile is cut and before anything else is done to
+// it; split_prologue then moves copies of constants into the prologue.
 #pragma once
 
 #include <string>

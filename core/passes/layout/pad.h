@@ -26,6 +26,9 @@
 // shapes; with `copy_inputs` a kernel that reads each element often enough gets a copy with the
 // zeros around it. Requires: nothing. Ensures: the same values, bit for bit. Runs before tensorize,
 // whose tiles have no uneven ends then, and before memory is placed.
+//
+// No shipped pipeline runs it, since their devices can mask a tile. It is for matrix units and
+// accelerators that cannot.
 #pragma once
 
 #include <cstdint>

@@ -14,6 +14,9 @@
 // in the order that they had but for the chosen dimension, in the allocation and in every view. The
 // program's tensors keep their layout. Runs before order_indices, autotile and vectorize, which
 // choose by strides.
+//
+// `choose_layouts` decides by bytes moved and is what the shipped pipelines run. This is the plain
+// rule, for machines whose model has no main memory to count bytes of.
 #pragma once
 
 #include <string>

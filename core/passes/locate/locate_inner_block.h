@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Says which execution unit runs the blocks inside a block.
 //
-//   #kernel block<CORE[t]> [t:2] (…) { 0: #tile block [x:8] (…) { S } }   inner_reqs: tile, loc:
-//   CONV #kernel block<CORE[t]> [t:2] (…) { 0: #tile block<CONV> [x:8] (…) { S } }
+//   #kernel block<CORE[t]> [t:2] (…) {                     inner_reqs: tile, loc: CONV
+//     0: #tile block [x:8] (…) { S }
+//   }
+//   #kernel block<CORE[t]> [t:2] (…) {
+//     0: #tile block<CONV> [x:8] (…) { S }
+//   }
 //
 // Requires: nothing. Ensures: the location of the inner blocks alone changes, and no meaning. It is
 // locate_block for a tag that many kernels' insides share: `reqs` says in which of them. Runs after

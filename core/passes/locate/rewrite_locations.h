@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Renames the units at the beginning of locations: where a program for one machine goes to another.
 //
-//   block<SM[g]> [g:4] (in<DRAM> A[g] …) { S }     {"prefix": {"name": "SM"}, "target": {"name":
-//   "CORE"}} block<CORE[g]> [g:4] (in<DRAM> A[g] …) { S }
+//   {"prefix": {"name": "SM"}, "target": {"name": "CORE"}}
+//
+//   block<SM[g]> [g:4] (in<DRAM> A[g] …) { S }
+//   block<CORE[g]> [g:4] (in<DRAM> A[g] …) { S }
 //
 // The first rewrite whose prefix a location begins with replaces that part by its target. A unit of
 // the target without numbers keeps those of the prefix's unit at its place; so indices that run in
 // parallel there stay parallel. Requires: a block comes to an execution or transfer unit, a
 // refinement to a memory. Ensures: nothing but locations changes. Runs last: passes before it ask
 // the model about the names that they know.
+//
+// No shipped pipeline runs it: each names the units of its own machine. It takes a program that was
+// compiled for one machine to another whose units have other names.
 #pragma once
 
 #include <string>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Says which statements of a block must wait for which, and frees the others.
 //
-//   #main block [] (…) { 0: block (in A, out T) {…}   #main #deps block [] (…) { 0: … T …
-//     1: block (in B, out U) {…}                        1: … U …
-//     2: block (in T, in U, out C) {…} }                2[0,1]: … C … }
+//   #main block [] (…) {                    #main #deps block [] (…) {
+//     0: block (in A, out T) {…}              0: block (in A, out T) {…}
+//     1: block (in B, out U) {…}              1: block (in B, out U) {…}
+//     2: block (in T, in U, out C) {…}        2[0, 1]: block (in T, in U, out C) {…}
+//   }                                       }
 //
 // A statement waits for an earlier one if at one point of the block both touch an element that one
 // of them writes, or it uses a scalar that the other defines; for a barrier everything waits. Two

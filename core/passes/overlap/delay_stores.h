@@ -6,14 +6,19 @@
 //     0: block [i:64] (in A[i, 0] …, out O[i, 0] …, none new E[0] fp32(512:1), none new S[0] …) {
 //       0: block [j:16] (in A…, out E[32*j] …) { exp }
 //       1: a sum of E into S
-//       2: block [j:32] (in E[16*j] …, in S, #stream out O…) { E / S } } }
+//       2: block [j:32] (in E[16*j] …, in S, #stream out O…) { E / S }
+//     }
+//   }
 //   #kernel block [c:8] (in A…, out O…, none new E[0] fp32(512:1), none new S[0] …) {
 //     0: block [] (in A[0, 0] …, out E…, out S…) { exp and sum of the first row }
 //     1: block [i:64] (in A[1 + i, 0] …, out O[i, 0] …, inout E[0] …, inout S[0] …) {
 //       0: block [j:16, i:1 = i] (…) {
-//            0: #unroll block [j:2] (in E…, in S, #stream out O…) { E / S }
-//            1: block [i:1 = i] (62 - i >= 0; …) { exp } }
-//       1: block [i:1 = i] (62 - i >= 0; …) { 0: a sum of E into S } } }
+//         0: #unroll block [j:2] (in E…, in S, #stream out O…) { E / S }
+//         1: block [i:1 = i] (62 - i >= 0; …) { exp }
+//       }
+//       1: block [i:1 = i] (62 - i >= 0; …) { 0: a sum of E into S }
+//     }
+//   }
 //
 // A row that is worked on in several passes over it uses the core in some and memory in others.
 // Here the last statement of a row, which stores past the caches, runs in pieces between those

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lets a loop fetch what its next points work on while it works on this one.
 //
-//   #tiles block [k:8] (in A[8*k] fp32(8:1), …, none new A_near<LOCAL>[0] fp32(8:1)) { depth: 2
+//   #tiles block [k:8] (in A[8*k] fp32(8:1), …, none new<LOCAL> A_near[0] fp32(8:1)) {     depth: 2
 //     0: fetch A_near   1: special barrier()   2: use A_near   3: special barrier()
 //   }
-//   #tiles #pipeline=2 block [k:8] (…, none new A_near<LOCAL>[0] fp32(8:1)) {
+//   #tiles #pipeline=2 block [k:8] (…, none new<LOCAL> A_near[0] fp32(8:1)) {
 //     0: fetch A_near   1: special barrier()   2: use A_near
 //   }
 //

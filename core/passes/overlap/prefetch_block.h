@@ -2,10 +2,13 @@
 // Asks memory, while the tiles of one block are worked on, for the inputs of the next block.
 //
 //   block [j:48] (in A[0, 256*j] fp32(64:12288, 256:1), out O[256*j, 0] …) {
-//     0: #turned block [j:16, i:4] (in A[16*i, 16*j] fp32(16:12288, 16:1), out O…) { a tile } }
-//     0: #turned block [j:16, i:4] (in A[16*i, 16*j] …, in A_next[0, 256] fp32(64:12288, 256:1), …) {
-//          0: block [j:1 = j, i:1 = i] (#fetch in A_next[4*j + i, 0] fp32(1:12288, 256:1)) {}
-//          1: a tile }
+//     0: #turned block [j:16, i:4] (in A[16*i, 16*j] fp32(16:12288, 16:1), out O…) { a tile }
+//   }
+//     0: #turned block [j:16, i:4] (in A[16*i, 16*j] …, out O…,
+//                                   in A_next = A[0, 256] fp32(64:12288, 256:1)) {
+//       0: block [j:1 = j, i:1 = i] (#fetch in A_next[4*j + i, 0] fp32(1:12288, 256:1)) {}
+//       1: a tile
+//     }
 //
 // The next block after the last one of a row of blocks is the first one of the next row, if a loop
 // of the same core is about rows. Tiles that walk across their input touch a line of each row, far

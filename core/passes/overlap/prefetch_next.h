@@ -31,7 +31,7 @@ struct PrefetchNextOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags that a kernel must have
   // Tags of blocks inside that need none: their inner loops are full.
   std::vector<std::string> exclude;
-  int64_t min_bytes = 2048;  // from one point to the next: what is nearer comes without being asked
+  int64_t min_bytes = 2048;   // from one point to the next: what is nearer comes unasked
   std::string memory = "L2";  // memory unit of the model
   int64_t percent = 50;       // of one instance of it: a tensor that is smaller stays near
 };

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks memory, while the reduction of a tile runs, for what the tile's epilogue reads and writes.
 //
-//   block [x:4] (none new S<REG>[0, 0] …, in R[14*x, 0] fp32(14:256, 32:1), out O[14*x, 0] …) {
+//   block [x:4] (none new<REG> S[0, 0] …, in R[14*x, 0] fp32(14:256, 32:1), out O[14*x, 0] …) {
 //     0: block [] (…) { … 1: #tile block [c:64] (in A…, in B…, inout S_acc…) { a step } … }
 //     1: #eltwise block [x:14, k:2] (in S, in R, out O) { O = max(S + R, 0) }
 //   }
-//     … 1: #tile block [c:16] (in A…, inout S_acc…, in R[0, 0], out O[0, 0]) {
-//       0: block [c:1 = c] (13 - c >= 0
-//            #fetch in R[c, 0] fp32(1:256, 32:1), #fetch out O[c, 0] fp32(1:256, 32:1)) {}
-//       1: block [c:4] (in A…, inout S_acc…) { a step } }
+//     … 1: #tile block [c:16] (in A…, in B…, inout S_acc…, in R[0, 0], out O[0, 0]) {
+//       0: block [c:1 = c] (13 - c >= 0; #fetch in R[c, 0] fp32(1:256, 32:1),
+//                           #fetch out O[c, 0] fp32(1:256, 32:1)) {}
+//       1: block [c:4] (in A…, in B…, inout S_acc…) { a step }
+//     }
 //
 // Rows of a tile lie too far apart for the processor to guess them, and all asked for at once they
 // wait for each other. So the reduction asks for one after the other; not at edges, where its steps

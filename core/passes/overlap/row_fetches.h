@@ -4,8 +4,9 @@
 //
 //   block [c:16] (…, in R[0, 0] fp32(14:256, 32:1)) { a step }
 //   block [c:16] (…, in R[0, 0] fp32(14:256, 32:1)) {
-//     0: block [c:1 = c] (13 - c >= 0  #fetch in R[c, 0] fp32(1:256, 32:1)) {}
-//     1: a step }
+//     0: block [c:1 = c] (13 - c >= 0; #fetch in R[c, 0] fp32(1:256, 32:1)) {}
+//     1: a step
+//   }
 #pragma once
 
 #include <cstdint>

@@ -10,8 +10,8 @@
 // A store through the caches brings its line in first: a third of a copy's traffic. A view is
 // marked if its lanes fill lines from one multiple of the line's length to another, none tested,
 // and what the kernel writes of the tensor is more than `percent` of the model's largest cache and
-// not read in it. Requires: nothing. Ensures: a mark changes no
-// value; emitters may pass it over. Runs last: it looks at the accesses as they will be made.
+// not read in it. Requires: nothing. Ensures: a mark changes no value; emitters may pass it over.
+// Runs last: it looks at the accesses as they will be made.
 #pragma once
 
 #include <cstdint>

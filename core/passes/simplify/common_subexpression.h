@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes equal values of one block once.
 //
-//   block [x:8] (in A[x], in B = A[x], out C[x]) { 0: $a = load(A); 1: $b = load(B)
-//     2: $s = exp.fp32($a); 3: $t = exp.fp32($b); 4: $c = mul.fp32($s, $t); 5: C = store($c) }
-//   block [x:8] (in A[x], in B = A[x], out C[x]) { 0: $a = load(A)
-//     1: $s = exp.fp32($a); 2: $c = mul.fp32($s, $s); 3: C = store($c) }
+//   block [x:8] (in A[x], in B = A[x], out C[x]) {
+//     0: $a = load(A); 1: $b = load(B); 2: $s = exp.fp32($a); 3: $t = exp.fp32($b)
+//     4: $c = mul.fp32($s, $t); 5: C = store($c)
+//   }
+//   block [x:8] (in A[x], in B = A[x], out C[x]) {
+//     0: $a = load(A); 1: $s = exp.fp32($a)
+//     2: $c = mul.fp32($s, $s); 3: C = store($c)
+//   }
 //
 // Equal are constants, load_index of one form, intrinsics of equal operands (in any order where
 // that changes nothing), and loads of one element between which nothing writes its allocation.

@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes at compile time what depends on constants only, and drops what changes no value.
 //
-//   none new@0x0 T[0] fp32(8:1) … 0: block [x:8] (out T[x]) { $z = (fp32)0; T = store($z) }
-//   1: block [x:8] (in A[x], in T[x], out C[x]) { 0: $a = load(A); 1: $t = load(T)
-//     2: $s = sub.fp32($a, $t); 3: $h = (fp32)2; 4: $q = mul.fp32($h, $h); 5: $c = mul.fp32($s,
-//     $q); … }
-//   1: block [x:8] (in A[x], in T[x], out C[x]) { 0: $a = load(A); 1: $t = (fp32)0
-//     2: $h = (fp32)2; 3: $q = (fp32)4; 4: $c = mul.fp32($a, $q); … }
+//   none new@0x0 T[0] fp32(8:1)
+//   0: block [x:8] (out T[x]) { 0: $z = (fp32)0; 1: T = store($z) }
+//   1: block [x:8] (in A[x], in T[x], out C[x]) {
+//     0: $a = load(A); 1: $t = load(T); 2: $s = sub.fp32($a, $t)
+//     3: $h = (fp32)2; 4: $q = mul.fp32($h, $h)
+//     5: $c = mul.fp32($s, $q); 6: C = store($c)
+//   }
+//
+//   1: block [x:8] (in A[x], in T[x], out C[x]) {
+//     0: $a = load(A); 1: $t = (fp32)0
+//     2: $h = (fp32)2; 3: $q = (fp32)4
+//     4: $c = mul.fp32($a, $q); 5: C = store($c)
+//   }
 //
 // Identities are exact for every value, NaN and -0.0 included: x - 0.0 is x, x + 0.0 is not (it
 // turns -0.0 into 0.0). A load from an allocation (not the program's) that only stores of one
 // constant and `zero` write is that constant, for what nothing wrote nothing may read. Requires:
 // nothing. Ensures: the same values. Runs before dead_code, which removes what has lost its use,
 // and after localize and scalarize, which make scalars known.
+//
+// The binder folds what a Tile program spells out, so no shipped pipeline runs it. It is for Stripe
+// that other front ends make.
 #pragma once
 
 #include <string>

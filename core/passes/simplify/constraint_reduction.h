@@ -2,8 +2,12 @@
 // Drops constraints that always hold, cuts ranges down to the values that run, and removes blocks
 // that never do, by what is true at the points of the blocks around them.
 //
-//   block [y:8] (6 - y >= 0 …) { 0: block [x:10, y_0 = y] (-2 + x >= 0; 30 - x - 2*y_0 >= 0 …) { S
-//   } } block [y:7] (…) { 0: block [x:8, y_0 = y] (…) { S } }          with x + 2 for x in S
+//   block [y:8] (6 - y >= 0 …) {
+//     0: block [x:10, y_0 = y] (-2 + x >= 0; 30 - x - 2*y_0 >= 0 …) { S }
+//   }
+//   block [y:7] (…) {
+//     0: block [x:8, y_0 = y] (…) { S }                                with x + 2 for x in S
+//   }
 //
 // Exact: intervals decide first, integer sets over all enclosing points what they leave open,
 // within the budget; what is undecided stays. prune does what intervals alone see, and renames
@@ -11,6 +15,9 @@
 // operation), the only writer of what a block that stays reads. Ensures: the same points run. Runs
 // after the passes that cut blocks, and before those that ask where tests are needed
 // (split_interior) or how much work there is.
+//
+// `prune` does what programs made from Tile need, so no shipped pipeline runs it. It is for Stripe
+// that other front ends make, whose blocks test what the blocks around them have tested.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,8 @@
 // Removes what no output of the program depends on: statements, blocks, refinements.
 //
 //   block [x:8] (in A[x], in B[x], out C[x], none new T[0]) {
-//     0: $a = load(A); 1: $b = load(B); 2: $t = neg.fp32($b); 3: T = store($t); 4: C = store($a) }
+//     0: $a = load(A); 1: $b = load(B); 2: $t = neg.fp32($b); 3: T = store($t); 4: C = store($a)
+//   }
 //   block [x:8] (in A[x], out C[x]) { 0: $a = load(A); 1: C = store($a) }
 //
 // A store counts if something that counts loads from its allocation, wherever that is, or if the
@@ -12,6 +13,9 @@
 // waited for a removed statement waits for what that waited for. Requires: nothing. Ensures: the
 // same outputs. Runs after passes that leave results unused (constant_fold, common_subexpression,
 // localize) and before those that place buffers.
+//
+// The binder drops what no output needs, so no shipped pipeline runs it. It is for Stripe that
+// other front ends make, and for pipelines whose own passes leave results unused.
 #pragma once
 
 #include <string>

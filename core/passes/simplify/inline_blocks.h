@@ -3,10 +3,12 @@
 //
 //   block [x:8] (in A[x], none new T[0] fp32(1:1), out C[x]) {
 //     0: block [] (in A[0], out T[0]) { $a = load(A); $t = neg.fp32($a); T = store($t) }
-//     1: block [] (in T[0], out C[0]) { $t = load(T); $c = exp.fp32($t); C = store($c) } }
+//     1: block [] (in T[0], out C[0]) { $t = load(T); $c = exp.fp32($t); C = store($c) }
+//   }
 //   block [x:8] (in A[x], none new T[0] fp32(1:1), out C[x]) {
-//     $a = load(A); $t = neg.fp32($a); T = store($t);
-//     $t_0 = load(T); $c = exp.fp32($t_0); C = store($c) }
+//     $a = load(A); $t = neg.fp32($a); T = store($t)
+//     $t_0 = load(T); $c = exp.fp32($t_0); C = store($c)
+//   }
 //
 // Requires: of the inner block that it has one point, no constraint and no unit of its own, and
 // that each of its views is the element that the view around it is, combined in the same way.

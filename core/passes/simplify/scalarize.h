@@ -2,10 +2,12 @@
 // Makes scalars of buffers of one element.
 //
 //   block [x:8] (in A[x], none new T[0] fp32(1:1), out C[x]) {
-//     $a = load(A); $t = neg.fp32($a); T = store($t); $u = load(T); $c = exp.fp32($u); C =
-//     store($c) }
+//     $a = load(A); $t = neg.fp32($a); T = store($t)
+//     $u = load(T); $c = exp.fp32($u); C = store($c)
+//   }
 //   block [x:8] (in A[x], out C[x]) {
-//     $a = load(A); $t = neg.fp32($a); $c = exp.fp32($t); C = store($c) }
+//     $a = load(A); $t = neg.fp32($a); $c = exp.fp32($t); C = store($c)
+//   }
 //
 // Requires: a new refinement (`none`) of one element, without aggregation, that the block itself
 // stores before it loads, and no inner block or special sees. A store to a type that is not the

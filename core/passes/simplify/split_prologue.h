@@ -2,11 +2,13 @@
 // Moves what depends on constants alone into the prologue, which a binding runs once.
 //
 //   none const new W    none new A    none new R
-//   0: #main (in const W, in A, out R, none new P)
-//      { 0: block (in W, out P) {…}   1: block (in A, in P, out R) {…} }
+//   0: #main (in const W, in A, out R, none new P) {
+//     0: block (in W, out P) {…}
+//     1: block (in A, in P, out R) {…}
+//   }
 //
 //   none const new W    none new A    none new R    none const new P
-//   0: #prologue (in W, out P)      { 0: block (in W, out P) {…} }
+//   0: #prologue (in W, out P) { 0: block (in W, out P) {…} }
 //   1: #main (in A, in const P, out R) { 0: block (in A, in P, out R) {…} }
 //
 // A statement of #main moves if all that it reads are const inputs and what other moved statements

@@ -5,9 +5,11 @@
 //   #part block [k:8] (in A[0, 8*k] fp32(16:64, 8:1), …) {          loc: SRAM, layout: odd
 //     0: block [i:16, k:8] (in A[i, k] fp32(1:64, 1:1), …) { S }
 //   }
-//   #part block [k:8] (in A[0, 8*k] fp32(16:64, 8:1), …, none new A_near<SRAM>[0, 0] fp32(16:9, 8:1)) {
-//     0: #copy block [i0:16, i1:8] (in A[i0, i1] fp32(1:64, 1:1), out A_near<SRAM>[i0, i1]) { copy }
-//     1: block [i:16, k:8] (in A = A_near<SRAM>[i, k] fp32(1:9, 1:1), …) { S }
+//   #part block [k:8] (in A[0, 8*k] fp32(16:64, 8:1), …,
+//                      none new<SRAM> A_near[0, 0] fp32(16:9, 8:1)) {
+//     0: #copy block [i0:16, i1:8] (in A[i0, i1] fp32(1:64, 1:1),
+//                                   out<SRAM> A_near[i0, i1] fp32(1:9, 1:1)) { copy }
+//     1: block [i:16, k:8] (in<SRAM> A = A_near[i, k] fp32(1:9, 1:1), …) { S }
 //   }
 //
 // What the block's statements touch of a tensor read is copied once, elements that several accesses
@@ -44,7 +46,7 @@ struct CacheOptions {
   stripe::Location loc;       // of the copy: memory units of the hardware model
   int64_t spread = 1;         // instances of `loc` that share a copy
   stripe::Location xfer_loc;  // of the blocks that copy; none: not set
-  std::string layout = "packed";  // of copies of tensors read; "packed", "odd", "outputs"
+  std::string layout = "packed";  // of copies of what is read: packed, odd or outputs
   int64_t access_bytes = 16;      // that a lane reads at once, of "outputs"
   std::string edges = "clamp";    // beyond the tensor: "clamp" (poison) or "zero_fill"
   std::vector<std::string> copy_set = {"copy"};  // tags of the blocks that copy

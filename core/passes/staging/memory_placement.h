@@ -3,9 +3,11 @@
 // share.
 //
 //   #program block [] (none new@0x0<DRAM> A[0] i8(64:1), none new@0x0<DRAM> B[0] i8(64:1)) {
-//     #main block [] (in A, out B, none new@0x0<DRAM> S[0] i8(32:1), …) { … } }
+//     #main block [] (in A, out B, none new@0x0<DRAM> S[0] i8(32:1), …) { … }
+//   }
 //   #program #placed block [] (none new@0x0<DRAM> A[0] …, none new@0x40<DRAM> B[0] …) {
-//     #main block [] (in A, out B, none new@0x80<DRAM> S[0] i8(32:1), …) { … } }
+//     #main block [] (in A, out B, none new@0x80<DRAM> S[0] i8(32:1), …) { … }
+//   }
 //
 // Alive from the first to the last user, by position or by the paths of dependencies, also inside
 // loops and blocks; the program's tensors are always alive; inside a pipelined block there is one

@@ -3,10 +3,12 @@
 // point's end: the way out, as cache.h has the way in.
 //
 //   block [x:8] (in A[16*x], out C[16*x] fp32(16:1)) {
-//     0: block [x:16] (in A[x], out C[x]) { S } }
-//   block [x:8] (in A[16*x], out C[16*x] fp32(16:1), none new C_near<SRAM>[0] fp32(16:1)) {
+//     0: block [x:16] (in A[x], out C[x]) { S }
+//   }
+//   block [x:8] (in A[16*x], out C[16*x] fp32(16:1), none new<SRAM> C_near[0] fp32(16:1)) {
 //     0: block [x:16] (in A[x], out C = C_near[x]) { S }
-//     1: #swap_out block<DMA> [x:16] (in C_near[x], out C[x]) { copy } }
+//     1: #swap_out block<DMA> [x:16] (in C_near[x], out C[x]) { copy }
+//   }
 //
 // Exactly what has been written is taken away: constraints of an uneven end or a border hold for
 // the copy too. A sum may grow so if no other point of the block adds to its elements.

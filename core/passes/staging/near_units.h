@@ -4,12 +4,16 @@
 //
 //   #parts block [] (in<DRAM> A_0 = A[0], in<DRAM> B_0 = B[0], out<DRAM> C_0 = C[0],
 //                    in<DRAM> A_1 = A[8], in<DRAM> B_1 = B[0], out<DRAM> C_1 = C[8]) {
-//     0: #part=0 block (in A_0, in B_0, out C_0) { S }     1: #part=1 block (in A_1, …) { S } }
+//     0: #part=0 block (in A_0, in B_0, out C_0) { S }
+//     1: #part=1 block (in A_1, in B_1, out C_1) { S }
+//   }
 //   #parts #deps block [] (…, none new<SRAM[0]> B_0_near, none new<SRAM[1]> B_1_near, …) {
 //     0: #swap_in block<DMA> (in<DRAM> A_0, out<SRAM[0]> A_0_near) { copy }
 //     1: #swap_in block<DMA> (in<DRAM> B_0, out<SRAM[0]> B_0_near, out<SRAM[1]> B_1_near) { copy }
 //     2[0, 1]: #part=0 block<CONV[0]> (in A_0_near, in B_0_near, out C_0_near) { S }
-//     3[2]: #swap_out block<DMA> (in<SRAM[0]> C_0_near, out<DRAM> C_0) { copy }   … }
+//     3[2]: #swap_out block<DMA> (in<SRAM[0]> C_0_near, out<DRAM> C_0) { copy }
+//     …
+//   }
 //
 // Part p runs on unit p, in turns if there are more parts than units, beside the memory of the same
 // number; blocks around name none any more. Inputs that cannot be fetched, and results that cannot

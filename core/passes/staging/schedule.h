@@ -3,13 +3,15 @@
 //
 //   #main block [] (in<DRAM> A, out<DRAM> C, none new<DRAM> T) {   mem_loc: SRAM, xfer_loc: DMA
 //     0: block<CONV> (in A, out T) { f }
-//     1: block<CONV> (in T, out C) { g } }
+//     1: block<CONV> (in T, out C) { g }
+//   }
 //   #main #deps block [] (in<DRAM> A, out<DRAM> C, none new@0x0<SRAM> An,
 //       none new@0x40<SRAM> Tn, none new@0x0<SRAM> Cn) {
 //     0: #swap_in block<DMA> (in A, out An) { copy }
 //     1[0]: block<CONV> (in An, out Tn) { f }
 //     2[1]: block<CONV> (in Tn, out Cn) { g }
-//     3[2]: #swap_out block<DMA> (in Cn, out C) { copy } }
+//     3[2]: #swap_out block<DMA> (in Cn, out C) { copy }
+//   }
 //
 // Tensors come whole, with natural strides, each into one bank. Statements are taken in their
 // order. One that is near stays until its bytes are needed; then what has no further use goes

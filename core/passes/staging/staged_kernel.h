@@ -5,7 +5,10 @@
 //   #kernel block<CONV> [x:8] (in<DRAM> A[16*x], out<DRAM> C[16*x]) { 0: block [x:16] { S } }
 //   #kernel #pipeline=2 block<CONV> [x:8] (in<DRAM> A[16*x], out<DRAM> C[16*x],
 //       none new<SRAM> A_near[0], none new<SRAM> C_near[0]) {
-//     0: #swap_in block<DMA> { copy }   1: block [x:16] { S }   2: #swap_out block<DMA> { copy } }
+//     0: #swap_in block<DMA> { copy }
+//     1: block [x:16] { S }
+//     2: #swap_out block<DMA> { copy }
+//   }
 #pragma once
 
 #include <cstdint>

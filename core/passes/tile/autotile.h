@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Splits blocks into tiles: an outer block over the tiles, an inner one over a tile.
 //
-//   #kernel block [i:100, j:64, k:32] (in A[i, k], in B[k, j], out C[i, j]:add.fp32) { S }   i: 8,
-//   j: 32 #kernel block [i:13, j:2] (in A[8*i, 0], in B[0, 32*j], out C[8*i, 32*j]:add.fp32) {
-//     0: block [i:8, j:32, k:32, i_0 = i] (99 - i - 8*i_0 >= 0; in A[i, k], in B[k, j], out C[i,
-//     j]:add.fp32) { S }
+//   #kernel block [i:100, j:64, k:32] (                                                i: 8, j: 32
+//       in A[i, k], in B[k, j], out C[i, j]:add.fp32) { S }
+//   #kernel block [i:13, j:2] (in A[8*i, 0], in B[0, 32*j], out C[8*i, 32*j]:add.fp32) {
+//     0: block [i:8, j:32, k:32, i_0 = i] (
+//         99 - i - 8*i_0 >= 0; in A[i, k], in B[k, j], out C[i, j]:add.fp32) { S }
 //   }
 //
 // Sizes are given by index name, or by role, or they are chosen by cost. Role sizes serve every

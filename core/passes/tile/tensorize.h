@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cuts blocks into tiles of the size that an operation of the hardware does at once.
 //
-//   #agg_op_add #comb_op_mul block [i:64, j:32, k:48] (
-//     in A[i, k], in B[k, j], out C[i, j]:add.fp32) { S }           m = i: 16, n = j: 8, k whole
+//   #agg_op_add #comb_op_mul block [i:64, j:32, k:48] (             m = i: 16, n = j: 8, k whole
+//       in A[i, k], in B[k, j], out C[i, j]:add.fp32) { S }
 //   #agg_op_add #comb_op_mul #MMA block [#stencil #stencil_m i:4, #stencil #stencil_n j:4] (
-//     in A[16*i, 0], in B[0, 8*j], out C[16*i, 8*j]:add.fp32) {
-//     0: #MMA_inner block [#stencil #stencil_m i:16, #stencil #stencil_n j:8, #stencil #stencil_k
-//     k:48] (in A[i, k], in B[k, j], out C[i, j]:add.fp32) { S }
+//       in A[16*i, 0], in B[0, 8*j], out C[16*i, 8*j]:add.fp32) {
+//     0: #MMA_inner block [#stencil #stencil_m i:16, #stencil #stencil_n j:8,
+//                          #stencil #stencil_k k:48] (
+//         in A[i, k], in B[k, j], out C[i, j]:add.fp32) { S }
 //   }
 //
 // A stencil is a list of indices, each with the size of its tile (-1: the whole range) and a stride
@@ -32,9 +33,9 @@
 // `#fragments="name"` instead: it is the stencil when whoever gives the operands their owners calls
 // it so.
 //
-// Requires: points of the block commute. Ensures: the same points run; an uneven
-// tile of a stencil that is spelled out keeps its constraint. Runs on whole kernels, before
-// autotile, which cuts what is outside the tile.
+// Requires: points of the block commute. Ensures: the same points run; an uneven tile of a stencil
+// that is spelled out keeps its constraint. Runs on whole kernels, before autotile, which cuts what
+// is outside the tile.
 #pragma once
 
 #include <cstdint>

@@ -3,24 +3,31 @@
 // and taps are transformed, multiplied element by element (sums over channels, a product of
 // matrices for each element of the transform), and the products are transformed back.
 //
-//   #contraction #kernel block [ci:64, co:64, i:3, j:3, x:8, y:8] (-1 + i + y >= 0 …,
-//       in I[-1 + y + i, -1 + x + j, ci], in K[i, j, ci, co], out O[y, x, co]:add …) { S }     tile 4
-//   none new I_padded fp32(10, 10, 64), I_values fp32(6, 6, 4, 64), K_taps fp32(6, 6, 64, 64),
-//   O_products fp32(6, 6, 4, 64)
-//   #copy #kernel block [y:10, x:10, ci:64] (#zero_fill in I[-1 + y, -1 + x, ci], out I_padded …)
-//   #winograd #kernel block [ty:2, tx:2] (in I_padded[4*ty, 4*tx, 0] …, out I_values[0, 0, tx + 2*ty, 0])
-//   #winograd #kernel block [ci:64] (in K[0, 0, ci, 0] …, out K_taps[0, 0, ci, 0] …)
-//   #contraction #kernel block [a:6, b:6, p:4, ci:64, co:64] (in I_values[a, b, p, ci],
-//       in K_taps[a, b, ci, co], out O_products[a, b, p, co]:add …) { S }
-//   #winograd #kernel block [ty:2, tx:2] (in O_products[0, 0, tx + 2*ty, 0] …, out O[4*ty, 4*tx, 0] …)
+//   #contraction #kernel block [ci:64, co:64, i:3, j:3, x:8, y:8] (                      tile: 4
+//       -1 + i + y >= 0 …, in I[-1 + i + y, -1 + j + x, ci], in K[i, j, ci, co],
+//       out O[y, x, co]:add …) { S }
 //
-// Tiles of 2x2 results take 16 products where the sum takes 36, of 4x4 results 36 where it takes
-// 144. Results differ from the sum's by more than its rounding: with n products in the sum and
-// values and taps of magnitude v and k at most, by less than n * v * k * gamma(n + 20) times 7.2
-// for tiles of 2 and 256 for tiles of 4, what the matrices enlarge at most (gamma(i) = i u / (1 - i
-// u), u half a unit in the last place of 1). Of random values no error was above 5e-6 and 5e-5 of
-// the results' root mean square in fp32. An infinity or NaN reaches all results of its tile. So it
-// runs only where it is asked for.
+//   none new I_padded[0, 0, 0] fp32(10:…, 10:…, 64:1)
+//   none new I_values[0, 0, 0, 0] fp32(6:…, 6:…, 4:…, 64:1)
+//   none new K_taps[0, 0, 0, 0] fp32(6:…, 6:…, 64:…, 64:1)
+//   none new O_products[0, 0, 0, 0] fp32(6:…, 6:…, 4:…, 64:1)
+//   #copy #kernel block [y:10, x:10, ci:64] (
+//       #zero_fill in I[-1 + y, -1 + x, ci], out I_padded[y, x, ci]) {…}
+//   #winograd #kernel block [ty:2, tx:2] (
+//       in I_padded[4*ty, 4*tx, 0] …, out I_values[0, 0, tx + 2*ty, 0] …) {…}
+//   #winograd #kernel block [ci:64] (in K[0, 0, ci, 0] …, out K_taps[0, 0, ci, 0] …) {…}
+//   #contraction #kernel block [a:6, b:6, p:4, ci:64, co:64] (
+//       in I_values[a, b, p, ci], in K_taps[a, b, ci, co], out O_products[a, b, p, co]:add …) { S }
+//   #winograd #kernel block [ty:2, tx:2] (
+//       in O_products[0, 0, tx + 2*ty, 0] …, out O[4*ty, 4*tx, 0] …) {…}
+//
+// Tiles of 2x2 results take 16 products where the sum takes 36, of 4x4 results 36 where it
+// takes 144. Results differ from the sum's by more than its rounding: with n products in the sum
+// and values and taps of magnitude v and k at most, by less than n * v * k * gamma(n + 20) times
+// 7.2 for tiles of 2 and 256 for tiles of 4, what the matrices enlarge at most (gamma(i) =
+// i u / (1 - i u), u half a unit in the last place of 1). Of random values no error was above 5e-6
+// and 5e-5 of the results' root mean square in fp32. An infinity or NaN reaches all results of its
+// tile. So it runs only where it is asked for.
 //
 // A kernel qualifies whose sum runs over two windows of 3 of one input, stepping by 1, has no other
 // constraints than that input's edges, and writes every element of the other dimensions of its

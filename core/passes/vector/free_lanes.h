@@ -3,8 +3,10 @@
 //
 //   block [j:7] (…, in B[j, 0, 0] fp32(1:…, 64:16, 16:1), none new C_acc[0] fp32(16:1)) {
 //     0: block [j:16] (out C_acc[j]) { identity }
-//     1: block [k:64] (…) { 0: #vector block [j:16, j_0 = j] (99 - j - 16*j_0 >= 0 …) { C_acc += …
-//     } } 2: block [j:16, j_0 = j] (99 - j - 16*j_0 >= 0 in C_acc[j] …) { C = load(C_acc) }
+//     1: block [k:64, j_1 = j] (…) {
+//       0: #vector block [j:16, j_0 = j_1] (99 - j - 16*j_0 >= 0; …) { C_acc += … }
+//     }
+//     2: block [j:16, j_0 = j] (99 - j - 16*j_0 >= 0; in C_acc[j] …) { C = store(load(C_acc)) }
 //   }
 //
 // The test of statement 1 goes: what C_acc holds beyond it is not read, for statement 2 has the

@@ -3,8 +3,8 @@
 // memory, kept in registers, and read across.
 //
 //   #kernel block [j:64, i:96] (in A[i, j] fp32(1:64, 1:1), out O[j, i] fp32(1:96, 1:1)) { S }
-//   #kernel block [j:4, i:6] (in A[16*i, 16*j] …, out O[16*j, 16*i] …, none new A_turned<REG>[0, 0]
-//   fp32(16:16, 16:1)) {
+//   #kernel block [j:4, i:6] (in A[16*i, 16*j] …, out O[16*j, 16*i] …,
+//                             none new<REG> A_turned[0, 0] fp32(16:16, 16:1)) {
 //     0: block [i:16] (…) { 0: #vector block [j:16] (in A[0, j], out A_turned[0, j]) { copy } }
 //     1: block [j:16] (…) { 0: #vector block [i:16] (in A = A_turned[i, 0], out O[0, i]) { S } }
 //   }
@@ -35,8 +35,8 @@ struct TurnLanesOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags that a kernel must have
   std::string registers = "REG";  // memory unit of the model that holds the tile; "" = no location
   int64_t min_range = 4;          // shorter indices have no lanes
-  int64_t tiles = 4;          // in a row along the outputs at an outer point, one after the other
-  int64_t tiles_across = 16;  // along the inputs
+  int64_t tiles = 4;              // in a row along the outputs at an outer point, one by one
+  int64_t tiles_across = 16;      // along the inputs
   // Memory unit of the model, a cache whose sets are to keep an outer point's inputs in so much of
   // their places: where they do not, there are fewer `tiles`, but `min_tiles` at least, below which
   // more is lost on stores than is won. "" = no such memory.

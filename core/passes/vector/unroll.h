@@ -36,8 +36,8 @@ struct UnrollOptions {
   // Blocks of more points are left as loops; with expand_idx indices of more values, with hint
   // blocks of more points together with those of the blocks inside.
   int64_t max_points = 64;
-  std::string expand_idx;  // the index that is written out, by name or #tag; "" = mark only
-  bool hint = false;       // blocks stay loops, marked #unroll_hint: whoever compiles them is asked
+  std::string expand_idx;   // the index that is written out, by name or #tag; "" = mark only
+  bool hint = false;        // blocks stay loops, marked #unroll_hint to ask whoever compiles them
   bool make_views = false;  // the copies stay inside a block that has a view for each
   std::string part_name;    // tag that each copy gets, its value the index's; "" = none
 };

@@ -2,13 +2,15 @@
 // Makes the points of one index the lanes of vector operations.
 //
 //   #kernel block [i:8, k:64] (in A[i, k], in B[k], out C[i]:add.fp32) { C += A * B }      16 lanes
-//   #kernel block [i:8] (in A[i, 0], in B[0], out C[i], none new C_acc<REG>[0] fp32(16:1)) {
+//   #kernel block [i:8] (in A[i, 0], in B[0], out C[i], none new<REG> C_acc[0] fp32(16:1)) {
 //     0: #vector block [lane:16] (out C_acc[lane]) { C_acc = store(0.0) }
 //     1: block [k:4] (in A[0, 16*k], in B[16*k], inout C_acc[0]:add.fp32) {
-//          0: #vector block [k:16] (in A[0, k], in B[k], inout C_acc[k]:add.fp32) { C_acc += A * B
-//          } }
-//     2: block [] (in C_acc, out C) { C = store(0.0); #vector block [lane:16] (…, inout
-//     C[0]:add.fp32) { C += C_acc } }
+//       0: #vector block [k:16] (in A[0, k], in B[k], inout C_acc[k]:add.fp32) { C_acc += A * B }
+//     }
+//     2: block [] (in C_acc[0], out C[0]) {
+//       C = store(0.0)
+//       #vector block [lane:16] (in C_acc[lane], inout C[0]:add.fp32) { C += C_acc }
+//     }
 //   }
 //
 // Requires: kernels that are chains of blocks around one block of loads, stores and scalar

@@ -106,6 +106,22 @@ TEST(Docs, Passes) {
   EXPECT_TRUE(pages.empty()) << "there is no pass for " << *pages.begin();
 }
 
+// A pass that nothing runs is kept for a reason, which its page tells.
+TEST(Docs, EachPassIsInAShippedPipelineOrSaysWhyNot) {
+  std::string pipelines;
+  for (const auto& file :
+       std::filesystem::recursive_directory_iterator(STRIA_SOURCE_DIR "/plugins"))
+    if (file.path().extension() == ".json" && file.path().parent_path().filename() == "passes")
+      pipelines += read_file(file.path().string()).value();
+  ASSERT_NE(pipelines.find("\"autotile\""), std::string::npos);
+  for (const PassInfo& pass : passes::all_passes()) {
+    if (pipelines.find("\"" + pass.name + "\":") != std::string::npos) continue;
+    const std::string page =
+        read_file(STRIA_SOURCE_DIR "/docs/passes/" + pass.name + ".md").value();
+    EXPECT_NE(page.find("shipped pipeline"), std::string::npos) << pass.name;
+  }
+}
+
 TEST(Docs, Builtins) { expect_page("docs/builtins.md", builtins_page()); }
 
 TEST(Docs, FunctionsOfEdsl) { expect_page("core/edsl/functions.h", functions_header()); }
