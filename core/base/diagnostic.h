@@ -42,6 +42,9 @@ struct Diagnostic {
 // part round the caret is shown.
 std::string render(const SourceText& source, const Diagnostic& diagnostic);
 
+// Errors of one text after which a reader gives up.
+inline constexpr size_t kMaxErrors = 20;
+
 // Collects messages about one text; a reader goes on after an error to report several.
 class Diagnostics {
  public:

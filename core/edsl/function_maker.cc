@@ -14,7 +14,6 @@ namespace {
 
 using Kind = Node::Kind;
 
-constexpr size_t kMaxErrors = 20;
 // An expression of more than this many operations, names and numbers becomes a statement: it is
 // hard to read, and the parser allows 250 brackets within each other.
 constexpr int kMaxTerms = 200;

@@ -5,8 +5,8 @@
 //    "operations_pJ": {"add.i8": 0.03, "source": "…"},
 //    "memories": {"SRAM": {"access_bytes": 8, "source": "…",
 //                          "at": [{"size_KiB": 8, "pJ": 10}, {"size_KiB": 32, "pJ": 20}]},
-//                 "DDR": {"access_bytes": 8, "source": "…", "at": [{"pJ_low": 1300, "pJ_high":
-//                 2600}]}}}
+//                 "DDR": {"access_bytes": 8, "source": "…",
+//                         "at": [{"pJ_low": 1300, "pJ_high": 2600}]}}}
 //
 // A hardware model names the file in `energy_table`, and its units say in `energy_from` what of it
 // holds for them, so that a memory of another size has another energy.

@@ -16,8 +16,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kSource = "source";
-
 // `over` wins field by field; an array is one field.
 void overlay(json& base, const json& over) {
   if (!base.is_object() || !over.is_object()) {

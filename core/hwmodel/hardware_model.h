@@ -5,8 +5,9 @@
 //
 //   {
 //     "name": "cpu", "clock_mhz": 2000,
-//     "mem_units":  {"DRAM": {"count": 1, "size_KiB": 1048576}, "L1": {"count": 2, "size_KiB":
-//     48}}, "exec_units": {"CORE": {"count": 2, "vector_bytes": 64, "vector_registers": 32}},
+//     "mem_units":  {"DRAM": {"count": 1, "size_KiB": 1048576},
+//                    "L1": {"count": 2, "size_KiB": 48}},
+//     "exec_units": {"CORE": {"count": 2, "vector_bytes": 64, "vector_registers": 32}},
 //     "tx_units":   {"DMA": {"count": 1}},
 //     "buses":      [{"sources": ["DRAM[0]"], "sinks": ["L1[0]"], "bytes_per_cycle": 64}]
 //   }

@@ -13,8 +13,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kSource = "source";
-
 std::vector<size_t> line_begins(std::string_view text) {
   std::vector<size_t> out = {0};
   for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))

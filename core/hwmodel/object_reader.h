@@ -19,6 +19,9 @@
 
 namespace stria {
 
+// The key that says where an object's numbers are from.
+inline constexpr const char* kSource = "source";
+
 // Larger than any machine's clock, latency or number of units; keeps products of two such numbers
 // inside int64.
 inline constexpr double kMaxModelNumber = 1e9;

@@ -2,12 +2,13 @@
 // How far a device's result may be from the interpreter's. Beside each typed value the interpreter
 // carries an fp64 value and a bound on the error of any conforming device:
 //
-// * a sum of n terms t: gamma(n + 1) * sum|t| + sum of the terms' bounds, gamma(k) = k u / (1 - k
-// u),
-//   u the unit roundoff of the aggregation type (any order of summation, fma or not);
+// * a sum of n terms t: gamma(n + 1) * sum|t| + sum of the terms' bounds, where
+//   gamma(k) = k u / (1 - k u) and u is the unit roundoff of the aggregation type (any order of
+//   summation, fma or not);
 // * a builtin: the operands' bounds carried to first order, plus the record's ULP bound;
-//   Both include the rounding of the fp64 value itself, which matters to fp64 programs;
 // * a store: one rounding to a narrower storage type.
+//
+// The first two include the rounding of the fp64 value itself, which matters to fp64 programs.
 //
 // An element that depends on a comparison or integer conversion whose operands are nearer than
 // their bounds is undecided: it is skipped and counted. Integers are exact.

@@ -118,7 +118,7 @@ struct Relu {
     return ((a > 0) | (a != a)) ? a : T{0};
   }
 };
-struct Same {
+struct SameType {
   template <typename T>
   static T of(T a) {
     return a;
@@ -233,7 +233,7 @@ bool is_half(DataType type) { return type == DataType::fp16 || type == DataType:
 
 ColumnCall column_call(const Builtin& builtin, DataType type) {
   const std::string_view name = builtin.name;
-  if (name == "ident") return unary_of<Same>(type);
+  if (name == "ident") return unary_of<SameType>(type);
   if (name == "cond")
     return with_native(type, [](auto tag) -> ColumnCall { return select<decltype(tag)>; });
   if (name == "cmp_eq") return binary_of<Equal>(type);

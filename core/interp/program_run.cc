@@ -34,7 +34,7 @@ Result<ProgramTensors> program_tensors(const stripe::Program& program) {
   // What the prologue writes is main's to read, but nobody's input.
   if (const stripe::Block* prologue = program.prologue())
     for (const stripe::Refinement& ref : prologue->refs)
-      if (ref.dir == RefDir::out || ref.dir == RefDir::inout) seen.insert(ref.from);
+      if (is_written(ref)) seen.insert(ref.from);
   STRIA_RETURN_IF_ERROR(add(*main, true));
   if (const stripe::Block* prologue = program.prologue())
     STRIA_RETURN_IF_ERROR(add(*prologue, true));

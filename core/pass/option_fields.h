@@ -4,8 +4,8 @@
 //
 //   void describe(LocalizeOptions& o, OptionFields& fields) {
 //     fields.tags("reqs", o.reqs, "tags that a block must have");
-//     fields.add("max_bytes", o.max_bytes, "largest buffer moved, in bytes; 0 = no limit", {0,
-//     kNoLimit});
+//     fields.add("max_bytes", o.max_bytes, "largest buffer moved, in bytes; 0 = no limit",
+//                {0, kNoLimit});
 //   }
 #pragma once
 

@@ -35,7 +35,9 @@ Block* block_at(Program& program, size_t number) {
   return number < all.size() ? all[number] : nullptr;
 }
 
-bool is_section(const Block& block) { return block.tags.has("main") || block.tags.has("program"); }
+bool is_main_or_program(const Block& block) {
+  return block.tags.has("main") || block.tags.has("program");
+}
 
 // What waited for a statement that goes waits for what that waited for.
 void erase_statements(Block& block, const std::vector<bool>& stays) {
@@ -202,7 +204,7 @@ std::vector<Statement> unwrapped(Block& around, const Block& block) {
 std::vector<Edit> unwrap_blocks(const Program& program) {
   return per_thing(program, kStmts, [](Block& block, size_t n) {
     const Block* inner = block.stmts[n].block();
-    if (!inner || is_section(*inner) || inner->tags.has("prologue")) return false;
+    if (!inner || is_main_or_program(*inner) || inner->tags.has("prologue")) return false;
     const Block old = *inner;
     std::vector<Statement> parts = unwrapped(block, old);
     if (parts.empty()) return false;
@@ -224,7 +226,7 @@ std::vector<Edit> unwrap_blocks(const Program& program) {
 // A block whose only statement is a block becomes one block with the indices and constraints of
 // both.
 bool merge(Block& block) {
-  if (block.stmts.size() != 1 || !block.stmts[0].block() || is_section(block) ||
+  if (block.stmts.size() != 1 || !block.stmts[0].block() || is_main_or_program(block) ||
       block.tags.has("prologue"))
     return false;
   Block inner = *block.stmts[0].block();

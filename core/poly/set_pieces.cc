@@ -23,7 +23,7 @@ namespace {
 
 using Row = std::vector<int64_t>;
 
-Status too_large() {
+Status beyond_64_bits() {
   return make_error(StatusCode::out_of_range, "a number of an integer set does not fit in 64 bits");
 }
 
@@ -92,14 +92,14 @@ Status solve(Chart& chart, bool* possible) {
         }
         int64_t value = -(row.back() / row[pivot]);
         chart.equalities.pop_back();
-        if (!chart.fix(pivot, value)) return too_large();
+        if (!chart.fix(pivot, value)) return beyond_64_bits();
         break;
       }
       int64_t divisor = row[pivot];
       for (size_t i = 0; i < chart.width; ++i) {
         if (i == pivot || chart.equalities.back()[i] == 0) continue;
         int64_t quotient = chart.equalities.back()[i] / divisor;
-        if (!chart.shear(pivot, i, -quotient)) return too_large();
+        if (!chart.shear(pivot, i, -quotient)) return beyond_64_bits();
       }
     }
     if (!*possible) return {};
@@ -207,7 +207,7 @@ Status straighten(Chart& chart, const std::vector<Interval>& ranges, bool* chang
       int64_t sign = strip_row[best];
       for (size_t i = 0; i < chart.width; ++i)
         if (i != best && strip_row[i] != 0 && !chart.shear(best, i, -sign * strip_row[i]))
-          return too_large();
+          return beyond_64_bits();
       if (sign < 0) chart.each_row([&](Row& row) { return row[best] = -row[best], true; });
       *changed = true;
       return {};
@@ -230,7 +230,7 @@ Result<std::optional<SetPiece>> IntegerSet::piece_of(const Part& part) const {
   }
   if (!chart.each_row(
           [](const Row& row) { return !std::count(row.begin(), row.end(), kSmallest); }))
-    return too_large();
+    return beyond_64_bits();
   bool possible = true;
   STRIA_RETURN_IF_ERROR(solve(chart, &possible));
   if (!possible) return std::optional<SetPiece>();
@@ -244,7 +244,7 @@ Result<std::optional<SetPiece>> IntegerSet::piece_of(const Part& part) const {
   std::vector<Interval> ranges;
   for (bool changed = true; changed;) {
     STRIA_ASSIGN(ranges, coordinate_ranges(chart));
-    if (!tighten(chart, ranges) || !keep_ranges(chart, ranges)) return too_large();
+    if (!tighten(chart, ranges) || !keep_ranges(chart, ranges)) return beyond_64_bits();
     STRIA_RETURN_IF_ERROR(straighten(chart, ranges, &changed));
   }
 
@@ -281,7 +281,7 @@ Result<std::optional<SetPiece>> IntegerSet::piece_of(const Part& part) const {
       continue;
     }
     if (__builtin_sub_overflow(upper, lower, &range) || __builtin_add_overflow(range, 1, &range))
-      return too_large();
+      return beyond_64_bits();
     std::string base = carried[t] < rank() ? dims_[carried[t]] : "e";
     std::string name = base;
     for (int i = 0; used.count(name) || (i > 0 && std::count(dims_.begin(), dims_.end(), name));
@@ -309,12 +309,12 @@ Result<std::optional<SetPiece>> IntegerSet::piece_of(const Part& part) const {
   };
   for (const Row& row : chart.dims) {
     piece.point.emplace_back();
-    if (!shifted(row, &piece.point.back())) return too_large();
+    if (!shifted(row, &piece.point.back())) return beyond_64_bits();
   }
   std::vector<Affine> constraints;
   for (const Row& row : chart.inequalities) {
     Affine form;
-    if (!shifted(row, &form)) return too_large();
+    if (!shifted(row, &form)) return beyond_64_bits();
     constraints.push_back(tightened(form));
   }
   piece.constraints = box(extent).needed(constraints);

@@ -184,7 +184,7 @@ void split_lanes(Block& block, const std::string& lane, const std::vector<std::s
       return;
     }
   }
-  for (const std::string& tag : tile_set) block.tags.set(tag);
+  block.tags.set_all(tile_set);
 }
 
 // Puts the accumulator in place of the view `view` that the block has of the tensor, and of all
@@ -305,7 +305,7 @@ Block write_out_block(const Block& host, const Layout& layout, const Accumulator
     block.stmts.emplace_back(stripe::Load{target, "value"});
     block.stmts.emplace_back(stripe::Store{"value", plan.name});
   }
-  for (const std::string& tag : plan.tile_set) block.tags.set(tag);
+  block.tags.set_all(plan.tile_set);
   return block;
 }
 

@@ -5,7 +5,7 @@
 // by side in it.
 //
 //   block [i] (out C[i, 0]:add.fp32) { 0: block [k, j] (in …, out C[0, j]:add.fp32) { … } }
-//   block [i] (out C[i, 0], none new C_acc<REG>[0] fp32(16:1)) {
+//   block [i] (out C[i, 0], none new<REG> C_acc[0] fp32(16:1)) {
 //     0: block [j] (out C_acc[j]) { C_acc = store(identity) }
 //     1: block [k, j] (in …, inout C_acc[j]:add.fp32) { … }
 //     2: block [j] (in C_acc[j], out C[0, j]) { C = store(load(C_acc)) }

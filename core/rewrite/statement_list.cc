@@ -28,8 +28,6 @@ bool uses(const Statement& stmt, const std::string& name, RefDir way) {
          });
 }
 
-bool writes(const Refinement& ref) { return ref.dir == RefDir::out || ref.dir == RefDir::inout; }
-
 // Does a statement that stays read `name` behind statement `dead`, and none before that one writes
 // it? Statement `dead` itself does not count.
 bool is_unwritten(const Block& block, const std::vector<bool>& stays, size_t dead,
@@ -47,7 +45,7 @@ bool is_needed(const Block& block, const std::vector<bool>& stays, size_t dead) 
   const Block* writer = block.stmts[dead].block();
   return writer &&
          std::any_of(writer->refs.begin(), writer->refs.end(), [&](const Refinement& ref) {
-           return writes(ref) && is_unwritten(block, stays, dead, ref.from);
+           return is_written(ref) && is_unwritten(block, stays, dead, ref.from);
          });
 }
 
@@ -89,13 +87,13 @@ std::set<std::string> needed_refinements(const Block& block, const Block* around
   for (const Refinement& ref : block.refs) {
     if (users.of(ref.into).empty()) continue;
     needed.insert(ref.into);
-    if (writes(ref)) written.insert(ref.from);
+    if (is_written(ref)) written.insert(ref.from);
   }
   if (!around) return needed;
   const std::vector<bool> all(around->stmts.size(), true);
   for (const Refinement& ref : block.refs)
-    if (writes(ref) && !needed.count(ref.into) && is_unwritten(*around, all, position, ref.from) &&
-        written.insert(ref.from).second)
+    if (is_written(ref) && !needed.count(ref.into) &&
+        is_unwritten(*around, all, position, ref.from) && written.insert(ref.from).second)
       needed.insert(ref.into);
   return needed;
 }

@@ -61,6 +61,10 @@ void Tags::set(std::string_view name, TagValue value) {
   tags_.push_back({std::string(name), std::move(value)});
 }
 
+void Tags::set_all(const std::vector<std::string>& names) {
+  for (const std::string& name : names) set(name);
+}
+
 void Tags::remove(std::string_view name) {
   std::erase_if(tags_, [&](const Tag& tag) { return tag.name == name; });
 }
@@ -122,6 +126,10 @@ Special* Statement::special() {
 const Special* Statement::special() const {
   auto* box = std::get_if<Box<Special>>(&op);
   return box ? &**box : nullptr;
+}
+
+bool is_barrier(const Statement& stmt) {
+  return stmt.special() && stmt.special()->name == "barrier";
 }
 
 Index* Block::find_index(std::string_view index_name) {

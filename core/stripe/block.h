@@ -7,17 +7,14 @@
 //   Points of an index run in parallel if the block is tagged #parallel or the index occurs in the
 //   block's location; over the other indices the block is a loop in lexicographic order.
 // * Statements of a point run in order, except in a block tagged #deps, where `deps` alone order
-// them.
+//   them.
 // * A refinement is a view: its base is the parent view's base + sum(parent stride * access).
-// `none`
-//   allocates; such memory lives for one point of its block.
+//   `none` allocates; such memory lives for one point of its block.
 // * Stores into a refinement with an aggregation combine. The outermost refinement of a chain with
-// an
-//   aggregation decides the start: `out` starts each written element from the identity, `inout`
+//   an aggregation decides the start: `out` starts each written element from the identity, `inout`
 //   continues from what is there. Elements that are not written keep their content.
 // * Affine forms name only the block's own indices; an index with `affine` has range 1 (or runs
-// from
-//   it) over the parent's indices and so brings an outer value in.
+//   from it) over the parent's indices and so brings an outer value in.
 #pragma once
 
 #include <cstdint>
@@ -77,6 +74,7 @@ class Tags {
   std::optional<int64_t> integer(std::string_view name) const;
   // Appends, or replaces the value of a tag that is there.
   void set(std::string_view name, TagValue value = {});
+  void set_all(const std::vector<std::string>& names);
   void remove(std::string_view name);
   void reserve(size_t count) { tags_.reserve(count); }
   const std::vector<Tag>& all() const { return tags_; }
@@ -158,6 +156,10 @@ struct Refinement {
   // sum(stride * access): elements from the parent view's base.
   Affine flat_access() const;
 };
+
+inline bool is_written(const Refinement& ref) {
+  return ref.dir == RefDir::out || ref.dir == RefDir::inout;
+}
 
 // An index variable: 0 .. range-1, or affine .. affine+range-1 with `affine` over the parent's
 // indices.
@@ -242,6 +244,9 @@ struct Statement {
   Special* special();
   const Special* special() const;
 };
+
+// Is it `special barrier()`?
+bool is_barrier(const Statement& stmt);
 
 struct Block {
   std::string name;                   // "kernel_0"; may be empty

@@ -11,11 +11,6 @@
 namespace stria::stripe {
 namespace {
 
-bool is_barrier(const Statement& stmt) {
-  const Special* special = stmt.special();
-  return special && special->name == "barrier";
-}
-
 bool holds_barrier(const Statement& stmt) {
   if (is_barrier(stmt)) return true;
   const Block* inner = stmt.block();

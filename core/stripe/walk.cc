@@ -28,7 +28,7 @@ void visit_mutable(Block& block, Place place,
 
 void append_refs(const Block& block, bool writes, std::vector<const Refinement*>& out) {
   for (const Refinement& ref : block.refs) {
-    bool is_write = ref.dir == RefDir::out || ref.dir == RefDir::inout;
+    bool is_write = is_written(ref);
     if (ref.dir != RefDir::none && is_write == writes) out.push_back(&ref);
   }
 }

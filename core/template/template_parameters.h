@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A template's parameters: what a caller may set, with the values that are legal. A template
 // declares them by a filter, so that it stays a template:
-//   {% set NUM_SRAM = NUM_SRAM | default(8) | integer(1, 64) %}     a whole number, both ends included
+//   {% set NUM_SRAM = NUM_SRAM | default(8) | integer(1, 64) %}     a whole number, ends included
 //   {% set CLOCK_MHZ = CLOCK_MHZ | default(1000) | number(1, 1e5) %}
 //   {% set WINOGRAD = WINOGRAD | default(0) | one_of(0, 2, 4) %}    numbers or texts
 //   {% set SPREAD = SPREAD | default(true) | boolean %}

@@ -15,7 +15,7 @@ using Kind = Expr::Kind;
 
 // More brackets, signs and such within each other than this are refused: the parser and the
 // evaluator recurse.
-constexpr int kMaxDepth = 40;
+constexpr int kMaxExpressionDepth = 40;
 // And operators, items and filters in a row.
 constexpr int kMaxInARow = 300;
 
@@ -68,8 +68,8 @@ class Parser {
   }
 
   Result<Expr> conditional() {
-    if (++depth_ > kMaxDepth)
-      return fail(at_, fmt::format("expression nested deeper than {}", kMaxDepth));
+    if (++depth_ > kMaxExpressionDepth)
+      return fail(at_, fmt::format("expression nested deeper than {}", kMaxExpressionDepth));
     size_t begin = at_;
     STRIA_ASSIGN(Expr value, binary(0));
     if (take("if")) {
@@ -94,8 +94,8 @@ class Parser {
     if (level == static_cast<int>(kLevels.size())) return unary();
     size_t begin = at_;
     if (level == 2 && take("not")) {
-      if (++depth_ > kMaxDepth)
-        return fail(at_, fmt::format("expression nested deeper than {}", kMaxDepth));
+      if (++depth_ > kMaxExpressionDepth)
+        return fail(at_, fmt::format("expression nested deeper than {}", kMaxExpressionDepth));
       STRIA_ASSIGN(Expr operand, binary(2));
       --depth_;
       return node(Kind::unary, begin, at_, "not", {std::move(operand)});
@@ -128,8 +128,8 @@ class Parser {
     skip();
     size_t begin = at_;
     if (take("-")) {
-      if (++depth_ > kMaxDepth)
-        return fail(at_, fmt::format("expression nested deeper than {}", kMaxDepth));
+      if (++depth_ > kMaxExpressionDepth)
+        return fail(at_, fmt::format("expression nested deeper than {}", kMaxExpressionDepth));
       STRIA_ASSIGN(Expr operand, unary());
       --depth_;
       return node(Kind::unary, begin, at_, "-", {std::move(operand)});

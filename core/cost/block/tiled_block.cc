@@ -8,6 +8,7 @@
 #include <set>
 
 #include "stria/base/text.h"
+#include "stria/cost/block/numbers.h"
 
 namespace stria::cost {
 namespace {
@@ -15,8 +16,6 @@ namespace {
 using stripe::Block;
 using stripe::RefDir;
 using stripe::Refinement;
-
-int64_t magnitude(int64_t n) { return n < 0 ? -n : n; }
 
 double operations_of(const Block& block) {
   double out = 0;

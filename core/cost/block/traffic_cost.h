@@ -2,7 +2,7 @@
 // The cost `traffic` of a tile: elements or cache lines moved for each point, and a little for each
 // tile. Source of the formulas: PlaidML's autotile. Lower is better:
 //
-//   ((inefficiency * (1 + input_cost*input_io + output_cost*output_io) / points
+//   (inefficiency * (1 + input_cost*input_io + output_cost*output_io) / points
 //     + split_factor * log2(tiles)) / factors
 //
 // inefficiency is the product, over points and tiles, all and of outputs, of goal / min(value,

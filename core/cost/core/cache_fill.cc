@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "stria/cost/block/numbers.h"
+
 namespace stria::cost {
 namespace {
 
@@ -10,8 +12,6 @@ namespace {
 constexpr double kRunLines = 4;
 // Of a cache, what addresses that the system chooses leave to be filled.
 constexpr double kFilled = 0.75;
-
-double as_double(int64_t value) { return static_cast<double>(value); }
 
 // Pieces of a box that lie apart by more than a line.
 double runs_of(const TiledView& view, const Tile& box, int64_t line_bytes) {

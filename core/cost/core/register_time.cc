@@ -8,6 +8,7 @@
 
 #include "stria/base/text.h"
 #include "stria/cost/block/memory_use.h"
+#include "stria/cost/block/numbers.h"
 #include "stria/cost/core/cache_fill.h"
 #include "stria/cost/search/tile_search.h"
 
@@ -38,8 +39,6 @@ constexpr double kWorthCopying = 0.97;
 constexpr double kWorthTurning = 0.85;
 // What a bound leaves for the rounding of sums in another order.
 constexpr double kRounded = 1 - 1e-9;
-
-double as_double(int64_t value) { return static_cast<double>(value); }
 
 // Units are whole. What a busy machine has measured is less; more, by a twentieth at most, where
 // its clock was slower when that was measured than when the units were.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a group's lanes issue to bring a step's operands into local memory. Private to this room.
+// What a group's lanes issue to bring a step's operands into local memory. Used in this folder and
+// by its tests.
 //
 // A copy's lanes are powers of two of each dimension (plan_copy), so that each lane goes round
 // ceil(size / lanes) times for each dimension, all multiplied; a round takes
@@ -8,7 +9,7 @@
 //   kTurned     so many bytes of a vector that is read, of which each element is stored on its own
 //   kSingle     an element
 //
-// copy_rounds says for `thread`, too, whether rows are copied in vectors.
+// copy_rounds says for `thread_lanes`, too, whether rows are copied in vectors.
 #pragma once
 
 #include <array>

@@ -6,10 +6,10 @@
 #include <limits>
 #include <numeric>
 
+#include "stria/cost/block/numbers.h"
+
 namespace stria::cost {
 namespace {
-
-int64_t magnitude(int64_t n) { return n < 0 ? -n : n; }
 
 // Elements of a transaction.
 int64_t elements_of_transaction(const GroupSettings& settings, DataType type) {

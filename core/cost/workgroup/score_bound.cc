@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stria/cost/block/numbers.h"
 #include "stria/cost/workgroup/roofline_occupancy.h"
 
 namespace stria::cost {
@@ -11,10 +12,6 @@ namespace {
 
 // So that rounding, here and in the score, never makes a bound too low.
 constexpr double kRounding = 1 + 1e-9;
-
-double as_double(int64_t value) { return static_cast<double>(value); }
-
-int64_t magnitude(int64_t n) { return n < 0 ? -n : n; }
 
 }  // namespace
 

@@ -30,7 +30,7 @@ bool has_blocks(const Block& block) {
                      [](const Statement& stmt) { return stmt.block(); });
 }
 
-int64_t views_of(const Block& block) {
+int64_t view_count(const Block& block) {
   return std::count_if(block.refs.begin(), block.refs.end(),
                        [](const Refinement& ref) { return ref.dir != RefDir::none; });
 }
@@ -141,7 +141,7 @@ class ParentFuser {
                            : ""));
     of_.fusing(*a, *b);
     FusedBlock fused = fuse_blocks(std::move(*a), std::move(*b), of_, plan, shape);
-    for (const std::string& tag : options_.fused_set) fused.block.tags.set(tag);
+    fused.block.tags.set_all(options_.fused_set);
     inside_.insert(fused.inside.begin(), fused.inside.end());
     second = Entry(Statement(std::move(fused.block)));
     context_.count("pairs_fused");
@@ -165,7 +165,7 @@ class ParentFuser {
       if (options_.no_constraints && !block->constraints.empty())
         return "one of them has constraints";
     }
-    if (const int64_t views = views_of(a) + views_of(b); views > options_.max_refs)
+    if (const int64_t views = view_count(a) + view_count(b); views > options_.max_refs)
       return fmt::format("it would have {} refinements, {} are allowed", views, options_.max_refs);
     if (options_.perfect && (own_indices(a) != plan.indices.size() ||
                              own_indices(b) != plan.indices.size() || plan.recompute > 1))

@@ -23,13 +23,11 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-bool writes(const Refinement& ref) { return ref.dir == RefDir::out || ref.dir == RefDir::inout; }
-
 // The tensors that the first block writes and the second one reads.
 std::vector<std::string> shared_tensors(const Block& a, const Block& b) {
   std::vector<std::string> names;
   for (const Refinement& ref : a.refs) {
-    if (!writes(ref) || std::count(names.begin(), names.end(), ref.from)) continue;
+    if (!is_written(ref) || std::count(names.begin(), names.end(), ref.from)) continue;
     if (std::any_of(b.refs.begin(), b.refs.end(), [&](const Refinement& other) {
           return other.dir == RefDir::in && other.from == ref.from;
         }))
@@ -51,7 +49,7 @@ std::string why_they_conflict(const Block& a, const Block& b,
       if (theirs.dir == RefDir::none || (mine.dir == RefDir::in && theirs.dir == RefDir::in))
         continue;
       if (mine_of != *theirs_of[n]) continue;
-      if (mine.from == theirs.from && writes(mine) && theirs.dir == RefDir::in &&
+      if (mine.from == theirs.from && is_written(mine) && theirs.dir == RefDir::in &&
           std::count(shared.begin(), shared.end(), mine.from))
         continue;
       return fmt::format("'{}' goes between them in another way, too", theirs.from);
@@ -251,7 +249,7 @@ class Planner {
   // What else the first block writes: each part of it once, and what the second one reads of it at
   // a point of the fused block is what the first one writes there.
   std::string match_others() {
-    const auto written = std::count_if(a_.refs.begin(), a_.refs.end(), writes);
+    const auto written = std::count_if(a_.refs.begin(), a_.refs.end(), stripe::is_written);
     if (written == 1) return "";
     if (plan_.needs_local || plan_.recompute > 1)
       return "the first one writes several tensors, and its parts would overlap";

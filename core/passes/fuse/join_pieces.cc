@@ -23,13 +23,9 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-using Box = std::vector<Interval>;
+using Intervals = std::vector<Interval>;
 
-bool is_written(const Refinement& ref) {
-  return ref.dir == RefDir::out || ref.dir == RefDir::inout;
-}
-
-bool lie_apart(const Box& a, const Box& b) {
+bool lie_apart(const Intervals& a, const Intervals& b) {
   for (size_t d = 0; d < a.size(); ++d)
     if (a[d].upper < b[d].lower || b[d].upper < a[d].lower) return true;
   return false;
@@ -46,7 +42,7 @@ int64_t statements_in(const Block& block) {
 struct Piece {
   Statement stmt;
   std::string written;  // the section's tensor
-  Box box;              // what it writes of it
+  Intervals box;        // what it writes of it
   // Of each dimension the index that walks along it and along none before it, or "".
   std::vector<std::string> walked;
   std::set<std::string> tensors;  // allocations that it reads
@@ -73,7 +69,7 @@ class Join {
       joined_.comments = joined_comments(std::move(joined_.comments), piece.block().comments);
     }
     joined_.tags.set("kernel");
-    for (const std::string& tag : options_.set_tags) joined_.tags.set(tag);
+    joined_.tags.set_all(options_.set_tags);
     choose_indices();
     for (Piece& piece : pieces_) add(piece);
     std::stable_partition(joined_.refs.begin(), joined_.refs.end(),

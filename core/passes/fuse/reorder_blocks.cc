@@ -32,7 +32,7 @@ Uses uses_of(const Statement& stmt) {
   if (const Block* inner = stmt.block())
     for (const stripe::Refinement& ref : inner->refs) {
       if (ref.dir == RefDir::in || ref.dir == RefDir::inout) uses.reads.insert(ref.from);
-      if (ref.dir == RefDir::out || ref.dir == RefDir::inout) uses.writes.insert(ref.from);
+      if (is_written(ref)) uses.writes.insert(ref.from);
     }
   return uses;
 }

@@ -28,7 +28,7 @@ struct Pattern {
   double weight = 1;  // runs of the access
 };
 
-struct Target {
+struct SwizzleTarget {
   Refinement* ref = nullptr;
   std::vector<Pattern> patterns;
   std::string reason;  // why its layout stays
@@ -47,7 +47,7 @@ class Swizzler {
 
   void run() {
     walk(kernel_, {}, {}, false, std::nullopt, 1);
-    for (Target& target : targets_) {
+    for (SwizzleTarget& target : targets_) {
       context_.matched();
       if (target.reason.empty() && target.patterns.empty()) target.reason = "no lanes touch it";
       if (!target.reason.empty()) {
@@ -112,7 +112,7 @@ class Swizzler {
       for (const std::string& name : touched(stmt)) {
         auto view = views.find(name);
         if (view == views.end()) continue;
-        Target& target = targets_[view->second.target];
+        SwizzleTarget& target = targets_[view->second.target];
         const bool alone = std::holds_alternative<stripe::Load>(stmt.op) ||
                            std::holds_alternative<stripe::Store>(stmt.op);
         if (block.tags.has("vector")) target.reason = "lanes of a vector operation touch it";
@@ -145,7 +145,7 @@ class Swizzler {
     return names;
   }
 
-  void add(Target& target, const Affine& offset, const Lanes& lanes, double runs) const {
+  void add(SwizzleTarget& target, const Affine& offset, const Lanes& lanes, double runs) const {
     Pattern pattern;
     pattern.weight = runs;
     std::vector<int64_t> first(static_cast<size_t>(options_.lanes), offset.constant());
@@ -174,7 +174,7 @@ class Swizzler {
   }
 
   // Words of the worst bank, the mean over the points, weighted by how often they run.
-  double waits(const Target& target, const stripe::Swizzle& swizzle) const {
+  double waits(const SwizzleTarget& target, const stripe::Swizzle& swizzle) const {
     const int64_t bytes = byte_size(target.ref->shape.type);
     double sum = 0;
     for (const Pattern& pattern : target.patterns) {
@@ -194,7 +194,7 @@ class Swizzler {
     return sum;
   }
 
-  void choose(Target& target) {
+  void choose(SwizzleTarget& target) {
     double runs = 0;
     for (const Pattern& pattern : target.patterns) runs += pattern.weight;
     const int64_t span = target.ref->shape.span_elements();
@@ -227,7 +227,7 @@ class Swizzler {
   Block& kernel_;
   const SwizzleOptions& options_;
   PassContext& context_;
-  std::vector<Target> targets_;
+  std::vector<SwizzleTarget> targets_;
   int fresh_ = 0;
 };
 

@@ -21,8 +21,6 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-bool writes(const Refinement& ref) { return ref.dir == RefDir::out || ref.dir == RefDir::inout; }
-
 // The block's only index of its own, if the others bring one value in.
 const Index* own_index(const Block& block) {
   const Index* own = nullptr;
@@ -46,7 +44,7 @@ bool is_plain_loop(const Block& block) {
 // Are all stores to the block's view `name` of the block around it past the caches?
 bool streams(const Block& block, const std::string& name) {
   for (const Refinement& ref : block.refs) {
-    if (ref.from != name || !writes(ref)) continue;
+    if (ref.from != name || !is_written(ref)) continue;
     if (ref.tags.has("stream")) continue;
     if (is_leaf(block)) return false;
     for (const Statement& stmt : block.stmts)
@@ -82,7 +80,7 @@ Block guarded(Block& around, std::vector<Statement> stmts, std::vector<Affine> c
       for (const Refinement& view : stmt.block()->refs) {
         if (view.dir == RefDir::none || view.from != ref.into) continue;
         seen = true;
-        written |= writes(view);
+        written |= is_written(view);
       }
     if (!seen) continue;
     Refinement view = ref;
@@ -137,7 +135,7 @@ class Delay {
     store_ = loop_.stmts.size() - 1;
     for (const Refinement& ref : loop_.refs) {
       if (ref.dir == RefDir::inout || ref.agg || ref.swizzle) return "rows add up";
-      if (ref.dir == RefDir::in && is_written(ref.from))
+      if (ref.dir == RefDir::in && writes_to(ref.from))
         return "rows are read where they are stored";
       if (options_.stream && ref.dir == RefDir::out && !streams(loop_, ref.from))
         return "nothing goes past the caches";
@@ -146,8 +144,8 @@ class Delay {
     for (const Refinement& view : statement(store_).refs) {
       const Refinement* ref = view.dir == RefDir::none ? nullptr : loop_.find_ref(view.from);
       if (!ref) continue;
-      stored |= writes(view) && ref->dir == RefDir::out;
-      if (writes(view) != (ref->dir == RefDir::out))
+      stored |= is_written(view) && ref->dir == RefDir::out;
+      if (is_written(view) != (ref->dir == RefDir::out))
         return "what it stores last is not all that a row gives";
       if (ref->dir == RefDir::none) handed_over_.insert(ref->into);
     }
@@ -159,7 +157,7 @@ class Delay {
     return "";
   }
 
-  bool is_written(const std::string& name) const {
+  bool writes_to(const std::string& name) const {
     return std::any_of(loop_.refs.begin(), loop_.refs.end(), [&](const Refinement& ref) {
       return ref.dir == RefDir::out && ref.from == name;
     });
@@ -192,10 +190,10 @@ class Delay {
       if (ref.agg) return "what computes most adds up";
     for (size_t i = 0; i < host_; ++i)
       for (const Refinement& view : statement(i).refs)
-        if (writes(view) && is_handed_over(view.from))
+        if (is_written(view) && is_handed_over(view.from))
           return "what the store reads is written too early";
     for (const Refinement& view : host.refs)
-      if (writes(view) && is_handed_over(view.from) && !in_same_pieces(view))
+      if (is_written(view) && is_handed_over(view.from) && !in_same_pieces(view))
         return "what the store reads is not written piece by piece";
     for (const Refinement& ref : loop_.refs)
       if (ref.dir == RefDir::none && adds_up_in_parts(ref.into))
@@ -284,7 +282,7 @@ class Delay {
     const Block& store = *out.stmts.back().block();
     std::erase_if(out.refs, [&](const Refinement& ref) {
       return std::any_of(store.refs.begin(), store.refs.end(), [&](const Refinement& view) {
-        return writes(view) && view.from == ref.into;
+        return is_written(view) && view.from == ref.into;
       });
     });
     out.stmts.pop_back();

@@ -17,10 +17,6 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-bool is_barrier(const Statement& stmt) {
-  return stmt.special() && stmt.special()->name == "barrier";
-}
-
 // What becomes of a loop.
 struct LoopFate {
   std::vector<size_t> path;  // positions from the kernel to it

@@ -20,10 +20,6 @@ bool is_interface(const Block& block) {
   return block.tags.has("program") || block.tags.has("main") || block.tags.has("prologue");
 }
 
-bool is_barrier(const Statement& stmt) {
-  return stmt.special() && stmt.special()->name == "barrier";
-}
-
 // Statements and allocations, numbered, and what each needs.
 class Liveness {
  public:
@@ -61,7 +57,7 @@ class Liveness {
 
   void scan(const Block& block, int parent, bool searched) {
     for (const Refinement& ref : block.refs)
-      if ((ref.dir == RefDir::out || ref.dir == RefDir::inout) && is_interface(block))
+      if (is_written(ref) && is_interface(block))
         allocations_[names_.of(block, ref.into)].live = true;
     std::map<std::string, size_t> defined;
     std::vector<size_t>& own = nodes_of_[&block];
@@ -101,7 +97,7 @@ class Liveness {
         if (ref.dir == RefDir::in || ref.dir == RefDir::inout)
           node.reads.push_back(names_.of(block, ref.from));
         // A read needs a writer before it; that may be one that only says so.
-        if (ref.dir == RefDir::out || ref.dir == RefDir::inout) write(ref.from);
+        if (is_written(ref)) write(ref.from);
       }
     if (auto* s = stmt.special()) {
       for (const std::string& name : s->inputs) node.reads.push_back(names_.of(block, name));

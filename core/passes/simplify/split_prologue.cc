@@ -16,12 +16,12 @@ using stripe::Refinement;
 using stripe::Statement;
 
 // The refinements of #main that a statement of it reads and writes.
-struct Uses {
+struct TensorUses {
   std::set<std::string> reads, writes;
 };
 
-Uses uses_of(const Statement& stmt) {
-  Uses uses;
+TensorUses tensor_uses(const Statement& stmt) {
+  TensorUses uses;
   if (const stripe::Special* special = stmt.special()) {
     uses.reads.insert(special->inputs.begin(), special->inputs.end());
     uses.writes.insert(special->outputs.begin(), special->outputs.end());
@@ -29,7 +29,7 @@ Uses uses_of(const Statement& stmt) {
   if (const Block* block = stmt.block())
     for (const Refinement& ref : block->refs) {
       if (ref.dir == RefDir::in || ref.dir == RefDir::inout) uses.reads.insert(ref.from);
-      if (ref.dir == RefDir::out || ref.dir == RefDir::inout) uses.writes.insert(ref.from);
+      if (is_written(ref)) uses.writes.insert(ref.from);
     }
   return uses;
 }
@@ -68,7 +68,7 @@ class Choice {
     for (size_t s = 0; s < count; ++s) {
       const Statement& stmt = main.stmts[s];
       moves_[s] = stmt.block() || stmt.special();
-      uses_.push_back(uses_of(stmt));
+      uses_.push_back(tensor_uses(stmt));
       for (const std::string& name : uses_[s].reads) tensors_[name].readers.push_back(s);
       for (const std::string& name : uses_[s].writes) tensors_[name].writers.push_back(s);
     }
@@ -86,7 +86,7 @@ class Choice {
   bool main_reads(const std::string& tensor) const {
     return first_kept_reader(tensors_.at(tensor)) < moves_.size();
   }
-  const Uses& uses(size_t statement) const { return uses_[statement]; }
+  const TensorUses& uses(size_t statement) const { return uses_[statement]; }
   int64_t too_large() const { return too_large_; }
 
  private:
@@ -115,7 +115,7 @@ class Choice {
   }
 
   bool may_move(size_t s) const {
-    const Uses& uses = uses_[s];
+    const TensorUses& uses = uses_[s];
     // One that writes nothing is for what it does besides.
     return !uses.writes.empty() &&
            std::all_of(uses.writes.begin(), uses.writes.end(),
@@ -157,7 +157,7 @@ class Choice {
 
   const int64_t growth_;
   std::map<std::string, Tensor> tensors_;
-  std::vector<Uses> uses_;
+  std::vector<TensorUses> uses_;
   std::vector<bool> moves_;
   std::vector<size_t> kept_;  // whose consequences have not been drawn
   int64_t too_large_ = 0;

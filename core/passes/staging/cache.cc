@@ -362,7 +362,7 @@ class Cacher {
     }
     if (beyond) from.tags.set(options_.edges);
     Block block = copy_box(std::move(from), std::move(to), near.shape.sizes(), begin, steps);
-    for (const std::string& tag : options_.copy_set) block.tags.set(tag);
+    block.tags.set_all(options_.copy_set);
     block.location = options_.xfer_loc;
     return block;
   }

@@ -22,7 +22,7 @@ using stripe::Refinement;
 using stripe::Statement;
 
 // From the kernel to the host.
-std::vector<const Block*> path_to(const Block& host, const Place& place) {
+std::vector<const Block*> path_of_place(const Block& host, const Place& place) {
   std::vector<const Block*> path = {&host};
   for (const Place* at = place.parent; at && at->depth > 1; at = at->parent)
     path.insert(path.begin(), at->block);
@@ -37,7 +37,7 @@ bool names(const std::vector<std::string>& list, const std::string& name) {
 std::string gather(Block& host, const Place& place, const std::string& name, bool views_apart,
                    std::vector<WrittenNest>& nests) {
   const Refinement& ref = *host.find_ref(name);
-  const std::vector<const Block*> path = path_to(host, place);
+  const std::vector<const Block*> path = path_of_place(host, place);
   if (ref.dir != RefDir::out) return "what was there before matters";
   for (const Refinement& other : host.refs)
     if (!views_apart && &other != &ref && other.dir != RefDir::none && other.from == ref.from)
@@ -120,7 +120,7 @@ std::string keep_results_near(Block& host, const Place& place, const std::string
   std::vector<Statement> copies;
   for (const WrittenNest& nest : nests) {
     Block copy;
-    for (const std::string& tag : options.copy_set) copy.tags.set(tag);
+    copy.tags.set_all(options.copy_set);
     copy.location = options.xfer_loc;
     copy.idxs = nest.indices;
     constrain_to(copy, nest);

@@ -44,7 +44,7 @@ Status check_ways(const BusMap& map, const std::optional<BusReach>& home, const 
   return {};
 }
 
-using Banks = std::vector<bool>;
+using BankSet = std::vector<bool>;
 
 // Does a bus that carries something lead from one to the other, either way?
 bool joined(const HardwareModel& model, const UnitInstance& a, const UnitInstance& b) {
@@ -66,9 +66,9 @@ bool on_a_bus(const HardwareModel& model, const std::string& unit) {
 }
 
 // Which banks the unit's instances reach: all of them, if there are such banks, else any.
-Result<Banks> banks_of_unit(const HardwareModel& model, const ScheduleOptions& options,
-                            const std::string& name, int64_t first, int64_t end) {
-  Banks all(static_cast<size_t>(options.num_banks), true), any(all.size(), false);
+Result<BankSet> banks_of_unit(const HardwareModel& model, const ScheduleOptions& options,
+                              const std::string& name, int64_t first, int64_t end) {
+  BankSet all(static_cast<size_t>(options.num_banks), true), any(all.size(), false);
   if (!on_a_bus(model, name)) return all;
   const stripe::LocationUnit& near = options.mem_loc.path.back();
   const int64_t only =
@@ -80,7 +80,7 @@ Result<Banks> banks_of_unit(const HardwareModel& model, const ScheduleOptions& o
       any[bank] = any[bank] || reached;
       all[bank] = all[bank] && reached;
     }
-  auto some = [](const Banks& banks) {
+  auto some = [](const BankSet& banks) {
     return std::find(banks.begin(), banks.end(), true) != banks.end();
   };
   if (!some(any))
@@ -90,7 +90,7 @@ Result<Banks> banks_of_unit(const HardwareModel& model, const ScheduleOptions& o
 
 // Narrows the banks to those of all units that run the block or a block inside.
 Status narrow(const stripe::Block& block, const ScheduleOptions& options,
-              const HardwareModel& model, Banks& banks) {
+              const HardwareModel& model, BankSet& banks) {
   if (!block.location.empty()) {
     const stripe::LocationUnit& at = block.location.path.back();
     if (const ExecutionUnit* unit = model.find_executor(at.name)) {
@@ -99,7 +99,7 @@ Status narrow(const stripe::Block& block, const ScheduleOptions& options,
         first = at.units[0].constant();
         end = first + 1;
       }
-      STRIA_ASSIGN(const Banks reached, banks_of_unit(model, options, at.name, first, end));
+      STRIA_ASSIGN(const BankSet reached, banks_of_unit(model, options, at.name, first, end));
       for (size_t bank = 0; bank < banks.size(); ++bank) banks[bank] = banks[bank] && reached[bank];
       if (std::find(banks.begin(), banks.end(), true) == banks.end())
         return unsupported("{}: no bank of '{}' is reached by all of its units",
@@ -138,7 +138,7 @@ Status check_routes(const HardwareModel& model, const ScheduleOptions& options,
 Result<std::vector<std::vector<bool>>> banks_of_kernels(const stripe::Block& block,
                                                         const ScheduleOptions& options,
                                                         const HardwareModel& model) {
-  std::vector<Banks> banks;
+  std::vector<BankSet> banks;
   for (const stripe::Statement& stmt : block.stmts) {
     banks.emplace_back(static_cast<size_t>(options.num_banks), true);
     if (model.buses.empty()) continue;

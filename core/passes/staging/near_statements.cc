@@ -123,7 +123,7 @@ class Writer {
     target.is_const = false;
     Block block = copy_box(std::move(source), std::move(target), from.shape.sizes(),
                            std::vector<int64_t>(from.shape.dims.size()));
-    for (const std::string& tag : tags) block.tags.set(tag);
+    block.tags.set_all(tags);
     block.location = options_.xfer_loc;
     return block;
   }

@@ -62,10 +62,10 @@ bool transfers_itself(const Block& kernel, const std::string& name, const Hardwa
   return true;
 }
 
-class Chooser {
+class TensorChooser {
  public:
-  Chooser(const Block& block, const stripe::Place& place, const ScheduleOptions& options,
-          PassContext& context)
+  TensorChooser(const Block& block, const stripe::Place& place, const ScheduleOptions& options,
+                PassContext& context)
       : block_(block), place_(place), options_(options), context_(context) {}
 
   std::vector<NearTensor> run() {
@@ -128,7 +128,7 @@ class Chooser {
     tensor.name = ref.into;
     tensor.bytes = dense_shape(ref.shape.type, ref.shape.sizes()).span_bytes();
     tensor.has_content = ref.dir == RefDir::in || ref.dir == RefDir::inout;
-    tensor.is_result = ref.dir == RefDir::out || ref.dir == RefDir::inout;
+    tensor.is_result = is_written(ref);
     const IntegerSet all = all_elements(ref.shape);
     std::optional<IntegerSet> written;
     bool whole = tensor.has_content;
@@ -176,7 +176,7 @@ class Chooser {
 
 std::vector<NearTensor> choose_tensors(const Block& block, const stripe::Place& place,
                                        const ScheduleOptions& options, PassContext& context) {
-  return Chooser(block, place, options, context).run();
+  return TensorChooser(block, place, options, context).run();
 }
 
 }  // namespace stria::passes

@@ -27,19 +27,19 @@ using stripe::Refinement;
 using stripe::Statement;
 
 // What the options and the model say of units and memory.
-struct Target {
+struct UnitTarget {
   int64_t units = 1, memories = 1;
   int64_t bytes = std::numeric_limits<int64_t>::max() / 4;  // of a memory instance
 };
 
-Result<Target> target_of(const NearUnitsOptions& options, const HardwareModel& model) {
+Result<UnitTarget> target_of(const NearUnitsOptions& options, const HardwareModel& model) {
   STRIA_RETURN_IF_ERROR(check_unit(model, UnitUse::run, "/unit", options.unit));
   STRIA_RETURN_IF_ERROR(check_unit(model, UnitUse::hold, "/memory", options.memory));
   STRIA_RETURN_IF_ERROR(check_location(model, UnitUse::run, "/xfer_loc", options.xfer_loc));
   STRIA_RETURN_IF_ERROR(check_location(model, UnitUse::run, "/share_loc", options.share_loc));
   if (options.unit.empty() || options.memory.empty())
     return invalid_argument("near_units needs /unit, that runs the parts, and /memory, beside it");
-  Target out;
+  UnitTarget out;
   if (const auto count = model.unit_count(options.unit)) out.units = *count;
   if (const MemoryUnit* memory = model.find_memory(options.memory)) {
     out.memories = memory->count;
@@ -55,7 +55,7 @@ Result<Target> target_of(const NearUnitsOptions& options, const HardwareModel& m
 class PartsNear {
  public:
   PartsNear(Block& host, const Place& place, PlaceNames& names, const NearUnitsOptions& options,
-            const Target& target, KernelProbe& probe, PassContext& context)
+            const UnitTarget& target, KernelProbe& probe, PassContext& context)
       : host_(host),
         place_(place),
         names_(names),
@@ -329,7 +329,7 @@ class PartsNear {
   const Place& place_;
   PlaceNames& names_;
   const NearUnitsOptions& options_;
-  const Target& target_;
+  const UnitTarget& target_;
   KernelProbe& probe_;
   PassContext& context_;
   std::vector<Block*> path_;  // from the kernel to the host
@@ -364,7 +364,7 @@ void describe(NearUnitsOptions& options, OptionFields& fields) {
 }
 
 Status near_units(stripe::Program& program, const NearUnitsOptions& options, PassContext& context) {
-  STRIA_ASSIGN(const Target target, target_of(options, context.model()));
+  STRIA_ASSIGN(const UnitTarget target, target_of(options, context.model()));
   PlaceNames names;
   std::map<const Block*, KernelProbe> probes;  // by section
   Status status;

@@ -130,10 +130,6 @@ bool has_any(const Block& block, const std::vector<std::string>& tags) {
                      [&](const std::string& tag) { return block.tags.has(tag); });
 }
 
-void set_tags(Block& block, const std::vector<std::string>& tags) {
-  for (const std::string& tag : tags) block.tags.set(tag);
-}
-
 class Tiler {
  public:
   Tiler(const stripe::Program& program, const AutotileOptions& options, PassContext& context,
@@ -202,8 +198,8 @@ class Tiler {
     for (const auto& [name, dim] : panels) inner.find_ref(name)->tags.set("panels", dim);
     if (cuts && options_.copy_tags) copy_tags(block.tags, inner);
     if (cuts && options_.clear_location) inner.location = std::exchange(block.location, {});
-    set_tags(inner, options_.inner_set);
-    set_tags(block, options_.outer_set);
+    inner.tags.set_all(options_.inner_set);
+    block.tags.set_all(options_.outer_set);
     if (choice.threads > 0) block.tags.set("threads", choice.threads);
     if (choice.parts > 0) block.tags.set("parts", choice.parts);
     if (choice.direct) block.tags.set("direct");
@@ -214,8 +210,8 @@ class Tiler {
     const std::string name = block.name.empty() ? "" : fmt::format(" '{}'", block.name);
     if (options_.fail_outer_set.empty() && options_.fail_inner_set.empty())
       return make_error(StatusCode::out_of_range, "block{}: {}", name, reason);
-    set_tags(block, options_.fail_inner_set);
-    set_tags(block, options_.fail_outer_set);
+    block.tags.set_all(options_.fail_inner_set);
+    block.tags.set_all(options_.fail_outer_set);
     context_.count("blocks_that_do_not_fit");
     context_.note(fmt::format("{}: {}", block.name.empty() ? "block" : block.name, reason));
     context_.changed();

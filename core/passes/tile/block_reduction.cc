@@ -332,7 +332,7 @@ Status block_reduction(stripe::Program& program, const BlockReductionOptions& op
         } else {
           context.skipped(block.name, reason);
         }
-        for (const std::string& tag : options.inner_set) inner->tags.set(tag);
+        inner->tags.set_all(options.inner_set);
         context.changed();
         return Status();
       });

@@ -229,7 +229,7 @@ class Tensorizer {
     for (const auto& [sets, refs] : {std::pair(&options_.inputs_set, &match.ins),
                                      std::pair(&options_.outputs_set, &match.outs)})
       for (size_t i = 0; i < std::min(sets->size(), refs->size()); ++i)
-        for (const std::string& tag : (*sets)[i].tags) block.refs[(*refs)[i]].tags.set(tag);
+        block.refs[(*refs)[i]].tags.set_all((*sets)[i].tags);
     // Tags of indices go along when they are cut.
     std::map<std::string, int64_t> tiles;
     for (size_t i = 0; i < block.idxs.size(); ++i)
@@ -254,9 +254,9 @@ class Tensorizer {
     const bool cuts = match.tiles > 1 || !options_.outer_set.empty();
     if (cuts) split_block(block, tiles);
     Block& inner = cuts ? *block.stmts[0].block() : block;
-    for (const std::string& tag : options_.outer_set) block.tags.set(tag);
+    block.tags.set_all(options_.outer_set);
     if (options_.copy_tags) copy_tags(own, inner);
-    for (const std::string& tag : options_.inner_set) inner.tags.set(tag);
+    inner.tags.set_all(options_.inner_set);
     if (!rules.instruction) return;
     rename(inner, names);
     inner.tags.set(lanes_hold ? "fragments" : "stencil", rules.instruction->name);

@@ -78,10 +78,10 @@ std::string indented(std::string text) {
   return out;
 }
 
-class Chooser {
+class TileChooser {
  public:
-  Chooser(const Block& block, const TileChoiceOptions& options, PassContext& context,
-          const std::optional<RegisterBlock>& registers)
+  TileChooser(const Block& block, const TileChoiceOptions& options, PassContext& context,
+              const std::optional<RegisterBlock>& registers)
       : block_(block),
         registers_(registers),
         tiled_(cost::tiled_block(block)),
@@ -354,7 +354,7 @@ Result<TileChoice> choose_tile(const stripe::Program& program, const Block& bloc
                                const TileChoiceOptions& options, PassContext& context,
                                TileMemo& memo, const ApplyTile& apply,
                                const std::optional<RegisterBlock>& registers) {
-  return Chooser(block, options, context, registers).choose(program, memo, apply);
+  return TileChooser(block, options, context, registers).choose(program, memo, apply);
 }
 
 const TileMemo::Entry* TileMemo::find(const Entry& like) const {

@@ -19,10 +19,6 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-bool is_written(const Refinement& ref) {
-  return ref.dir == RefDir::out || ref.dir == RefDir::inout;
-}
-
 bool has_chosen_coordinates(const Block& block) {
   return std::any_of(block.stmts.begin(), block.stmts.end(), [](const Statement& stmt) {
     const auto* load = std::get_if<stripe::Load>(&stmt.op);
@@ -89,10 +85,6 @@ std::string why_not(const Block& kernel, const TensorNames& around) {
   return why_points_do_not_commute(kernel, around);
 }
 
-void set_tags(Block& block, const std::vector<std::string>& tags) {
-  for (const std::string& tag : tags) block.tags.set(tag);
-}
-
 // Makes lanes of the points of `lanes`, inside a block of the others.
 void make_lanes(Block& block, const std::string& lanes, const std::vector<std::string>& tile_set) {
   std::map<std::string, int64_t> tile;
@@ -100,7 +92,7 @@ void make_lanes(Block& block, const std::string& lanes, const std::vector<std::s
     if (!index.affine && index.name != lanes) tile[index.name] = 1;
   split_block(block, tile);
   block.stmts[0].block()->tags.set("vector");
-  set_tags(block, tile_set);
+  block.tags.set_all(tile_set);
 }
 
 // A block of the same points that copies what `view` reads into `tile`, a refinement of the kernel.
@@ -191,7 +183,7 @@ void turn_kernel(Block& kernel, const Turn& turn, int64_t lanes, const HardwareM
   if (several) {
     std::stable_partition(tiles.idxs.begin(), tiles.idxs.end(),
                           [&](const Index& index) { return index.name != turn.lanes; });
-    set_tags(tiles, options.block_set);
+    tiles.tags.set_all(options.block_set);
   }
   tiles.stmts.clear();
   const auto range = [&](const std::string& index) { return points.find_index(index)->range; };

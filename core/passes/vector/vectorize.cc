@@ -21,7 +21,7 @@ using stripe::Refinement;
 
 const Refinement* written_ref(const Block& block) {
   for (const Refinement& ref : block.refs)
-    if (ref.dir == RefDir::out || ref.dir == RefDir::inout) return &ref;
+    if (is_written(ref)) return &ref;
   return nullptr;
 }
 
@@ -92,8 +92,7 @@ class Vectorizer {
     if (!out) return "it writes nothing";
     bool aggregates = out->agg.has_value();
     size_t writes = 0;
-    for (const Refinement& ref : leaf.refs)
-      writes += ref.dir == RefDir::out || ref.dir == RefDir::inout;
+    for (const Refinement& ref : leaf.refs) writes += is_written(ref);
     if (aggregates && writes > 1) return "it aggregates into one of several tensors";
     for (const stripe::Statement& stmt : leaf.stmts)
       if (auto* load = std::get_if<stripe::Load>(&stmt.op);
@@ -224,7 +223,7 @@ class Vectorizer {
     place(plan);
     for (size_t level = top; level + 1 < chain.size(); ++level)
       if (!loops_over(*chain[level], IndexKind::reduction))
-        for (const std::string& tag : options_.tile_set) chain[level]->tags.set(tag);
+        chain[level]->tags.set_all(options_.tile_set);
     add_accumulator(host, plan);
     if (plan.plain_output) drop_aggregation(path, plan.name);
     context_.count(vector.reduction ? "reductions_vectorized" : "kernels_vectorized");

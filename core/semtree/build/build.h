@@ -50,18 +50,17 @@ namespace stria::semtree {
 
 struct BuildOptions {
   DataType index_type = DataType::i64;  // i32 or i64; with i32, what it cannot count fails
-  bool narrow_indices =
-      false;  // i32 instead for kernels in which no index, offset or bound can leave it
-  std::string register_unit = "REG";  // the memory unit whose allocations are registers
+  bool narrow_indices = false;          // i32 instead for kernels in which no index, offset or
+                                        // bound can leave it
+  std::string register_unit = "REG";    // the memory unit whose allocations are registers
   int64_t enough_parallel_points = 128;
   // The most groups of lanes in each dimension of their grid. Numbers of groups are told apart by
   // the first dimension alone if the others have 1.
   std::array<int64_t, 3> largest_grid = {INT64_MAX, 1, 1};
-  int64_t stack_limit_bytes = 256 * 1024;  // of all allocations of a kernel outside registers
-  int64_t unrolled_statement_limit =
-      1 << 17;                            // statements of the function, unrolled ones counted each
-  int max_lanes = 64;                     // wider #vector blocks run as loops
-  bool only_powers_of_two_lanes = false;  // so do those of 3, 5, 6, …
+  int64_t stack_limit_bytes = 256 * 1024;      // of all allocations of a kernel outside registers
+  int64_t unrolled_statement_limit = 1 << 17;  // of the function, each unrolled one counted
+  int max_lanes = 64;                          // wider #vector blocks run as loops
+  bool only_powers_of_two_lanes = false;       // so do those of 3, 5, 6, …
   // The emitter can load one lane of each of several slots of an array in registers (tree.h,
   // Array).
   bool loads_across_slots = false;

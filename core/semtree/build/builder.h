@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of building one kernel; private to this room. build.cc does blocks and loops, leaf.cc
+// The state of building one kernel; private to this folder. build.cc does blocks and loops, leaf.cc
 // the statements inside them, place.cc where an element lies, group.cc what the lanes of a group do
 // together.
 #pragma once

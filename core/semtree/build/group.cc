@@ -22,11 +22,6 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-bool is_barrier(const stripe::Statement& statement) {
-  const stripe::Special* special = statement.special();
-  return special && special->name == "barrier";
-}
-
 bool has_barrier(const stripe::Statement& statement) {
   const Block* inner = statement.block();
   return is_barrier(statement) ||

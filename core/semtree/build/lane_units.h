@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The units that the lane blocks of a kernel name, and what bit forms over coordinates come to;
-// private to this room.
+// private to this folder.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters through which the lanes of a group hand values on; private to this room.
+// Parameters through which the lanes of a group hand values on; private to this folder.
 #pragma once
 
 #include "stria/semtree/tree/tree.h"

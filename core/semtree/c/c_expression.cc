@@ -5,11 +5,11 @@
 #include <cmath>
 
 #include "stria/base/status.h"
+#include "stria/semtree/tree/expr.h"
 
 namespace stria::semtree {
 namespace {
 
-bool is_comparison(Op op) { return op == Op::eq || op == Op::ne || op == Op::lt || op == Op::le; }
 bool may_wrap(Op op) {
   return op == Op::add || op == Op::sub || op == Op::mul || op == Op::neg || op == Op::shift_left;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expressions, literals and memory accesses of one kernel as C text; private to this room.
+// Expressions, literals and memory accesses of one kernel as C text; private to this folder.
 #pragma once
 
 #include <string>

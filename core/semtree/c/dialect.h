@@ -49,34 +49,41 @@ struct Dialect {
   // "unsigned", "bool") and alone, each first with ".lanes" behind it if there are several. The
   // type is the result's; of comparisons and conversions the operand's. Keys:
   //   an operation's name (semtree::name_of), a function of mathematics by its builtin ("exp")
-  //   "convert.<from>.<to>", "convert.<from class>.<to>", "convert.<from class>.<to class>"; else a cast,
-  //   of lanes "convert"
+  //   "convert.<from>.<to>", "convert.<from class>.<to>", "convert.<from class>.<to class>"; else a
+  //       cast, of lanes "convert"
   //   "literal.infinity", "literal.nan"
-  //   "load": lanes from address $0; "store": lanes $1 to address $0; "load.aligned", "store.aligned" of an
-  //   array that lanes share, "load.parameter", "store.parameter" of a tensor: the same where the address is
-  //   a multiple of the vector if the memory begins at one of kMemoryAlignment bytes; may be missing
+  //   "load": lanes from address $0
+  //   "store": lanes $1 to address $0
+  //   "load.aligned", "store.aligned" of an array that lanes share, "load.parameter",
+  //       "store.parameter" of a tensor: the same where the address is a multiple of the vector if
+  //       the memory begins at one of kMemoryAlignment bytes; may be missing
   //   "lanes": a vector of the values $0, which are parted by commas; without it "($T)($0)"
   //   "component": lane $0 of vector $1; $0 is one hexadecimal digit
-  //   "to_mask": a comparison of lanes $0 as a mask; "mask_as": mask $0 as wide as $T; "mask_bits": mask
-  //   $0 as 0 or 1; "reinterpret": the bits of $0 as $T
-  //   "barrier": of all lanes of a group; "barrier.parameters": one that orders what they store in parameters too
-  //   "instruction.<name>.<type of operand>.<type>…": an operation of the hardware; $0, $1, … are the
-  //   registers of the first operand, then of the second, …; "pair": the bits of two elements of 16 bits,
-  //   one register of $0
-  //   "select": of lanes, mask $0 ? $1 : $2;  "any", "all": of mask $0;  "nan_max", "nan_min": of floats, NaN propagates
+  //   "to_mask": a comparison of lanes $0 as a mask
+  //   "mask_as": mask $0 as wide as $T
+  //   "mask_bits": mask $0 as 0 or 1
+  //   "reinterpret": the bits of $0 as $T
+  //   "barrier": of all lanes of a group
+  //   "barrier.parameters": one that orders what they store in parameters too
+  //   "instruction.<name>.<type of operand>.<type>…": an operation of the hardware; $0, $1, … are
+  //       the registers of the first operand, then of the second, …
+  //   "pair": the bits of two elements of 16 bits, one register of $0
+  //   "select": of lanes, mask $0 ? $1 : $2
+  //   "any", "all": of mask $0
+  //   "nan_max", "nan_min": of floats, NaN propagates
   std::map<std::string, Spelling> spellings;
   // Functions that spellings call, emitted once for each set of types that is used.
   std::map<std::string, Spelling> helpers;
 
   // The first line of a kernel: $0 points of a group, $1 name, $2 parameters.
   std::string kernel;
-  std::string pointer_space;  // before the type of a parameter
-  std::string no_alias;       // behind its star
-  std::string point;          // number of the parallel point that runs
-  std::array<std::string, 3>
-      group;                 // of the group in each dimension, where lanes run points together, and
-  std::string lane;          // of the lane in it; empty: the language has no groups
-  std::string shared_space;  // before the type of an array that the lanes of a group share, and
+  std::string pointer_space;         // before the type of a parameter
+  std::string no_alias;              // behind its star
+  std::string point;                 // number of the parallel point that runs
+  std::array<std::string, 3> group;  // of the group in each dimension, where lanes run points
+                                     // together, and
+  std::string lane;                  // of the lane in it; empty: the language has no groups
+  std::string shared_space;    // before the type of an array that the lanes of a group share, and
   std::string shared_aligned;  // behind it: it begins at a multiple of kMemoryAlignment bytes
   std::string preamble;        // at the top of the source
 };

@@ -5,9 +5,8 @@
 //   k<number>_…        the functions that are its kernels
 //   stria_…, STRIA_…   ours: helper functions, types, macros, temporaries
 //   everything else    the language, its library and its headers: a language of the C family
-//   reserves
-//                      words of its own, names with "__", with "_" and a capital first, and those
-//                      of its library, of which none begins in one of these ways
+//                      reserves words of its own, names with "__", with "_" and a capital first,
+//                      and those of its library, of which none begins in one of these ways
 // Every language is printed by these rules: a dialect whose own text breaks them is refused.
 #pragma once
 

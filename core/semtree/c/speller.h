@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks spellings of a Dialect up and fills their placeholders in; private to this room.
+// Looks spellings of a Dialect up and fills their placeholders in; private to this folder.
 #pragma once
 
 #include <set>

@@ -3,10 +3,10 @@
 // they share once, and what is left in them is so short that it needs no branch. Compilers cannot,
 // as they do not know that the element is there.
 //
-//   if (1 <= x) { f:4 = F[o x4]; s = s + f }           f:4 = F[o x4]
-//   if (x <= 6) { g:4 = F[o x4]; t = t + g }           if (1 <= x) { s = s + f }
-//                                                      g:4 = F[o x4]           (which merge_loads
-//                                                      if (x <= 6) { t = t + g }  makes f)
+//   if (1 <= x) { f:4 = F[o x4]; s = s + f }     f:4 = F[o x4]
+//   if (x <= 6) { g:4 = F[o x4]; t = t + g }     if (1 <= x) { s = s + f }
+//                                                g:4 = F[o x4]       (which merge_loads makes f)
+//                                                if (x <= 6) { t = t + g }
 #pragma once
 
 #include "stria/semtree/tree/tree.h"

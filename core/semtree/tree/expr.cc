@@ -14,8 +14,6 @@ ExprRef make(Expr expr) { return std::make_shared<const Expr>(std::move(expr)); 
 
 bool is_integral(const ExprRef& a) { return !is_float(a->type.scalar); }
 
-bool is_comparison(Op op) { return op == Op::eq || op == Op::ne || op == Op::lt || op == Op::le; }
-
 bool less(DataType type, int64_t a, int64_t b) {
   return is_unsigned_integer(type) ? static_cast<uint64_t>(a) < static_cast<uint64_t>(b) : a < b;
 }

@@ -9,6 +9,10 @@
 
 namespace stria::semtree {
 
+inline bool is_comparison(Op op) {
+  return op == Op::eq || op == Op::ne || op == Op::lt || op == Op::le;
+}
+
 ExprRef constant(const Scalar& value, int lanes = 1);
 ExprRef integer(DataType type, int64_t value, int lanes = 1);
 ExprRef variable(int var, Type type);

@@ -83,9 +83,10 @@ enum class ExprKind {
   operation,  // op(args)
   convert,    // args[0] to the type, by the conversion rules of core/type/scalar.h
   broadcast,  // scalar args[0] in every lane
-  reduce,  // vector args[0] to a scalar: op is add, mul, min, max (floats too: NaN propagates), bit_or, bit_and
-  lane,    // lane number value.i of vector args[0]
-  call,    // a function of mathematics by the name of its builtin: "exp", "pow"
+  reduce,     // vector args[0] to a scalar: op is add, mul, min, max (floats too: NaN propagates),
+              // bit_or, bit_and
+  lane,       // lane number value.i of vector args[0]
+  call,       // a function of mathematics by the name of its builtin: "exp", "pow"
 };
 
 struct Expr;
@@ -115,10 +116,9 @@ struct Place {
   int64_t constant = 0;
   int lanes = 1;
   int64_t stride = 1;
-  int64_t multiple =
-      1;         // a power of two that `offset` is a multiple of, as far as the builder knows
-  ExprRef mask;  // null = all lanes; inactive lanes are not touched and load as 0
-  bool exists = false;  // all elements are of the allocation, whatever the conditions around say
+  int64_t multiple = 1;  // a power of two that `offset` is a multiple of, for all the builder knows
+  ExprRef mask;          // null = all lanes; inactive lanes are not touched and load as 0
+  bool exists = false;   // all elements are of the allocation, whatever the conditions around say
 };
 
 // Is the number of the first of several lanes in a row a multiple of how many they are?
@@ -217,8 +217,8 @@ struct Array {
   int64_t count = 0;  // elements of `type`
   // Held in registers: every access is exactly one slot, `slot_lanes` wide, with a constant
   // subscript that is a multiple of slot_lanes; masks never appear. Loads across slots, where the
-  // emitter asks for them, take lane constant % slot_lanes of each of `lanes` slots, from constant
-  // / slot_lanes on, stride / slot_lanes apart. Otherwise plain memory on the stack.
+  // emitter asks for them, take lane constant % slot_lanes of each of `lanes` slots, from
+  // constant / slot_lanes on, stride / slot_lanes apart. Otherwise plain memory on the stack.
   bool in_registers = false;
   int slot_lanes = 1;
   bool shared = false;  // one for all lanes of a group, instead of one for each

@@ -42,9 +42,6 @@ struct TokenList {
   std::vector<Comment> comments;
 };
 
-// No reader of Stripe reports more than this many mistakes in one text.
-inline constexpr size_t kMaxErrors = 20;
-
 // Bytes that start no token are reported (once per run of them) and skipped.
 TokenList tokenize(const SourceText& source, Diagnostics& diagnostics);
 

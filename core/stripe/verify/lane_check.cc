@@ -17,10 +17,6 @@
 namespace stria::stripe {
 namespace {
 
-bool is_barrier(const Statement& stmt) {
-  return stmt.special() && stmt.special()->name == "barrier";
-}
-
 bool numbers_units(const Block& block) {
   return !block.location.empty() &&
          std::all_of(block.location.path.begin(), block.location.path.end(),

@@ -66,7 +66,7 @@ class BlockNames {
         for (const std::string& name : s->outputs) first_write_.emplace(name, i);
       if (const Block* inner = stmt.block())
         for (const Refinement& ref : inner->refs)
-          if (ref.dir == RefDir::out || ref.dir == RefDir::inout) first_write_.emplace(ref.from, i);
+          if (is_written(ref)) first_write_.emplace(ref.from, i);
     }
   }
 
@@ -360,7 +360,7 @@ class StructureCheck {
                              ref.shape.dims[i].stride, ref.from, parent->shape.dims[i].stride));
     }
     direction(place, ref, *parent, report);
-    bool writes = ref.dir == RefDir::out || ref.dir == RefDir::inout;
+    bool writes = is_written(ref);
     if (!writes && ref.agg) report("only what is written (out, inout) has an aggregation");
     if (writes && parent->agg && ref.agg != parent->agg)
       report(fmt::format("its aggregation is {}, that of '{}' around it {}", agg_text(ref.agg),
@@ -378,7 +378,7 @@ class StructureCheck {
   template <typename Report>
   void direction(const Place& place, const Refinement& ref, const Refinement& parent,
                  Report report) {
-    bool writes = ref.dir == RefDir::out || ref.dir == RefDir::inout;
+    bool writes = is_written(ref);
     if (writes && parent.dir == RefDir::in)
       report(
           fmt::format("direction {}: '{}' around it is an input (in)", name_of(ref.dir), ref.from));

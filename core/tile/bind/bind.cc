@@ -15,8 +15,6 @@
 namespace stria::tile {
 namespace {
 
-constexpr size_t kMaxErrors = 20;
-constexpr size_t kMaxCallDepth = 100;
 // Calls of calls can multiply without end, with statements and without (functions of numbers).
 constexpr size_t kMaxStatements = 200'000;
 constexpr size_t kMaxCalls = 500'000;

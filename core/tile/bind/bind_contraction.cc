@@ -13,10 +13,6 @@
 namespace stria::tile {
 namespace {
 
-const Expr& expr_at(const Scope& scope, ExprId id) {
-  return scope.function->exprs[static_cast<size_t>(id)];
-}
-
 std::string access_text(const std::string& tensor, const std::vector<Form>& forms) {
   std::vector<std::string> parts;
   for (const Form& form : forms) parts.push_back(to_string(form));

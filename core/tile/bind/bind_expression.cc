@@ -29,10 +29,6 @@ constexpr MissingFunction kMissing[] = {
     {"tuple", "a function of the file gives several results: (S, T) = f(X)"},
 };
 
-const Expr& expr_at(const Scope& scope, ExprId id) {
-  return scope.function->exprs[static_cast<size_t>(id)];
-}
-
 bool is_true(const Constant& number) {
   return number.kind == Constant::Kind::floating ? !(number.floating == 0) : number.integer != 0;
 }

@@ -16,7 +16,7 @@ const Expr& argument(const Scope& scope, const Expr& e, size_t i) {
   return scope.function->exprs[static_cast<size_t>(e.args[i])];
 }
 
-int add_node(NodeList& nodes, BoundNode node) {
+int append_node(NodeList& nodes, BoundNode node) {
   nodes.nodes.push_back(std::move(node));
   return static_cast<int>(nodes.nodes.size()) - 1;
 }
@@ -26,7 +26,7 @@ int add_number(NodeList& nodes, int64_t number, DataType type = DataType::i32) {
   node.kind = BoundNode::Kind::constant;
   node.type = type;
   node.value = convert(Scalar::of_int(DataType::i64, number), type);
-  return add_node(nodes, std::move(node));
+  return append_node(nodes, std::move(node));
 }
 
 // The coordinate along the dimension `from_end` (-1 is the last); finish() makes it count from 0.
@@ -35,7 +35,7 @@ int add_coordinate(NodeList& nodes, int from_end) {
   node.kind = BoundNode::Kind::index;
   node.type = DataType::i32;
   node.axis = from_end;
-  return add_node(nodes, std::move(node));
+  return append_node(nodes, std::move(node));
 }
 
 int add_call(NodeList& nodes, const char* function, DataType type, std::vector<int> args) {
@@ -45,7 +45,7 @@ int add_call(NodeList& nodes, const char* function, DataType type, std::vector<i
   node.operation_type = DataType::i32;
   node.type = type;
   node.args = std::move(args);
-  return add_node(nodes, std::move(node));
+  return append_node(nodes, std::move(node));
 }
 
 Value value_of(int node, std::vector<int64_t> sizes) {
@@ -320,7 +320,7 @@ TensorId Binder::add_scatter(Scope& scope, const std::vector<TensorId>& operands
   rounded.operation_type = sum;
   rounded.type = type.type;
   rounded.args = {value.node};
-  value.node = add_node(nodes, std::move(rounded));
+  value.node = append_node(nodes, std::move(rounded));
   return finish(scope, statement, nodes, value, name, text, span);
 }
 

@@ -64,6 +64,13 @@ struct Scope {
   bool derivative = false;            // the function, or one that calls it, has a [[derivative(A)]]
 };
 
+inline const Expr& expr_at(const Scope& scope, ExprId id) {
+  return scope.function->exprs[static_cast<size_t>(id)];
+}
+
+// Calls inside calls, in bind and in gradient.
+inline constexpr size_t kMaxCallDepth = 100;
+
 // The nodes of one elementwise statement under construction.
 struct NodeList {
   Scratch<1024> scratch;

@@ -14,12 +14,11 @@
 namespace stria::tile {
 namespace {
 
-constexpr int kMaxCallDepth = 100;
 // Of the function with its calls inlined.
-constexpr size_t kMaxStatements = 200'000;
+constexpr size_t kMaxFlatStatements = 200'000;
 constexpr size_t kMaxExprs = 4'000'000;
 
-std::string without_quote(std::string name) {
+std::string unquoted(std::string name) {
   if (!name.empty() && name.back() == '\'') name.pop_back();
   return name;
 }
@@ -53,7 +52,7 @@ const Function* FlatFunction::find_function(std::string_view name) const {
 // ---- names ----
 
 std::string FlatFunction::numbered_name(const std::string& base) {
-  const std::string plain = without_quote(base);
+  const std::string plain = unquoted(base);
   int& suffix = next_suffix_[plain];
   for (;;) {
     std::string name = fmt::format("{}_{}", plain, ++suffix);
@@ -107,7 +106,7 @@ std::string FlatFunction::out_name(Scope& scope, const std::string& local) {
   auto at = scope.out_names.find(local);
   if (at != scope.out_names.end()) return at->second;
   // The entry's own names were reserved at the start.
-  return scope.prefix.empty() ? local : fresh_name(without_quote(scope.prefix) + "_" + local);
+  return scope.prefix.empty() ? local : fresh_name(unquoted(scope.prefix) + "_" + local);
 }
 
 // ---- expressions ----
@@ -279,11 +278,11 @@ bool FlatFunction::is_check(const Statement& statement) const {
 void FlatFunction::add_statements(Scope& scope) {
   for (const Statement& statement : scope.function->statements) {
     if (stop()) return;
-    if (out_.statements.size() >= kMaxStatements) {
+    if (out_.statements.size() >= kMaxFlatStatements) {
       over_limit_ = true;
       error(scope.foreign ? scope.place : statement.span,
             fmt::format("the function has more than {} statements once its calls are inlined",
-                        kMaxStatements));
+                        kMaxFlatStatements));
       return;
     }
     if (const auto* contraction = std::get_if<Contraction>(&statement.form)) {
@@ -403,7 +402,7 @@ ExprId FlatFunction::translate_call(Scope& scope, const Expr& e, const std::stri
   for (ExprId arg : e.args) args.push_back(translate(scope, arg, target));
   if (stop()) return integer(0);
   if (callee != nullptr) {
-    const std::string result = fresh_name(without_quote(target) + "_" + e.text);
+    const std::string result = fresh_name(unquoted(target) + "_" + e.text);
     inline_call(scope, *callee, args, {result}, e.span, inner_attributes(scope));
     return name(result, e.span);
   }
@@ -412,7 +411,7 @@ ExprId FlatFunction::translate_call(Scope& scope, const Expr& e, const std::stri
     made.args = std::move(args);
     return push(std::move(made));
   }
-  const std::string result = fresh_name(without_quote(target) + "_" + e.text);
+  const std::string result = fresh_name(unquoted(target) + "_" + e.text);
   for (ExprId& arg : args)
     if (!is_constant(arg)) arg = name(as_name(arg, result + "_argument"));
   add_assignment(result, call(e.text, std::move(args), e.span),
@@ -444,7 +443,7 @@ void FlatFunction::add_contracted(Scope& scope, const Statement& statement,
       error(of.span, fmt::format("there is no tensor '{}'", of.text));
       return of.text;
     }
-    return as_name(at->second, without_quote(target) + "_" + of.text);
+    return as_name(at->second, unquoted(target) + "_" + of.text);
   };
   Contraction out = contraction;
   out.out = translate(scope, contraction.out, target);
@@ -526,7 +525,7 @@ void FlatFunction::inline_call(const Scope& scope, const Function& callee,
                                const std::vector<ExprId>& args,
                                const std::vector<std::string>& results, SourceSpan span,
                                const std::vector<Attribute>& attributes) {
-  if (depth_ >= kMaxCallDepth) {
+  if (static_cast<size_t>(depth_) >= kMaxCallDepth) {
     over_limit_ = true;
     error(span, fmt::format("calls are nested more than {} deep", kMaxCallDepth));
     return;
@@ -552,7 +551,7 @@ void FlatFunction::inline_call(const Scope& scope, const Function& callee,
 }
 
 void FlatFunction::bind_argument(Scope& inner, const Parameter& parameter, ExprId argument) {
-  const std::string base = without_quote(inner.prefix) + "_";
+  const std::string base = unquoted(inner.prefix) + "_";
   const ExprId value = simple(argument, base + parameter.name.text);
   auto [known, fresh] = inner.names.emplace(parameter.name.text, value);
   if (!fresh && !same_size(known->second, value))  // a dimension of that name: they must agree

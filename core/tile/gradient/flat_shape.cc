@@ -7,17 +7,12 @@
 #include "stria/builtins/builtin.h"
 #include "stria/builtins/special.h"
 #include "stria/tile/gradient/flat_function.h"
+#include "stria/tile/gradient/prime_field.h"
 
 namespace stria::tile {
 namespace {
 
-// Values of expressions at one point of the field of this prime.
-constexpr uint64_t kPrime = (uint64_t{1} << 61) - 1;
-
-uint64_t times(uint64_t a, uint64_t b) {
-  return static_cast<uint64_t>(static_cast<unsigned __int128>(a) * b % kPrime);
-}
-
+// The value of an expression in the prime field.
 uint64_t of_integer(int64_t value) {
   const uint64_t size =
       value < 0 ? ~static_cast<uint64_t>(value) + 1 : static_cast<uint64_t>(value);

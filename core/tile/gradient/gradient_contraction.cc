@@ -7,6 +7,7 @@
 #include "stria/base/text.h"
 #include "stria/tile/bind/binder.h"
 #include "stria/tile/gradient/differentiator.h"
+#include "stria/tile/gradient/prime_field.h"
 #include "stria/tile/syntax/print.h"
 
 namespace stria::tile {
@@ -17,18 +18,6 @@ struct LinearForm {
   std::map<std::string, uint64_t> factors;
   uint64_t constant = 0;
 };
-
-constexpr uint64_t kPrime = (uint64_t{1} << 61) - 1;
-uint64_t times(uint64_t a, uint64_t b) {
-  return static_cast<uint64_t>(static_cast<unsigned __int128>(a) * b % kPrime);
-}
-uint64_t minus(uint64_t a, uint64_t b) { return (a + kPrime - b) % kPrime; }
-uint64_t inverse(uint64_t a) {
-  uint64_t out = 1;
-  for (uint64_t rest = kPrime - 2; rest > 0; rest >>= 1, a = times(a, a))
-    if (rest & 1) out = times(out, a);
-  return out;
-}
 
 LinearForm scaled(LinearForm form, uint64_t factor) {
   for (auto& [name, value] : form.factors) value = times(value, factor);

@@ -9,9 +9,6 @@
 namespace stria::tile {
 namespace {
 
-// More than this many messages help nobody.
-constexpr size_t kMaxErrors = 20;
-
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }

@@ -11,7 +11,6 @@
 namespace stria::tile {
 namespace {
 
-constexpr size_t kMaxErrors = 20;
 // Brackets, signs and `?:` open at one time: bounds the parser's own recursion.
 constexpr int kMaxNesting = 250;
 

@@ -67,7 +67,7 @@ extern "C" {
 #define STRIA_STRIPE_MAJOR 1
 #define STRIA_STRIPE_MINOR 0
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Values
 
 typedef struct stria_string {
@@ -109,14 +109,14 @@ typedef struct stria_error stria_error;
 struct stria_error {
   uint64_t size;
   const void* next;
-  stria_code code;       // never STRIA_OK
-  int64_t native_code;   // the driver's own number, 0 if none
-  stria_string message;  // one sentence that names the thing, the value and the limit
-  stria_string
-      native_message;  // the driver's own text, for example its name of native_code; may be empty
-  stria_string place;  // "file:line" in the plugin; may be empty
-  stria_string suggestion;              // what to do about it; may be empty
-  const stria_error* cause;             // owned by this error; NULL if none
+  stria_code code;              // never STRIA_OK
+  int64_t native_code;          // the driver's own number, 0 if none
+  stria_string message;         // one sentence that names the thing, the value and the limit
+  stria_string native_message;  // the driver's own text, for example its name of native_code; may
+                                // be empty
+  stria_string place;           // "file:line" in the plugin; may be empty
+  stria_string suggestion;      // what to do about it; may be empty
+  const stria_error* cause;     // owned by this error; NULL if none
   void (*release)(stria_error* error);  // @threads any @blocks no @allocates no @reenters no
 };
 
@@ -133,14 +133,14 @@ typedef struct stria_event stria_event;
 // Receives texts: called zero or more times before the slot returns. `name` says which text it is.
 typedef void (*stria_text_sink)(void* state, stria_string name, stria_string text);
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Device
 
 typedef struct stria_device_info {
   uint64_t size;
   const void* next;
-  stria_string
-      id;  // stable between runs and unique in the plugin, for example "0" or "pci-03:00.0"
+  stria_string id;        // stable between runs and unique in the plugin, for example "0" or
+                          // "pci-03:00.0"
   stria_string name;      // for people: "Acme 300 rev B, 16 cores"
   stria_string kind;      // one of the manifest's device kinds: picks hardware model and pipeline
   stria_string vendor;    // may be empty
@@ -155,7 +155,7 @@ typedef struct stria_device_info {
 // Receives devices: called zero or more times before the slot returns.
 typedef void (*stria_device_sink)(void* state, const stria_device_info* info);
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Kernels
 
 typedef int32_t stria_direction;
@@ -220,7 +220,7 @@ typedef struct stria_launch {
   uint64_t after_count;
 } stria_launch;
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Host services: what a plugin may ask of the host, given to each driver. Each takes `host` first.
 // All are @threads any.
 
@@ -294,15 +294,15 @@ typedef struct stria_host_services {
                              stria_string message, stria_string native_message);
 
   // Lends the calling thread, which waits without a limit, to the loops of parallel_for until
-  // done(state) is not 0, which is asked between pieces and while there are none: then it returns
-  // 1. 0 if there was nothing to do for a while: the thread had better sleep until it is woken.
-  // done is quick, does not throw and calls no service. Since 0.3; a plugin gets on without it.
-  // @blocks yes @allocates no
-  // @reenters yes
+  // done(state) is not 0, which is asked between pieces and while there are none: then it
+  // returns 1. 0 if there was nothing to do for a while: the thread had better sleep until it is
+  // woken. done is quick, does not throw and calls no service. Since 0.3; a plugin gets on without
+  // it.
+  // @blocks yes @allocates no @reenters yes
   uint8_t (*lend)(stria_host* host, uint8_t (*done)(void* state), void* state);
 } stria_host_services;
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Driver: the plugin at work. A process may create several, of several hosts: a plugin keeps what
 // it knows in its driver, not in globals.
 
@@ -333,7 +333,7 @@ typedef struct stria_driver_table {
   void (*shutdown)(stria_driver* driver);
 } stria_driver_table;
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Device
 
 typedef struct stria_buffer_params {
@@ -369,7 +369,7 @@ typedef struct stria_device_table {
   void (*release)(stria_device* device);
 } stria_device_table;
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Compiler and Library
 
 typedef struct stria_build_params {
@@ -393,8 +393,8 @@ typedef struct stria_compiler_table {
   // @threads any @blocks yes @allocates yes @reenters yes
   stria_error* (*transform)(stria_compiler* compiler, stria_string stripe, stria_string pass,
                             stria_string options, stria_text_sink sink, void* state);
-  void (*release)(
-      stria_compiler* compiler);  // @threads handle @blocks no @allocates no @reenters no
+  // @threads handle @blocks no @allocates no @reenters no
+  void (*release)(stria_compiler* compiler);
 } stria_compiler_table;
 
 typedef struct stria_library_table {
@@ -409,7 +409,7 @@ typedef struct stria_library_table {
   void (*release)(stria_library* library);  // @threads handle @blocks no @allocates no @reenters no
 } stria_library_table;
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Executor and Kernel
 
 typedef struct stria_executor_table {
@@ -443,8 +443,8 @@ typedef struct stria_executor_table {
   // Waits until all work submitted before the call is done, failed or not; STRIA_DEADLINE_EXCEEDED
   // after timeout_ns (UINT64_MAX: no limit). @threads any @blocks yes @allocates no @reenters no
   stria_error* (*drain)(stria_executor* executor, uint64_t timeout_ns);
-  void (*release)(
-      stria_executor* executor);  // @threads handle @blocks no @allocates no @reenters no
+  // @threads handle @blocks no @allocates no @reenters no
+  void (*release)(stria_executor* executor);
 } stria_executor_table;
 
 typedef struct stria_kernel_table {
@@ -458,7 +458,7 @@ typedef struct stria_kernel_table {
   void (*release)(stria_kernel* kernel);  // @threads handle @blocks no @allocates no @reenters no
 } stria_kernel_table;
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Buffer
 
 typedef struct stria_buffer_table {
@@ -489,7 +489,7 @@ typedef struct stria_buffer_table {
   void (*release)(stria_buffer* buffer);  // @threads handle @blocks no @allocates no @reenters no
 } stria_buffer_table;
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Event: something that will be done or have failed, once.
 
 typedef struct stria_event_table {
@@ -529,7 +529,7 @@ typedef struct stria_event_table {
   stria_error* (*end)(stria_event* event, stria_event** end);
 } stria_event_table;
 
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // The one symbol
 
 // Sanitizers whose run-time must be the same on both sides of the boundary.
