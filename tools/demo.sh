@@ -3,7 +3,7 @@
 # Installs what is missing, builds, and runs the main job: a convolution with ReLU on every device found,
 # checked, and a photograph through an edge filter.
 #   tools/demo.sh
-# The first time takes about 8 minutes with two cores, most of it the build; a second run about 20 seconds.
+# The first time takes about 4 minutes with two cores, most of it the build; a second run some 10 seconds.
 
 case "${1:-}" in
   "") ;;

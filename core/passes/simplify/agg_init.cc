@@ -137,8 +137,8 @@ bool converts_between(const Block& block, const Refinement& ref) {
   });
 }
 
-// Does a block read the tensor called `name` around it, beside adding to it? `names` are those around
-// the block.
+// Does a block read the tensor called `name` around it, beside adding to it? `names` are those
+// around the block.
 bool reads_beside(const Block& block, const std::string& name, const TensorNames& names) {
   const bool grows = std::any_of(block.refs.begin(), block.refs.end(), [&](const Refinement& ref) {
     return ref.from == name && ref.agg.has_value();
