@@ -119,11 +119,9 @@ Status query_plugin(stria_plugin_query_function query, PluginState& state) {
 }
 
 // Loads `file` (absolute); the pointer's last copy unloads it.
-// no_sanitize: as of PluginState::call.
-[[gnu::no_sanitize_undefined]] Status open_library(const std::filesystem::path& file,
-                                                 const std::string& id,
-                                                 std::shared_ptr<void>& library,
-                                                 stria_plugin_query_function& query) {
+STRIA_SEES_THREADS_END Status open_library(const std::filesystem::path& file, const std::string& id,
+                                           std::shared_ptr<void>& library,
+                                           stria_plugin_query_function& query) {
   const CallInFlight in_flight(id.c_str(), "loading it");
   using boost::dll::load_mode::rtld_local;
   using boost::dll::load_mode::rtld_now;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/runtime/replay.h"
-#include "stria/runtime/compile_driver.h"
 
 #include "stria/pass/model_rules.h"
 #include "stria/passes/all_passes.h"
+#include "stria/runtime/compile_driver.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/intrinsics.h"
 #include "stria/runtime/plugin_pass.h"

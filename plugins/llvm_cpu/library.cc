@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "library.h"
-#include "stria/codegen/code_generator.h"
 
 #include <xmmintrin.h>
 
 #include <algorithm>
+
+#include "stria/codegen/code_generator.h"
 
 namespace stria::llvm_cpu {
 namespace {

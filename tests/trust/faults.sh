@@ -56,13 +56,17 @@ for patch in "${patches[@]}"; do
   plant "$patch"
   # The compiler call of that file, or of the group of files in which it is compiled (STRIA_UNITY), with
   # the copy in place of the source.
-  unit=$(find core -name 'unity_*.cxx' -exec grep -lF "\"$source_dir/$file\"" {} + | head -n 1)
+  # Groups of an earlier build stay in the folder: those count that are compiled.
+  unit=
+  for group in $(find core -name 'unity_*.cxx' -exec grep -lF "\"$source_dir/$file\"" {} + || true); do
+    if grep -qF "/$group" "$work/commands"; then unit=$group; fi
+  done
   faulty=$work/tree/$file
   if [ -n "$unit" ]; then
     faulty=$work/fault.cxx
     sed "s,\"$source_dir/$file\",\"$work/tree/$file\"," "$unit" > "$faulty"
   fi
-  compile=$(grep -F "/${unit:-$file}" "$work/commands" | head -n 1 |
+  compile=$({ grep -F "/${unit:-$file}" "$work/commands" || true; } | head -n 1 |
     sed -E "s, -MD -MT [^ ]+ -MF [^ ]+,,; s, -o [^ ]+ -c .*, -o $work/fault.o -c $faulty,")
   [ -n "$compile" ] || { echo "$name: no command compiles $file" >&2; exit 1; }
   # What a fault leaves unused is no reason not to run it.

@@ -9,7 +9,8 @@
 // shift)) the one that makes the lanes of all blocks wait least is taken, the simplest of equals;
 // none, if that is as good. Counted are the distinct words of the worst bank for neighbouring lanes
 // that run together, at the first points of the loops inside. Requires: lane blocks; nothing but
-// lanes touches the allocation. Ensures: the layout alone changes. Runs after thread.
+// lanes touches the allocation. Ensures: the layout alone changes. Runs after
+// thread_lanes.
 //
 // No shipped pipeline runs it: `cache` lays rows out with a gap (`odd`, `outputs`), which lanes of
 // their devices can bear. It is for matrix units that load fragments from banked memory, where a

@@ -11,7 +11,7 @@
 // The loop's allocations then exist `depth` times (S13). A barrier at its end goes, if the rules of
 // the IR hold without it: the next point's fetch has another copy. Requires: a loop with
 // allocations of its own. Ensures: the verifier decides no less than before; all copies fit the
-// memory. Runs after thread and barrier.
+// memory. Runs after thread_lanes and barrier.
 #pragma once
 
 #include <cstdint>

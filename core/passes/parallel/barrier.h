@@ -16,7 +16,7 @@
 // no other touches before a barrier, also from one pass of a loop to the next. Those in the
 // innermost loops are tried first. Where the rule cannot be decided the barrier stays. Requires:
 // nothing. Ensures: no barrier that is left can go alone; the values are the same. Runs after
-// thread, which puts one between each two blocks of lanes.
+// thread_lanes, which puts one between each two blocks of lanes.
 #pragma once
 
 #include <string>

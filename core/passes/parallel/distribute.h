@@ -20,12 +20,12 @@
 // (half of `lane_points` for each at least). Its group has as few lanes as have `lane_points` at
 // most, but as many as keep all units at work, and tag #threads says how many. Such statements wait
 // for each other: the fewer lanes do, the more groups load meanwhile. `threads` is what rollup and
-// thread have as well.
+// thread_lanes have as well.
 //
 // Requires: the block's points commute, its statements are blocks. Ensures: the same values; where
 // points go together what the block keeps inside has a dimension more. Runs after fusion of what is
-// done row by row, and before cache, rollup and thread, which share the points of each statement
-// out.
+// done row by row, and before cache, rollup and thread_lanes, which share the points of each
+// statement out.
 #pragma once
 
 #include <cstdint>

@@ -59,7 +59,7 @@ class LanePlanner {
   static bool begins_at_runs(const GroupWork& work, const stripe::Refinement& ref,
                              const std::string& index, int64_t run);
 
-  // What `--explain thread` shows of a block that has its lanes.
+  // What `--explain thread_lanes` shows of a block that has its lanes.
   std::string describe(const GroupWork& work) const;
 
  private:

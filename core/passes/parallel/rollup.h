@@ -24,8 +24,8 @@
 //
 // Requires: a block with an allocation in which sums grow (`cache` makes them): blocks that clear
 // it, loops around one innermost block that adds to it, blocks that read it. Ensures: the values
-// change only by the order of the sum (M10). Runs after cache, and before thread, which makes lanes
-// of the parts.
+// change only by the order of the sum (M10). Runs after cache, and before thread_lanes, which makes
+// lanes of the parts.
 #pragma once
 
 #include <cstdint>

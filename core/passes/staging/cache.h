@@ -23,8 +23,8 @@
 // before the block's statements that add, and written out after them. Requires: nothing in the
 // block writes a tensor that it reads; that tensor is written whole before the kernel. Ensures: the
 // values are the same; where the model says how large `loc` is, a block's copies fit into it
-// together. Runs after autotile, whose inner block's part is what is copied, and before thread,
-// which spreads the copies over lanes like everything else.
+// together. Runs after autotile, whose inner block's part is what is copied, and before
+// thread_lanes, which spreads the copies over lanes like everything else.
 #pragma once
 
 #include <string>

@@ -52,6 +52,27 @@ bool same(const Data& a, const Data& b) {
   return true;
 }
 
+// What was loaded stays what it is when its own element is stored to before it is stored elsewhere.
+TEST(FlatPath, ALoadedValueOutlivesAStoreToItsElement) {
+  const stripe::Program program = parsed(program_text(
+      "none new@0x0 A[0] fp32(4096:1)\nnone new@0x0 B[0] fp32(4096:1)\n",
+      "inout A[0] fp32(4096:1)\nout B[0] fp32(4096:1)\n",
+      "0: block [i:4096] (\n  inout A[i] fp32(1:1)\n  out B[i] fp32(1:1)\n) {\n"
+      " 0: $a = load(A)\n 1: $z = (fp32)0.0\n 2: A = store($z)\n 3: B = store($a)\n}\n"));
+  if (HasFailure()) return;
+  std::map<std::string, Data> data;
+  data["A"] = Data(DataType::fp32, {4096});
+  data["B"] = Data(DataType::fp32, {4096});
+  data["A"].randomize(1);
+  auto flat = data, general = data;
+  InterpOptions options{.need_all_outputs = false};
+  ASSERT_TRUE(run(program, flat, options).ok());
+  options.flat_path = false;
+  ASSERT_TRUE(run(program, general, options).ok());
+  EXPECT_TRUE(same(flat["B"], data["A"]));
+  for (const char* name : {"A", "B"}) EXPECT_TRUE(same(flat[name], general[name])) << name;
+}
+
 TEST(FlatPath, GivesWhatTheGeneralPathGives) {
   int refused = 0;
   for (uint32_t seed = 0; seed < 3000; ++seed) {

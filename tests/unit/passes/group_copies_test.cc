@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `group_time` takes copies into local memory for, and what `cache` and `thread` make of them:
+// What `group_time` takes copies into local memory for, and what `cache` and `thread_lanes` make of
+// them:
 // the same bytes, and as many rounds of lanes, of vectors or of elements. Rows that begin at
 // multiples of a vector only because each second of them is read (31 channels, 4 apart) count as
 // elements and are none here.
