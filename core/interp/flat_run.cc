@@ -59,7 +59,8 @@ bool FlatRun::applies(const BlockPlan& block, const std::vector<View>& views,
         same = block.idxs[i].range == 1 ||
                block.coefficients_of(i)[load.form] == block.coefficients_of(i)[store.form];
       if (!same) return false;
-      // A loaded column may be the memory itself: a later store of it would store what this one has.
+      // A loaded column may be the memory itself: a later store of it would store what this one
+      // has.
       for (size_t later = s + 1; later < ranges_.size(); ++later)
         if (plan.stores[later - loads].value == load.value) return false;
     }
