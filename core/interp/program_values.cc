@@ -45,7 +45,7 @@ Result<ProgramValues> run_on_random(const stripe::Program& program, uint64_t see
   return values;
 }
 
-std::string difference(const stripe::Program& program, ProgramValues& values, Same same) {
+Refusal difference(const stripe::Program& program, ProgramValues& values, Same same) {
   std::vector<GivenTensor> tensors;  // of this run: what continues is overwritten
   for (const GivenTensor& tensor : values.given)
     if (tensor.dir == stripe::RefDir::inout) tensors.push_back(tensor);
@@ -80,7 +80,7 @@ std::string difference(const stripe::Program& program, ProgramValues& values, Sa
       if (!report.ok()) return report.status().to_string();
       if (!report->passed()) return report->worst_text;
     }
-  return "";
+  return Refusal::none();
 }
 
 }  // namespace stria::interp

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "stria/base/refusal.h"
 #include "stria/interp/check.h"
 #include "stria/interp/interpret.h"
 #include "stria/stripe/block.h"
@@ -33,9 +34,9 @@ enum class Same { exact, within_bounds };
 // -4..4.
 Result<ProgramValues> run_on_random(const stripe::Program& program, uint64_t seed);
 
-// Runs the program on what `values` were computed from. "" or what is different or why it does not
-// run. Floats may differ within their bounds, and undecided elements in any way (within_bounds), or
+// Runs the program on what `values` were computed from: what is different or why it does not run.
+// Floats may differ within their bounds, and undecided elements in any way (within_bounds), or
 // nothing may (exact; 0 and -0 are equal, and so are all NaN).
-std::string difference(const stripe::Program& program, ProgramValues& values, Same same);
+Refusal difference(const stripe::Program& program, ProgramValues& values, Same same);
 
 }  // namespace stria::interp

@@ -3,10 +3,10 @@
 
 namespace stria {
 
-std::string missing_need(PassNeeds needs, const stripe::Program& program) {
+Refusal missing_need(PassNeeds needs, const stripe::Program& program) {
   if (needs == PassNeeds::before_placement && program.entry.tags.has("placed"))
     return "runs before memory_placement: the program is #placed, and its buffers have their bytes";
-  return "";
+  return Refusal::none();
 }
 
 std::string needs_as_text(PassNeeds needs) {

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "stria/base/refusal.h"
 #include "stria/stripe/block.h"
 
 namespace stria {
@@ -16,8 +17,8 @@ enum class PassNeeds {
   before_placement,
 };
 
-// "" or why the program is not as the pass needs it.
-std::string missing_need(PassNeeds needs, const stripe::Program& program);
+// Why the program is not as the pass needs it.
+Refusal missing_need(PassNeeds needs, const stripe::Program& program);
 
 // What a page says of it; "" if the pass needs nothing. One sentence.
 std::string needs_as_text(PassNeeds needs);

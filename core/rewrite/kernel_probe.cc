@@ -95,7 +95,7 @@ std::optional<size_t> KernelProbe::undecided(const stripe::Block& kernel,
   stripe::VerifyOptions options = rules_.options(nullptr);
   options.accesses = asked;
   const Status legal = stripe::verify(program_, options, &report);
-  broken_ = legal.ok() ? "" : std::string(legal.message());
+  broken_ = legal.ok() ? Refusal::none() : legal.message();
   if (!legal.ok()) return std::nullopt;
   return report.warnings.size();
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "stria/base/refusal.h"
 #include "stria/base/result.h"
 #include "stria/pass/model_rules.h"
 #include "stria/stripe/block.h"
@@ -29,8 +30,8 @@ class KernelProbe {
   // kernels with equal forms have equal answers. For KernelMemo.
   stripe::Block form(const stripe::Block& kernel);
 
-  // What that kernel broke, the last one asked about; "" if nothing.
-  const std::string& broken() const { return broken_; }
+  // What that kernel broke, the last one asked about.
+  const Refusal& broken() const { return broken_; }
 
   // Points that the unit may have under way; 0: the model does not say.
   int64_t pipeline_depth(const std::string& unit) const;
@@ -42,7 +43,7 @@ class KernelProbe {
 
   ModelRules rules_;
   stripe::Program program_;
-  std::string broken_;
+  Refusal broken_ = Refusal::none();
   // The refinements of the entry block and of the section, by name.
   std::map<std::string, stripe::Refinement> entry_, section_;
 };

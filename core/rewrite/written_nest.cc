@@ -18,9 +18,9 @@ using stripe::Refinement;
 
 using Forms = std::map<std::string, Affine>;
 
-WrittenNest refuse(std::string reason) {
+WrittenNest refuse(Refusal refusal) {
   WrittenNest nest;
-  nest.reason = std::move(reason);
+  nest.refusal = std::move(refusal);
   return nest;
 }
 
@@ -60,8 +60,8 @@ struct System {
   std::vector<Index> indices;       // of all blocks, renamed apart and from the host's
   std::vector<Affine> constraints;  // over these and the host's
   std::vector<Affine> access;
-  std::vector<Affine> innermost;  // the innermost block's own indices
-  std::string reason;
+  std::vector<Affine> innermost;      // the innermost block's own indices
+  Refusal refusal = Refusal::none();  // why they are not known
 };
 
 System gather(const Block& host, const std::vector<const Block*>& chain, const std::string& name) {
@@ -75,7 +75,7 @@ System gather(const Block& host, const std::vector<const Block*>& chain, const s
   std::string view = name;
   for (const Block* block : chain) {
     for (const Index& index : block->idxs)
-      if (index.affine && index.range != 1) system.reason = "an index runs from an affine form";
+      if (index.affine && index.range != 1) system.refusal = "an index runs from an affine form";
     forms = index_forms(*block, forms, [&](const Index& index) {
       Index own;
       own.name = index.name;
@@ -90,11 +90,11 @@ System gather(const Block& host, const std::vector<const Block*>& chain, const s
     const Refinement* ref = nullptr;
     for (const Refinement& candidate : block->refs) {
       if (candidate.from != view) continue;
-      if (ref) system.reason = "the written tensor has two views in one block";
+      if (ref) system.refusal = "the written tensor has two views in one block";
       ref = &candidate;
     }
     if (!ref) {
-      system.reason = "the written tensor does not reach the innermost block";
+      system.refusal = "the written tensor does not reach the innermost block";
       return system;
     }
     system.access.resize(ref->access.size());
@@ -106,14 +106,14 @@ System gather(const Block& host, const std::vector<const Block*>& chain, const s
   for (const stripe::Statement& stmt : chain.back()->stmts) {
     const auto* store = std::get_if<stripe::Store>(&stmt.op);
     if (store && store->into == view && !store->at.empty())
-      system.reason = "a scalar chooses the element";
+      system.refusal = "a scalar chooses the element";
     const stripe::Special* special = stmt.special();
     // Who writes through blocks inside is up to them.
     written = written || stmt.block() || (store && store->into == view) ||
               (special && std::find(special->outputs.begin(), special->outputs.end(), view) !=
                               special->outputs.end());
   }
-  if (!written) system.reason = "nothing is stored to it";
+  if (!written) system.refusal = "nothing is stored to it";
   for (const Index& index : chain.back()->idxs)
     if (!index.affine) system.innermost.push_back(forms.at(index.name));
   return system;
@@ -126,9 +126,9 @@ IntegerSet box_of(const std::vector<Index>& indices) {
 }
 
 // Does every element that `nest` keeps have a point of the system, at each point of the path?
-// "" or why that is not so.
-std::string why_not_exact(const std::vector<const Block*>& path, const System& system,
-                          const WrittenNest& nest) {
+// Refused if that is not so.
+Refusal why_not_exact(const std::vector<const Block*>& path, const System& system,
+                      const WrittenNest& nest) {
   static const char* const kUndecided = "which elements are written is undecided";
   Forms host;
   IntegerSet outer = path_domain(path, host);
@@ -153,7 +153,8 @@ std::string why_not_exact(const std::vector<const Block*>& path, const System& s
   if (!wanted.ok() || !reached.ok()) return kUndecided;
   auto exact = wanted->is_subset_of(*reached);
   if (!exact.ok()) return kUndecided;
-  return *exact ? "" : "constraints on reduction indices leave elements unwritten";
+  if (!*exact) return "constraints on reduction indices leave elements unwritten";
+  return Refusal::none();
 }
 
 }  // namespace
@@ -203,7 +204,7 @@ WrittenNest written_nest(const std::vector<const Block*>& path,
                          bool may_move) {
   const Block& host = *path.back();
   System system = gather(host, chain, name);
-  if (!system.reason.empty()) return refuse(system.reason);
+  if (system.refusal) return refuse(system.refusal);
   for (const Index& index : system.indices)
     if (index.range < 1) return refuse("its block never runs");
   std::set<std::string> host_names;
@@ -252,8 +253,7 @@ WrittenNest written_nest(const std::vector<const Block*>& path,
       if (form == Affine::of(nest.indices.back().name)) nest.lane = nest.indices.back().name;
   // Constraints with reduction indices: every element that the others leave must have a point.
   if (!all_known)
-    if (std::string reason = why_not_exact(path, system, nest); !reason.empty())
-      return refuse(reason);
+    if (Refusal refusal = why_not_exact(path, system, nest)) return refuse(std::move(refusal));
   return nest;
 }
 
@@ -313,7 +313,7 @@ Result<std::vector<WrittenNest>> written_pieces(
   IntegerSet elements = IntegerSet::empty(dims);
   for (const std::vector<const Block*>& chain : chains) {
     System system = gather(host, chain, name);
-    if (!system.reason.empty()) return unsupported("{}", system.reason);
+    if (system.refusal) return unsupported("{}", system.refusal.reason());
     IntegerSet domain = box_of(system.indices);
     for (const Affine& constraint : system.constraints) domain.add_ge(constraint);
     STRIA_ASSIGN(IntegerSet written, domain.image(dims, system.access));

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "stria/base/refusal.h"
 #include "stria/base/status.h"
 #include "stria/stripe/block.h"
 
@@ -36,9 +37,13 @@ struct WrittenNest {
   std::vector<Affine> constraints;
   // `indices` has the vector index of the chain's innermost block (as its last): its name, else "".
   std::string lane;
-  // "" or why the written elements are not known in this form; then the rest is empty.
-  std::string reason;
-  bool operator==(const WrittenNest&) const = default;
+  // Why the written elements are not known in this form; then the rest is empty.
+  Refusal refusal = Refusal::none();
+  // Two refused nests are equal, whatever refused them.
+  bool operator==(const WrittenNest& other) const {
+    return indices == other.indices && access == other.access && constraints == other.constraints &&
+           lane == other.lane && !refusal == !other.refusal;
+  }
 };
 
 // The elements of `name`, a refinement of the host, that one point of the host writes through

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "pocl_needs.h"
+#include "stria/base/refusal.h"
 
 namespace stria::opencl {
 namespace {
@@ -101,14 +102,14 @@ bool has_matrix_instructions(const Query& query) {
   return has_compute_capability(query) && query.number<cl_uint>(kMajorComputeCapability) >= 8;
 }
 
-std::string why_unavailable(const Query& query) {
+Refusal why_unavailable(const Query& query) {
   if (!query.number<cl_bool>(CL_DEVICE_AVAILABLE))
     return "its driver says that it is not available";
   if (!query.number<cl_bool>(CL_DEVICE_COMPILER_AVAILABLE)) return "its driver has no compiler";
   if (!query.number<cl_bool>(CL_DEVICE_ENDIAN_LITTLE)) return "it is big-endian";
   if (query.number<cl_uint>(CL_DEVICE_ADDRESS_BITS) != 64)
     return "its addresses do not have 64 bits";
-  return "";
+  return Refusal::none();
 }
 
 FoundDevice describe(const OpenCl& cl, cl_platform_id platform, cl_device_id handle) {
@@ -122,8 +123,9 @@ FoundDevice describe(const OpenCl& cl, cl_platform_id platform, cl_device_id han
                   query.text(CL_DRIVER_VERSION) + ")";
   out.info.kind = is_cpu ? "cpu" : (type & CL_DEVICE_TYPE_GPU) != 0 ? "gpu" : "accelerator";
   out.info.vendor = query.text(CL_DEVICE_VENDOR);
-  out.info.reason = why_unavailable(query);
-  out.info.available = out.info.reason.empty();
+  const Refusal refusal = why_unavailable(query);
+  out.info.available = !refusal;
+  if (refusal) out.info.reason = refusal.reason();
   out.info.memory_bytes = query.number<cl_ulong>(CL_DEVICE_GLOBAL_MEM_SIZE);
   out.info.properties = properties_of(query, is_cpu);
   const auto single = query.number<cl_device_fp_config>(CL_DEVICE_SINGLE_FP_CONFIG);

@@ -54,8 +54,8 @@ TEST(Legal, EveryProgramIsAcceptedPrintedReadAndRun) {
       continue;
     }
     for (const interp::Same same : {interp::Same::exact, interp::Same::within_bounds})
-      if (std::string wrong = interp::difference(program, *values, same); !wrong.empty())
-        fail("against its own values and bounds: " + wrong);
+      if (const Refusal wrong = interp::difference(program, *values, same))
+        fail("against its own values and bounds: " + wrong.reason());
     for (const interp::Reference& reference : values->expected)
       for (size_t i = 0; i < reference.size(); ++i) {
         ++elements;

@@ -43,7 +43,7 @@ bool changes_values(const Program& program, const Mistake& mistake) {
   if (!is_legal(after)) return false;
   auto values = interp::run_on_random(program, 1);
   if (!values.ok()) return false;
-  return !interp::difference(after, *values, interp::Same::within_bounds).empty();
+  return static_cast<bool>(interp::difference(after, *values, interp::Same::within_bounds));
 }
 
 int64_t lines(const Program& program) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <unordered_set>
 
+#include "stria/base/refusal.h"
 #include "stria/base/text.h"
 #include "stria/cost/block/machine_balance.h"
 #include "stria/cost/workgroup/group_plan.h"
@@ -106,15 +107,15 @@ class ParentFuser {
     Block* b = second.stmt.block();
     if (!a || !b || !may(*a, options_.a_reqs) || !may(*b, options_.b_reqs)) return false;
     FusionPlan plan = plan_fusion(*a, *b, of_, {options_.reductions});
-    if (plan.tensor.empty() && plan.reason.empty()) return false;  // they have nothing in common
+    if (plan.tensor.empty() && !plan.refusal) return false;  // they have nothing in common
     context_.matched();
     const std::string pair = fmt::format("{} and {}", a->name, b->name);
-    if (plan.reason.empty() && would_stand_beside_lanes(*a, *b))
-      plan.reason = "it would stand beside the lane blocks of the other";
-    if (plan.reason.empty()) plan.reason = against(*a, *b, plan);
-    if (plan.reason.empty()) plan.reason = too_long(first, second);
-    if (!plan.reason.empty()) {
-      context_.skipped(pair, plan.reason);
+    if (!plan.refusal && would_stand_beside_lanes(*a, *b))
+      plan.refusal = "it would stand beside the lane blocks of the other";
+    if (!plan.refusal) plan.refusal = against(*a, *b, plan);
+    if (!plan.refusal) plan.refusal = too_long(first, second);
+    if (plan.refusal) {
+      context_.skipped(pair, plan.refusal.reason());
       return false;
     }
     FusionShape shape;
@@ -125,8 +126,8 @@ class ParentFuser {
     shape.b_inner_set = options_.b_inner_set;
     shape.inner_remove_set = options_.inner_remove_set;
     shape.first_order = options_.order == "first";
-    if (const std::string reason = beyond_limits(*a, *b, plan, shape); !reason.empty()) {
-      context_.skipped(pair, reason);
+    if (const Refusal refusal = beyond_limits(*a, *b, plan, shape)) {
+      context_.skipped(pair, refusal.reason());
       return false;
     }
     std::vector<std::string> over;
@@ -148,18 +149,18 @@ class ParentFuser {
     return true;
   }
 
-  // "" or why the fused block would be longer or deeper than blocks may be.
-  std::string too_long(const Entry& first, const Entry& second) const {
+  // Refuses a fused block that would be longer or deeper than blocks may be.
+  Refusal too_long(const Entry& first, const Entry& second) const {
     if (first.statements + second.statements > options_.max_statements)
       return fmt::format("it would have more than {} statements", options_.max_statements);
     // Both may be cut into a block around what is left of them.
     if (depth_ + std::max(first.depth, second.depth) + 1 > stripe::kMaxDepth)
       return fmt::format("blocks would be nested deeper than the limit of {}", stripe::kMaxDepth);
-    return "";
+    return Refusal::none();
   }
 
-  // "" or why the options or the costs are against it.
-  std::string against(const Block& a, const Block& b, const FusionPlan& plan) const {
+  // Refuses what the options or the costs are against.
+  Refusal against(const Block& a, const Block& b, const FusionPlan& plan) const {
     for (const Block* block : {&a, &b}) {
       if (options_.no_inner && has_blocks(*block)) return "one of them holds blocks";
       if (options_.no_constraints && !block->constraints.empty())
@@ -176,7 +177,7 @@ class ParentFuser {
       return "the second one does not write as it reads";
     if (options_.keep_rows && parts_rows(a, b, plan))
       return "neighbours of the largest tensor would be in different points";
-    if (plan.recompute <= 1 || options_.recompute == "always") return "";
+    if (plan.recompute <= 1 || options_.recompute == "always") return Refusal::none();
     if (options_.recompute == "never") return "parts of the first one would be made again";
     const double balance = cost::operations_per_byte(context_.model());
     if (balance <= 0)
@@ -186,21 +187,21 @@ class ParentFuser {
           plan.recompute);
     // Written and read once less.
     const double more = plan.work * (plan.recompute - 1), worth = 2 * plan.bytes * balance;
-    if (more <= worth) return "";
+    if (more <= worth) return Refusal::none();
     return fmt::format(
         "{:.3g} times the work of the first one: {:.3g} operations more, {:.0f} bytes less are "
         "worth {:.3g}",
         plan.recompute, more, 2 * plan.bytes, worth);
   }
 
-  // "" or why what the fused block would keep inside does not fit in `loc` or is over the limit.
-  std::string beyond_limits(const Block& a, const Block& b, const FusionPlan& plan,
-                            const FusionShape& shape) const {
+  // Refuses a fused block that would keep inside what does not fit in `loc` or is over the limit.
+  Refusal beyond_limits(const Block& a, const Block& b, const FusionPlan& plan,
+                        const FusionShape& shape) const {
     const MemoryUnit* memory = shape.location.empty()
                                    ? nullptr
                                    : context_.model().find_memory(shape.location.path.back().name);
     if (memory && memory->size_bytes <= 0) memory = nullptr;
-    if (!memory && options_.max_local_bytes == 0) return "";
+    if (!memory && options_.max_local_bytes == 0) return Refusal::none();
     const Block trial = fuse_blocks(a, b, of_, plan, shape).block;
     int64_t bytes = 0, in_memory = 0;
     for (const Refinement& ref : trial.refs)
@@ -215,7 +216,7 @@ class ParentFuser {
     if (options_.max_local_bytes > 0 && bytes > options_.max_local_bytes)
       return fmt::format("it would keep {} bytes inside, {} are allowed", bytes,
                          options_.max_local_bytes);
-    return "";
+    return Refusal::none();
   }
 
   // What the block and those inside allocate; false if that is no number.

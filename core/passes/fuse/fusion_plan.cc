@@ -37,8 +37,8 @@ std::vector<std::string> shared_tensors(const Block& a, const Block& b) {
 }
 
 // Do the blocks touch a tensor in another way than by those that are handed over?
-std::string why_they_conflict(const Block& a, const Block& b,
-                              const std::vector<std::string>& shared, const TensorNames& names) {
+Refusal why_they_conflict(const Block& a, const Block& b, const std::vector<std::string>& shared,
+                          const TensorNames& names) {
   std::vector<const std::string*> theirs_of;
   for (const Refinement& theirs : b.refs) theirs_of.push_back(&names.of(theirs.from));
   for (const Refinement& mine : a.refs) {
@@ -55,17 +55,17 @@ std::string why_they_conflict(const Block& a, const Block& b,
       return fmt::format("'{}' goes between them in another way, too", theirs.from);
     }
   }
-  return "";
+  return Refusal::none();
 }
 
-std::string why_block_stays(const Block& block, const TensorNames& names) {
+Refusal why_block_stays(const Block& block, const TensorNames& names) {
   for (const char* tag : {"parallel", "vector", "unroll", "pipeline", "stencil"})
     if (block.tags.has(tag)) return fmt::format("one of them is #{}", tag);
   for (const Index& index : block.idxs)
     if (index.affine && index.range > 1) return "an index runs from an affine form";
-  if (std::string reason = why_points_do_not_commute(block, names); !reason.empty())
-    return "points do not commute: " + reason;
-  return "";
+  if (const Refusal refusal = why_points_do_not_commute(block, names))
+    return "points do not commute: " + refusal.reason();
+  return Refusal::none();
 }
 
 // Does what the block's statements touch through the view move with a value from outside, of which
@@ -126,29 +126,29 @@ class Planner {
     shared_ = shared_tensors(a_, b_);
     if (shared_.empty()) return std::move(plan_);
     plan_.tensor = shared_[0];
-    plan_.reason = refuse();
-    for (const std::string& tensor : shared_)
-      if (plan_.reason.empty()) plan_.reason = refuse(tensor);
-    if (plan_.reason.empty()) plan_.reason = match();
-    if (plan_.reason.empty()) plan_.reason = match_others();
+    plan_.refusal = look_at_all();
     return std::move(plan_);
   }
 
  private:
-  std::string refuse() const {
+  Refusal look_at_all() {
+    STRIA_RETURN_IF_REFUSED(why_apart());
+    for (const std::string& tensor : shared_) STRIA_RETURN_IF_REFUSED(why_not_handed_over(tensor));
+    STRIA_RETURN_IF_REFUSED(match());
+    return match_others();
+  }
+
+  Refusal why_apart() const {
     const TensorNames& names = of_.names();
-    if (std::string reason = why_they_conflict(a_, b_, shared_, names); !reason.empty())
-      return reason;
-    for (const Block* block : {&a_, &b_})
-      if (std::string reason = why_block_stays(*block, names); !reason.empty()) return reason;
+    STRIA_RETURN_IF_REFUSED(why_they_conflict(a_, b_, shared_, names));
+    for (const Block* block : {&a_, &b_}) STRIA_RETURN_IF_REFUSED(why_block_stays(*block, names));
     if (!a_.location.empty() && !b_.location.empty() && !(a_.location == b_.location))
       return "they run on different units";
     if (stores_where_chosen(a_)) return "a scalar chooses where the first one stores";
-    return "";
+    return Refusal::none();
   }
 
-  // "" or why the tensor cannot be handed over.
-  std::string refuse(const std::string& tensor) const {
+  Refusal why_not_handed_over(const std::string& tensor) const {
     int64_t views = 0;
     for (const Refinement& ref : a_.refs) {
       if (ref.dir == RefDir::none || ref.from != tensor) continue;
@@ -164,10 +164,10 @@ class Planner {
       for (const Refinement& ref : block->refs)
         if (ref.dir != RefDir::none && ref.from == tensor && moves_with_outer_value(*block, ref))
           return "an outer value says where one of them touches the tensor";
-    return "";
+    return Refusal::none();
   }
 
-  std::string match() {
+  Refusal match() {
     const Refinement& out = *find_view(a_, plan_.tensor);
     const std::vector<IndexRole> a_roles = index_roles(a_), b_roles = index_roles(b_);
     const std::vector<Interval> made = stripe::reach_of_view(a_, out, index_ranges(a_));
@@ -238,7 +238,7 @@ class Planner {
                                  : "parts would not cover what others use of the tensor";
     for (const Dim& dim : tensor->shape.dims)
       if (dim.stride < 0) return "the tensor has a negative stride";
-    return "";
+    return Refusal::none();
   }
 
   bool may_be_local(const Refinement& tensor) const {
@@ -248,9 +248,9 @@ class Planner {
 
   // What else the first block writes: each part of it once, and what the second one reads of it at
   // a point of the fused block is what the first one writes there.
-  std::string match_others() {
+  Refusal match_others() {
     const auto written = std::count_if(a_.refs.begin(), a_.refs.end(), stripe::is_written);
-    if (written == 1) return "";
+    if (written == 1) return Refusal::none();
     if (plan_.needs_local || plan_.recompute > 1)
       return "the first one writes several tensors, and its parts would overlap";
     for (size_t n = 1; n < shared_.size(); ++n) {
@@ -261,7 +261,7 @@ class Planner {
           return fmt::format("they do not walk alike through '{}'", shared_[n]);
       plan_.others.push_back({shared_[n], may_be_local(*tensor)});
     }
-    return "";
+    return Refusal::none();
   }
 
   // Which dimension of the view the index walks along, if it is one, forward.

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "stria/base/refusal.h"
 #include "stria/pass/tensor_names.h"
 #include "stria/stripe/block.h"
 
@@ -43,9 +44,10 @@ struct FusionPlan {
   bool needs_local = false;
   // The parent owns the tensor, and nobody else uses it: it may live inside.
   bool may_be_local = false;
-  double work = 0;     // statements that the first block runs alone
-  double bytes = 0;    // of the tensor
-  std::string reason;  // "" or why the blocks cannot be fused; then the rest is open
+  double work = 0;   // statements that the first block runs alone
+  double bytes = 0;  // of the tensor
+  // Of blocks that cannot be fused; then the rest is open.
+  Refusal refusal = Refusal::none();
 };
 
 struct FusionRules {

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "stria/base/refusal.h"
 #include "stria/builtins/builtin.h"
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/statement_list.h"
@@ -23,7 +24,7 @@ using stripe::Statement;
 
 bool is_cheap(const std::string& name) {
   const Builtin* builtin = find_builtin(name);
-  return builtin && builtin->cheap;
+  return builtin && builtin->cost == Cost::cheap;
 }
 
 double point_count(const Block& block) {
@@ -42,7 +43,7 @@ bool is_one_element(const Refinement& ref) {
 }
 
 // A leaf of loads, constants and operations on elements that indices choose.
-std::string why_not_plain(const Block& kernel) {
+Refusal why_not_plain(const Block& kernel) {
   if (!is_leaf(kernel)) return "it holds blocks or a special";
   if (kernel.tags.has("vector") || kernel.tags.has("deps")) return "it is cut already";
   for (const Refinement& ref : kernel.refs)
@@ -54,7 +55,7 @@ std::string why_not_plain(const Block& kernel) {
     if ((load && !load->at.empty()) || (store && !store->at.empty()))
       return "scalars choose elements";
   }
-  return "";
+  return Refusal::none();
 }
 
 // Where a load reads what the block itself has stored before: the scalar that it stored; ""
@@ -105,17 +106,12 @@ class SectionInliner {
     std::vector<bool> stays(section_.stmts.size(), true);
     for (size_t p = 0; p < section_.stmts.size(); ++p) {
       const Block* producer = kernel_at(p);
-      if (!producer) continue;
-      std::vector<Recipe> recipes;
-      std::string reason = find_recipes(*producer, recipes);
-      std::map<size_t, std::vector<const Recipe*>> readers;
-      for (const Recipe& recipe : recipes)
-        if (reason.empty()) reason = find_readers(p, stays, recipe, readers);
-      if (reason.empty() && readers.empty()) reason = "nobody reads it";
-      if (reason == "-") continue;
+      if (!producer || !makes_private_tensors(*producer)) continue;
       context_.matched();
-      if (!reason.empty()) {
-        context_.skipped(producer->name, reason);
+      std::vector<Recipe> recipes;
+      std::map<size_t, std::vector<const Recipe*>> readers;
+      if (const Refusal refusal = look_at(p, stays, recipes, readers)) {
+        context_.skipped(producer->name, refusal.reason());
         continue;
       }
       for (const auto& [position, of] : readers)
@@ -141,17 +137,32 @@ class SectionInliner {
     return kernel && kernel->tags.has_all(options_.reqs) ? kernel : nullptr;
   }
 
-  // "" or why the kernel stays; "-" if it is none that one would look at.
-  std::string find_recipes(const Block& producer, std::vector<Recipe>& recipes) const {
+  // Does the kernel write something, and nothing that outlives the section?
+  bool makes_private_tensors(const Block& producer) const {
+    bool writes = false;
     for (const Refinement& ref : producer.refs) {
       if (!is_written(ref)) continue;
       const Refinement* tensor = find_tensor(ref.from);
-      if (!tensor || tensor->dir != RefDir::none || tensor->swizzle || tensor->is_const) return "-";
+      if (!tensor || tensor->dir != RefDir::none || tensor->swizzle || tensor->is_const)
+        return false;
+      writes = true;
     }
-    if (std::string reason = why_not_plain(producer); !reason.empty()) return reason;
+    return writes;
+  }
+
+  // How the kernel's tensors are made and by whom they are read; refuses a kernel that stays.
+  Refusal look_at(size_t position, const std::vector<bool>& stays, std::vector<Recipe>& recipes,
+                  std::map<size_t, std::vector<const Recipe*>>& readers) const {
+    STRIA_RETURN_IF_REFUSED(find_recipes(*kernel_at(position), recipes));
+    for (const Recipe& recipe : recipes)
+      STRIA_RETURN_IF_REFUSED(find_readers(position, stays, recipe, readers));
+    return readers.empty() ? "nobody reads it" : Refusal::none();
+  }
+
+  Refusal find_recipes(const Block& producer, std::vector<Recipe>& recipes) const {
+    STRIA_RETURN_IF_REFUSED(why_not_plain(producer));
     if (!producer.constraints.empty()) return "it has constraints";
-    if (std::string reason = why_points_do_not_commute(producer, names_); !reason.empty())
-      return reason;
+    STRIA_RETURN_IF_REFUSED(why_points_do_not_commute(producer, names_));
     for (const Index& index : producer.idxs)
       if (index.affine) return "an index runs from an affine form";
     const std::map<std::string, DataType> types = stripe::scalar_types(producer);
@@ -163,7 +174,7 @@ class SectionInliner {
       if (ref.dir != RefDir::out || ref.agg) return "it adds to what is there";
       Recipe recipe;
       recipe.tensor = ref.from;
-      if (std::string reason = cover(producer, ref, recipe); !reason.empty()) return reason;
+      STRIA_RETURN_IF_REFUSED(cover(producer, ref, recipe));
       for (const Statement& stmt : producer.stmts)
         if (const auto* store = std::get_if<stripe::Store>(&stmt.op);
             store && store->into == ref.into) {
@@ -173,14 +184,14 @@ class SectionInliner {
       auto type = types.find(recipe.result);
       if (type == types.end() || type->second != ref.shape.type)
         return "storing converts what it computes";
-      if (std::string reason = slice(producer, recipe); !reason.empty()) return reason;
+      STRIA_RETURN_IF_REFUSED(slice(producer, recipe));
       recipes.push_back(std::move(recipe));
     }
-    return recipes.empty() ? "-" : "";
+    return Refusal::none();
   }
 
   // Each point writes one element of the tensor, and all are written.
-  std::string cover(const Block& producer, const Refinement& ref, Recipe& recipe) const {
+  Refusal cover(const Block& producer, const Refinement& ref, Recipe& recipe) const {
     const Refinement& tensor = *find_tensor(ref.from);
     std::set<std::string> taken;
     for (size_t d = 0; d < ref.access.size(); ++d) {
@@ -198,7 +209,7 @@ class SectionInliner {
     for (const Index& index : producer.idxs)
       if (index.range != 1 && !taken.count(index.name))
         return "it does not write its tensors point by point";
-    return is_one_element(ref) ? "" : "it writes more than elements";
+    return is_one_element(ref) ? Refusal::none() : "it writes more than elements";
   }
 
   // Is a tensor so much smaller that what is read of it stays near: rows' sums, weights of columns?
@@ -208,7 +219,7 @@ class SectionInliner {
   }
 
   // The statements that the result needs.
-  std::string slice(const Block& producer, Recipe& recipe) const {
+  Refusal slice(const Block& producer, Recipe& recipe) const {
     std::set<std::string> needed = {recipe.result};
     for (size_t i = producer.stmts.size(); i-- > 0;) {
       const Statement& stmt = producer.stmts[i];
@@ -244,15 +255,14 @@ class SectionInliner {
         if (!is_cheap(op->name)) return fmt::format("'{}' is not done twice", op->name);
       }
     }
-    return operations > options_.max_operations
-               ? fmt::format("it takes {} operations, {} are allowed", operations,
-                             options_.max_operations)
-               : "";
+    if (operations <= options_.max_operations) return Refusal::none();
+    return fmt::format("it takes {} operations, {} are allowed", operations,
+                       options_.max_operations);
   }
 
   // Adds the kernels that read the tensor.
-  std::string find_readers(size_t producer, const std::vector<bool>& stays, const Recipe& recipe,
-                           std::map<size_t, std::vector<const Recipe*>>& readers) const {
+  Refusal find_readers(size_t producer, const std::vector<bool>& stays, const Recipe& recipe,
+                       std::map<size_t, std::vector<const Recipe*>>& readers) const {
     const Block& made_by = *section_.stmts[producer].block();
     const Refinement& tensor = *find_tensor(recipe.tensor);
     bool read = false;
@@ -269,17 +279,17 @@ class SectionInliner {
       }
       if (!uses) continue;
       if (!kernel_at(i)) return "what reads it is no such kernel";
-      if (std::string reason = why_not_plain(*kernel); !reason.empty())
-        return fmt::format("what reads it stays: {}", reason);
+      if (const Refusal refusal = why_not_plain(*kernel))
+        return fmt::format("what reads it stays: {}", refusal.reason());
       if (point_count(*kernel) > static_cast<double>(tensor.shape.element_count()))
         return "elements are read more than once";
       if (loaded_instead(made_by, recipe, *kernel) > bytes_of(tensor))
         return "it reads more than it writes";
-      if (std::string reason = changed_between(producer, i, recipe); !reason.empty()) return reason;
+      STRIA_RETURN_IF_REFUSED(changed_between(producer, i, recipe));
       readers[i].push_back(&recipe);
       read = true;
     }
-    return read ? "" : "nobody reads one of its tensors";
+    return read ? Refusal::none() : "nobody reads one of its tensors";
   }
 
   // Bytes of tensors that the reader would load and does not load yet. Small ones stay near.
@@ -295,7 +305,7 @@ class SectionInliner {
     return bytes;
   }
 
-  std::string changed_between(size_t producer, size_t reader, const Recipe& recipe) const {
+  Refusal changed_between(size_t producer, size_t reader, const Recipe& recipe) const {
     const Block& made_by = *section_.stmts[producer].block();
     for (const std::string& name : recipe.views) {
       auto writers = writers_.find(names_.of(made_by.find_ref(name)->from));
@@ -304,7 +314,7 @@ class SectionInliner {
       if (next != writers->second.end() && *next <= reader)
         return "what it reads is written before it is read";
     }
-    return "";
+    return Refusal::none();
   }
 
   // Puts the recipe in the place of the reader's loads of the tensor.

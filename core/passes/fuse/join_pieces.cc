@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "stria/base/refusal.h"
 #include "stria/rewrite/fresh_names.h"
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/joined_name.h"
@@ -217,15 +218,15 @@ class SectionJoiner {
       }
       context_.matched();
       Piece piece;
-      if (const std::string reason = look_at(*stmt.block(), piece); !reason.empty()) {
-        context_.skipped(stmt.block()->name, reason);
+      if (const Refusal refusal = look_at(*stmt.block(), piece)) {
+        context_.skipped(stmt.block()->name, refusal.reason());
         if (!pieces_.empty() && meets(stmt)) close();
         section_.stmts.push_back(std::move(stmt));
         continue;
       }
       piece.stmt = std::move(stmt);
-      if (const std::string reason = why_apart(piece); !reason.empty()) {
-        context_.skipped(piece.block().name, reason);
+      if (const Refusal refusal = why_apart(piece)) {
+        context_.skipped(piece.block().name, refusal.reason());
         close();
       }
       add(std::move(piece));
@@ -238,8 +239,8 @@ class SectionJoiner {
     return stmt.block() && stmt.block()->tags.has_all(options_.reqs);
   }
 
-  // "" and what the piece is like, or why the block is none.
-  std::string look_at(const Block& block, Piece& piece) const {
+  // Says what the piece is like, or refuses a block that is none.
+  Refusal look_at(const Block& block, Piece& piece) const {
     for (const char* tag : {"parallel", "vector", "unroll", "pipeline", "stencil", "deps"})
       if (block.tags.has(tag)) return fmt::format("it is #{}", tag);
     if (!block.location.empty()) return "it has a unit of its own";
@@ -259,8 +260,8 @@ class SectionJoiner {
     if (!out) return "it writes nothing";
     if (piece.tensors.count(names_.of(out->from))) return "it reads what it writes";
     if (stores_where_chosen(block)) return "a scalar chooses where it stores";
-    if (std::string reason = why_points_do_not_commute(block, names_); !reason.empty())
-      return "points do not commute: " + reason;
+    if (const Refusal refusal = why_points_do_not_commute(block, names_))
+      return "points do not commute: " + refusal.reason();
     piece.written = out->from;
     piece.box = stripe::reach(block, *out, index_ranges(block));
     piece.statements = statements_in(block);
@@ -272,7 +273,7 @@ class SectionJoiner {
         index.clear();
       piece.walked.push_back(std::move(index));
     }
-    return "";
+    return Refusal::none();
   }
 
   // The index that takes the largest steps forward in the form.
@@ -285,9 +286,9 @@ class SectionJoiner {
     return name;
   }
 
-  // "" or why the piece is not one of those that are open.
-  std::string why_apart(const Piece& piece) const {
-    if (pieces_.empty()) return "";
+  // Refuses a piece that is not one of those that are open.
+  Refusal why_apart(const Piece& piece) const {
+    if (pieces_.empty()) return Refusal::none();
     if (piece.written != pieces_[0].written) return "the one before it writes another tensor";
     int64_t views = piece.views, statements = piece.statements;
     double points = volume(piece), largest = points;
@@ -303,7 +304,7 @@ class SectionJoiner {
     // Each point of the joined kernel asks each piece whether it has one.
     if (options_.parts == 0 && largest * static_cast<double>(pieces_.size() + 1) > 2 * points)
       return "the sizes of the pieces differ too much";
-    return "";
+    return Refusal::none();
   }
 
   static double volume(const Piece& piece) {

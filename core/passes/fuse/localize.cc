@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "stria/base/refusal.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/rewrite/buffer_views.h"
 #include "stria/rewrite/index_role.h"
@@ -71,16 +72,16 @@ class Localizer {
   bool move(Block& block, const Refinement& buffer, const std::vector<size_t>& users,
             const Box& box) {
     context_.matched();
-    const std::string reason = try_move(block, buffer, users, box);
-    if (reason.empty())
-      context_.changed();
+    const Refusal refusal = try_move(block, buffer, users, box);
+    if (refusal)
+      context_.skipped(buffer.into, refusal.reason());
     else
-      context_.skipped(buffer.into, reason);
-    return reason.empty();
+      context_.changed();
+    return !refusal;
   }
 
-  static std::string try_move(Block& block, const Refinement& buffer,
-                              const std::vector<size_t>& users, const Box& box) {
+  static Refusal try_move(Block& block, const Refinement& buffer, const std::vector<size_t>& users,
+                          const Box& box) {
     if (users.empty()) return "nothing uses it";
     Block* user = block.stmts[users[0]].block();
     if (users.size() > 1 || !user) return "not exactly one inner block uses it";
@@ -119,7 +120,7 @@ class Localizer {
     }
     restride_views(*user, moved.into, moved.shape.dims);
     *view = std::move(moved);
-    return "";
+    return Refusal::none();
   }
 
   const LocalizeOptions& options_;

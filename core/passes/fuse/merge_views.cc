@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "stria/base/refusal.h"
 #include "stria/rewrite/split_block.h"
 
 namespace stria::passes {
@@ -28,8 +29,8 @@ void view_whole(Block& block, const Refinement& part, const std::string& whole) 
   }
 }
 
-// "" or why the views stay.
-std::string why_not(const Block& kernel, const std::vector<size_t>& views) {
+// Refuses views that stay.
+Refusal why_not(const Block& kernel, const std::vector<size_t>& views) {
   for (const Statement& stmt : kernel.stmts)
     if (!stmt.block()) return "not all it holds are blocks";
   for (const size_t r : views) {
@@ -38,7 +39,7 @@ std::string why_not(const Block& kernel, const std::vector<size_t>& views) {
     if (!ref.tags.empty() || !(ref.location == kernel.refs[views[0]].location))
       return "its views differ in more than their place";
   }
-  return "";
+  return Refusal::none();
 }
 
 void merge(Block& kernel, const Refinement& tensor, const std::vector<size_t>& views) {
@@ -69,8 +70,8 @@ void merge_all(Block& kernel, const Block& section, PassContext& context) {
   for (std::vector<size_t> views = several_views(kernel); !views.empty();
        views = several_views(kernel)) {
     const Refinement* tensor = section.find_ref(kernel.refs[views[0]].from);
-    const std::string reason = tensor ? why_not(kernel, views) : "it views nothing";
-    if (!reason.empty()) return context.skipped(kernel.name, reason);
+    const Refusal refusal = tensor ? why_not(kernel, views) : "it views nothing";
+    if (refusal) return context.skipped(kernel.name, refusal.reason());
     context.count("views_merged", static_cast<int64_t>(views.size()) - 1);
     context.changed();
     merge(kernel, *tensor, views);

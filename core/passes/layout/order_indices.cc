@@ -40,8 +40,8 @@ Status order_indices(stripe::Program& program, const OrderIndicesOptions& option
   return for_each_selected_below_sections(
       program, options.reqs, context, [&](Block& block, const TensorNames& around) {
         context.matched();
-        if (std::string reason = why_points_do_not_commute(block, around); !reason.empty()) {
-          context.skipped(block.name, reason);
+        if (const Refusal refusal = why_points_do_not_commute(block, around)) {
+          context.skipped(block.name, refusal.reason());
           return Status();
         }
         std::vector<IndexRole> roles = index_roles(block);

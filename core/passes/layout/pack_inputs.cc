@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "stria/base/refusal.h"
 #include "stria/rewrite/buffer_views.h"
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/located_unit.h"
@@ -71,20 +72,18 @@ class Packer {
       Block* kernel = stmt.block();
       if (kernel && kernel->tags.has_all(options_.reqs)) {
         context_.matched();
-        if (std::string reason = pack(*kernel); !reason.empty())
-          context_.skipped(kernel->name, reason);
+        if (const Refusal refusal = pack(*kernel)) context_.skipped(kernel->name, refusal.reason());
       }
       section_.stmts.push_back(std::move(stmt));
     }
   }
 
  private:
-  // "" or why the kernel stays as it is; the copy is appended to the section.
-  std::string pack(Block& kernel) {
+  // Refuses a kernel that stays as it is; the copy is appended to the section.
+  Refusal pack(Block& kernel) {
     if (section_.tags.has("deps")) return "its block is ordered by dependencies";
     if (!is_leaf(kernel)) return "it holds blocks or a special";
-    if (std::string reason = why_points_do_not_commute(kernel, around_); !reason.empty())
-      return reason;
+    STRIA_RETURN_IF_REFUSED(why_points_do_not_commute(kernel, around_));
     const VectorChoice vector = choose_vector(kernel, context_.model(), options_.min_range);
     if (vector.lanes <= 1) return "the model gives no vectors";
     if (!vector.index.empty() && !vector.reduction) return "an output index has lanes";
@@ -93,7 +92,7 @@ class Packer {
     const std::vector<IndexRole> roles = index_roles(kernel);
     for (const IndexRole& role : roles)
       if (role.kind == IndexKind::output) outputs *= static_cast<double>(role.range);
-    std::string reason = "no output index lacks lanes for one input alone";
+    Refusal refusal = "no output index lacks lanes for one input alone";
     for (const IndexRole& role : roles) {
       if (role.kind != IndexKind::output || role.range < options_.min_range) continue;
       const std::optional<Packing> packing = packing_for(kernel, role.name);
@@ -102,7 +101,7 @@ class Packer {
       const Refinement* whole = section_.find_ref(view.from);
       if (!whole || view.tags.has("clamp") || view.tags.has("zero_fill") ||
           chosen_by_scalars(kernel, view.into)) {
-        reason = "what it reads is not known beforehand";
+        refusal = "what it reads is not known beforehand";
         continue;
       }
       const auto elements = static_cast<double>(whole->shape.element_count());
@@ -110,21 +109,21 @@ class Packer {
       const bool free = whole->is_const && !section_.tags.has("prologue");
       if (!free && points < elements * static_cast<double>(options_.reads) &&
           elements > outputs * static_cast<double>(options_.per_output)) {
-        reason = "what would be copied is read too seldom";
+        refusal = "what would be copied is read too seldom";
         continue;
       }
       const bool read_often =
           options_.far_reads > 0 && points >= elements * static_cast<double>(options_.far_reads);
       if (!read_often && !fits(whole->shape)) {
-        reason = "what would be copied does not stay in the memory";
+        refusal = "what would be copied does not stay in the memory";
         continue;
       }
       copy(kernel, *packing, *whole);
       context_.count("inputs_packed");
       context_.changed();
-      return "";
+      return Refusal::none();
     }
-    return reason;
+    return refusal;
   }
 
   bool fits(const TensorShape& shape) const {

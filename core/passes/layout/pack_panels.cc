@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 
+#include "stria/base/refusal.h"
 #include "stria/rewrite/buffer_views.h"
 #include "stria/rewrite/panel_chain.h"
 #include "stria/rewrite/whole_copy.h"
@@ -56,8 +57,8 @@ class PanelPacker {
       if (!dim) continue;
       context_.matched();
       block.refs[r].tags.remove("panels");
-      if (const std::string reason = pack(block, block.refs[r], *dim); !reason.empty())
-        context_.skipped(block.name, reason);
+      if (const Refusal refusal = pack(block, block.refs[r], *dim))
+        context_.skipped(block.name, refusal.reason());
       context_.changed();
     }
     for (Statement& stmt : block.stmts)
@@ -65,8 +66,8 @@ class PanelPacker {
     path_.pop_back();
   }
 
-  // "" or why the tensor stays where it is; the copy is appended to the section.
-  std::string pack(Block& block, const Refinement& view, int64_t dim) {
+  // Refuses a tensor that stays where it is; the copy is appended to the section.
+  Refusal pack(Block& block, const Refinement& view, int64_t dim) {
     if (dim < 0 || dim >= static_cast<int64_t>(view.access.size()))
       return fmt::format("'{}' has no dimension {}", view.into, dim);
     std::string index;
@@ -94,7 +95,7 @@ class PanelPacker {
     add_copies(tensor, chain->dim, width, packed);
     section_.refs.push_back(std::move(packed));
     context_.count("inputs_packed");
-    return "";
+    return Refusal::none();
   }
 
   // The views from the kernel to the block, whose name for the tensor is `name`.

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <set>
 
+#include "stria/base/refusal.h"
 #include "stria/base/text.h"
 #include "stria/poly/integer_set.h"
 #include "stria/rewrite/buffer_views.h"
@@ -143,8 +144,8 @@ class Padder {
       Block* kernel = section_.stmts[i].block();
       if (!kernel || !kernel->tags.has_all(options_.reqs)) continue;
       context_.matched();
-      std::string reason = relax(*kernel, before[i]);
-      if (!reason.empty()) context_.skipped(kernel->name, reason);
+      if (const Refusal refusal = relax(*kernel, before[i]))
+        context_.skipped(kernel->name, refusal.reason());
     }
     std::vector<Statement> stmts;
     for (const auto& [name, border] : borders_) STRIA_RETURN_IF_ERROR(grow(name, border, stmts));
@@ -198,8 +199,8 @@ class Padder {
     return names;
   }
 
-  // "" or why the kernel stays as it is. Copies that it needs are appended to `before`.
-  std::string relax(Block& kernel, std::vector<Statement>& before) {
+  // Refuses a kernel that stays as it is. Copies that it needs are appended to `before`.
+  Refusal relax(Block& kernel, std::vector<Statement>& before) {
     if (!is_leaf(kernel)) return "it holds blocks or a special";
     const stripe::Intrinsic* product = joining_operation(kernel);
     if (!product || product->name != "mul") return "it is no product of one value of each input";
@@ -233,12 +234,11 @@ class Padder {
     is_float_ = is_float(product->type);
 
     Plan plan;
-    std::string refused;
+    Refusal first = Refusal::none();
     auto accept = [&](const Domain& wider, const std::set<std::string>& changed) {
       Plan next = plan;
-      std::string reason = why_not(kernel, *out, wider, changed, next);
-      if (!reason.empty()) {
-        if (refused.empty()) refused = reason;
+      if (const Refusal refusal = why_not(kernel, *out, wider, changed, next)) {
+        if (!first) first = refusal;
         return false;
       }
       domain = wider;
@@ -252,7 +252,7 @@ class Padder {
       wider.ranges[i] = wanted_range(kernel.idxs[i]);
       if (wider.ranges[i] == domain.ranges[i]) continue;
       if (moves_output(*out, name) && !options_.multiples.count(name)) {
-        if (refused.empty()) refused = fmt::format("'{}' is not only summed over", name);
+        if (!first) first = fmt::format("'{}' is not only summed over", name);
       } else if (accept(wider, {name})) {
         done.push_back(
             fmt::format("{} of {} runs to {}", name, kernel.idxs[i].range, domain.ranges[i]));
@@ -269,13 +269,12 @@ class Padder {
       else
         ++c;
     }
-    if (done.empty())
-      return refused.empty() ? "it has no constraint, and its ranges stay" : refused;
+    if (done.empty()) return first ? first : "it has no constraint, and its ranges stay";
     apply(kernel, domain, plan, before);
     context_.note(
         fmt::format("{}: {}", kernel.name.empty() ? "block" : kernel.name, join(done, "; ")));
     context_.changed();
-    return "";
+    return Refusal::none();
   }
 
   int64_t wanted_range(const Index& index) const {
@@ -295,10 +294,10 @@ class Padder {
   // The borders that the kernel's views need, by position.
   using Plan = std::map<size_t, Border>;
 
-  // "" or why the kernel may not run over `wider` instead, where `changed` run over more than in
-  // the plan so far. What no form ties to them is as it was.
-  std::string why_not(const Block& kernel, const Refinement& out, const Domain& wider,
-                      const std::set<std::string>& changed, Plan& plan) {
+  // Why the kernel may not run over `wider` instead, where `changed` run over more than in the plan
+  // so far. What no form ties to them is as it was.
+  Refusal why_not(const Block& kernel, const Refinement& out, const Domain& wider,
+                  const std::set<std::string>& changed, Plan& plan) {
     const std::string undecided = "whether zeros are enough is not known";
     const std::string infinite = "a point would multiply a zero by what may be infinite";
     std::map<std::string, Interval> box;
@@ -338,9 +337,7 @@ class Padder {
     }
     if (!beside.is_none()) {
       if (out.dir == RefDir::inout) return "its sum continues, and nothing is beside its tensor";
-      if (std::string reason = why_not_beside(*section_.find_ref(out.from), beside);
-          !reason.empty())
-        return reason;
+      STRIA_RETURN_IF_REFUSED(why_not_beside(*section_.find_ref(out.from), beside));
       const auto position = static_cast<size_t>(&out - kernel.refs.data());
       Border& planned = plan.try_emplace(position, Border(out.access.size())).first->second;
       const Border known = planned;
@@ -367,8 +364,7 @@ class Padder {
         if (!reach(points, ref, d, same, all_inside).ok()) return undecided;
       }
       if (!border.is_none()) {
-        if (std::string reason = why_no_border(kernel, *whole, border); !reason.empty())
-          return reason;
+        STRIA_RETURN_IF_REFUSED(why_no_border(kernel, *whole, border));
         plan.insert_or_assign(r, std::move(border));
       }
       if (!is_finite(*whole, ref)) insides.push_back(std::move(inside));
@@ -392,7 +388,8 @@ class Padder {
     if (!old_elements.ok() || !elements.ok()) return undecided;
     const Result<bool> same = elements->is_subset_of(*old_elements);
     if (!same.ok()) return undecided;
-    return *same ? "" : "it would write elements that it does not write";
+    if (!*same) return "it would write elements that it does not write";
+    return Refusal::none();
   }
 
   // How far the view reaches beside its tensor along a dimension, at `points`; `inside` is left
@@ -409,10 +406,10 @@ class Padder {
     return {};
   }
 
-  // "" or why the tensor cannot have sums beside it that mean nothing.
-  std::string why_not_beside(const Refinement& whole, const Border& border) const {
+  // Why the tensor cannot have sums beside it that mean nothing.
+  Refusal why_not_beside(const Refinement& whole, const Border& border) const {
     if (whole.dir != RefDir::none) return fmt::format("'{}' is the program's", whole.into);
-    if (std::string reason = why_not_grown(whole); !reason.empty()) return reason;
+    STRIA_RETURN_IF_REFUSED(why_not_grown(whole));
     for (const Statement& stmt : section_.stmts)
       if (const Block* block = stmt.block();
           block && sees(*block, whole.into) && fills_with_zeros(*block))
@@ -421,7 +418,7 @@ class Padder {
       return fmt::format("'{}' has zeros around it, which others read", whole.into);
     if (!may_grow(whole.shape, border, options_.max_growth))
       return fmt::format("'{}' would grow by more than {}%", whole.into, options_.max_growth);
-    return "";
+    return Refusal::none();
   }
 
   static bool sees(const Block& block, const std::string& tensor) {
@@ -442,13 +439,13 @@ class Padder {
         [&](const std::string& tag) { return whole.tags.has(tag) || view.tags.has(tag); });
   }
 
-  // "" or why the tensor cannot have zeros around it.
-  std::string why_no_border(const Block& kernel, const Refinement& whole, const Border& border) {
-    std::string reason = why_not_grown(whole);
+  // Why the tensor cannot have zeros around it.
+  Refusal why_no_border(const Block& kernel, const Refinement& whole, const Border& border) {
+    const Refusal refusal = why_not_grown(whole);
     if (scribbled_.count(whole.into))
       return fmt::format("'{}' has sums beside it that mean nothing", whole.into);
     Border all = border;
-    if (reason.empty()) {
+    if (!refusal) {
       if (auto known = borders_.find(whole.into); known != borders_.end()) all.widen(known->second);
     } else if (options_.copy_inputs) {
       double points = 1;
@@ -457,15 +454,15 @@ class Padder {
                        static_cast<double>(whole.shape.element_count()))
         return fmt::format("'{}' is read too seldom to copy it", whole.into);
     } else {
-      return reason;
+      return refusal;
     }
     if (!may_grow(whole.shape, all, options_.max_growth))
       return fmt::format("'{}' would grow by more than {}%", whole.into, options_.max_growth);
-    return "";
+    return Refusal::none();
   }
 
-  // "" or why the tensor keeps its size: whoever sees it must be told.
-  std::string why_not_grown(const Refinement& whole) const {
+  // Why the tensor keeps its size: whoever sees it must be told.
+  Refusal why_not_grown(const Refinement& whole) const {
     if (whole.dir != RefDir::none)
       return fmt::format("'{}' is the program's; copy_inputs would copy it", whole.into);
     if (whole.swizzle || whole.is_const || whole.offset_bytes != 0)
@@ -487,7 +484,7 @@ class Padder {
           seen = seen || std::count(list->begin(), list->end(), whole.into) > 0;
       if (seen) return fmt::format("a statement beside the kernels sees '{}'", whole.into);
     }
-    return "";
+    return Refusal::none();
   }
 
   void apply(Block& kernel, const Domain& domain, const Plan& plan,
@@ -502,7 +499,7 @@ class Padder {
     for (const auto& [r, border] : plan) {
       const Refinement whole = *section_.find_ref(kernel.refs[r].from);
       if (kernel.refs[r].dir != RefDir::in) scribbled_.insert(whole.into);
-      if (kernel.refs[r].dir != RefDir::in || why_not_grown(whole).empty()) {
+      if (kernel.refs[r].dir != RefDir::in || !why_not_grown(whole)) {
         borders_.try_emplace(whole.into, Border(border.before.size())).first->second.widen(border);
       } else {
         copy(kernel, kernel.refs[r], whole, border, before);

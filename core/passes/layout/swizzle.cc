@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "stria/base/refusal.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/rewrite/located_unit.h"
 
@@ -31,7 +32,7 @@ struct Pattern {
 struct SwizzleTarget {
   Refinement* ref = nullptr;
   std::vector<Pattern> patterns;
-  std::string reason;  // why its layout stays
+  Refusal refusal = Refusal::none();  // why its layout stays
 };
 
 // A refinement's first element in the allocation of that number, over variables.
@@ -49,9 +50,9 @@ class Swizzler {
     walk(kernel_, {}, {}, false, std::nullopt, 1);
     for (SwizzleTarget& target : targets_) {
       context_.matched();
-      if (target.reason.empty() && target.patterns.empty()) target.reason = "no lanes touch it";
-      if (!target.reason.empty()) {
-        context_.skipped(target.ref->into, target.reason);
+      if (!target.refusal && target.patterns.empty()) target.refusal = "no lanes touch it";
+      if (target.refusal) {
+        context_.skipped(target.ref->into, target.refusal.reason());
         continue;
       }
       choose(target);
@@ -115,8 +116,8 @@ class Swizzler {
         SwizzleTarget& target = targets_[view->second.target];
         const bool alone = std::holds_alternative<stripe::Load>(stmt.op) ||
                            std::holds_alternative<stripe::Store>(stmt.op);
-        if (block.tags.has("vector")) target.reason = "lanes of a vector operation touch it";
-        if (!lanes || !alone) target.reason = "not only lanes touch it";
+        if (block.tags.has("vector")) target.refusal = "lanes of a vector operation touch it";
+        if (!lanes || !alone) target.refusal = "not only lanes touch it";
         if (lanes) add(target, view->second.offset, *lanes, runs);
       }
     }
@@ -127,11 +128,11 @@ class Swizzler {
            !block.location.path.back().units[0].is_constant();
   }
 
-  std::string why_fixed(const Refinement& ref) const {
+  static Refusal why_fixed(const Refinement& ref) {
     if (ref.swizzle) return "it has a layout of its own";
     if (!ref.location.path.back().owners.empty()) return "it is distributed";
     if (ref.shape.span_elements() < 2) return "it has one element";
-    return "";
+    return Refusal::none();
   }
 
   static std::vector<std::string> touched(const Statement& stmt) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "stria/base/refusal.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/rewrite/buffer_views.h"
 #include "stria/rewrite/index_role.h"
@@ -76,8 +77,8 @@ int winner(const std::vector<double>& votes, const std::vector<Dim>& dims) {
   return best;
 }
 
-// "" or why the buffer keeps its layout.
-std::string try_transpose(Block& block, Refinement& buffer, const StatementUsers& users) {
+// Refuses a buffer that keeps its layout.
+Refusal try_transpose(Block& block, Refinement& buffer, const StatementUsers& users) {
   std::vector<Dim>& dims = buffer.shape.dims;
   if (buffer.swizzle || buffer.offset_bytes != 0) return "it has been placed";
   if (std::any_of(buffer.location.path.begin(), buffer.location.path.end(),
@@ -91,7 +92,7 @@ std::string try_transpose(Block& block, Refinement& buffer, const StatementUsers
   if (dims[static_cast<size_t>(dim)].stride == 1) return "its layout is right";
   dims = dense_with_inner(dims, static_cast<size_t>(dim));
   for (size_t user : users.of(buffer.into)) restride_views(block.stmts[user], buffer.into, dims);
-  return "";
+  return Refusal::none();
 }
 
 }  // namespace
@@ -107,8 +108,8 @@ Status transpose(stripe::Program& program, const TransposeOptions& options, Pass
     for (Refinement& ref : block.refs) {
       if (ref.dir != RefDir::none || !ref.tags.has_all(options.alloc_reqs)) continue;
       context.matched();
-      if (std::string reason = try_transpose(block, ref, users); !reason.empty())
-        context.skipped(ref.into, reason);
+      if (const Refusal refusal = try_transpose(block, ref, users))
+        context.skipped(ref.into, refusal.reason());
       else
         context.changed();
     }

@@ -86,7 +86,7 @@ Status LocationChanges::settle(stripe::Program& program, Block& section, PassCon
     asked.inside = asked.poison = false;
     if (probe->undecided(*kernel, asked)) continue;
     inside(*kernel, true);
-    context.skipped(kernel->name, rule_of(probe->broken()));
+    context.skipped(kernel->name, rule_of(probe->broken().reason()));
   }
   return {};
 }

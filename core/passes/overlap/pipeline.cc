@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "stria/base/refusal.h"
 #include "stria/cost/workgroup/group_plan.h"
 #include "stria/rewrite/kernel_memo.h"
 #include "stria/rewrite/kernel_probe.h"
@@ -19,8 +20,8 @@ using stripe::Statement;
 
 // What becomes of a loop.
 struct LoopFate {
-  std::vector<size_t> path;  // positions from the kernel to it
-  std::string reason;        // why it stays as it is; "": it does not
+  std::vector<size_t> path;           // positions from the kernel to it
+  Refusal refusal = Refusal::none();  // why it stays as it is
   int64_t depth = 0;
   bool drops_barrier = false;  // the one at its end
 };
@@ -50,8 +51,8 @@ class LoopPipeliner {
   void visit(Block& block, std::string unit, const std::vector<size_t>& path) {
     if (!block.location.empty()) unit = block.location.path.back().name;
     if (&block != &kernel_ && block.tags.has_all(options_.reqs)) {
-      LoopFate fate{path, "", 0, false};
-      fate.reason = tag(block, unit, fate);
+      LoopFate fate{path};
+      fate.refusal = tag(block, unit, fate);
       fates_.push_back(std::move(fate));
       return;
     }
@@ -63,7 +64,7 @@ class LoopPipeliner {
       }
   }
 
-  std::string tag(Block& block, const std::string& unit, LoopFate& fate) {
+  Refusal tag(Block& block, const std::string& unit, LoopFate& fate) {
     if (block.tags.has("pipeline")) return "it is #pipeline already";
     const int64_t limit = probe_.pipeline_depth(unit);
     const int64_t depth = options_.depth > 0 ? options_.depth : limit > 0 ? limit : 2;
@@ -103,7 +104,7 @@ class LoopPipeliner {
       fate.drops_barrier = stands(*before);
       if (!fate.drops_barrier) block = with_barrier;
     }
-    return "";
+    return Refusal::none();
   }
 
   bool stands(size_t undecided) {
@@ -123,8 +124,8 @@ void apply(const LoopFate& fate, Block& kernel, PassContext& context) {
   Block* loop = &kernel;
   for (size_t position : fate.path) loop = loop->stmts[position].block();
   context.matched();
-  if (!fate.reason.empty())
-    return context.skipped(fmt::format("{}: {}", kernel.name, loop->name), fate.reason);
+  if (fate.refusal)
+    return context.skipped(fmt::format("{}: {}", kernel.name, loop->name), fate.refusal.reason());
   loop->tags.set("pipeline", fate.depth);
   context.count("loops_pipelined");
   if (fate.drops_barrier) {

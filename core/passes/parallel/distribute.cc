@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "stria/base/refusal.h"
 #include "stria/cost/workgroup/group_plan.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/rewrite/in_order.h"
@@ -118,16 +119,16 @@ class Distributor {
   Distributor(Block& block, const DistributeOptions& options, PassContext& context)
       : block_(block), options_(options), context_(context) {}
 
-  // "" or why the block stays as it is.
-  std::string run(const TensorNames& around) {
-    if (std::string reason = why_not(around); !reason.empty()) return reason;
+  // Refuses a block that stays as it is.
+  Refusal run(const TensorNames& around) {
+    STRIA_RETURN_IF_REFUSED(why_not(around));
     start_indices_at_zero(block_);
     if (const int64_t lanes = lanes_alone(); lanes > 0) {
       if (lanes == options_.threads) return "each point has all lanes";
       context_.note(fmt::format("{}: {} lanes for each point", block_.name, lanes));
       context_.count("blocks_of_fewer_lanes");
       block_.tags.set("threads", lanes);
-      return "";
+      return Refusal::none();
     }
     const Index* index = choose_index();
     if (!index) return "it has no index of several outputs";
@@ -136,11 +137,11 @@ class Distributor {
     context_.note(fmt::format("{}: {} points of '{}' together", block_.name, count, index->name));
     context_.count("blocks_distributed");
     cut(index->name, count);
-    return "";
+    return Refusal::none();
   }
 
  private:
-  std::string why_not(const TensorNames& around) const {
+  Refusal why_not(const TensorNames& around) const {
     if (runs_in_its_own_way(block_)) return "its points have their places already";
     for (const Statement& stmt : block_.stmts) {
       const Block* inner = stmt.block();
@@ -345,8 +346,8 @@ Status distribute(stripe::Program& program, const DistributeOptions& options,
         context.matched();
         Block changed = block;
         write_in_wrappers(changed);
-        const std::string reason = Distributor(changed, options, context).run(around);
-        if (!reason.empty()) context.skipped(block.name, reason);
+        if (const Refusal refusal = Distributor(changed, options, context).run(around))
+          context.skipped(block.name, refusal.reason());
         if (!(changed == block)) context.changed();
         block = std::move(changed);
         return Status();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "stria/base/refusal.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/rewrite/in_order.h"
 #include "stria/rewrite/index_role.h"
@@ -24,9 +25,9 @@ struct OwnedRows {
   int64_t rows = 0;
 };
 
-// Fills `target`; "" or why the kernel cannot be spread so.
-std::string find_target(const std::vector<Block*>& chain, const TensorNames& around,
-                        OwnedRows& target) {
+// Fills `target`; refuses a kernel that cannot be spread so.
+Refusal find_target(const std::vector<Block*>& chain, const TensorNames& around,
+                    OwnedRows& target) {
   std::vector<TensorNames> outside = {around};  // of each block of the chain
   for (const Block* block : chain) outside.push_back(outside.back().inside(*block));
   const Block& leaf = *chain.back();
@@ -57,7 +58,7 @@ std::string find_target(const std::vector<Block*>& chain, const TensorNames& aro
     const std::string parent = view->from;
     if (level > 0) view = chain[level - 1]->find_ref(parent);
   }
-  return "";
+  return Refusal::none();
 }
 
 // `block`, which holds the rows from `first` on as a view of `size` of them, and what is inside.
@@ -86,8 +87,8 @@ void spread(Block& kernel, const TensorNames& around, const OwnRowsOptions& opti
   if (kernel.tags.has("parallel")) return context.skipped(kernel.name, "it is parallel already");
   const std::vector<Block*> chain = single_chain(kernel);
   OwnedRows target;
-  if (std::string reason = find_target(chain, around, target); !reason.empty())
-    return context.skipped(kernel.name, reason);
+  if (const Refusal refusal = find_target(chain, around, target))
+    return context.skipped(kernel.name, refusal.reason());
   if (work_of(kernel) < static_cast<double>(options.min_work))
     return context.skipped(kernel.name, "it has too little work");
   const int64_t wanted = std::min(cores * options.points_per_core, target.rows);

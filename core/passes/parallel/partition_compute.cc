@@ -20,8 +20,8 @@ void cut(Block& block, const TensorNames& around, int64_t wanted,
   context.matched();
   for (const char* tag : {"vector", "stencil"})
     if (block.tags.has(tag)) return context.skipped(block.name, fmt::format("it is a #{}", tag));
-  if (std::string reason = why_points_do_not_commute(block, around); !reason.empty())
-    return context.skipped(block.name, reason);
+  if (const Refusal refusal = why_points_do_not_commute(block, around))
+    return context.skipped(block.name, refusal.reason());
   std::vector<IndexRole> outputs;
   for (const IndexRole& role : index_roles(block))
     if (role.kind == IndexKind::output) outputs.push_back(role);

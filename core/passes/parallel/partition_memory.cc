@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "stria/base/refusal.h"
 #include "stria/base/text.h"
 #include "stria/cost/block/part_choice.h"
 #include "stria/rewrite/index_role.h"
@@ -44,32 +45,31 @@ class MemoryPartition {
       Block* kernel = stmt.block();
       if (!kernel || !kernel->tags.has_all(options_.reqs)) continue;
       context_.matched();
-      if (std::string reason = partition(*kernel); !reason.empty())
-        context_.skipped(kernel->name, reason);
+      if (const Refusal refusal = partition(*kernel))
+        context_.skipped(kernel->name, refusal.reason());
     }
   }
 
  private:
-  // "" or why the kernel stays as it is.
-  std::string partition(Block& kernel) {
+  // Refuses a kernel that stays as it is.
+  Refusal partition(Block& kernel) {
     for (const char* tag : {"vector", "stencil"})
       if (kernel.tags.has(tag)) return fmt::format("it is a #{}", tag);
-    if (std::string reason = why_points_do_not_commute(kernel, around_); !reason.empty())
-      return reason;
+    STRIA_RETURN_IF_REFUSED(why_points_do_not_commute(kernel, around_));
     std::vector<size_t> inputs;
     for (size_t r = 0; r < kernel.refs.size(); ++r)
       if (kernel.refs[r].dir == RefDir::in && section_.find_ref(kernel.refs[r].from))
         inputs.push_back(r);
     std::stable_sort(inputs.begin(), inputs.end(),
                      [&](size_t a, size_t b) { return bytes_of(kernel, a) > bytes_of(kernel, b); });
-    std::string first;
+    Refusal first = Refusal::none();
     for (const size_t ref : inputs) {
       std::optional<Banks> best;
-      std::string reason = choose(kernel, ref, best);
-      if (reason.empty()) return apply(kernel, *best);
-      if (first.empty()) first = reason;
+      const Refusal refusal = choose(kernel, ref, best);
+      if (!refusal) return apply(kernel, *best);
+      if (!first) first = refusal;
     }
-    return first.empty() ? "it reads nothing" : first;
+    return first ? first : "it reads nothing";
   }
 
   const Refinement& whole_of(const Block& kernel, size_t ref) const {
@@ -81,8 +81,8 @@ class MemoryPartition {
     return static_cast<double>(shape.element_count()) * static_cast<double>(byte_size(shape.type));
   }
 
-  // "" and the best way to bank the input, or why there is none.
-  std::string choose(const Block& kernel, size_t ref, std::optional<Banks>& best) const {
+  // The best way to bank the input; refuses an input that has none.
+  Refusal choose(const Block& kernel, size_t ref, std::optional<Banks>& best) const {
     const Refinement& view = kernel.refs[ref];
     const Refinement& whole = whole_of(kernel, ref);
     const auto views =
@@ -90,7 +90,7 @@ class MemoryPartition {
           return other.dir != RefDir::none && around_.of(other.from) == around_.of(view.from);
         });
     if (views > 1) return fmt::format("'{}' has a second view", view.into);
-    if (std::string reason = why_not_placed(whole, view); !reason.empty()) return reason;
+    STRIA_RETURN_IF_REFUSED(why_not_placed(whole, view));
     bool moves = false;
     for (const IndexRole& role : index_roles(kernel)) {
       if (role.kind != IndexKind::output) continue;
@@ -108,7 +108,7 @@ class MemoryPartition {
         }
       }
     }
-    if (best) return "";
+    if (best) return Refusal::none();
     if (whole.tags.integer("bank_dim"))
       return fmt::format("'{}' is banked along another dimension, or by other parts", view.into);
     if (moves) return fmt::format("parts of '{}' are not apart, or are too few", view.into);
@@ -128,7 +128,7 @@ class MemoryPartition {
     return !dim || (*dim == static_cast<int64_t>(banks.dim) && size == banks.tile * banks.step);
   }
 
-  std::string why_not_placed(const Refinement& whole, const Refinement& view) const {
+  Refusal why_not_placed(const Refinement& whole, const Refinement& view) const {
     for (const stripe::Location* location : {&whole.location, &view.location}) {
       if (location->empty() || options_.memory.empty()) continue;
       const stripe::LocationUnit& unit = location->path.back();
@@ -136,7 +136,7 @@ class MemoryPartition {
       if (!unit.units.empty() || !unit.owners.empty())
         return fmt::format("'{}' has its place in {}", view.into, unit.name);
     }
-    return "";
+    return Refusal::none();
   }
 
   bool is_better(const Banks& a, const Banks& b) const {
@@ -152,7 +152,7 @@ class MemoryPartition {
     return a.stride > b.stride;
   }
 
-  std::string apply(Block& kernel, const Banks& banks) {
+  Refusal apply(Block& kernel, const Banks& banks) {
     if (banks.range % banks.tile != 0 && places_by_index(kernel))
       return "a part is uneven, and a location inside names an index";
     Refinement& whole = *section_.find_ref(kernel.refs[banks.ref].from);
@@ -173,7 +173,7 @@ class MemoryPartition {
                               tensor, banks.dim, banks.index, banks.parts(), banks.tile));
     context_.count("parts", banks.parts());
     context_.changed();
-    return "";
+    return Refusal::none();
   }
 
   Block& section_;

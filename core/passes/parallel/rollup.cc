@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "stria/base/refusal.h"
 #include "stria/cost/workgroup/group_plan.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/rewrite/in_order.h"
@@ -58,8 +59,8 @@ class Roller {
       Use use;
       if (!find_use(name, use)) continue;  // no sums grow in it
       context_.matched();
-      if (std::string reason = roll(name, use); !reason.empty()) {
-        context_.skipped(fmt::format("{}: {}", host_.name, name), reason);
+      if (const Refusal refusal = roll(name, use)) {
+        context_.skipped(fmt::format("{}: {}", host_.name, name), refusal.reason());
         continue;
       }
       context_.count("sums_rolled_up");
@@ -128,7 +129,7 @@ class Roller {
     });
   }
 
-  std::string roll(const std::string& name, const Use& use) {
+  Refusal roll(const std::string& name, const Use& use) {
     const Refinement whole = *host_.find_ref(name);
     if (whole.agg || whole.swizzle) return "its layout is fixed";
     if (!whole.location.empty() && !whole.location.path.back().owners.empty())
@@ -182,7 +183,7 @@ class Roller {
                                                                  static_cast<int64_t>(even));
     if (parts < 2) return "its reduction is too short";
     change(name, whole, use, *reduction, parts);
-    return "";
+    return Refusal::none();
   }
 
   // The buffer with one more dimension, of `parts`, in front.

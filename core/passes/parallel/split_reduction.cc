@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "stria/base/refusal.h"
 #include "stria/rewrite/accumulator.h"
 #include "stria/rewrite/in_order.h"
 #include "stria/rewrite/index_role.h"
@@ -39,8 +40,8 @@ class ReductionSplitter {
       }
       context_.matched();
       std::vector<Block> made;
-      if (std::string reason = split(*kernel, made); !reason.empty()) {
-        context_.skipped(kernel->name, reason);
+      if (const Refusal refusal = split(*kernel, made)) {
+        context_.skipped(kernel->name, refusal.reason());
         section_.stmts.push_back(std::move(stmt));
         continue;
       }
@@ -53,13 +54,12 @@ class ReductionSplitter {
   }
 
  private:
-  // "" or why the kernel stays; the kernels that take its place.
-  std::string split(const Block& kernel, std::vector<Block>& made) {
+  // `made`: the kernels that take its place. Refuses a kernel that stays.
+  Refusal split(const Block& kernel, std::vector<Block>& made) {
     if (!is_leaf(kernel)) return "it holds blocks or a special";
     if (kernel.tags.has("parallel") || kernel.tags.has("vector") || has_index_locations(kernel))
       return "its points have their places already";
-    if (std::string reason = why_points_do_not_commute(kernel, around_); !reason.empty())
-      return reason;
+    STRIA_RETURN_IF_REFUSED(why_points_do_not_commute(kernel, around_));
     if (stores_where_chosen(kernel)) return "a scalar chooses where it stores";
     const Refinement* out = nullptr;
     for (const Refinement& ref : kernel.refs) {
@@ -92,7 +92,7 @@ class ReductionSplitter {
     Block whole = kernel;
     start_indices_at_zero(whole);
     const WrittenNest nest = written_nest({&section_}, {&whole}, out->from);
-    if (!nest.reason.empty()) return nest.reason;
+    STRIA_RETURN_IF_REFUSED(nest.refusal);
     const bool every_part_writes =
         std::none_of(whole.constraints.begin(), whole.constraints.end(), [&](const Affine& form) {
           return std::any_of(whole.idxs.begin(), whole.idxs.end(), [&](const Index& of) {
@@ -111,7 +111,7 @@ class ReductionSplitter {
     Parts parts = make(std::move(whole), *out, *longest, steps, nest, every_part_writes);
     section_.refs.push_back(std::move(parts.buffer));
     made = std::move(parts.kernels);
-    return "";
+    return Refusal::none();
   }
 
   // What takes the kernel's place: parts' sums, and the kernels; that of the parts is `sums`.

@@ -42,8 +42,8 @@ void thread_kernel(Block& kernel, const TensorNames& around, const ThreadOptions
   if (kernel.tags.has("parallel")) return context.skipped(kernel.name, "it is parallel already");
   if (holds_located(kernel)) return context.skipped(kernel.name, "blocks inside have their units");
   if (kernel.tags.has("vector")) return context.skipped(kernel.name, "its points are lanes");
-  if (std::string reason = why_points_do_not_commute(kernel, around); !reason.empty())
-    return context.skipped(kernel.name, reason);
+  if (const Refusal refusal = why_points_do_not_commute(kernel, around))
+    return context.skipped(kernel.name, refusal.reason());
   const ExecutionUnit* unit_of_model = context.model().find_executor(options.unit);
   if (unit_of_model &&
       points_under_way(kernel) > std::max<int64_t>(1, unit_of_model->pipeline_depth))

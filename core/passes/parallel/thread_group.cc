@@ -44,28 +44,27 @@ bool starts_at_zero(const Refinement& ref) {
 
 class GroupThreader {
  public:
-  // `commutes`: "" or why points of the group do not; `names` are those inside it.
-  GroupThreader(Block& group, std::string commutes, TensorNames names, const GroupLanes& options,
+  // `order`: why points of the group do not commute, if they do not; `names` are those inside it.
+  GroupThreader(Block& group, Refusal order, TensorNames names, const GroupLanes& options,
                 PassContext& context)
       : group_(group),
-        commutes_(std::move(commutes)),
+        order_(std::move(order)),
         names_(std::move(names)),
         options_(options),
         context_(context),
         planner_(group_, options_, context_.model()) {}
 
-  std::string run() {
-    if (std::string reason = why_no_group(); !reason.empty()) return reason;
+  Refusal run() {
+    STRIA_RETURN_IF_REFUSED(why_no_group());
     std::map<std::string, std::string> own;
     std::map<std::string, int64_t> steps;
     for (const Refinement& ref : group_.refs) {
       own[ref.into] = ref.into;
       steps[ref.into] = ref.dir == RefDir::none ? 0 : step_of(ref, 0, "");
     }
-    if (std::string reason = collect(group_, names_, own, steps, ""); !reason.empty())
-      return reason;
+    STRIA_RETURN_IF_REFUSED(collect(group_, names_, own, steps, ""));
     if (works_.empty()) return "it holds no blocks";
-    if (std::string reason = hold(); !reason.empty()) return reason;
+    STRIA_RETURN_IF_REFUSED(hold());
     for (GroupWork& work : works_)
       if (!work.split) work.split = planner_.plan(work, planner_.copied_runs(work));
     describe_groups();
@@ -84,31 +83,31 @@ class GroupThreader {
         if (!index.affine && index.range > 1) unit.units.push_back(Affine::of(index.name));
       group_.location.path = {std::move(unit)};
     }
-    return "";
+    return Refusal::none();
   }
 
  private:
-  std::string why_no_group() const {
+  Refusal why_no_group() const {
     if (group_.tags.has("parallel")) return "it is parallel already";
     for (const Statement& stmt : group_.stmts)
       if (stmt.block() && names_a_unit(*stmt.block())) return "blocks inside have their units";
     // The barriers between blocks of lanes order nothing that another point does (S13), and another
     // unit may have fewer points under way.
     if (is_or_holds_pipeline(group_)) return "it is, or holds, a #pipeline block";
-    if (!group_.location.empty()) return "";
-    if (!commutes_.empty()) return commutes_;
+    if (!group_.location.empty()) return Refusal::none();
+    STRIA_RETURN_IF_REFUSED(order_);
     for (const Index& index : group_.idxs)
       if (index.affine && index.range > 1) return "an index runs from an affine form";
     for (const IndexRole& role : index_roles(group_))
       if (role.kind != IndexKind::output)
         return fmt::format("groups of different '{}' would write the same elements", role.name);
-    return "";
+    return Refusal::none();
   }
 
   // Finds the blocks that become lanes, in program order. `tensor`: the refinements of `parent`.
-  std::string collect(const Block& parent, const TensorNames& names,
-                      const std::map<std::string, std::string>& tensor,
-                      const std::map<std::string, int64_t>& steps, const std::string& path) {
+  Refusal collect(const Block& parent, const TensorNames& names,
+                  const std::map<std::string, std::string>& tensor,
+                  const std::map<std::string, int64_t>& steps, const std::string& path) {
     for (size_t i = 0; i < parent.stmts.size(); ++i) {
       const Statement& stmt = parent.stmts[i];
       const Block* block = stmt.block();
@@ -135,8 +134,7 @@ class GroupThreader {
         const auto around = steps.find(ref.from);
         work.around[ref.into] = around == steps.end() ? 0 : around->second;
       }
-      const bool commutes = why_points_do_not_commute(*block, names).empty();
-      if (commutes)
+      if (!why_points_do_not_commute(*block, names))
         for (const IndexRole& role : index_roles(*block))
           if (role.kind == IndexKind::output && !block->find_index(role.name)->affine)
             work.outputs.push_back(role);
@@ -148,16 +146,14 @@ class GroupThreader {
         for (const Refinement& ref : block->refs)
           inside[ref.into] =
               ref.dir == RefDir::none ? 0 : step_of(ref, work.around.at(ref.into), "");
-        if (std::string reason =
-                collect(*block, names.inside(*block), work.tensor, inside, at + "/");
-            !reason.empty())
-          return reason;
+        STRIA_RETURN_IF_REFUSED(
+            collect(*block, names.inside(*block), work.tensor, inside, at + "/"));
         loops_.insert(block);
         continue;
       }
       works_.push_back(std::move(work));
     }
-    return "";
+    return Refusal::none();
   }
 
   // The views that the work has of the group's allocation.
@@ -175,7 +171,7 @@ class GroupThreader {
   }
 
   // Lanes for everything in registers: each element is touched by one lane in all blocks.
-  std::string hold() {
+  Refusal hold() {
     for (const Refinement& ref : group_.refs) {
       if (ref.dir != RefDir::none || ref.location.empty()) continue;
       const stripe::LocationUnit& unit = ref.location.path.back();
@@ -198,17 +194,17 @@ class GroupThreader {
         split = planner_.plan(*first, runs_of(*first, ref));
         planner_.interleave(*first->block, split);
       }
-      if (std::string reason = lanes_of(*first, split, held); !reason.empty()) return reason;
+      STRIA_RETURN_IF_REFUSED(lanes_of(*first, split, held));
       for (GroupWork& work : works_)
         for (const Refinement* view : views_of(work, ref.into))
-          if (std::string reason = take(work, *view, held); !reason.empty()) return reason;
+          STRIA_RETURN_IF_REFUSED(take(work, *view, held));
       held_.push_back(std::move(held));
     }
-    return "";
+    return Refusal::none();
   }
 
   // The split of a block over indices as one of the allocation over dimensions.
-  std::string lanes_of(const GroupWork& work, const LaneSplit& split, HeldLanes& held) const {
+  Refusal lanes_of(const GroupWork& work, const LaneSplit& split, HeldLanes& held) const {
     const Refinement& view = *views_of(work, held.ref->into)[0];
     held.runs.assign(view.access.size(), 1);
     const auto dimension_of = [&](const std::string& name) {
@@ -232,7 +228,7 @@ class GroupThreader {
       held.runs[*dim] = run;
       if (held.ref->shape.dims[*dim].stride == 1) held.vector = dim;
     }
-    return "";
+    return Refusal::none();
   }
 
   // Elements in a row of each index that a lane should take of what `first` holds: where something
@@ -271,7 +267,7 @@ class GroupThreader {
   }
 
   // Makes the block's lanes those that hold the elements which it touches.
-  std::string take(GroupWork& work, const Refinement& view, const HeldLanes& held) const {
+  Refusal take(GroupWork& work, const Refinement& view, const HeldLanes& held) const {
     LaneSplit split;
     const auto refuse = [&](size_t d) {
       return fmt::format("'{}' is in registers, and block {} does not share out its dimension {}",
@@ -305,7 +301,7 @@ class GroupThreader {
     if (work.split && !(*work.split == split))
       return fmt::format("block {} would need other lanes for '{}'", work.path, held.ref->into);
     work.split = std::move(split);
-    return "";
+    return Refusal::none();
   }
 
   // How many groups there are, and how a grid of three dimensions would count them.
@@ -351,7 +347,7 @@ class GroupThreader {
   }
 
   Block& group_;
-  const std::string commutes_;
+  const Refusal order_;
   const TensorNames names_;
   const GroupLanes& options_;
   PassContext& context_;
@@ -365,15 +361,14 @@ class GroupThreader {
 
 }  // namespace
 
-std::string thread_group(Block& group, PlaceNames& names, const stripe::Place& place,
-                         const GroupLanes& lanes, PassContext& context) {
+Refusal thread_group(Block& group, PlaceNames& names, const stripe::Place& place,
+                     const GroupLanes& lanes, PassContext& context) {
   Block threaded = group;
-  std::string reason =
-      GroupThreader(threaded, why_points_do_not_commute(group, names.around(place)),
-                    names.inside(place), lanes, context)
-          .run();
-  if (reason.empty()) group = std::move(threaded);
-  return reason;
+  Refusal refusal = GroupThreader(threaded, why_points_do_not_commute(group, names.around(place)),
+                                  names.inside(place), lanes, context)
+                        .run();
+  if (!refusal) group = std::move(threaded);
+  return refusal;
 }
 
 }  // namespace stria::passes

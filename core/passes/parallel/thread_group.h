@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "stria/base/refusal.h"
 #include "stria/pass/pass_context.h"
 #include "stria/pass/tensor_names.h"
 #include "stria/stripe/block.h"
@@ -24,10 +25,10 @@ struct GroupLanes {
   std::vector<std::string> inner_set = {"lane"};  // tags of what one lane does
 };
 
-// "" or why the block stays as it is. Each block inside becomes a block of lanes, or stays a loop
+// Refuses a block that stays as it is. Each block inside becomes a block of lanes, or stays a loop
 // around such; a barrier stands between each two of them. What is allocated in `registers` is
 // distributed to the lanes that use it. Notes say how.
-std::string thread_group(stripe::Block& group, PlaceNames& names, const stripe::Place& place,
-                         const GroupLanes& lanes, PassContext& context);
+Refusal thread_group(stripe::Block& group, PlaceNames& names, const stripe::Place& place,
+                     const GroupLanes& lanes, PassContext& context);
 
 }  // namespace stria::passes

@@ -50,16 +50,17 @@ Status thread_lanes(stripe::Program& program, const ThreadLanesOptions& options,
   PlaceNames names;
   for_each_selected_place(program, options.reqs, [&](Block& block, const stripe::Place& place) {
     context.matched();
-    std::string reason = place.depth < 2 ? "it is no part of a kernel" : "";
+    Refusal refusal = Refusal::none();
+    if (place.depth < 2) refusal = "it is no part of a kernel";
     for (const stripe::Place* at = place.parent; at; at = at->parent) {
-      if (!at->block->location.empty()) reason = "a block around has its unit";
-      if (at->block->tags.has("parallel")) reason = "a block around is parallel";
+      if (!at->block->location.empty()) refusal = "a block around has its unit";
+      if (at->block->tags.has("parallel")) refusal = "a block around is parallel";
     }
     GroupLanes own = lanes;
     own.threads = block.tags.integer("threads").value_or(lanes.threads);
-    if (reason.empty()) reason = thread_group(block, names, place, own, context);
-    if (!reason.empty()) {
-      context.skipped(block.name, reason);
+    if (!refusal) refusal = thread_group(block, names, place, own, context);
+    if (refusal) {
+      context.skipped(block.name, refusal.reason());
     } else {
       context.count("groups_threaded");
       context.changed();

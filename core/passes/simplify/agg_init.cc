@@ -111,7 +111,7 @@ void forget_aggregation(Block& block, const std::string& parent_name, RefDir dir
 // reductions into a block over the outputs around one over the reductions.
 void cut_reduction_off(const TensorNames& names, Block& block) {
   if (!is_leaf(block) || block.tags.has("vector")) return;
-  if (!why_points_do_not_commute(block, names).empty()) return;
+  if (why_points_do_not_commute(block, names)) return;
   std::map<std::string, int64_t> tile;
   bool reduces = false;
   for (const IndexRole& role : index_roles(block)) {
@@ -241,7 +241,7 @@ Result<std::vector<WrittenNest>> pieces_of(const Start& start) {
 Result<std::vector<WrittenNest>> nests_of(const Start& start) {
   std::vector<const Block*> path(start.path.begin(), start.path.end());
   std::vector<WrittenNest> nests;
-  std::string reason;
+  Refusal refusal = Refusal::none();
   // A buffer of running values has one place for each element at all points of the host.
   const bool may_move = start.view().agg->type == start.view().shape.type;
   for (const std::vector<const Block*>& chain : chains_of(start)) {
@@ -249,14 +249,14 @@ Result<std::vector<WrittenNest>> nests_of(const Start& start) {
                     [](const Block* block) { return never_runs(*block); }))
       continue;
     WrittenNest nest = written_nest(path, chain, start.name, may_move);
-    if (!nest.reason.empty()) reason = nest.reason;
+    if (nest.refusal) refusal = nest.refusal;
     // Parts of a split reduction write the same elements.
     if (std::find(nests.begin(), nests.end(), nest) == nests.end())
       nests.push_back(std::move(nest));
   }
-  if (reason.empty()) return nests;
+  if (!refusal) return nests;
   Result<std::vector<WrittenNest>> pieces = pieces_of(start);
-  return pieces.status().code() == StatusCode::unsupported ? unsupported("{}", reason)
+  return pieces.status().code() == StatusCode::unsupported ? unsupported("{}", refusal.reason())
                                                            : std::move(pieces);
 }
 

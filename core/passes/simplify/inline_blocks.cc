@@ -5,6 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "stria/base/refusal.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/rewrite/fresh_names.h"
 #include "stria/rewrite/index_role.h"
@@ -27,9 +28,9 @@ std::map<std::string, Affine> values_of(const Block& inner) {
   return values;
 }
 
-// "" or why the view is not the same element as the one around it, combined in the same way.
-std::string why_view_differs(const Refinement& view, const Refinement& around,
-                             const std::map<std::string, Affine>& values) {
+// Refuses a view that is not the same element as the one around it, combined in the same way.
+Refusal why_view_differs(const Refinement& view, const Refinement& around,
+                         const std::map<std::string, Affine>& values) {
   if (view.shape.element_count() != 1 || around.shape.element_count() != 1)
     return "it works on several elements";
   for (const Affine& form : view.access)
@@ -38,12 +39,12 @@ std::string why_view_differs(const Refinement& view, const Refinement& around,
   if (!view.location.empty() && view.location != around.location)
     return "a view of it is somewhere else";
   if (view.tags.has("clamp") || view.tags.has("zero_fill")) return "it reads beyond a tensor";
-  return "";
+  return Refusal::none();
 }
 
 using RefByName = std::unordered_map<std::string_view, const Refinement*>;
 
-std::string why_not(const Block& inner, const RefByName& around) {
+Refusal why_not(const Block& inner, const RefByName& around) {
   for (const char* tag : {"parallel", "vector", "unroll", "pipeline", "stencil", "deps"})
     if (inner.tags.has(tag)) return fmt::format("it is #{}", tag);
   if (!inner.constraints.empty()) return "it has constraints";
@@ -56,10 +57,9 @@ std::string why_not(const Block& inner, const RefByName& around) {
     if (view.dir == RefDir::none) continue;  // lives as long outside
     const auto outer = around.find(view.from);
     if (outer == around.end()) return "a view of it is of nothing";
-    if (std::string reason = why_view_differs(view, *outer->second, values); !reason.empty())
-      return reason;
+    STRIA_RETURN_IF_REFUSED(why_view_differs(view, *outer->second, values));
   }
-  return "";
+  return Refusal::none();
 }
 
 class Inliner {
@@ -79,14 +79,14 @@ class Inliner {
       if (block.tags.has(section)) return;
     if (!holds_blocks) return;
     context_.matched();
-    if (std::string reason = why_block_stays(block); !reason.empty())
-      return context_.skipped(block.name, reason);
+    if (const Refusal refusal = why_block_stays(block))
+      return context_.skipped(block.name, refusal.reason());
     write_in(block);
     context_.changed();
   }
 
  private:
-  static std::string why_block_stays(const Block& block) {
+  static Refusal why_block_stays(const Block& block) {
     if (block.tags.has("deps")) return "its statements are ordered by dependencies";
     RefByName refs;
     for (const Refinement& ref : block.refs) refs.emplace(ref.into, &ref);
@@ -94,10 +94,11 @@ class Inliner {
       if (!stmt.deps.empty()) return "its statements are ordered by dependencies";
       if (stmt.special()) return "it holds a special";
       if (const Block* inner = stmt.block())
-        if (std::string reason = why_not(*inner, refs); !reason.empty())
-          return inner->name.empty() ? reason : fmt::format("{}: {}", inner->name, reason);
+        if (Refusal refusal = why_not(*inner, refs))
+          return inner->name.empty() ? refusal
+                                     : fmt::format("{}: {}", inner->name, refusal.reason());
     }
-    return "";
+    return Refusal::none();
   }
 
   void write_in(Block& block) {

@@ -138,15 +138,15 @@ class Tiler {
 
   Status tile(Block& block, const TensorNames& around) {
     context_.matched();
-    std::string reason = why_left_alone(block, around);
+    Refusal refusal = why_left_alone(block, around);
     TileChoice choice;
-    if (reason.empty()) {
+    if (!refusal) {
       STRIA_ASSIGN(choice, choose(block));
-      reason = choice.reason;
-      if (!choice.fits) return leave_whole(block, reason);
+      refusal = choice.refusal;
+      if (!choice.fits) return leave_whole(block, refusal.reason());
     }
-    if (!reason.empty()) {
-      context_.skipped(block.name, reason);
+    if (refusal) {
+      context_.skipped(block.name, refusal.reason());
       return {};
     }
     const bool cuts = cut(block, choice);
@@ -161,7 +161,7 @@ class Tiler {
   }
 
  private:
-  std::string why_left_alone(const Block& block, const TensorNames& around) const {
+  Refusal why_left_alone(const Block& block, const TensorNames& around) const {
     if (has_any(block, options_.exclude)) return "it has a tag of exclude";
     const auto indices = std::count_if(block.idxs.begin(), block.idxs.end(),
                                        [](const Index& index) { return index.range > 1; });
@@ -234,7 +234,7 @@ class Tiler {
     return out;
   }
 
-  // Sizes of a tile, or the reason why there are none.
+  // Sizes of a tile, or a refusal that says why there are none.
   Result<TileChoice> choose(const Block& block) {
     TileChoice out;
     std::map<std::string, int64_t>& sizes = out.sizes;
@@ -246,7 +246,7 @@ class Tiler {
         known = true;
         sizes[name] = size_or_whole(size, index->range);
       }
-      if (!known) out.reason = "it has none of the indices in tile_sizes";
+      if (!known) out.refusal = "it has none of the indices in tile_sizes";
       return out;
     }
     if (!roles_given(options_)) {
@@ -258,7 +258,7 @@ class Tiler {
         registers = register_block(program_, block, vector, context_.model(), options_.choice.unit,
                                    options_.panels);
         if (!registers) {
-          out.reason = "the model does not say how many vector registers there are";
+          out.refusal = "the model does not say how many vector registers there are";
           return out;
         }
       }
@@ -280,7 +280,7 @@ class Tiler {
                                             : "output_vector";
     if (!options_.roles.empty() &&
         std::find(options_.roles.begin(), options_.roles.end(), role) == options_.roles.end()) {
-      out.reason = fmt::format("its role is {}", role);
+      out.refusal = fmt::format("its role is {}", role);
       return out;
     }
     sizes = sizes_by_role(block, vector, roles, options_.balance);

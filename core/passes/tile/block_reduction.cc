@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 
+#include "stria/base/refusal.h"
 #include "stria/cost/block/memory_use.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/tile/register_block.h"
@@ -94,8 +95,8 @@ class Cutter {
     vector_ = choose_vector(block, model, options.min_range);
   }
 
-  // The sizes of the inner block; or why there is none.
-  std::string choose(Sizes& tile) {
+  // The sizes of the inner block; refuses a block that stays whole.
+  Refusal choose(Sizes& tile) {
     if (limit_ == 0) return "the model does not say how large the memory is";
     if (!accumulates_in_memory(block_)) return "running values cannot be kept in what it writes";
     if (vector_.index.empty() || vector_.reduction) return "its lanes are not outputs";
@@ -140,7 +141,8 @@ class Cutter {
       }
     }
     if (!any) return "parts that stay in the memory would be too short";
-    return tile.empty() ? "what is read again is too little" : "";
+    if (tile.empty()) return "what is read again is too little";
+    return Refusal::none();
   }
 
  private:
@@ -318,19 +320,18 @@ Status block_reduction(stripe::Program& program, const BlockReductionOptions& op
   return for_each_selected_below_sections(
       program, options.reqs, context, [&](Block& block, const TensorNames& around) {
         context.matched();
-        std::string reason = why_points_do_not_commute(block, around);
+        Refusal refusal = why_points_do_not_commute(block, around);
         if (block.tags.has("parallel") || block.tags.has("pipeline") || has_index_locations(block))
-          reason = "its points have their places already";
+          refusal = "its points have their places already";
         Sizes tile;
-        if (reason.empty())
-          reason = Cutter(program, block, options, context.model(), memo).choose(tile);
+        if (!refusal) refusal = Cutter(program, block, options, context.model(), memo).choose(tile);
         Block* inner = &block;
-        if (reason.empty()) {
+        if (!refusal) {
           split_block(block, tile);
           inner = block.stmts[0].block();
           context.count("reductions_cut");
         } else {
-          context.skipped(block.name, reason);
+          context.skipped(block.name, refusal.reason());
         }
         inner->tags.set_all(options.inner_set);
         context.changed();

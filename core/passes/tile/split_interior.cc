@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "stria/base/refusal.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/split_block.h"
@@ -174,9 +175,9 @@ class InteriorSplitter {
       return std::any_of(guard.terms().begin(), guard.terms().end(),
                          [&](const auto& term) { return moves(*loop.find_index(term.first)); });
     });
-    if (std::string reason = reorders ? why_points_do_not_commute(loop, names) : "";
-        !reason.empty()) {
-      context_.skipped(loop.name, "its points do not commute: " + reason);
+    if (const Refusal refusal =
+            reorders ? why_points_do_not_commute(loop, names) : Refusal::none()) {
+      context_.skipped(loop.name, "its points do not commute: " + refusal.reason());
       return {};
     }
     if (std::any_of(loop.refs.begin(), loop.refs.end(), [&](const stripe::Refinement& ref) {

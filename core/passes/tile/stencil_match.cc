@@ -5,6 +5,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "stria/base/refusal.h"
 #include "stria/base/status.h"
 #include "stria/base/text.h"
 #include "stria/rewrite/index_role.h"
@@ -43,8 +44,8 @@ Views views_of(const Block& block) {
   return views;
 }
 
-// What of the block no stencil of the instruction does, whichever index is which; "" if nothing.
-std::string why_no_instruction(const Block& block, const StencilRules& rules, const Views& views) {
+// What of the block no stencil of the instruction does, whichever index is which.
+Refusal why_no_instruction(const Block& block, const StencilRules& rules, const Views& views) {
   if (!is_leaf(block)) return "it holds blocks or a special";
   if (views.ins.size() + views.outs.size() != block.refs.size()) return "it allocates";
   const stripe::Intrinsic* op = joining_operation(block);
@@ -56,7 +57,7 @@ std::string why_no_instruction(const Block& block, const StencilRules& rules, co
                        name_of(type));
   if (out.agg != stripe::Aggregation{stripe::AggOp::add, type})
     return fmt::format("'{}' is not summed as add.{}", out.into, name_of(type));
-  return "";
+  return Refusal::none();
 }
 
 // What fits what: of one block and one stencil.
@@ -75,12 +76,12 @@ class Fit {
     }
     const size_t indices = vary().size();
     virtual_ = rules.idxs.size() > indices ? rules.idxs.size() - indices : 0;
-    if (views_.ins.size() == rules.ins && views_.outs.size() == rules.outs)
-      why_not_ = rules.instruction ? why_no_instruction(block, rules, views_) : "";
-    else
+    if (views_.ins.size() != rules.ins || views_.outs.size() != rules.outs)
       why_not_ = fmt::format("it reads {} and writes {}, the stencil {} and {}", views_.ins.size(),
                              views_.outs.size(), rules.ins, rules.outs);
-    inputs_commute_ = why_not_.empty() && joining_operation(block) != nullptr;
+    else if (rules.instruction)
+      why_not_ = why_no_instruction(block, rules, views_);
+    inputs_commute_ = !why_not_ && joining_operation(block) != nullptr;
   }
 
   // The block's indices that a stencil may take, by position.
@@ -91,36 +92,36 @@ class Fit {
     return out;
   }
 
-  // "" or why the operand cannot be this view, whatever the indices are.
-  std::string why_not_operand(const InstructionOperand& operand, size_t ref) const {
+  // Why the operand cannot be this view, whatever the indices are.
+  Refusal why_not_operand(const InstructionOperand& operand, size_t ref) const {
     const Refinement& view = block_.refs[ref];
-    if (operand.type == view.shape.type) return "";
+    if (operand.type == view.shape.type) return Refusal::none();
     return fmt::format("'{}' is {}, the operand '{}' {}", view.into, name_of(view.shape.type),
                        operand.name, name_of(operand.type));
   }
 
-  // "" or why the block's index cannot be this index of the stencil, whatever the operands are.
-  std::string why_not_index(const StencilRules::Index& wanted, size_t index) const {
+  // Why the block's index cannot be this index of the stencil, whatever the operands are.
+  Refusal why_not_index(const StencilRules::Index& wanted, size_t index) const {
     const stripe::Index& own = block_.idxs[index];
     const bool divides = wanted.size == kWholeRange || own.range % wanted.size == 0;
     if (even_ && !divides) return fmt::format("{} is not a multiple of {}", own.range, wanted.size);
-    if (!rules_.instruction) return "";
+    if (!rules_.instruction) return Refusal::none();
     if (!divides) {
       const bool is_summed = std::count(wanted.outs.begin(), wanted.outs.end(), 0) > 0;
       return fmt::format("{} is not a multiple of {}{}", own.range, wanted.size,
                          is_summed ? ": pad can make it one" : "");
     }
     if (constrained_[index]) return "a constraint names it: split_interior cuts it off";
-    return "";
+    return Refusal::none();
   }
 
-  // "" or why the index does not move the view as it should.
-  std::string why_not_stride(int64_t wanted, size_t index, size_t ref) const {
+  // Why the index does not move the view as it should.
+  Refusal why_not_stride(int64_t wanted, size_t index, size_t ref) const {
     const int64_t stride = strides_[index][ref];
     const std::string& view = block_.refs[ref].into;
-    if (wanted == kAnyStride) return "";
+    if (wanted == kAnyStride) return Refusal::none();
     if (wanted != kOwnDim) {
-      if (stride == wanted) return "";
+      if (stride == wanted) return Refusal::none();
       return fmt::format("it moves {} by {}, not by {}", view, stride, wanted);
     }
     size_t dims = 0;
@@ -130,7 +131,7 @@ class Fit {
       if (step != 0) ++dims;
       if (step != 0 && step != 1) by_ones = false;
     }
-    if (dims == 1 && by_ones) return "";
+    if (dims == 1 && by_ones) return Refusal::none();
     if (dims == 0) return fmt::format("it does not move {}", view);
     return fmt::format("it does not move one dimension of {} by ones", view);
   }
@@ -138,7 +139,7 @@ class Fit {
   bool moves(int64_t wanted, size_t index, size_t ref) const {
     if (wanted == kAnyStride) return true;
     if (wanted != kOwnDim) return strides_[index][ref] == wanted;
-    return why_not_stride(wanted, index, ref).empty();
+    return !why_not_stride(wanted, index, ref);
   }
 
   // Nothing of the block moves with an index that is not there.
@@ -163,7 +164,7 @@ class Fit {
   const StencilRules& rules_;
   const bool even_;
   const Views views_;
-  std::string why_not_;  // no match at all; "" if there may be one
+  Refusal why_not_ = Refusal::none();  // no match at all
   bool inputs_commute_ = false;
   size_t virtual_ = 0;  // indices of the stencil that the block has too few for
 
@@ -200,20 +201,20 @@ class Search {
   }
 
   std::optional<StencilMatch> run() {
-    if (!fit_.why_not_.empty()) return std::nullopt;
+    if (fit_.why_not_) return std::nullopt;
     const std::vector<size_t> vary = fit_.vary();
     Candidates candidates;
     for (const StencilRules::Index& wanted : fit_.rules_.idxs) {
       std::vector<size_t>& list = candidates.emplace_back();
       for (const size_t index : vary) {
-        bool fits = fit_.why_not_index(wanted, index).empty();
+        bool fits = !fit_.why_not_index(wanted, index);
         for (size_t o = 0; o < fit_.rules_.outs && fits; ++o)
           fits = fit_.moves(wanted.outs[o], index, fit_.views_.outs[o]);
         if (fits) list.push_back(index);
       }
     }
     if (fit_.rules_.instruction &&
-        !fit_.why_not_operand(*fit_.rules_.out_operands[0], fit_.views_.outs[0]).empty())
+        fit_.why_not_operand(*fit_.rules_.out_operands[0], fit_.views_.outs[0]))
       return std::nullopt;
     if (!has_partners(candidates)) return std::nullopt;
     // First what the best one costs: partners that fit well come first, so that others are soon out
@@ -258,8 +259,7 @@ class Search {
       if (std::find(match_.ins.begin(), match_.ins.begin() + static_cast<ptrdiff_t>(operand),
                     ref) != match_.ins.begin() + static_cast<ptrdiff_t>(operand))
         continue;
-      if (fit_.rules_.instruction &&
-          !fit_.why_not_operand(*fit_.rules_.in_operands[operand], ref).empty())
+      if (fit_.rules_.instruction && fit_.why_not_operand(*fit_.rules_.in_operands[operand], ref))
         continue;
       Candidates left(candidates.size());
       for (size_t s = 0; s < candidates.size(); ++s)
@@ -424,24 +424,23 @@ void explain_order(const Fit& fit, const std::vector<size_t>& ins, std::vector<s
   for (const size_t ref : ins) inputs.push_back(fit.block_.refs[ref].into);
   const std::string order = inputs.empty() ? "" : " (inputs " + join(inputs, ", ") + ")";
   for (size_t i = 0; i < ins.size() && fit.rules_.instruction; ++i)
-    if (std::string reason = fit.why_not_operand(*fit.rules_.in_operands[i], ins[i]);
-        !reason.empty())
-      return out.push_back(reason + order);
+    if (const Refusal refusal = fit.why_not_operand(*fit.rules_.in_operands[i], ins[i]))
+      return out.push_back(refusal.reason() + order);
   std::vector<std::string> found;
   bool all = true;
   for (const StencilRules::Index& wanted : fit.rules_.idxs) {
     std::vector<std::string> reasons, partners;
     for (const size_t index : fit.vary()) {
-      std::string reason = fit.why_not_index(wanted, index);
-      for (size_t o = 0; o < wanted.outs.size() && reason.empty(); ++o)
-        reason = fit.why_not_stride(wanted.outs[o], index, fit.views_.outs[o]);
-      for (size_t i = 0; i < ins.size() && reason.empty(); ++i)
-        reason = fit.why_not_stride(wanted.ins[i], index, ins[i]);
+      Refusal refusal = fit.why_not_index(wanted, index);
+      for (size_t o = 0; o < wanted.outs.size() && !refusal; ++o)
+        refusal = fit.why_not_stride(wanted.outs[o], index, fit.views_.outs[o]);
+      for (size_t i = 0; i < ins.size() && !refusal; ++i)
+        refusal = fit.why_not_stride(wanted.ins[i], index, ins[i]);
       const std::string& name = fit.block_.idxs[index].name;
-      if (reason.empty())
-        partners.push_back(name);
+      if (refusal)
+        reasons.push_back(fmt::format("{}: {}", name, refusal.reason()));
       else
-        reasons.push_back(fmt::format("{}: {}", name, reason));
+        partners.push_back(name);
     }
     found.push_back(fmt::format("{}: {}", wanted.name, join(partners, " or ")));
     if (!partners.empty() || fit.may_be_virtual(wanted)) continue;
@@ -505,11 +504,10 @@ std::optional<StencilMatch> match_stencil(const Block& block, const StencilRules
 
 std::vector<std::string> why_no_match(const Block& block, const StencilRules& rules, bool even) {
   const Fit fit(block, rules, even);
-  if (!fit.why_not_.empty()) return {fit.why_not_};
+  if (fit.why_not_) return {fit.why_not_.reason()};
   if (rules.instruction)
-    if (std::string reason = fit.why_not_operand(*rules.out_operands[0], fit.views_.outs[0]);
-        !reason.empty())
-      return {reason};
+    if (const Refusal refusal = fit.why_not_operand(*rules.out_operands[0], fit.views_.outs[0]))
+      return {refusal.reason()};
   std::vector<std::string> out;
   std::vector<size_t> ins = fit.views_.ins;
   explain_order(fit, ins, out);

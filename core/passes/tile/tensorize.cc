@@ -132,8 +132,8 @@ class Tensorizer {
     // One index of a #vector block is its lanes, and a stencil is one operation as it is.
     for (const char* tag : {"vector", "stencil", "fragments"})
       if (block.tags.has(tag)) return context_.skipped(block.name, fmt::format("it is a #{}", tag));
-    if (std::string reason = why_points_do_not_commute(block, around); !reason.empty())
-      return context_.skipped(block.name, reason);
+    if (const Refusal refusal = why_points_do_not_commute(block, around))
+      return context_.skipped(block.name, refusal.reason());
     std::vector<Found> found;
     for (const StencilRules& rules : stencils_)
       if (auto match = match_stencil(block, rules, options_.is_strict_dims))

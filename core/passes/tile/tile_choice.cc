@@ -98,7 +98,7 @@ class TileChooser {
     if (options_.cost == "roofline_occupancy") {
       Result<cost::FlatKernel> kernel = table_of(program, block_);
       if (!kernel.ok()) {
-        entry.choice.reason = kernel.status().message();
+        entry.choice.refusal = kernel.status().message();
         return entry.choice;
       }
       table = *std::move(kernel);
@@ -115,7 +115,7 @@ class TileChooser {
       return known->choice;
     }
     STRIA_ASSIGN(entry.choice, search(program, std::move(table), apply));
-    // A reason names its tensors.
+    // A refusal names its tensors.
     if (entry.choice.fits) memo.keep(entry);
     return entry.choice;
   }
@@ -142,7 +142,7 @@ class TileChooser {
     } else if (options_.cost == "group_time") {
       const std::optional<cost::GroupRates> rates = group_rates(context_.model(), options_);
       if (!rates) {
-        out.reason = "the model does not say what a unit of work groups can do";
+        out.refusal = "the model does not say what a unit of work groups can do";
         return out;
       }
       costing_ = group_costing(tiled_, group_form(options_), *rates);
@@ -151,7 +151,7 @@ class TileChooser {
       Result<cost::StagedKernel> kernel =
           cost::StagedKernel::make(block_, tensor_bytes(program, block_), staged_);
       if (!kernel.ok()) {
-        out.reason = kernel.status().message();
+        out.refusal = kernel.status().message();
         return out;
       }
       costing_ = staged_costing(*std::move(kernel), options_.memory);
@@ -166,7 +166,7 @@ class TileChooser {
     if (space.ok()) best = options_.search == "ascend" ? climb(*space) : look_everywhere(*space);
     if (best.empty()) {
       out.fits = false;
-      out.reason =
+      out.refusal =
           "no tile fits: " + (space.ok() ? why_nothing_fits(*space) : space.status().message());
       return out;
     }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "stria/base/refusal.h"
 #include "stria/cost/block/flat_kernel.h"
 #include "stria/cost/block/tiled_block.h"
 #include "stria/cost/block/traffic_cost.h"
@@ -67,7 +68,7 @@ std::string first_given(TileChoiceOptions options);
 Status check_choice(const TileChoiceOptions& options, const PassContext& context);
 
 struct TileChoice {
-  // By index name; empty: `reason` says why the block is left alone, or that nothing fits.
+  // By index name; empty: `refusal` says why the block is left alone, or that nothing fits.
   std::map<std::string, int64_t> sizes;
   // With the cost "registers", positions among the block's views (refinements that are no
   // allocations): to be read from copies in panels (stria/passes/layout/pack_panels.h).
@@ -78,8 +79,8 @@ struct TileChoice {
   int64_t threads = 0;  // with the cost "group_time", lanes of a group
   int64_t parts = 0;    // that they share out a step's reduction in; 0: not asked
   bool direct = false;  // they fetch what they multiply themselves
-  std::string reason;
-  bool fits = true;  // false: no tile does, and `reason` says which limit the smallest is over
+  Refusal refusal = Refusal::none();
+  bool fits = true;  // false: no tile does, and `refusal` says which limit the smallest is over
 };
 
 // What was chosen so far under the same options: blocks that differ in names of tensors alone get

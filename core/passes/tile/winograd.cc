@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "stria/base/refusal.h"
 #include "stria/passes/tile/window_transform.h"
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/whole_copy.h"
@@ -115,22 +116,22 @@ class Rewriter {
       if (kernel && kernel->tags.has_all(options_.reqs)) {
         context_.matched();
         Convolution convolution;
-        std::string reason = match(*kernel, convolution);
-        if (reason.empty()) {
+        const Refusal refusal = match(*kernel, convolution);
+        if (!refusal) {
           rewrite(*kernel, convolution);
           context_.count("convolutions_transformed");
           context_.changed();
           continue;
         }
-        context_.skipped(kernel->name, reason);
+        context_.skipped(kernel->name, refusal.reason());
       }
       section_.stmts.push_back(std::move(stmt));
     }
   }
 
  private:
-  // "" or why the kernel stays as it is.
-  std::string match(const Block& kernel, Convolution& out) const {
+  // Refuses a kernel that stays as it is.
+  Refusal match(const Block& kernel, Convolution& out) const {
     if (section_.tags.has("deps")) return "its block is ordered by dependencies";
     if (!is_leaf(kernel)) return "it holds blocks or a special";
     if (has_index_locations(kernel) || kernel.tags.has("parallel") || kernel.tags.has("vector"))
@@ -166,7 +167,7 @@ class Rewriter {
     return "no two dimensions have windows of 3 at steps of 1";
   }
 
-  std::string why_unfit(const Block& kernel, const Convolution& of) const {
+  Refusal why_unfit(const Block& kernel, const Convolution& of) const {
     std::set<std::string> moved;
     size_t edges = 0;
     for (const Axis& axis : of.axes) {
@@ -208,7 +209,7 @@ class Rewriter {
     if (tiles < options_.min_tiles)
       return fmt::format("too few tiles share the transformed taps: {}, min_tiles {}", tiles,
                          options_.min_tiles);
-    return "";
+    return Refusal::none();
   }
 
   // The dimensions but those of the axes, as indices of both; `to_first`: where they begin in the

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "stria/base/refusal.h"
 #include "stria/base/status.h"
 #include "stria/semtree/tree/expr.h"
 
@@ -10,13 +11,13 @@ namespace stria::semtree {
 namespace {
 
 struct Usage {
-  int lanes = 0;              // of all accesses so far; 0: none yet
-  std::vector<Place> across;  // loads of one lane of each of several slots
-  std::string obstacle;
+  int lanes = 0;                       // of all accesses so far; 0: none yet
+  std::vector<Place> across;           // loads of one lane of each of several slots
+  Refusal obstacle = Refusal::none();  // why it cannot be in registers
 };
 
 void inspect(const Place& place, bool may_be_across, Usage& usage) {
-  if (!usage.obstacle.empty()) return;
+  if (usage.obstacle) return;
   if (place.offset) {
     usage.obstacle = "a subscript is not constant";
   } else if (place.lanes > 1 && place.stride > 1 && may_be_across) {
@@ -37,7 +38,7 @@ void inspect(const Place& place, bool may_be_across, Usage& usage) {
 // Loads across slots take the same lane of each.
 void inspect_across(Usage& usage) {
   for (const Place& place : usage.across)
-    if (usage.obstacle.empty() && (usage.lanes == 0 || place.stride % usage.lanes != 0))
+    if (!usage.obstacle && (usage.lanes == 0 || place.stride % usage.lanes != 0))
       usage.obstacle = fmt::format("{} lanes are accessed with stride {}, slots have {}",
                                    place.lanes, place.stride, usage.lanes);
 }
@@ -95,12 +96,12 @@ Status place_arrays_in_registers(Function& function, const std::vector<bool>& wa
     Array& array = function.arrays[i];
     if (!wanted[i]) continue;
     inspect_across(usages[i]);
-    if (usages[i].obstacle.empty()) {
+    if (const Refusal& obstacle = usages[i].obstacle) {
+      function.notes.push_back(
+          fmt::format("{} is on the stack: {}", array.name, obstacle.reason()));
+    } else {
       array.in_registers = true;
       array.slot_lanes = usages[i].lanes == 0 ? 1 : usages[i].lanes;
-    } else {
-      function.notes.push_back(
-          fmt::format("{} is on the stack: {}", array.name, usages[i].obstacle));
     }
   }
   MaskRemover(function).run(function.body);
@@ -110,11 +111,12 @@ Status place_arrays_in_registers(Function& function, const std::vector<bool>& wa
     if (!operation || !status.ok()) return;
     for (const Instruction::Operand& operand : operation->operands) {
       const Array& array = function.array(operand.memory);
-      if (!array.in_registers)
-        status = unsupported(
-            "'{}' of kernel '{}' is an operand of '{}' and not in registers: {}", array.name,
-            function.name, operation->name,
-            usages[static_cast<size_t>(operand.memory) - function.params.size()].obstacle);
+      if (array.in_registers) continue;
+      const Refusal& obstacle =
+          usages[static_cast<size_t>(operand.memory) - function.params.size()].obstacle;
+      status = unsupported("'{}' of kernel '{}' is an operand of '{}' and not in registers: {}",
+                           array.name, function.name, operation->name,
+                           obstacle ? obstacle.reason() : "");
     }
   });
   return status;

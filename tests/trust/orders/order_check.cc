@@ -59,12 +59,11 @@ OrderCheck::Outcome OrderCheck::run(stripe::Program& program, const std::string&
   if (const double growth = error_growth(out.pass); growth != 1)
     for (interp::Reference& reference : values.expected)
       for (double& bound : reference.bound) bound *= growth;
-  if (std::string wrong = interp::difference(
-          after, values, regrouped ? interp::Same::within_bounds : interp::Same::exact);
-      !wrong.empty()) {
+  if (const Refusal wrong = interp::difference(
+          after, values, regrouped ? interp::Same::within_bounds : interp::Same::exact)) {
     out.kind = Kind::wrong;
     out.fault = "wrong value";
-    out.message = std::move(wrong);
+    out.message = wrong.reason();
   }
   program = std::move(after);
   return out;

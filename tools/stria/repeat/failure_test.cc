@@ -84,11 +84,12 @@ std::string failure_in_pipeline(const stripe::Program& program, const PipelineTe
   how.evaluate = &intrinsic_evaluator();
   how.after_step = [&](int, const StepReport& report, const stripe::Program& now) {
     if (!failure.empty() || !values.ok()) return;
-    const std::string wrong = interp::difference(
+    const Refusal wrong = interp::difference(
         now, *values, test.exact ? interp::Same::exact : interp::Same::within_bounds);
-    if (!wrong.empty())
-      failure = fmt::format("step '{}' changes values{}", report.step,
-                            wrong.starts_with("does not run") ? ": " + shape_of(wrong) : "");
+    if (wrong)
+      failure = fmt::format(
+          "step '{}' changes values{}", report.step,
+          wrong.reason().starts_with("does not run") ? ": " + shape_of(wrong.reason()) : "");
   };
   auto reports = run_pipeline(after, test.pipeline, test.model, how);
   if (failure.empty() && !reports.ok()) failure = shape_of(reports.status().to_string());
