@@ -8,16 +8,12 @@
 #include "stria/builtins/composite.h"
 #include "stria/poly/solver_budget.h"
 #include "stria/tile/bind/binder.h"
-#include "stria/tile/bind/library.h"
 #include "stria/tile/syntax/print.h"
 #include "stria/type/tensor_shape.h"
 
 namespace stria::tile {
 namespace {
 
-// Calls of calls can multiply without end, with statements and without (functions of numbers).
-constexpr size_t kMaxStatements = 200'000;
-constexpr size_t kMaxCalls = 500'000;
 // Nodes of expressions, names, arguments, dimensions of tensors.
 constexpr Limit kTermLimit = {4'000'000, "the program has", "operations, names and dimensions"};
 // Of the names of tensors, the statements as text, and their attributes.
@@ -25,29 +21,6 @@ constexpr Limit kCharacterLimit = {
     32'000'000, "the names, texts and attributes of the program's statements have", "characters"};
 // For the index sets of all contractions together.
 constexpr int64_t kSolverSteps = 200'000'000;
-
-std::string without_quote(std::string name) {
-  if (!name.empty() && name.back() == '\'') name.pop_back();
-  return name;
-}
-
-std::string header_text(const Parameter& parameter) {
-  if (!parameter.has_dims) return parameter.name.text;
-  std::vector<std::string> dims;
-  for (const Name& dim : parameter.dims) dims.push_back(dim.text);
-  return fmt::format("{}[{}]", parameter.name.text, join(dims, ", "));
-}
-
-// In characters, those of a short name included that take as much memory as a long one.
-size_t size_of(const Attribute& attribute) {
-  size_t out = attribute.name.text.size() + sizeof(Attribute);
-  for (const Name& argument : attribute.arguments) out += argument.text.size() + sizeof(Name);
-  return out;
-}
-
-std::string sizes_text(const std::vector<int64_t>& sizes) {
-  return fmt::format("[{}]", fmt::join(sizes, ", "));
-}
 
 }  // namespace
 
@@ -94,10 +67,10 @@ bool Binder::write(size_t characters, SourceSpan span) {
   return count(characters_, characters, kCharacterLimit, span);
 }
 
-SourceSpan Binder::place(SourceSpan span) const {
-  for (const auto& call : calls_)
-    if (is_library_function(call.first)) return call.second;
-  return span;
+size_t Binder::size_of(const Attribute& attribute) {
+  size_t out = attribute.name.text.size() + sizeof(Attribute);
+  for (const Name& argument : attribute.arguments) out += argument.text.size() + sizeof(Name);
+  return out;
 }
 
 void Binder::warn(SourceSpan span, std::string message) {
@@ -112,31 +85,24 @@ void Binder::warn(SourceSpan span, std::string message) {
 }
 
 bool Binder::error(SourceSpan span, std::string message) {
-  size_t calls = calls_.size();  // to be named
-  for (size_t i = 0; i < calls_.size(); ++i) {
-    if (!is_library_function(calls_[i].first)) continue;
-    span = calls_[i].second;
-    message = fmt::format("in '{}': {}", calls_[i].first->name.text, message);
-    calls = i;
-    break;
+  const std::vector<ActiveCall>& calls = active_calls();
+  const size_t named = active_in_program();
+  if (named < calls.size()) {
+    span = calls[named].span;
+    message = fmt::format("in '{}': {}", calls[named].callee->name.text, message);
   }
   // A function that is called twice has its errors once.
   for (const Diagnostic& d : diagnostics_.all())
     if (d.span.begin == span.begin && d.message == message) return false;
   if (diagnostics_.error_count() >= kMaxErrors) return false;
   diagnostics_.error(span, std::move(message));
-  for (size_t i = calls; i-- > 0 && calls - i <= 3;)
-    diagnostics_.note(calls_[i].second,
-                      fmt::format("in this call of '{}'", calls_[i].first->name.text));
+  for (size_t i = named; i-- > 0 && named - i <= 3;)
+    diagnostics_.note(calls[i].span,
+                      fmt::format("in this call of '{}'", calls[i].callee->name.text));
   return false;
 }
 
 // ---- names ----
-
-const Function* Binder::find_function(std::string_view name) const {
-  auto at = functions_.find(std::string(name));
-  return at == functions_.end() ? library_function(name) : at->second;
-}
 
 bool Binder::define(Scope& scope, const Name& name, Entity entity) {
   if (!work(work_of(name.text), name.span)) return false;
@@ -159,14 +125,11 @@ const Entity* Binder::look_up(const Scope& scope, const std::string& name, Sourc
     std::string later;
     for (const Statement& s : scope.function->statements) {
       if (s.span.begin < span.begin) continue;
-      const auto* a = std::get_if<Assignment>(&s.form);
-      bool made = a != nullptr
-                      ? std::count(a->targets.begin(), a->targets.end(), Name{name, {}}) > 0
-                      : std::get<Contraction>(s.form).out.tensor.text == name;
-      if (made)
-        later = fmt::format("; it is made in line {}, after its use here",
-                            line_column(program_.source.text, s.span.begin).line);
-      if (made) break;
+      const std::span<const Name> made = assigned_names(s);
+      if (std::find(made.begin(), made.end(), Name{name, {}}) == made.end()) continue;
+      later = fmt::format("; it is made in line {}, after its use here",
+                          line_column(program_.source.text, s.span.begin).line);
+      break;
     }
     error(span, fmt::format("there is no {} '{}'{}", what, name,
                             later.empty() ? did_you_mean(name, names) : later));
@@ -180,27 +143,6 @@ const Entity* Binder::look_up(const Scope& scope, const std::string& name, Sourc
     return nullptr;
   }
   return at->second.kind == Entity::Kind::failed ? nullptr : &at->second;
-}
-
-std::string Binder::numbered_name(const std::string& base) {
-  int& suffix = next_suffix_[base];
-  for (;;) {
-    std::string name = fmt::format("{}_{}", base, suffix++);
-    if (taken_.insert(name).second) return name;
-  }
-}
-
-std::string Binder::fresh_name(const std::string& wanted) {
-  return taken_.insert(wanted).second ? wanted : numbered_name(without_quote(wanted));
-}
-
-std::string Binder::temporary_name() { return numbered_name(without_quote(target_)); }
-
-std::string Binder::tensor_name(const Scope& scope, const std::string& local) {
-  auto at = scope.tensor_names.find(local);
-  if (at != scope.tensor_names.end()) return at->second;
-  if (scope.prefix.empty()) return local;  // reserved from the start
-  return fresh_name(without_quote(scope.prefix) + "_" + local);
 }
 
 TensorId Binder::add_tensor(std::string name, DataType type, std::vector<int64_t> sizes,
@@ -220,18 +162,18 @@ TensorId Binder::add_tensor(std::string name, DataType type, std::vector<int64_t
 
 bool Binder::add_statement(const Scope& scope, const Statement* source, BoundStatement statement) {
   if (stop()) return false;
-  if (out_.statements.size() >= kMaxStatements) {
+  if (out_.statements.size() >= kMaxInlinedStatements) {
     over_limit_ = true;
     return error(statement.span,
                  fmt::format("the program has more than {} statements once its calls are inlined",
-                             kMaxStatements));
+                             kMaxInlinedStatements));
   }
   size_t characters = statement.text.size();
   for (const auto* list : {source != nullptr ? &source->attributes : nullptr, &scope.attributes})
     if (list != nullptr)
       for (const Attribute& attribute : *list) characters += size_of(attribute);
   if (!write(characters, statement.span)) return false;
-  statement.call = call_;
+  statement.call = current_call();
   if (source != nullptr) statement.attributes = source->attributes;
   statement.attributes.insert(statement.attributes.end(), scope.attributes.begin(),
                               scope.attributes.end());
@@ -250,18 +192,9 @@ Result<BoundProgram> Binder::run(const Function& entry) {
   scope.function = &entry;
   const size_t names = entry.parameters.size() + entry.statements.size();
   scope.names.reserve(names);
-  taken_.reserve(names);
   out_.tensors.reserve(names);
   out_.statements.reserve(entry.statements.size());
-  for (const Parameter& p : entry.parameters) taken_.insert(p.name.text);
-  for (const Name& name : entry.results) taken_.insert(name.text);
-  for (const Statement& s : entry.statements) {
-    if (const auto* a = std::get_if<Assignment>(&s.form)) {
-      for (const Name& name : a->targets) taken_.insert(name.text);
-    } else {
-      taken_.insert(std::get<Contraction>(s.form).out.tensor.text);
-    }
-  }
+  reserve_names(entry);
   bind_inputs(scope);
   bind_statements(scope);
   bind_outputs(scope);
@@ -269,6 +202,8 @@ Result<BoundProgram> Binder::run(const Function& entry) {
     if (bound_functions_.count(&function) == 0 && !stop()) check_names(function);
   check_recursion();
   if (diagnostics_.has_errors()) return diagnostics_.status();
+  for (const InlinedCall& call : calls())
+    out_.calls.push_back({call.callee->name.text, call.span, call.caller});
   out_.warnings = diagnostics_.all();
   out_.source = program_.source;
   return std::move(out_);
@@ -291,7 +226,7 @@ void Binder::check_functions() {
     if (find_builtin(name) != nullptr || find_special(name) != nullptr ||
         find_composite(name) != nullptr) {
       error(span, fmt::format("'{}' is a builtin function; choose another name", name));
-    } else if (!functions_.emplace(name, &function).second) {
+    } else if (program_function(name) != &function) {
       error(span, name.empty() ? "only one function of a file may have no name"
                                : fmt::format("there are two functions '{}'", name));
     }
@@ -336,79 +271,28 @@ void Binder::bind_inputs(Scope& scope) {
   }
 }
 
-bool Binder::bind_dims(Scope& scope, const Parameter& parameter, const std::vector<int64_t>& sizes,
-                       SourceSpan where) {
-  if (sizes.size() != parameter.dims.size()) {
-    error(where, fmt::format("'{}' has {} dimension{}, but the tensor given for it is {}",
-                             header_text(parameter), parameter.dims.size(),
-                             parameter.dims.size() == 1 ? "" : "s", sizes_text(sizes)));
-    for (const Name& dim : parameter.dims) scope.names.emplace(dim.text, Entity{});
-    return false;
-  }
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    const Name& dim = parameter.dims[i];
-    auto at = scope.names.find(dim.text);
-    if (at == scope.names.end()) {
-      define(scope, dim, Entity::of(Constant::of(sizes[i])));
-      continue;
-    }
-    const Entity& known = at->second;
-    if (known.kind == Entity::Kind::failed) continue;
-    if (known.kind == Entity::Kind::tensor) {
-      error(dim.span,
-            fmt::format("'{}' names an input; a dimension needs a name of its own", dim.text));
-    } else if (known.constant.kind != Constant::Kind::integer) {
-      error(where,
-            fmt::format("'{}' is {}, but it names a dimension of '{}': that must be an integer",
-                        dim.text, known.constant.to_string(), header_text(parameter)));
-    } else if (known.constant.integer != sizes[i]) {
-      // It is known from a dimension before this one, or from an argument of that name.
-      std::string first = fmt::format("the argument '{}'", dim.text);
-      for (const Parameter& p : scope.function->parameters) {
-        auto end =
-            &p == &parameter ? p.dims.begin() + static_cast<std::ptrdiff_t>(i) : p.dims.end();
-        const bool here = std::find(p.dims.begin(), end, dim) != end;
-        if (here) first = fmt::format("'{}'", header_text(p));
-        if (here || &p == &parameter) break;
-      }
-      error(calls_.empty() ? dim.span : where,
-            fmt::format("dimension '{}' is {} in {} but {} in '{}', which is {}", dim.text,
-                        known.constant.integer, first, sizes[i], header_text(parameter),
-                        sizes_text(sizes)));
-    }
-  }
-  return true;
-}
-
 void Binder::bind_statements(Scope& scope) {
   std::string target = std::move(target_);
+  const bool in_derivative = in_derivative_;
   const bool ok = check_derivatives(scope);
   for (const Statement& statement : scope.function->statements) {
     if (stop()) break;
-    if (!ok) {
-      // Their types would be mistakes of their own.
-      if (const auto* contraction = std::get_if<Contraction>(&statement.form)) {
-        scope.names.emplace(contraction->out.tensor.text, Entity::failed(statement.span));
-      } else {
-        for (const Name& name : std::get<Assignment>(statement.form).targets)
-          scope.names.emplace(name.text, Entity::failed(name.span));
-      }
-      continue;
+    bool bound = ok;  // else its types would be mistakes of their own
+    if (ok) {
+      const auto* contraction = std::get_if<Contraction>(&statement.form);
+      bound = contraction != nullptr
+                  ? bind_contraction(scope, statement, *contraction)
+                  : bind_assignment(scope, statement, std::get<Assignment>(statement.form));
     }
-    if (const auto* contraction = std::get_if<Contraction>(&statement.form)) {
-      const Name& name = contraction->out.tensor;
-      if (!bind_contraction(scope, statement, *contraction))
+    if (!bound)
+      for (const Name& name : assigned_names(statement))
         scope.names.emplace(name.text, Entity::failed(name.span));
-    } else {
-      const auto& assignment = std::get<Assignment>(statement.form);
-      if (!bind_assignment(scope, statement, assignment))
-        for (const Name& name : assignment.targets)
-          scope.names.emplace(name.text, Entity::failed(name.span));
-    }
+    if (!ok) continue;
     check_attributes(statement);
     check_derivative_sizes(scope, statement);
   }
   target_ = std::move(target);
+  in_derivative_ = in_derivative;
   if (!diagnostics_.has_errors()) warn_of_unused(scope);
 }
 
@@ -437,7 +321,7 @@ void Binder::check_attributes(const Statement& statement) {
     } else if (given < known->least || given > known->most) {
       error(attribute.name.span, fmt::format("'{}' takes {}, but {} argument{} given", name,
                                              known->takes, given, given == 1 ? " is" : "s are"));
-    } else if (name == "grad" && functions_.count(attribute.arguments[0].text) == 0) {
+    } else if (name == "grad" && program_function(attribute.arguments[0].text) == nullptr) {
       std::vector<std::string> names;
       for (const Function& function : program_.functions) names.push_back(function.name.text);
       error(attribute.arguments[0].span,
@@ -447,12 +331,12 @@ void Binder::check_attributes(const Statement& statement) {
   }
 }
 
-bool Binder::check_derivatives(Scope& scope) {
+bool Binder::check_derivatives(const Scope& scope) {
   bool ok = true;
   for (const Statement& statement : scope.function->statements)
     for (const Attribute& attribute : statement.attributes) {
       if (attribute.name.text != "derivative") continue;
-      scope.derivative = true;
+      in_derivative_ = true;
       for (const Name& name : attribute.arguments) {
         const Entity* entity = look_up(scope, name.text, name.span, "tensor");
         if (entity == nullptr || entity->kind != Entity::Kind::tensor) continue;
@@ -519,13 +403,12 @@ bool Binder::bind_assignment(Scope& scope, const Statement& statement,
   const Function* callee = value.kind == ExprKind::call ? find_function(value.text) : nullptr;
   if (!check_result_count(assignment, value, callee)) return false;
   if (callee != nullptr) {
-    std::vector<std::string> names;
-    for (const Name& target : assignment.targets) names.push_back(tensor_name(scope, target.text));
+    const std::vector<std::string> names = target_names(scope, assignment);
     target_ = names[0];
     size_t inherited = scope.attributes.size();
     scope.attributes.insert(scope.attributes.end(), statement.attributes.begin(),
                             statement.attributes.end());
-    std::vector<Entity> results = inline_call(scope, *callee, value, names);
+    std::vector<Entity> results = bind_call(scope, *callee, value, names);
     scope.attributes.resize(inherited);
     if (results.empty()) return false;
     bool ok = true;
@@ -553,130 +436,6 @@ bool Binder::bind_assignment(Scope& scope, const Statement& statement,
                 target.span);
   }
   return id >= 0 && define(scope, target, Entity::of(id));
-}
-
-bool Binder::check_result_count(const Assignment& assignment, const Expr& value,
-                                const Function* callee) {
-  if (assignment.tuple && callee == nullptr)
-    return error(value.span, "only a function of this file gives several results at once");
-  if (callee == nullptr || callee->results.size() == assignment.targets.size()) return true;
-  return error(
-      value.name_span,
-      fmt::format("'{}' gives {} result{}, and {} {} to be assigned", value.text,
-                  callee->results.size(), callee->results.size() == 1 ? "" : "s",
-                  assignment.targets.size(), assignment.targets.size() == 1 ? "is" : "are"));
-}
-
-bool Binder::check_argument_count(const Function& function, const Expr& call) {
-  if (call.args.size() == function.parameters.size()) return true;
-  std::vector<std::string> parameters;
-  for (const Parameter& p : function.parameters) parameters.push_back(header_text(p));
-  return error(
-      call.name_span,
-      fmt::format("'{0}' takes {1} argument{2}, '{0}({3})', but {4} {5} given", function.name.text,
-                  parameters.size(), parameters.size() == 1 ? "" : "s", join(parameters, ", "),
-                  call.args.size(), call.args.size() == 1 ? "is" : "are"));
-}
-
-bool Binder::report_recursion(const Expr& call) {
-  return error(call.name_span,
-               fmt::format("'{}' calls itself: functions cannot be recursive", call.text));
-}
-
-std::vector<Entity> Binder::inline_call(Scope& scope, const Function& function, const Expr& call,
-                                        const std::vector<std::string>& names) {
-  for (const auto& active : calls_)
-    if (active.first == &function) {
-      report_recursion(call);
-      return {};
-    }
-  if (scope.function == &function) {
-    report_recursion(call);
-    return {};
-  }
-  if (calls_.size() >= kMaxCallDepth) {
-    error(call.name_span, fmt::format("calls are nested more than {} deep", kMaxCallDepth));
-    return {};
-  }
-  if (++inlined_calls_ > kMaxCalls) {
-    error(call.name_span,
-          fmt::format("the program makes more than {} calls once they are inlined", kMaxCalls));
-    return {};
-  }
-  if (stop() || !work(names.size(), call.span) || !check_argument_count(function, call)) return {};
-  Scope inner;
-  inner.function = &function;
-  inner.prefix = names[0];
-  inner.derivative = scope.derivative;
-  for (const Attribute& attribute : scope.attributes)
-    if (!write(size_of(attribute), call.span)) return {};
-  inner.attributes = scope.attributes;
-  for (size_t i = 0; i < names.size(); ++i) inner.tensor_names[function.results[i].text] = names[i];
-  std::vector<Entity> arguments;
-  for (ExprId arg : call.args) {
-    std::optional<Entity> entity = operand(scope, arg);
-    if (!entity) return {};
-    arguments.push_back(*entity);
-  }
-  size_t before = diagnostics_.error_count();
-  calls_.emplace_back(&function, call.span);
-  const int caller = call_;
-  if (!is_library_function(&function)) {
-    out_.calls.push_back({function.name.text, call.span, caller});
-    call_ = static_cast<int>(out_.calls.size()) - 1;
-  }
-  bound_functions_.insert(&function);
-  for (size_t i = 0; i < arguments.size(); ++i)
-    bind_argument(inner, function.parameters[i], arguments[i],
-                  scope.function->exprs[static_cast<size_t>(call.args[i])].span);
-  std::vector<Entity> results;
-  if (diagnostics_.error_count() == before) {
-    bind_statements(inner);
-    std::unordered_set<std::string_view> parameters;
-    for (const Parameter& parameter : function.parameters) parameters.insert(parameter.name.text);
-    for (const Name& name : function.results) {
-      if (stop()) break;
-      auto at = inner.names.find(name.text);
-      if (parameters.count(name.text) > 0) {
-        error(name.span,
-              fmt::format("output '{}' is an input; assign it to a new tensor", name.text));
-      } else if (at == inner.names.end()) {
-        error(name.span, fmt::format("output '{}' is never assigned", name.text));
-      } else if (at->second.kind == Entity::Kind::step) {
-        step_is_no_result(name);
-      } else {
-        results.push_back(at->second);
-      }
-    }
-  }
-  calls_.pop_back();
-  call_ = caller;
-  if (diagnostics_.error_count() != before) return {};
-  return results;
-}
-
-void Binder::bind_argument(Scope& inner, const Parameter& parameter, Entity entity,
-                           SourceSpan where) {
-  if (entity.kind == Entity::Kind::constant && parameter.has_dims) {
-    TensorId id =
-        constant_tensor(inner, entity.constant, type_beside(std::nullopt, {&entity.constant, 1}),
-                        temporary_name(), where);
-    entity = id < 0 ? Entity{} : Entity::of(id);
-  }
-  // `f(X[N], N)`: a number with the name of a dimension must agree with it.
-  auto known = inner.names.find(parameter.name.text);
-  if (known != inner.names.end() && known->second.kind == Entity::Kind::failed) return;
-  if (entity.kind == Entity::Kind::constant && known != inner.names.end() &&
-      known->second.kind == Entity::Kind::constant) {
-    if (known->second.constant.to_string() != entity.constant.to_string())
-      error(where, fmt::format("'{}' is {} here, but the dimension of that name is {}",
-                               parameter.name.text, entity.constant.to_string(),
-                               known->second.constant.to_string()));
-    return;
-  }
-  if (!define(inner, parameter.name, entity)) return;
-  if (parameter.has_dims && entity.kind == Entity::Kind::tensor)
-    bind_dims(inner, parameter, std::vector<int64_t>(tensor(entity.tensor).sizes), where);
 }
 
 void Binder::bind_outputs(Scope& scope) {

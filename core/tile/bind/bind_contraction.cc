@@ -40,7 +40,7 @@ bool Binder::bind_contraction(Scope& scope, const Statement& statement,
   bound.aggregation = contraction.aggregation;
   bound.combination = contraction.combination;
   bound.no_defract = contraction.no_defract;
-  bound.in_derivative = scope.derivative;
+  bound.in_derivative = in_derivative_;
   bound.out_name = name.text;
   bound.out_span = place(contraction.out.span);
   bool ok = true;

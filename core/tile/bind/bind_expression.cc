@@ -105,7 +105,7 @@ std::optional<Value> Binder::evaluate(Scope& scope, ExprId id, NodeList& nodes) 
 std::optional<Value> Binder::evaluate_call(Scope& scope, const Expr& e, NodeList& nodes) {
   if (const Function* callee = find_function(e.text)) {
     if (!check_one_result(*callee, e)) return std::nullopt;
-    std::vector<Entity> results = inline_call(scope, *callee, e, {temporary_name()});
+    std::vector<Entity> results = bind_call(scope, *callee, e, {temporary_name()});
     if (results.empty() || results[0].kind == Entity::Kind::failed) return std::nullopt;
     if (results[0].kind == Entity::Kind::constant) return constant_value(results[0].constant);
     return load(nodes, results[0].tensor);
@@ -145,13 +145,6 @@ bool Binder::check_argument_count(const Builtin& builtin, const Expr& call) {
                fmt::format("'{}' takes {} argument{}, but {} {} given; for example: {}", call.text,
                            builtin.arity, builtin.arity == 1 ? "" : "s", call.args.size(),
                            call.args.size() == 1 ? "is" : "are", builtin.example));
-}
-
-bool Binder::check_one_result(const Function& function, const Expr& call) {
-  if (function.results.size() == 1) return true;
-  return error(call.name_span,
-               fmt::format("'{}' gives {} results; inside an expression it must give one",
-                           call.text, function.results.size()));
 }
 
 bool Binder::unknown_function(const Expr& e) {
@@ -318,9 +311,11 @@ std::optional<Entity> Binder::operand(Scope& scope, ExprId id) {
   std::optional<Value> value = evaluate(scope, id, nodes);
   if (!value) return std::nullopt;
   if (value->constant) return Entity::of(value->number);
-  // The result of a call is a tensor already.
+  // The result of a call is a tensor already. What a conditional chose is not, where it is spread
+  // over more elements than it has.
   const BoundNode& last = nodes.nodes[static_cast<size_t>(value->node)];
-  if (last.kind == BoundNode::Kind::load) return Entity::of(last.tensor);
+  if (last.kind == BoundNode::Kind::load && tensor(last.tensor).sizes == value->sizes)
+    return Entity::of(last.tensor);
   std::string name = temporary_name();
   std::string text = fmt::format("{} = {}", name, print_expr(*scope.function, id));
   TensorId tensor = finish(scope, nullptr, nodes, *value, name, std::move(text), e.span);

@@ -58,12 +58,6 @@ Value value_of(int node, std::vector<int64_t> sizes) {
 
 }  // namespace
 
-bool makes_statement(const Special& special) {
-  const std::string_view name = special.name;
-  return name == "gather" || name == "gather_or_zero" || name == "scatter" || name == "reshape" ||
-         name == "reshape_like" || name == "sum_like" || name == "prng_value";
-}
-
 bool Binder::step_is_no_result(const Name& name) {
   return error(name.span,
                fmt::format("output '{0}' is a step of random numbers; make it a tensor by "

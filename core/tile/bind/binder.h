@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of one bind, shared by its parts: functions and names (bind.cc), contractions
-// (bind_contraction.cc), elementwise expressions (bind_expression.cc), other functions
-// (bind_special.cc), functions of the program that nobody calls (check_names.cc).
+// The state of one bind, shared by its parts: statements and names (bind.cc), calls of functions
+// (bind_call.cc), contractions (bind_contraction.cc), elementwise expressions (bind_expression.cc),
+// other functions (bind_special.cc), functions of the program that nobody calls (check_names.cc).
 #pragma once
 
 #include <map>
@@ -22,6 +22,7 @@
 #include "stria/tile/bind/constant.h"
 #include "stria/tile/bind/form.h"
 #include "stria/tile/bind/index_domain.h"
+#include "stria/tile/inline/inline_calls.h"
 #include "stria/tile/syntax/ast.h"
 
 namespace stria::tile {
@@ -47,29 +48,12 @@ struct Entity {
   static Entity of(const Constant& constant) { return {Kind::constant, 0, constant, {}, 0, {}}; }
 };
 
-// Whether the function makes a tensor by a statement of its own, not by nodes of an expression.
-bool makes_statement(const Special& special);
-
-// Every index below `id`, with where it stands first, unless `out` has it already.
-void collect_indices(const Function& function, ExprId id, std::map<std::string, SourceSpan>& out);
-
 // One function being bound: an entry or an inlined call.
-struct Scope {
-  const Function* function = nullptr;
-  std::unordered_map<std::string, Entity> names;
-  // Local name -> name of the tensor in the bound program; others become prefix + "_" + local.
-  std::unordered_map<std::string, std::string> tensor_names;
-  std::string prefix;                 // empty in the entry
-  std::vector<Attribute> attributes;  // of the calling statements
-  bool derivative = false;            // the function, or one that calls it, has a [[derivative(A)]]
-};
+using Scope = InlineScope<Entity>;
 
 inline const Expr& expr_at(const Scope& scope, ExprId id) {
   return scope.function->exprs[static_cast<size_t>(id)];
 }
-
-// Calls inside calls, in bind and in gradient.
-inline constexpr size_t kMaxCallDepth = 100;
 
 // The nodes of one elementwise statement under construction.
 struct NodeList {
@@ -94,59 +78,35 @@ struct Value {
   std::vector<int64_t> sizes;
 };
 
-class Binder {
+// Temporary tensors are numbered from 0.
+class Binder : private CallInliner<Entity> {
  public:
   Binder(const Program& program, const std::map<std::string, TensorType>& inputs)
-      : program_(program), inputs_(inputs), diagnostics_(program.source) {}
+      : CallInliner(program, 0), program_(program), inputs_(inputs), diagnostics_(program.source) {}
 
   Result<BoundProgram> run(const Function& entry);
   Status check();  // what check_program says
 
  private:
-  // ---- bind.cc: functions and names ----
+  // ---- bind.cc: statements and names ----
   void check_functions();
   void bind_inputs(Scope& scope);
-  // False if the rank does not fit.
-  bool bind_dims(Scope& scope, const Parameter& parameter, const std::vector<int64_t>& sizes,
-                 SourceSpan where);
   void bind_statements(Scope& scope);
   void check_attributes(const Statement& statement);
   // Finds out whether the function is a derivative; false (and an error) if it is one by integers.
-  bool check_derivatives(Scope& scope);
+  bool check_derivatives(const Scope& scope);
   // A derivative has the sizes of what it is a derivative by.
   void check_derivative_sizes(const Scope& scope, const Statement& statement);
   void warn_of_unused(const Scope& scope);
   void bind_outputs(Scope& scope);
   bool bind_assignment(Scope& scope, const Statement& statement, const Assignment& assignment);
-  // Binds the call of a function of the program; one entity per result, none if it failed.
-  // `names`: what the result tensors are to be called.
-  std::vector<Entity> inline_call(Scope& scope, const Function& function, const Expr& call,
-                                  const std::vector<std::string>& names);
-  // Each false (and an error) if the numbers do not agree.
-  bool check_result_count(const Assignment& assignment, const Expr& value, const Function* callee);
-  bool check_argument_count(const Function& function, const Expr& call);
-  bool check_argument_count(const Builtin& builtin, const Expr& call);
-  // Of a call inside an expression.
-  bool check_one_result(const Function& function, const Expr& call);
-  bool report_recursion(const Expr& call);
-  // Binds one argument to its parameter.
-  void bind_argument(Scope& inner, const Parameter& parameter, Entity entity, SourceSpan where);
-  // Of the program, or of the library.
-  const Function* find_function(std::string_view name) const;
-
-  bool step_is_no_result(const Name& name);
   // False (and an error) if the name is taken.
   bool define(Scope& scope, const Name& name, Entity entity);
   // nullptr if the name is unknown (reported) or failed (not reported).
   const Entity* look_up(const Scope& scope, const std::string& name, SourceSpan span,
                         std::string_view what);
-  // The bound name of a tensor that the scope calls `local`.
-  std::string tensor_name(const Scope& scope, const std::string& local);
-  // A name that nothing else has: `wanted`, or with a number behind it.
-  std::string fresh_name(const std::string& wanted);
-  std::string numbered_name(const std::string& base);
   // For a tensor in between: the name of the statement's output with a number behind it.
-  std::string temporary_name();
+  std::string temporary_name() { return numbered_name(target_); }
   // -1 if the sizes are refused (reported).
   TensorId add_tensor(std::string name, DataType type, std::vector<int64_t> sizes, SourceSpan span);
   const BoundTensor& tensor(TensorId id) const { return out_.tensors[static_cast<size_t>(id)]; }
@@ -158,13 +118,30 @@ class Binder {
   bool work(size_t terms, SourceSpan span);
   static size_t work_of(std::string_view name) { return 1 + name.size() / 64; }
   bool write(size_t characters, SourceSpan span);
+  // In characters, those of a short name included that take as much memory as a long one.
+  static size_t size_of(const Attribute& attribute);
 
-  // The place in the program's text: a place within a library function is that of its call.
-  SourceSpan place(SourceSpan span) const;
   void warn(SourceSpan span, std::string message);
   bool error(SourceSpan span, std::string message);
   bool error(SourceSpan span, const Status& status) { return error(span, status.message()); }
   bool stop() const;
+
+  // ---- bind_call.cc: calls of functions of the program and of the library ----
+  // One entity per result, none if it failed. `names`: what the result tensors are to be called.
+  std::vector<Entity> bind_call(Scope& scope, const Function& function, const Expr& call,
+                                const std::vector<std::string>& names);
+  bool bind_argument(Scope& callee, const Parameter& parameter, Entity entity,
+                     SourceSpan where) override;
+  void bind_parameter(Scope& callee, const Parameter& parameter, Entity entity, SourceSpan where);
+  std::vector<Entity> walk_callee(Scope& callee) override;
+  // False if the rank does not fit.
+  bool bind_dims(Scope& scope, const Parameter& parameter, const std::vector<int64_t>& sizes,
+                 SourceSpan where);
+  // Each false (and an error) if the numbers do not agree.
+  bool check_result_count(const Assignment& assignment, const Expr& value, const Function* callee);
+  bool check_argument_count(const Function& function, const Expr& call);
+  // Of a call inside an expression.
+  bool check_one_result(const Function& function, const Expr& call);
 
   // ---- check_names.cc ----
   // Reports the mistakes that show without types and sizes: names, functions and their arguments.
@@ -206,6 +183,7 @@ class Binder {
   // until finish() knows the rank of the result.
   std::optional<Value> evaluate(Scope& scope, ExprId id, NodeList& nodes);
   std::optional<Value> evaluate_call(Scope& scope, const Expr& expr, NodeList& nodes);
+  bool check_argument_count(const Builtin& builtin, const Expr& call);
   std::optional<Value> evaluate_builtin(const Scope& scope, const Builtin& builtin,
                                         const Expr& expr, std::vector<Value> args, NodeList& nodes,
                                         int chosen);
@@ -255,6 +233,7 @@ class Binder {
   TensorId add_scatter(Scope& scope, const std::vector<TensorId>& operands, TensorType type,
                        const std::string& name, const Statement* statement, SourceSpan span,
                        const std::string& text);
+  bool step_is_no_result(const Name& name);
   // The step of random numbers that the argument of prng_value and prng_state names.
   const Entity* find_step(Scope& scope, const Special& special, const Expr& expr);
   TensorId bind_step_values(Scope& scope, const Entity& step, const std::string& name,
@@ -266,19 +245,14 @@ class Binder {
   const std::map<std::string, TensorType>& inputs_;
   Diagnostics diagnostics_;
   BoundProgram out_;
-  std::unordered_map<std::string, const Function*> functions_;
-  std::vector<std::pair<const Function*, SourceSpan>> calls_;  // being inlined, outermost first
-  int call_ = -1;  // the innermost of the file's functions among them, in out_.calls
-  size_t inlined_calls_ = 0;
   size_t terms_ = 0;
   size_t characters_ = 0;
   bool over_limit_ = false;  // reported
   DomainAnswers answers_;
   std::unordered_set<const Function*> bound_functions_;
-  std::unordered_set<std::string> taken_;  // names of tensors, and reserved ones
-  std::unordered_map<std::string, int> next_suffix_;
-  std::string target_;  // bound name of the output of the statement being bound
-  int depth_ = 0;       // of expressions over all calls
+  std::string target_;          // bound name of the output of the statement being bound
+  bool in_derivative_ = false;  // the function, or one that calls it, has a [[derivative(A)]]
+  int depth_ = 0;               // of expressions over all calls
 };
 
 }  // namespace stria::tile

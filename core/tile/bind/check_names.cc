@@ -10,12 +10,6 @@
 
 namespace stria::tile {
 
-void collect_indices(const Function& function, ExprId id, std::map<std::string, SourceSpan>& out) {
-  const Expr& e = function.exprs[static_cast<size_t>(id)];
-  if (e.kind == ExprKind::index) out.emplace(e.text, e.span);
-  for (ExprId arg : e.args) collect_indices(function, arg, out);
-}
-
 void Binder::check_names(const Function& function) {
   Scope scope;  // every name stands for nothing in particular
   scope.function = &function;
@@ -111,13 +105,13 @@ void Binder::check_recursion() {
         continue;
       }
       const Expr& e = frame.function->exprs[frame.next++];
-      auto callee = e.kind == ExprKind::call ? functions_.find(e.text) : functions_.end();
-      if (callee == functions_.end()) continue;
-      auto [at, fresh] = states.emplace(callee->second, State::active);
+      const Function* callee = e.kind == ExprKind::call ? program_function(e.text) : nullptr;
+      if (callee == nullptr) continue;
+      auto [at, fresh] = states.emplace(callee, State::active);
       if (fresh) {
-        path.push_back({callee->second, 0});
+        path.push_back({callee, 0});
       } else if (at->second == State::active) {
-        report_recursion(e);
+        error(e.name_span, recursion_text(e.text));
       }
     }
   }

@@ -8,11 +8,11 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <variant>
 #include <vector>
 
 #include "stria/base/diagnostic.h"
+#include "stria/tile/inline/inline_calls.h"
 #include "stria/tile/syntax/ast.h"
 
 namespace stria::tile {
@@ -32,7 +32,8 @@ struct FlatName {
   uint64_t value = 0;  // of a constant: what value_of says
 };
 
-class FlatFunction {
+// Numbers behind names begin with 1.
+class FlatFunction : private CallInliner<ExprId> {
  public:
   // `prefix` begins the names of the functions that the result needs. Both are borrowed.
   FlatFunction(const Program& program, Diagnostics& diagnostics, std::string prefix);
@@ -52,9 +53,8 @@ class FlatFunction {
   bool is_tensor(const std::string& name) const {
     return has(name) && at(name).kind == FlatName::Kind::tensor;
   }
-  // A name that nothing else has: `wanted`, or with a number behind it.
-  std::string fresh_name(const std::string& wanted);
-  std::string numbered_name(const std::string& base);
+  using CallInliner::fresh_name;
+  using CallInliner::numbered_name;
   // Gives what `from` names the name `to`, which is free. Only statement `index` has `from` yet.
   void rename(size_t index, const std::string& from, const std::string& to);
   // The same wherever it is used.
@@ -106,22 +106,14 @@ class FlatFunction {
 
   // What a call is inlined as: a function of the program, or one of the library without a
   // derivative of its own; else null.
-  const Function* find_function(std::string_view name) const;
+  const Function* callee_of(std::string_view name) const;
   // Whether a call of it makes a statement of its own, with names as its tensors.
   bool stands_alone(const std::string& function) const;
   bool stop() const;
   bool error(SourceSpan span, std::string message);
 
  private:
-  struct Scope {
-    const Function* function = nullptr;
-    std::unordered_map<std::string, ExprId> names;           // names, integers and floats
-    std::unordered_map<std::string, std::string> out_names;  // of results
-    std::string prefix;                                      // empty in the entry
-    std::vector<Attribute> attributes;                       // of the calling statements
-    bool foreign = false;  // of the library: places are those of the call
-    SourceSpan place;
-  };
+  using Scope = InlineScope<ExprId>;  // names stand for names, integers and floats
 
   void append(std::variant<Contraction, Assignment> form, Origin origin);
   void add_statements(Scope& scope);
@@ -130,13 +122,16 @@ class FlatFunction {
   ExprId translate(Scope& scope, ExprId id, const std::string& target);
   ExprId translate_call(Scope& scope, const Expr& e, const std::string& target);
   Access translate(Scope& scope, const Access& access, const std::string& target);
-  void inline_call(const Scope& scope, const Function& callee, const std::vector<ExprId>& args,
-                   const std::vector<std::string>& results, SourceSpan span,
-                   const std::vector<Attribute>& attributes);
-  void bind_argument(Scope& inner, const Parameter& parameter, ExprId argument);
+  // The results of the call as names, none if it is refused (reported).
+  std::vector<ExprId> add_inlined(const Scope& caller, const Function& callee,
+                                  const std::vector<ExprId>& args,
+                                  const std::vector<std::string>& results, SourceSpan span,
+                                  std::vector<Attribute> attributes);
+  bool bind_argument(Scope& callee, const Parameter& parameter, ExprId argument,
+                     SourceSpan where) override;
+  std::vector<ExprId> walk_callee(Scope& callee) override;
   // A name, an integer or a float with the value.
   ExprId simple(ExprId value, const std::string& wanted);
-  std::string out_name(Scope& scope, const std::string& local);
   Origin origin_of(const Scope& scope, const Statement& statement) const;
   // Whether it makes a result of the function that is inlined.
   static bool makes_result(const Scope& scope, const Statement& statement);
@@ -157,13 +152,9 @@ class FlatFunction {
   Diagnostics& diagnostics_;
   std::string prefix_;
   Function out_;
-  std::unordered_map<std::string, const Function*> functions_;
   std::unordered_map<std::string, FlatName> names_;
-  std::unordered_set<std::string> taken_;
-  std::unordered_map<std::string, int> next_suffix_;
   std::unordered_map<int, std::vector<ExprId>> known_;  // sizes found out for FlatShape::like
   int next_like_ = 1;
-  int depth_ = 0;  // of inlined calls
   bool over_limit_ = false;
 };
 

@@ -150,10 +150,7 @@ void FlatFunction::name_dims(Parameter& parameter, size_t rank) {
     FlatName size;
     size.kind = FlatName::Kind::constant;
     size.shape.known = true;
-    const std::string base = parameter.name.text.back() == '\''
-                                 ? parameter.name.text.substr(0, parameter.name.text.size() - 1)
-                                 : parameter.name.text;
-    const std::string dim = fresh_name(fmt::format("{}_{}", base, i));
+    const std::string dim = fresh_name(fmt::format("{}_{}", without_quote(parameter.name.text), i));
     size.value = stable_hash(dim) % kPrime;
     define(dim, size);
     parameter.dims.push_back({dim, {}});

@@ -216,8 +216,7 @@ void Differentiator::start(const Function& entry, const std::string& result) {
       for (const Parameter& parameter : flat_.function().parameters)
         for (const Name& dim : parameter.dims) is_dim |= dim.text == flat_.expr(size).text;
     if (is_dim) continue;
-    std::string base = result.back() == '\'' ? result.substr(0, result.size() - 1) : result;
-    const std::string dim = flat_.fresh_name(fmt::format("{}_{}", base, i));
+    const std::string dim = flat_.fresh_name(fmt::format("{}_{}", without_quote(result), i));
     checks.emplace_back(dim, size);
     header.sizes[i] = flat_.name(dim);
   }

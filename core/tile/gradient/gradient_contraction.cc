@@ -5,7 +5,6 @@
 #include <map>
 
 #include "stria/base/text.h"
-#include "stria/tile/bind/binder.h"
 #include "stria/tile/gradient/differentiator.h"
 #include "stria/tile/gradient/prime_field.h"
 #include "stria/tile/syntax/print.h"
@@ -27,7 +26,7 @@ LinearForm scaled(LinearForm form, uint64_t factor) {
 
 LinearForm linear(const FlatFunction& flat, ExprId id) {
   std::map<std::string, SourceSpan> indices;
-  collect_indices(const_cast<FlatFunction&>(flat).function(), id, indices);
+  collect_indices(flat.function(), id, indices);
   if (indices.empty()) return {{}, flat.value_of(id)};
   const Expr& e = flat.expr(id);
   if (e.kind == ExprKind::index) return {{{e.text, 1}}, 0};

@@ -27,6 +27,17 @@ std::string_view sign_of(Combination combination) {
   return "";
 }
 
+std::span<const Name> assigned_names(const Statement& statement) {
+  if (const auto* assignment = std::get_if<Assignment>(&statement.form)) return assignment->targets;
+  return {&std::get<Contraction>(statement.form).out.tensor, 1};
+}
+
+void collect_indices(const Function& function, ExprId id, std::map<std::string, SourceSpan>& out) {
+  const Expr& e = function.exprs[static_cast<size_t>(id)];
+  if (e.kind == ExprKind::index) out.emplace(e.text, e.span);
+  for (ExprId arg : e.args) collect_indices(function, arg, out);
+}
+
 bool operator==(const Name& a, const Name& b) { return a.text == b.text; }
 
 bool operator==(const Expr& a, const Expr& b) {

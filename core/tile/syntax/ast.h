@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -132,6 +134,11 @@ struct Program {
   std::vector<Function> functions;
   std::vector<std::string> end_comments;  // behind the last function
 };
+
+// What the statement gives a value.
+std::span<const Name> assigned_names(const Statement& statement);
+// Every index below `id`, with where it stands first, unless `out` has it already.
+void collect_indices(const Function& function, ExprId id, std::map<std::string, SourceSpan>& out);
 
 // Equal but for the places in the text (spans, source).
 bool operator==(const Name& a, const Name& b);

@@ -44,6 +44,24 @@ TEST(Bind, LoadsOfOneTensorAreShared) {
   EXPECT_EQ(e.nodes[2].args, (std::vector<int>{1, 0}));
 }
 
+// A conditional with a known condition is one of its operands, spread over the sizes of both: so it
+// is where it stands alone, as an argument of a function and as one of a special.
+TEST(Bind, AKnownConditionalHasTheSizesOfBothOperands) {
+  const std::map<std::string, TensorType> inputs = {{"A", fp32({1})}, {"B", fp32({3})}};
+  for (const char* text :
+       {"function (A, B) -> (R) { R = (1 ? A : B); }",
+        "function (A, B) -> (R) { T = (1 ? A : B); R = T + T; }",
+        "function f(X) -> (Y) { Y = X + X; } function (A, B) -> (R) { R = f(1 ? A : B); }",
+        "function f(X[N]) -> (Y) { Y[i: N] = +(X[i]); } function (A, B) -> (R) { R = f(1 ? A : B); "
+        "}",
+        "function f(X) -> (Y) { Y = X; } function (A, B) -> (R) { R = f(f(0 ? B : A)); }",
+        "function (A, B) -> (R) { R = reshape(1 ? A : B, 3); }"}) {
+    auto bound = bind_text(text, inputs);
+    ASSERT_TRUE(bound.ok()) << text << bound.status().message();
+    EXPECT_EQ(tensor_of(*bound, "R").sizes, (std::vector<int64_t>{3})) << text;
+  }
+}
+
 TEST(Bind, EntryIsTheUnnamedOrTheLastOrTheOneAskedFor) {
   const char* text =
       "function f(A) -> (R) { R = A; } function (A) -> (S) { S = A; } function g(A) -> (T) { T = "

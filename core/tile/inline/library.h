@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The composites of core/builtins as functions that a call can be bound to.
+// The composites of core/builtins as functions that a call can inline.
 #pragma once
 
 #include <string_view>

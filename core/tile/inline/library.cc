@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stria/tile/bind/library.h"
+#include "stria/tile/inline/library.h"
 
 #include <algorithm>
 #include <string>
