@@ -203,25 +203,4 @@ stripe::Block copy_kernel(std::string name, stripe::Refinement from, stripe::Ref
   return out;
 }
 
-stripe::Block copy_box(stripe::Refinement from, stripe::Refinement to,
-                       const std::vector<int64_t>& sizes, const std::vector<int64_t>& begin,
-                       const std::vector<int64_t>& steps) {
-  stripe::Block out;
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    Affine at;
-    if (sizes[d] > 1) {
-      stripe::Index index;
-      index.name = out.fresh_name(fmt::format("i{}", d));
-      index.range = sizes[d];
-      at = Affine::of(index.name);
-      out.idxs.push_back(std::move(index));
-    }
-    to.access[d] = at;
-    from.access[d] = (steps.empty() ? at : at * steps[d]) + begin[d];
-    from.shape.dims[d].size = to.shape.dims[d].size = 1;
-  }
-  store_what_is_loaded(out, std::move(from), std::move(to));
-  return out;
-}
-
 }  // namespace stria::passes

@@ -43,11 +43,4 @@ stripe::Refinement element_view(const stripe::Refinement& tensor, stripe::RefDir
 // each.
 stripe::Block copy_kernel(std::string name, stripe::Refinement from, stripe::Refinement to);
 
-// A block without a name that copies a box of `sizes` elements, one at each point: of what `from`
-// views those from `begin` on, `steps` apart (without any, neighbours), to the first ones of what
-// `to` views. Sets accesses and sizes of both. A dimension of one element has no index.
-stripe::Block copy_box(stripe::Refinement from, stripe::Refinement to,
-                       const std::vector<int64_t>& sizes, const std::vector<int64_t>& begin,
-                       const std::vector<int64_t>& steps = {});
-
 }  // namespace stria::passes

@@ -3,20 +3,17 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <numeric>
-#include <optional>
 
 #include "stria/cost/workgroup/group_plan.h"
 #include "stria/cost/workgroup/output_rows.h"
 #include "stria/pass/select_blocks.h"
+#include "stria/passes/staging/copies.h"
 #include "stria/rewrite/accumulator.h"
 #include "stria/rewrite/buffer_views.h"
-#include "stria/rewrite/in_order.h"
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/split_block.h"
 #include "stria/rewrite/statement_list.h"
-#include "stria/rewrite/whole_copy.h"
 #include "stria/stripe/footprint.h"
 
 namespace stria::passes {
@@ -41,66 +38,6 @@ int64_t bytes_at(const stripe::Location& location, const Block& block, bool insi
   return bytes;
 }
 
-// For each dimension the coordinates in the allocation, or in the view that #main has of it, at
-// which the refinement's views begin.
-std::vector<Interval> begins_at(const Place& place, const Refinement& ref) {
-  std::vector<Interval> begin(ref.access.size(), Interval{0, 0});
-  const Refinement* view = &ref;
-  for (const Place* at = &place; at && view && view->dir != RefDir::none && at->depth > 1;
-       at = at->parent) {
-    for (size_t d = 0; d < begin.size(); ++d) {
-      const Interval step = interval_of(view->access[d], at->box);
-      begin[d] = {begin[d].lower + step.lower, begin[d].upper + step.upper};
-    }
-    if (at->parent) view = at->parent->block->find_ref(view->from);
-  }
-  return begin;
-}
-
-// The refinement that accesses must stay inside.
-const Refinement* bounds_of(const Place& place, const Refinement& ref) {
-  const Refinement* view = &ref;
-  for (const Place* at = &place; at && view && view->dir != RefDir::none && at->depth > 1;
-       at = at->parent)
-    view = at->parent ? at->parent->block->find_ref(view->from) : nullptr;
-  return view;
-}
-
-bool uses_clamps(const Block& block, const std::string& name) {
-  for (const Refinement& ref : block.refs)
-    if (ref.dir != RefDir::none && ref.from == name) {
-      if (ref.tags.has("clamp") || ref.tags.has("zero_fill")) return true;
-      for (const Statement& stmt : block.stmts)
-        if (stmt.block() && uses_clamps(*stmt.block(), ref.into)) return true;
-    }
-  return false;
-}
-
-// Does a statement of the block fill the allocation from beyond a tensor's end, with nothing that
-// may be used? Points that never run may view it; a copy would read it.
-bool holds_edges(const Block& block, const std::string& name) {
-  return std::any_of(block.stmts.begin(), block.stmts.end(), [&](const Statement& stmt) {
-    const Block* inner = stmt.block();
-    const Refinement* view = inner ? find_view(*inner, name) : nullptr;
-    return view && view->dir == RefDir::out &&
-           std::any_of(inner->refs.begin(), inner->refs.end(),
-                       [](const Refinement& ref) { return ref.tags.has("clamp"); });
-  });
-}
-
-// Is an element loaded through the refinement, in the block or inside of it?
-bool reads(const Block& block, const std::string& name) {
-  return std::any_of(block.stmts.begin(), block.stmts.end(), [&](const Statement& stmt) {
-    if (const auto* load = std::get_if<stripe::Load>(&stmt.op)) return load->from == name;
-    if (const stripe::Special* special = stmt.special())
-      return std::count(special->inputs.begin(), special->inputs.end(), name) > 0;
-    const Block* inner = stmt.block();
-    return inner && std::any_of(inner->refs.begin(), inner->refs.end(), [&](const Refinement& ref) {
-             return ref.dir != RefDir::none && ref.from == name && reads(*inner, ref.into);
-           });
-  });
-}
-
 class Cacher {
  public:
   Cacher(Block& host, const Place& place, PlaceNames& names, const CacheOptions& options,
@@ -108,7 +45,6 @@ class Cacher {
       : host_(host), place_(place), names_(names), options_(options), context_(context) {}
 
   void run() {
-    chooses_ = true;
     const RefDir dir = options_.dir == "in" ? RefDir::in : RefDir::out;
     std::vector<std::string> names;
     for (const Refinement& ref : host_.refs)
@@ -126,13 +62,12 @@ class Cacher {
       // To see what is written, indices are made to start at 0: what is refused stays as it was.
       std::vector<Statement> before;
       if (dir == RefDir::out) before = host_.stmts;
-      const std::string reason = dir == RefDir::in ? fetch(name) : grow(name);
-      if (reason.empty()) {
+      if (Refusal refusal = dir == RefDir::in ? fetch(name) : grow(name)) {
+        if (dir == RefDir::out) host_.stmts = std::move(before);
+        context_.skipped(fmt::format("{}: {}", place_.path(), name), refusal.reason());
+      } else {
         context_.changed();
-        continue;
       }
-      if (dir == RefDir::out) host_.stmts = std::move(before);
-      context_.skipped(fmt::format("{}: {}", place_.path(), name), reason);
     }
   }
 
@@ -165,128 +100,32 @@ class Cacher {
     });
   }
 
-  // "" or why the model's memory cannot hold it.
-  std::string fits(const TensorShape& shape) const {
-    if (options_.loc.empty()) return "";
-    const std::string& name = options_.loc.path.back().name;
-    const MemoryUnit* memory = context_.model().find_memory(name);
-    if (!memory || memory->size_bytes <= 0) return "";
-    const int64_t kept = in_use();
-    const int64_t bytes = shape.span_bytes();
-    const int64_t room = cost::saturating_product(memory->size_bytes, options_.spread);
-    if (bytes <= room - kept) return "";
-    return fmt::format("a copy of {} bytes does not fit into {}, which holds {}{}", bytes, name,
-                       room, kept > 0 ? fmt::format(", {} of them in use", kept) : "");
+  Refusal fits(const TensorShape& shape) const {
+    return why_no_room(shape, options_.loc, context_.model(), in_use(), options_.spread);
   }
 
-  // Bytes that are there already while the block runs. Passes that choose the tensors themselves
-  // know where the rest of them lies.
+  // Bytes that are there already while the block runs.
   int64_t in_use() const {
-    if (!chooses_) return 0;
     int64_t bytes = bytes_at(options_.loc, host_, true);
     for (const Place* at = place_.parent; at && at->depth > 1; at = at->parent)
       bytes += bytes_at(options_.loc, *at->block, false);
     return bytes;
   }
 
-  // --- tensors read
-  // -------------------------------------------------------------------------------
+  // --- tensors read ---
 
-  std::string why_not_fetched(const Refinement& ref) {
-    // Points of a block around may run at once: none of them writes what is read here.
-    const std::string tensor = names_.inside(place_).of(ref.into);
-    for (const Place* at = &place_; at && at->depth > 1; at = at->parent) {
-      const TensorNames names = names_.inside(*at);
-      bool allocates = false;
-      for (const Refinement& other : at->block->refs) {
-        if (names.of(other.into) != tensor || other.dir == RefDir::in) continue;
-        if (other.dir != RefDir::none) return "a block around writes the tensor, too";
-        allocates = true;
-        if (holds_edges(*at->block, other.into)) return "its edges hold nothing that may be used";
-      }
-      if (allocates) break;
-    }
-    for (const Statement& stmt : host_.stmts) {
-      const auto* load = std::get_if<stripe::Load>(&stmt.op);
-      const stripe::Special* special = stmt.special();
-      if (load && load->from == ref.into) return "the block itself loads it";
-      if (special && std::count(special->inputs.begin(), special->inputs.end(), ref.into))
-        return "a special of the block reads it";
-      if (const Block* inner = stmt.block(); inner && uses_clamps(*inner, ref.into))
-        return "it is read beyond its end";
-    }
-    if (ref.tags.has("clamp") || ref.tags.has("zero_fill")) return "it is read beyond its end";
-    for (const Dim& dim : ref.shape.dims)
-      if (dim.size < 1) return "the size of its part is not known";
-    return "";
-  }
-
- public:
-  // A copy of the tensor; "" or why there is none.
-  std::string fetch(const std::string& name) {
-    const Refinement ref = *host_.find_ref(name);
-    if (std::string reason = why_not_fetched(ref); !reason.empty()) return reason;
-    size_t first = host_.stmts.size();
-    for (size_t i = host_.stmts.size(); i-- > 0;)
-      if (const Block* inner = host_.stmts[i].block(); inner && find_view(*inner, name)) first = i;
-    // A view that nothing is loaded through needs no barrier, and a copy would.
-    if (first == host_.stmts.size() || !reads(host_, name)) return "nothing uses it";
-
-    // The part that is touched, in coordinates of the view.
-    const std::vector<Interval> touched = stripe::reach_of_view(host_, ref, place_.box);
-    const std::vector<int64_t> steps = steps_of(ref, touched);
-    Refinement near;
-    near.into = host_.fresh_name(name + "_near");
-    near.access.resize(ref.access.size());
-    near.shape.type = ref.shape.type;
-    near.location = options_.loc;
-    std::vector<int64_t> sizes;
-    for (size_t d = 0; d < touched.size(); ++d)
-      sizes.push_back((touched[d].upper - touched[d].lower) / steps[d] + 1);
-    near.shape.dims = dense_shape(ref.shape.type, sizes).dims;
-    if (options_.layout == "odd") lay_out_oddly(ref, near.shape);
-    if (options_.layout == "outputs") lay_out_by_outputs(ref, near.shape);
-    if (std::string reason = fits(near.shape); !reason.empty()) return reason;
-
-    Block copy = copy_block(ref, near, touched, steps);
-    for (size_t i = first; i < host_.stmts.size(); ++i) {
-      restride_views(host_.stmts[i], name, near.shape.dims);
-      locate_views(host_.stmts[i], name, near.location);
-      Block* inner = host_.stmts[i].block();
-      if (!inner) continue;
-      for (Refinement& view : inner->refs) {
-        if (view.dir == RefDir::none || view.from != name) continue;
-        view.from = near.into;
-        for (size_t d = 0; d < touched.size(); ++d)
-          view.access[d] = (view.access[d] - Affine(touched[d].lower)) / steps[d];
-      }
-    }
-    host_.refs.push_back(std::move(near));
-    host_.stmts.emplace(host_.stmts.begin() + static_cast<std::ptrdiff_t>(first), std::move(copy));
-    run_in_order(host_);
+  Refusal fetch(const std::string& name) {
+    CopyIn plan;
+    STRIA_RETURN_IF_REFUSED(
+        plan_copy_in(host_, place_, names_, name, options_.layout == "outputs", plan));
+    const Refinement& ref = *host_.find_ref(name);
+    if (options_.layout == "odd") lay_out_oddly(ref, plan.shape);
+    if (options_.layout == "outputs") lay_out_by_outputs(ref, plan.shape);
+    STRIA_RETURN_IF_REFUSED(fits(plan.shape));
+    add_copy_in(host_, place_, plan,
+                {options_.loc, options_.xfer_loc, options_.copy_set, {}, options_.edges});
     context_.count("tensors_fetched");
-    return "";
-  }
-
- private:
-  // Elements along each dimension from one that the copy holds to the next, by the layout.
-  std::vector<int64_t> steps_of(const Refinement& ref, const std::vector<Interval>& touched) const {
-    std::vector<int64_t> steps(touched.size(), options_.layout == "outputs" ? 0 : 1);
-    for (const Statement& stmt : host_.stmts) {
-      const Block* user = stmt.block();
-      if (!user) continue;
-      for (const Refinement& view : user->refs) {
-        if (view.dir == RefDir::none || view.from != ref.into) continue;
-        const std::vector<Interval> part =
-            stripe::reach_of_view(*user, view, user->index_box(place_.box));
-        for (size_t d = 0; d < steps.size(); ++d)
-          steps[d] = part[d] == Interval{0, 0}
-                         ? (view.access[d] - Affine(touched[d].lower)).common_divisor(steps[d])
-                         : 1;
-      }
-    }
-    for (int64_t& step : steps) step = std::max<int64_t>(1, step);
-    return steps;
+    return Refusal::none();
   }
 
   void lay_out_by_outputs(const Refinement& ref, TensorShape& shape) const {
@@ -340,43 +179,11 @@ class Cacher {
       if (strides[d] != 0) shape.dims[d].stride = strides[d];
   }
 
-  Block copy_block(const Refinement& ref, const Refinement& near,
-                   const std::vector<Interval>& touched, const std::vector<int64_t>& steps) {
-    Refinement from = ref, to = near;
-    from.dir = RefDir::in;
-    to.dir = RefDir::out;
-    from.from = from.into = ref.into;
-    to.from = to.into = near.into;
-    from.agg.reset();
-    from.is_const = ref.is_const;
-    from.tags = {};
-    if (names_index(from.location)) from.location = {};
-    const std::vector<Interval> reach = begins_at(place_, ref);
-    const Refinement* bounds = bounds_of(place_, ref);
-    std::vector<int64_t> begin;
-    bool beyond = !bounds;
-    for (size_t d = 0; d < touched.size(); ++d) {
-      begin.push_back(touched[d].lower);
-      if (bounds && reach[d].lower + begin[d] < 0) beyond = true;
-      if (bounds && reach[d].upper + touched[d].upper >= bounds->shape.dims[d].size) beyond = true;
-    }
-    if (beyond) from.tags.set(options_.edges);
-    Block block = copy_box(std::move(from), std::move(to), near.shape.sizes(), begin, steps);
-    block.tags.set_all(options_.copy_set);
-    block.location = options_.xfer_loc;
-    return block;
-  }
+  // --- sums ---
 
-  // --- sums
-  // ---------------------------------------------------------------------------------------
-
-  std::string grow(const std::string& name) {
-    std::vector<Block*> blocks;
-    for (const Place* at = &place_; at && at->depth > 1; at = at->parent)
-      blocks.insert(blocks.begin(),
-                    const_cast<Block*>(at->block));  // all of them are the program's
+  Refusal grow(const std::string& name) {
+    const std::vector<Block*> blocks = path_from_kernel(host_, place_);
     const std::vector<const Block*> path(blocks.begin(), blocks.end());
-    if (path.empty()) return "a kernel's sums are cached inside it";
     TensorNames names = names_.inside(place_);
     for (const Refinement& other : host_.refs)
       if (other.into != name && other.dir != RefDir::none && names.of(other.into) == names.of(name))
@@ -407,7 +214,7 @@ class Cacher {
       for (const std::vector<Block*>& chain : writing_chains(*inner, name)) {
         for (Block* block : chain) start_indices_at_zero(*block);
         WrittenNest nest = written_nest(path, {chain.begin(), chain.end()}, name);
-        if (!nest.reason.empty()) return nest.reason;
+        if (nest.refusal) return nest.refusal;
         if (plan.nests.empty())
           plan.nests.push_back(std::move(nest));
         else if (!(plan.nests[0] == nest))
@@ -417,17 +224,17 @@ class Cacher {
     if (plan.nests.empty()) return "nothing adds to it";
     // Chains beside each other start anew.
     if (!host_.find_ref(name)->agg && writers > 1) return "several sums follow one another in it";
-    const Refinement* outside = bounds_of(place_, *host_.find_ref(name));
+    const Refinement* outside = outermost_view(place_, *host_.find_ref(name));
     plan.plain_output =
         writes_each_element_once(path, name) && outside && !outside->agg && writes_alone(name);
     // Sums may be taken in parts, nothing else (M10): 0 * (inf) is not (0 * x) * y.
     if (multiplies && !plan.plain_output) return "its product continues what is there";
     plan.tile_set = options_.copy_set;
-    if (std::string reason = fits(accumulator_shape(host_, plan)); !reason.empty()) return reason;
+    STRIA_RETURN_IF_REFUSED(fits(accumulator_shape(host_, plan)));
     add_accumulator(host_, plan);
     if (plan.plain_output) drop_aggregation(blocks, name);
     context_.count("sums_cached");
-    return "";
+    return Refusal::none();
   }
 
   // Is the host, in all blocks around it up to the kernel, the only one that uses the tensor?
@@ -437,11 +244,7 @@ class Cacher {
       int64_t users = 0;
       for (const Statement& stmt : at->parent->block->stmts) {
         if (const Block* inner = stmt.block()) users += find_view(*inner, name) != nullptr;
-        if (const stripe::Special* special = stmt.special())
-          users += std::count(special->outputs.begin(), special->outputs.end(), name) +
-                   std::count(special->inputs.begin(), special->inputs.end(), name);
-        if (const auto* store = std::get_if<stripe::Store>(&stmt.op)) users += store->into == name;
-        if (const auto* load = std::get_if<stripe::Load>(&stmt.op)) users += load->from == name;
+        users += uses_itself(stmt, name);
       }
       if (users != 1) return false;
     }
@@ -453,7 +256,6 @@ class Cacher {
   PlaceNames& names_;
   const CacheOptions& options_;
   PassContext& context_;
-  bool chooses_ = false;  // which tensors have a copy
 };
 
 bool is_located(const Place& place) {
@@ -510,11 +312,6 @@ Status cache(stripe::Program& program, const CacheOptions& options, PassContext&
       Cacher(block, place, names, options, context).run();
   });
   return Status();
-}
-
-std::string fetch_near(Block& host, const Place& place, PlaceNames& names, const std::string& name,
-                       const CacheOptions& options, PassContext& context) {
-  return Cacher(host, place, names, options, context).fetch(name);
 }
 
 }  // namespace stria::passes

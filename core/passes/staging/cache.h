@@ -33,13 +33,12 @@
 #include "stria/base/status.h"
 #include "stria/pass/option_fields.h"
 #include "stria/pass/pass_context.h"
-#include "stria/pass/tensor_names.h"
 #include "stria/stripe/block.h"
 
 namespace stria::passes {
 
 struct CacheOptions {
-  std::vector<std::string> reqs = {"tiles"};  // tags that a block must have
+  std::vector<std::string> reqs = {"steps"};  // tags that a block must have
   std::vector<std::string> ref_reqs;          // tags that a refinement must have
   bool across = false;        // only tensors whose neighbours are no neighbours in what is written
   std::string dir = "in";     // "in": tensors read; "out": sums
@@ -56,10 +55,5 @@ void describe(CacheOptions& options, OptionFields& fields);
 // not_found or out_of_range if the model has units but not these, invalid_argument if `loc` holds
 // nothing or `xfer_loc` runs nothing.
 Status cache(stripe::Program& program, const CacheOptions& options, PassContext& context);
-
-// What `cache` does to one tensor that `host`, which stands at `place`, reads, for passes that
-// choose the tensors: "" or why it stays where it is.
-std::string fetch_near(stripe::Block& host, const stripe::Place& place, PlaceNames& names,
-                       const std::string& name, const CacheOptions& options, PassContext& context);
 
 }  // namespace stria::passes

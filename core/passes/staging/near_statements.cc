@@ -3,13 +3,14 @@
 
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "stria/base/text.h"
+#include "stria/passes/staging/copies.h"
 #include "stria/passes/staging/staged_kernel.h"
 #include "stria/rewrite/buffer_views.h"
 #include "stria/rewrite/statement_dependencies.h"
 #include "stria/rewrite/statement_list.h"
-#include "stria/rewrite/whole_copy.h"
 
 namespace stria::passes {
 namespace {
@@ -29,11 +30,11 @@ class Writer {
     for (size_t r = 0; r < block_.refs.size(); ++r) position_[block_.refs[r].into] = r;
     std::vector<std::string> near;  // by stay
     for (const Stay& stay : plan_.stays)
-      near.push_back(plan_.tensors[stay.tensor].buffer ? "" : add_buffer(stay));
+      near.push_back(tensor_of(stay).buffer ? "" : add_buffer(stay));
     // All are found before one is placed, which may change what is found.
     std::vector<std::pair<const Stay*, OwnBuffer>> own;
     for (const Stay& stay : plan_.stays)
-      if (plan_.tensors[stay.tensor].buffer) own.emplace_back(&stay, own_buffer(stay));
+      if (tensor_of(stay).buffer) own.emplace_back(&stay, own_buffer(stay));
     for (const auto& [stay, buffer] : own) place_own(*stay, buffer);
     std::vector<Statement> old = std::move(block_.stmts);
     block_.stmts.clear();
@@ -43,15 +44,15 @@ class Writer {
       if (action.kind == NearAction::Kind::run) {
         Statement& stmt = old[action.kernel];
         for (size_t s : action.stays)
-          if (!near[s].empty()) point_to(stmt, plan_.stays[s], near[s]);
+          if (!near[s].empty()) view_buffer(stmt, tensor_of(plan_.stays[s]).name, named(near[s]));
         block_.stmts.push_back(std::move(stmt));
       } else {
         const size_t s = action.stays[0];
-        const Refinement& far = named(plan_.tensors[plan_.stays[s].tensor].name);
+        const Refinement& far = named(tensor_of(plan_.stays[s]).name);
         const Refinement& here = named(near[s]);
         const bool in = action.kind == NearAction::Kind::bring;
-        block_.stmts.emplace_back(in ? copy(far, here, options_.swap_in_tags)
-                                     : copy(here, far, options_.swap_out_tags));
+        block_.stmts.emplace_back(copy_whole(in ? far : here, in ? here : far, options_.xfer_loc,
+                                             in ? options_.swap_in_tags : options_.swap_out_tags));
         context_.count(in ? "brought" : "taken away");
       }
     }
@@ -62,23 +63,23 @@ class Writer {
 
  private:
   std::string add_buffer(const Stay& stay) {
-    const Refinement& far = named(plan_.tensors[stay.tensor].name);
-    Refinement near;
-    near.into = far.into + "_near";
-    for (int64_t& n = suffix_[far.into]; position_.count(near.into); ++n)
-      near.into = fmt::format("{}_near_{}", far.into, n);
-    position_[near.into] = block_.refs.size();
-    near.access.resize(far.shape.dims.size());
-    near.shape = dense_shape(far.shape.type, far.shape.sizes());
-    near.location = location_of(stay);
+    const Refinement& far = named(tensor_of(stay).name);
+    std::string name = far.into + "_near";
+    for (int64_t& n = suffix_[far.into]; position_.count(name); ++n)
+      name = fmt::format("{}_near_{}", far.into, n);
+    position_[name] = block_.refs.size();
+    Refinement near = make_buffer(std::move(name), dense_shape(far.shape.type, far.shape.sizes()),
+                                  location_of(stay));
     near.offset_bytes = stay.begin;
     near.tags.set(kPlacedNear);
     block_.refs.push_back(std::move(near));
     return block_.refs.back().into;
   }
 
-  // The block's refinement of that name, by the table that emit() makes.
+  // The block's refinement of that name, by the table that run() makes.
   const Refinement& named(const std::string& name) const { return block_.refs[position_.at(name)]; }
+
+  const NearTensor& tensor_of(const Stay& stay) const { return plan_.tensors[stay.tensor]; }
 
   stripe::Location location_of(const Stay& stay) const {
     stripe::Location location = options_.mem_loc;
@@ -88,7 +89,7 @@ class Writer {
   }
 
   OwnBuffer own_buffer(const Stay& stay) {
-    const NearTensor& tensor = plan_.tensors[stay.tensor];
+    const NearTensor& tensor = tensor_of(stay);
     Block& kernel = *block_.stmts[tensor.uses[0].kernel].block();
     return own_buffers(kernel, memory())[*tensor.buffer];
   }
@@ -99,33 +100,6 @@ class Writer {
     buffer.ref->tags.set(kPlacedNear);
     for (Statement& stmt : buffer.owner->stmts)
       locate_views(stmt, buffer.ref->into, buffer.ref->location);
-  }
-
-  void point_to(Statement& stmt, const Stay& stay, const std::string& near) {
-    const std::string& name = plan_.tensors[stay.tensor].name;
-    const Refinement& buffer = named(near);
-    restride_views(stmt, name, buffer.shape.dims);
-    locate_views(stmt, name, buffer.location);
-    for (Refinement& view : stmt.block()->refs)
-      if (view.dir != RefDir::none && view.from == name) view.from = near;
-  }
-
-  Block copy(const Refinement& from, const Refinement& to, const std::vector<std::string>& tags) {
-    Refinement source = from, target = to;
-    source.dir = RefDir::in;
-    target.dir = RefDir::out;
-    for (Refinement* ref : {&source, &target}) {
-      ref->from = ref->into;
-      ref->tags = {};
-      ref->swizzle.reset();
-      ref->offset_bytes = 0;
-    }
-    target.is_const = false;
-    Block block = copy_box(std::move(source), std::move(target), from.shape.sizes(),
-                           std::vector<int64_t>(from.shape.dims.size()));
-    block.tags.set_all(tags);
-    block.location = options_.xfer_loc;
-    return block;
   }
 
   // Tensors of the block that never leave the near memory.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/passes/staging/near_tensors.h"
 
-#include <algorithm>
 #include <map>
 
+#include "stria/base/refusal.h"
+#include "stria/passes/staging/copies.h"
 #include "stria/poly/solver_budget.h"
 #include "stria/rewrite/statement_list.h"
 #include "stria/rewrite/surely_written.h"
+#include "stria/rewrite/written_nest.h"
 
 namespace stria::passes {
 namespace {
@@ -43,20 +45,10 @@ bool transfers_itself(const Block& kernel, const std::string& name, const Hardwa
   for (const Refinement& ref : kernel.refs) {
     if (ref.dir == RefDir::none || ref.from != name) continue;
     for (const Statement& stmt : kernel.stmts) {
-      if (const Block* inner = stmt.block()) {
-        const bool uses =
-            std::any_of(inner->refs.begin(), inner->refs.end(), [&](const Refinement& view) {
-              return view.dir != RefDir::none && view.from == ref.into;
-            });
-        if (uses && !transfers_itself(*inner, ref.into, model)) return false;
-      }
-      const auto* load = std::get_if<stripe::Load>(&stmt.op);
-      const auto* store = std::get_if<stripe::Store>(&stmt.op);
-      const auto* special = stmt.special();
-      if ((load && load->from == ref.into) || (store && store->into == ref.into)) return false;
-      if (special && (std::count(special->inputs.begin(), special->inputs.end(), ref.into) ||
-                      std::count(special->outputs.begin(), special->outputs.end(), ref.into)))
+      const Block* inner = stmt.block();
+      if (inner && find_view(*inner, ref.into) && !transfers_itself(*inner, ref.into, model))
         return false;
+      if (uses_itself(stmt, ref.into)) return false;
     }
   }
   return true;
@@ -80,12 +72,12 @@ class TensorChooser {
       if (statements.empty()) continue;
       context_.matched();
       NearTensor tensor;
-      std::string reason = ref.dir != RefDir::none && views[ref.from] > 1
-                               ? "the block has several views of it"
-                               : why_far(ref, statements);
-      if (reason.empty()) reason = describe_uses(ref, statements, tensor);
-      if (!reason.empty()) {
-        context_.skipped(ref.into, reason);
+      Refusal refusal = ref.dir != RefDir::none && views[ref.from] > 1
+                            ? Refusal("the block has several views of it")
+                            : why_far(ref, statements);
+      if (!refusal) refusal = describe_uses(ref, statements, tensor);
+      if (refusal) {
+        context_.skipped(ref.into, refusal.reason());
         continue;
       }
       tensors.push_back(std::move(tensor));
@@ -94,7 +86,7 @@ class TensorChooser {
   }
 
  private:
-  std::string why_far(const Refinement& ref, const std::vector<size_t>& statements) const {
+  Refusal why_far(const Refinement& ref, const std::vector<size_t>& statements) const {
     const auto& path = ref.location.path;
     if (!path.empty() && path.back().name == options_.mem_loc.path.back().name)
       return "it is near already";
@@ -119,12 +111,11 @@ class TensorChooser {
       if (!whole || whole->shape.sizes() != ref.shape.sizes())
         return "it is read beyond its end, and is part of another";
     }
-    return "";
+    return Refusal::none();
   }
 
-  // "" or why the tensor has to stay far.
-  std::string describe_uses(const Refinement& ref, const std::vector<size_t>& statements,
-                            NearTensor& tensor) const {
+  Refusal describe_uses(const Refinement& ref, const std::vector<size_t>& statements,
+                        NearTensor& tensor) const {
     tensor.name = ref.into;
     tensor.bytes = dense_shape(ref.shape.type, ref.shape.sizes()).span_bytes();
     tensor.has_content = ref.dir == RefDir::in || ref.dir == RefDir::inout;
@@ -158,7 +149,8 @@ class TensorChooser {
       }
       tensor.uses.push_back(use);
     }
-    return whole ? "" : "it is not known to be written whole";
+    if (!whole) return "it is not known to be written whole";
+    return Refusal::none();
   }
 
   static bool is_whole(const IntegerSet& all, const IntegerSet& written) {

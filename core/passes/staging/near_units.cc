@@ -7,8 +7,7 @@
 #include <optional>
 
 #include "stria/pass/select_blocks.h"
-#include "stria/passes/staging/cache.h"
-#include "stria/passes/staging/near_results.h"
+#include "stria/passes/staging/copies.h"
 #include "stria/passes/staging/staged_kernel.h"
 #include "stria/rewrite/accumulator.h"
 #include "stria/rewrite/kernel_probe.h"
@@ -64,11 +63,10 @@ class PartsNear {
         probe_(probe),
         context_(context) {}
 
-  // "" or why the block stays as it is.
-  std::string run() {
-    for (const Place* at = &place_; at->depth > 1; at = at->parent)
-      path_.insert(path_.begin(), const_cast<Block*>(at->block));  // all of them are the program's
-    if (std::string reason = find_parts(); !reason.empty()) return reason;
+  // A refusal leaves the block as it is.
+  Refusal run() {
+    path_ = path_from_kernel(host_, place_);
+    STRIA_RETURN_IF_REFUSED(find_parts());
     const Block before = host_;
     std::vector<Block> around;  // without their one statement
     for (Block* block : path_) {
@@ -76,22 +74,22 @@ class PartsNear {
       around.back().refs = block->refs;
       around.back().location = block->location;
     }
-    std::string reason = change();
-    if (reason.empty()) {
+    Refusal refusal = change();
+    if (!refusal) {
       context_.count("parts", static_cast<int64_t>(parts_));
-      return "";
+      return Refusal::none();
     }
     host_ = before;
     for (size_t level = 0; level < path_.size(); ++level) {
       path_[level]->refs = std::move(around[level].refs);
       path_[level]->location = std::move(around[level].location);
     }
-    return reason;
+    return refusal;
   }
 
  private:
-  std::string change() {
-    if (std::string reason = bring_near(); !reason.empty()) return reason;
+  Refusal change() {
+    STRIA_RETURN_IF_REFUSED(bring_near());
     if (options_.multicast) join_transfers();
     const std::optional<int64_t> depth = points_under_way();
     if (!depth) return fmt::format("what its parts work on has no room in '{}'", options_.memory);
@@ -102,12 +100,13 @@ class PartsNear {
     const Dependencies found = dependencies_of(host_, conflicts);
     host_.tags.set("deps");
     for (size_t s = 0; s < found.size(); ++s) host_.stmts[s].deps = found[s];
-    if (!probe_.undecided(*path_[0])) return "its parts cannot work near: " + probe_.broken();
+    if (!probe_.undecided(*path_[0]))
+      return "its parts cannot work near: " + probe_.broken().reason();
     if (*depth > 1) overlap_points(*depth);
-    return "";
+    return Refusal::none();
   }
 
-  std::string find_parts() {
+  Refusal find_parts() {
     if (points_of(host_) != 1) return "it has several points";
     for (size_t level = 0; level + 1 < path_.size(); ++level)
       if (path_[level]->stmts.size() > 1) return "blocks stand beside it that would have no unit";
@@ -138,7 +137,8 @@ class PartsNear {
     std::stable_partition(views_.begin(), views_.end(), [&](const View& view) {
       return host_.find_ref(view.name)->dir != RefDir::in;
     });
-    return parts_ < 2 ? "it has one part" : "";
+    if (parts_ < 2) return "it has one part";
+    return Refusal::none();
   }
 
   static bool names_units(const Block& block) {
@@ -153,48 +153,36 @@ class PartsNear {
     return {{{options_.memory, {Affine(unit_of(part) % target_.memories)}, {}}}};
   }
 
-  // "" or why results cannot grow near; all of them have to, as the sums of one tensor are one.
-  std::string bring_near() {
-    for (const auto& [name, part] : views_) {
-      const Refinement& view = *host_.find_ref(name);
-      const RefDir dir = view.dir;
-      const bool sums = view.agg.has_value();
-      std::string reason;
-      if (!view.location.empty() && view.location.path.back().name == options_.memory) {
-        reason = "it is near already";
-      } else if (view.dir == RefDir::in) {
-        CacheOptions in;
-        in.loc = memory_of(part);
-        in.xfer_loc = options_.xfer_loc;
-        in.copy_set = options_.swap_in_tags;
-        // What lies beyond the tensor is taken on with the rest.
-        if (!options_.share_loc.empty()) in.edges = "zero_fill";
-        reason = fetch_near(host_, place_, names_, name, in, context_);
-      } else if (!are_views_apart(view)) {
-        reason = "another part may write the same elements";
-      } else if (sums && section_adds_to(name)) {
-        reason = "its sums go on outside of the kernel";
-      } else {
-        reason =
-            keep_results_near(host_, place_, name,
-                              {memory_of(part), options_.xfer_loc, options_.swap_out_tags, true});
+  // All results have to grow near, as the sums of one tensor are one; inputs may stay far.
+  Refusal bring_near() {
+    for (const View& view : views_) {
+      const Refinement& ref = *host_.find_ref(view.name);
+      const bool result = ref.dir != RefDir::in, sums = ref.agg.has_value();
+      if (Refusal refusal = copy_near(ref, view.part)) {
+        if (result) return fmt::format("'{}': {}", view.name, refusal.reason());
+        context_.skipped(view.name, refusal.reason());
+      } else if (result && sums) {
+        sums_.push_back(view.name);
       }
-      if (reason.empty() && dir != RefDir::in && sums) sums_.push_back(name);
-      if (!reason.empty() && dir != RefDir::in) return fmt::format("'{}': {}", name, reason);
-      if (!reason.empty()) context_.skipped(name, reason);
     }
-    return "";
+    return Refusal::none();
   }
 
-  bool section_adds_to(std::string name) const {
-    const Place* at = &place_;
-    const Refinement* ref = at->block->find_ref(name);
-    while (ref && ref->dir != RefDir::none && at->depth > 1) {
-      name = ref->from;
-      at = at->parent;
-      ref = at->block->find_ref(name);
+  Refusal copy_near(const Refinement& ref, int64_t part) {
+    if (!ref.location.empty() && ref.location.path.back().name == options_.memory)
+      return "it is near already";
+    CopySpec spec{memory_of(part), options_.xfer_loc, options_.swap_in_tags,
+                  options_.swap_out_tags};
+    const std::string name = ref.into;  // a new buffer may move the refinement
+    if (ref.dir == RefDir::in) {
+      // What lies beyond the tensor is taken on with the rest.
+      if (!options_.share_loc.empty()) spec.edges = "zero_fill";
+      return copy_in(host_, place_, names_, name, spec, context_);
     }
-    return ref && ref->agg;
+    if (!are_views_apart(ref)) return "another part may write the same elements";
+    const Refinement* outside = outermost_view(place_, ref);
+    if (ref.agg && outside && outside->agg) return "its sums go on outside of the kernel";
+    return copy_out(host_, place_, name, spec, true);
   }
 
   // Do the host's other views of the tensor reach none of its elements?
@@ -226,10 +214,7 @@ class PartsNear {
 
   bool brings_the_same(const Block& a, const Block& b) const {
     const Refinement *x = source_of(a), *y = source_of(b);
-    const Refinement &in_a = a.refs[0], &in_b = b.refs[0], &out_a = a.refs[1], &out_b = b.refs[1];
-    return x->from == y->from && x->access == y->access && x->shape == y->shape &&
-           a.idxs == b.idxs && in_a.access == in_b.access && in_a.tags == in_b.tags &&
-           in_a.shape == in_b.shape && out_a.access == out_b.access && out_a.shape == out_b.shape;
+    return x->from == y->from && x->access == y->access && x->shape == y->shape && are_alike(a, b);
   }
 
   void join_transfers() {
@@ -238,8 +223,7 @@ class PartsNear {
     for (size_t first = 0; first < stays.size(); ++first) {
       Block* copy = host_.stmts[first].block();
       if (!stays[first] || !source_of(*copy)) continue;
-      Block joined = *copy;
-      if (!options_.share_loc.empty()) start_share(joined);
+      Block joined = options_.share_loc.empty() ? *copy : copy_onward(*copy, options_.share_loc);
       for (size_t next = first + 1; next < stays.size(); ++next) {
         const Block& other = *host_.stmts[next].block();
         if (!stays[next] || !source_of(other) || !brings_the_same(*copy, other)) continue;
@@ -252,8 +236,7 @@ class PartsNear {
         if (std::any_of(joined.refs.begin(), joined.refs.end(), same_memory) ||
             joined.refs[0].location == target.location)
           continue;
-        joined.stmts.emplace_back(stripe::Store{"value", target.into});
-        joined.refs.push_back(target);
+        add_target(joined, target);
         stays[next] = false;
         std::erase_if(host_.refs, [&](const Refinement& ref) { return ref.into == view; });
         context_.count("transfers_joined");
@@ -269,16 +252,6 @@ class PartsNear {
       stays.insert(stays.begin() + behind, true);
     }
     erase_statements(host_, stays);
-  }
-
-  // From the first memory that has it to others, which are not there yet.
-  void start_share(Block& copy) const {
-    Refinement source = copy.refs[1];
-    source.dir = RefDir::in;
-    copy.refs = {std::move(source)};
-    copy.location = options_.share_loc;
-    copy.stmts.clear();
-    copy.stmts.emplace_back(stripe::Load{copy.refs[0].into, "value"});
   }
 
   // --- units and room
@@ -383,12 +356,11 @@ Status near_units(stripe::Program& program, const NearUnitsOptions& options, Pas
       probe = probes.emplace(section->block, std::move(made).value()).first;
     }
     context.matched();
-    const std::string reason =
-        PartsNear(block, place, names, options, target, probe->second, context).run();
-    if (reason.empty())
-      context.changed();
+    PartsNear parts(block, place, names, options, target, probe->second, context);
+    if (Refusal refusal = parts.run())
+      context.skipped(block.name, refusal.reason());
     else
-      context.skipped(block.name, reason);
+      context.changed();
   });
   return status;
 }

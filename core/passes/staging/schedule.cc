@@ -180,7 +180,7 @@ class Scheduler {
   Status stage_kernel(size_t kernel, Block& block) {
     if (points_of(block) < 2) return {};
     const stripe::Place place{&place_, &block, kernel, place_.depth + 1, block.index_box({})};
-    StagingOptions parts{options_.mem_loc, options_.xfer_loc, options_.swap_in_tags,
+    const CopySpec parts{options_.mem_loc, options_.xfer_loc, options_.swap_in_tags,
                          options_.swap_out_tags};
     std::vector<std::pair<size_t, size_t>> by_size = by_kernel_[kernel];
     std::stable_sort(by_size.begin(), by_size.end(), [&](const auto& a, const auto& b) {
@@ -193,12 +193,11 @@ class Scheduler {
     // The largest one by one until the rest fits; if it never does, with fewer points under way.
     for (const auto& [t, u] : by_size) {
       Block trial = staged;
-      const std::string reason = why_whole(tensors_[t], tensors_[t].uses[u]);
-      const std::string why =
-          reason.empty() ? stage_tensor(trial, place, names_, tensors_[t].name, parts, context_)
-                         : reason;
-      if (!why.empty()) {
-        why_whole_[kernel] = fmt::format("; '{}' cannot come in parts: {}", tensors_[t].name, why);
+      Refusal refusal = why_whole(tensors_[t], tensors_[t].uses[u]);
+      if (!refusal) refusal = stage_tensor(trial, place, names_, tensors_[t].name, parts, context_);
+      if (refusal) {
+        why_whole_[kernel] =
+            fmt::format("; '{}' cannot come in parts: {}", tensors_[t].name, refusal.reason());
         continue;
       }
       staged = std::move(trial);
@@ -220,7 +219,7 @@ class Scheduler {
       plain.tags.remove("pipeline");
       const std::optional<size_t> without = probe_.undecided(plain);
       if (!without) {
-        why_whole_[kernel] = "; parts of it cannot come one by one: " + probe_.broken();
+        why_whole_[kernel] = "; parts of it cannot come one by one: " + probe_.broken().reason();
         return {};
       }
       if (!open || *open > *without) staged = std::move(plain);
@@ -270,12 +269,12 @@ class Scheduler {
     return packs(std::move(needs));
   }
 
-  // "" or why the use cannot be of the far tensor.
-  static std::string why_whole(const NearTensor& tensor, const NearUse& use) {
+  // A use that cannot be of the far tensor.
+  static Refusal why_whole(const NearTensor& tensor, const NearUse& use) {
     if (use.reads && use.writes) return "it is read and written";
     if (use.writes && !use.covers && !tensor.has_content)
       return "it is not known to be written whole";
-    return "";
+    return Refusal::none();
   }
 
   // Points that a unit has under way; 2 if the model does not say.

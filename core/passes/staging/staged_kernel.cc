@@ -2,9 +2,7 @@
 #include "stria/passes/staging/staged_kernel.h"
 
 #include <algorithm>
-
-#include "stria/passes/staging/cache.h"
-#include "stria/passes/staging/near_results.h"
+#include <utility>
 
 namespace stria::passes {
 namespace {
@@ -42,27 +40,15 @@ std::vector<OwnBuffer> own_buffers(Block& kernel, const std::string& memory) {
   return found;
 }
 
-std::string stage_tensor(Block& kernel, const stripe::Place& place, PlaceNames& names,
-                         const std::string& tensor, const StagingOptions& options,
-                         PassContext& context) {
+Refusal stage_tensor(Block& kernel, const stripe::Place& place, PlaceNames& names,
+                     const std::string& tensor, const CopySpec& spec, PassContext& context) {
   std::vector<std::pair<std::string, RefDir>> views;
   for (const Refinement& ref : kernel.refs)
     if (ref.dir != RefDir::none && ref.from == tensor) views.emplace_back(ref.into, ref.dir);
-  for (const auto& [name, dir] : views) {
-    std::string reason;
-    if (dir == RefDir::in) {
-      CacheOptions in;
-      in.loc = options.loc;
-      in.xfer_loc = options.xfer_loc;
-      in.copy_set = options.in_tags;
-      reason = fetch_near(kernel, place, names, name, in, context);
-    } else {
-      reason =
-          keep_results_near(kernel, place, name, {options.loc, options.xfer_loc, options.out_tags});
-    }
-    if (!reason.empty()) return reason;
-  }
-  return "";
+  for (const auto& [name, dir] : views)
+    STRIA_RETURN_IF_REFUSED(dir == RefDir::in ? copy_in(kernel, place, names, name, spec, context)
+                                              : copy_out(kernel, place, name, spec));
+  return Refusal::none();
 }
 
 int64_t points_of(const Block& kernel) {

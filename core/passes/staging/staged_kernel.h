@@ -15,8 +15,10 @@
 #include <string>
 #include <vector>
 
+#include "stria/base/refusal.h"
 #include "stria/pass/pass_context.h"
 #include "stria/pass/tensor_names.h"
+#include "stria/passes/staging/copies.h"
 #include "stria/stripe/block.h"
 #include "stria/stripe/walk.h"
 
@@ -34,18 +36,11 @@ struct OwnBuffer {
 // on indices.
 std::vector<OwnBuffer> own_buffers(stripe::Block& kernel, const std::string& memory);
 
-struct StagingOptions {
-  stripe::Location loc;       // of the copies
-  stripe::Location xfer_loc;  // of the blocks that copy; none: not set
-  std::vector<std::string> in_tags, out_tags;
-};
-
-// Has the kernel, which stands at `place`, bring what each of its points touches of the tensor (a
-// name of the block around), and take away what it writes. "" or why it cannot; then the kernel may
-// have been changed in part.
-std::string stage_tensor(stripe::Block& kernel, const stripe::Place& place, PlaceNames& names,
-                         const std::string& tensor, const StagingOptions& options,
-                         PassContext& context);
+// Has the kernel, which stands at `place`, copy in what each of its points reads of the tensor (a
+// name of the block around), and copy out what it writes. After a refusal the kernel may have been
+// changed in part.
+Refusal stage_tensor(stripe::Block& kernel, const stripe::Place& place, PlaceNames& names,
+                     const std::string& tensor, const CopySpec& spec, PassContext& context);
 
 // Points that the kernel's own indices have.
 int64_t points_of(const stripe::Block& kernel);
