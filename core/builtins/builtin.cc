@@ -53,6 +53,24 @@ const std::vector<std::string>& builtin_names() {
   return names;
 }
 
+bool is_total(const Builtin& builtin, DataType op_type) {
+  return builtin.total || is_float(op_type);
+}
+
+std::optional<Scalar> unit_of(Unit unit, DataType type) {
+  const bool floats = is_float(type);
+  switch (unit) {
+    case Unit::none: return std::nullopt;
+    case Unit::zero: return convert(Scalar::of_int(DataType::i32, 0), type);
+    case Unit::negative_zero:
+      return floats ? Scalar::of_float(type, -0.0) : Scalar::of_int(type, 0);
+    case Unit::one: return convert(Scalar::of_int(DataType::i32, 1), type);
+    case Unit::all_ones:
+      return floats ? std::nullopt : std::optional(Scalar::of_int(type, wrap_to(type, -1)));
+  }
+  return std::nullopt;
+}
+
 DataType common_type(DataType a, DataType b) {
   if (a == b) return a;
   if (is_float(a) != is_float(b)) return is_float(a) ? a : b;

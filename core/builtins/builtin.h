@@ -67,6 +67,27 @@ struct UlpBound {
 // Operands that a builtin may have.
 inline constexpr size_t kMaxArity = 3;
 
+// What one result costs. The value is about how many instructions that is, for one vector of
+// results. It is a scale on which sums of functions can be compared, no measurement.
+enum class Cost : uint8_t {
+  cheap = 1,   // a cycle or less: rather calculated twice than kept in a tensor
+  medium = 4,  // neither: divisions, roots, roundings
+  slow = 16,   // a long chain, or a call of a library: exponentials, sines
+};
+
+// A value of one operand that leaves the other one as it is: the result is the other operand, bit
+// for bit, NaN and -0.0 included.
+enum class Unit : uint8_t {
+  none,
+  zero,
+  negative_zero,  // -0.0 of floats, 0 of integers
+  one,
+  all_ones,  // of integers and bool
+};
+
+// Which circuit of an execution unit a function takes. Hardware models give the energy of each.
+enum class Circuit : uint8_t { other, adder, multiplier };
+
 struct Builtin {
   const char* name;      // in Tile and Stripe
   const char* spelling;  // operator in Tile ("+"), or null: called by name
@@ -83,8 +104,20 @@ struct Builtin {
   // are monotone or convex in each operand, so that their error is largest at a corner of the
   // operands'.
   double lipschitz = 0;
+  Cost cost = Cost::medium;
+  Circuit circuit = Circuit::other;
+  // Every value of every operand has a result of its own. So the function may be computed where the
+  // program does not ask for it, and the result left. False: for some values a rule settles what
+  // integers get, for a zero divisor or a float beyond the type, and a check of the program counts
+  // those as mistakes (see is_total).
+  bool total = true;
+  // Laws of functions of two operands. They hold for every type that the function has.
   bool commutative = false;  // f(a, b) is f(b, a), bit for bit
-  bool cheap = false;        // a cycle or less: rather calculated twice than kept in a tensor
+  bool idempotent = false;   // f(a, a) is a, bit for bit
+  bool zero_wins = false;    // f(a, 0) and f(0, a) are 0 if the type is no float
+  // Several values may be joined in any order and grouping, but for rounding and the sign of 0.
+  bool joins = false;
+  Unit left_unit = Unit::none, right_unit = Unit::none;  // f(unit, b) is b, f(a, unit) is a
 };
 
 // Every record, in the order of all_builtins.def (the order of the documentation).
@@ -93,6 +126,11 @@ std::span<const Builtin* const> all_builtins();
 const Builtin* find_builtin(std::string_view name);
 // For "did you mean": every name.
 const std::vector<std::string>& builtin_names();
+
+// Builtin::total for one operation type: floats have infinities and NaN for every such value.
+bool is_total(const Builtin& builtin, DataType op_type);
+// The unit as a number of the type; nothing if the type has none.
+std::optional<Scalar> unit_of(Unit unit, DataType type);
 
 // bool < integers < floats. Of two integers the wider; of the same width the unsigned one. Of two
 // floats the wider; fp16 with bf16 gives fp32. An integer beside a float gives the float.

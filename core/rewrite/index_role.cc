@@ -5,7 +5,9 @@
 #include <cstdlib>
 #include <limits>
 #include <map>
+#include <set>
 
+#include "stria/builtins/builtin.h"
 #include "stria/poly/index_forms.h"
 #include "stria/stripe/footprint.h"
 
@@ -48,6 +50,20 @@ bool lie_apart(const Box& a, const Box& b) {
   for (size_t d = 0; d < a.size(); ++d)
     if (a[d].upper < b[d].lower || b[d].upper < a[d].lower) return true;
   return false;
+}
+
+// Does the form have several values over the block's points?
+bool moves(const Block& block, const Affine& form) {
+  return std::any_of(block.idxs.begin(), block.idxs.end(),
+                     [&](const Index& index) { return index.range > 1 && form.uses(index.name); });
+}
+
+// May the block's points load different values?
+bool loads_differ(const Block& block, const stripe::Load& load) {
+  const Refinement& ref = *block.find_ref(load.from);
+  return !load.at.empty() || is_written(ref) ||
+         std::any_of(ref.access.begin(), ref.access.end(),
+                     [&](const Affine& form) { return moves(block, form); });
 }
 
 }  // namespace
@@ -134,7 +150,7 @@ bool meets_other_view(const Block& block, const TensorNames& around) {
   return false;
 }
 
-std::string why_points_do_not_commute(const Block& block, const TensorNames& around) {
+Refusal why_points_do_not_commute(const Block& block, const TensorNames& around) {
   if (has_index_locations(block)) return "a location names an index";
   if (meets_other_view(block, around)) return "a written tensor has a second view";
   std::vector<IndexRole> roles = index_roles(block);
@@ -147,7 +163,7 @@ std::string why_points_do_not_commute(const Block& block, const TensorNames& aro
         return loaded ? "points may read what others aggregate into"
                       : "points may write the same element without an aggregation";
   }
-  return "";
+  return Refusal::none();
 }
 
 bool names_index(const stripe::Location& location) {
@@ -185,6 +201,32 @@ double work_of(const Block& block) {
   return work;
 }
 
+double instructions_of(const Block& block) {
+  std::set<std::string> varying;  // scalars that differ between the block's points
+  double at_each_point = 0, once = 0, points = 1;
+  for (const Index& index : block.idxs) points *= static_cast<double>(index.range);
+  for (const stripe::Statement& stmt : block.stmts) {
+    if (const Block* inner = stmt.block()) {
+      at_each_point += instructions_of(*inner);
+    } else if (const auto* load = std::get_if<stripe::Load>(&stmt.op)) {
+      if (loads_differ(block, *load)) varying.insert(load->into);
+    } else if (const auto* index = std::get_if<stripe::LoadIndex>(&stmt.op)) {
+      if (moves(block, index->from)) varying.insert(index->into);
+    } else if (const auto* store = std::get_if<stripe::Store>(&stmt.op)) {
+      if (block.find_ref(store->into)->agg) at_each_point += static_cast<double>(Cost::cheap);
+    } else if (const auto* op = std::get_if<stripe::Intrinsic>(&stmt.op)) {
+      const Builtin* builtin = find_builtin(op->name);
+      const bool varies =
+          std::any_of(op->inputs.begin(), op->inputs.end(),
+                      [&](const std::string& name) { return varying.count(name) > 0; });
+      if (varies) varying.insert(op->outputs.begin(), op->outputs.end());
+      (varies ? at_each_point : once) +=
+          static_cast<double>(builtin ? builtin->cost : Cost::medium);
+    }
+  }
+  return once + at_each_point * points;
+}
+
 bool stores_where_chosen(const Block& block) {
   return std::any_of(block.stmts.begin(), block.stmts.end(), [](const stripe::Statement& stmt) {
     auto* store = std::get_if<stripe::Store>(&stmt.op);
@@ -196,15 +238,6 @@ bool has_reuse(const Block& block, const std::string& index) {
   return std::any_of(block.refs.begin(), block.refs.end(), [&](const Refinement& ref) {
     const Affine flat = ref.flat_access();
     return ref.dir == RefDir::in && !flat.uses(index) && !flat.is_constant();
-  });
-}
-
-bool computes_one_of(const Block& block, const std::vector<std::string>& functions) {
-  return std::any_of(block.stmts.begin(), block.stmts.end(), [&](const stripe::Statement& stmt) {
-    if (const Block* inner = stmt.block()) return computes_one_of(*inner, functions);
-    const auto* intrinsic = std::get_if<stripe::Intrinsic>(&stmt.op);
-    return intrinsic &&
-           std::find(functions.begin(), functions.end(), intrinsic->name) != functions.end();
   });
 }
 

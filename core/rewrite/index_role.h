@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "stria/base/refusal.h"
 #include "stria/hwmodel/hardware_model.h"
 #include "stria/pass/tensor_names.h"
 #include "stria/stripe/block.h"
@@ -53,9 +54,9 @@ bool meets_other_view(const stripe::Block& block, const TensorNames& around);
 
 // May the block's points run in any order, also interleaved with those of its other indices? Yes if
 // no element that is written through one view is reached through another, and every written tensor
-// is written by each point on its own, or aggregates and is not read meanwhile. "" or the reason
-// why not. `around`: the tensors of the block around it.
-std::string why_points_do_not_commute(const stripe::Block& block, const TensorNames& around);
+// is written by each point on its own, or aggregates and is not read meanwhile. Refuses a block of
+// which that is not known. `around`: the tensors of the block around it.
+Refusal why_points_do_not_commute(const stripe::Block& block, const TensorNames& around);
 
 // Does the location name an index?
 bool names_index(const stripe::Location& location);
@@ -95,11 +96,13 @@ int64_t widest_element_bytes(const stripe::Block& block);
 // Scalar statements that one run of the block executes, constraints ignored. Infinite at most.
 double work_of(const stripe::Block& block);
 
+// Instructions that one run of the block takes, as the records of its functions count them (Cost):
+// how much it computes beside other blocks. Constraints are ignored. What is the same at all points
+// of a block is computed once. Infinite at most.
+double instructions_of(const stripe::Block& block);
+
 // Does a scalar choose the element of one of the block's own stores?
 bool stores_where_chosen(const stripe::Block& block);
-
-// Does the block, or one inside, compute one of the functions?
-bool computes_one_of(const stripe::Block& block, const std::vector<std::string>& functions);
 
 // True if the block holds neither blocks nor specials.
 bool is_leaf(const stripe::Block& block);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "stria/builtins/builtin.h"
 #include "stria/rewrite/index_role.h"
 
 namespace stria::passes {
@@ -38,8 +39,6 @@ const Block* only_leaf(const Block& block, std::vector<std::string>& names) {
 }  // namespace
 
 const stripe::Intrinsic* joining_operation(const Block& block) {
-  static const std::set<std::string, std::less<>> kCommute = {
-      "add", "mul", "max", "min", "bit_and", "bit_or", "bit_xor", "logical_and", "logical_or"};
   std::vector<std::string> names;
   for (const Refinement& ref : block.refs)
     if (ref.dir == RefDir::in) names.push_back(ref.into);
@@ -55,7 +54,8 @@ const stripe::Intrinsic* joining_operation(const Block& block) {
         return nullptr;
       open.insert(load->into);
     } else if (const auto* op = std::get_if<stripe::Intrinsic>(&stmt.op)) {
-      if (!kCommute.count(op->name) || op->inputs.size() != 2 || op->outputs.size() != 1 ||
+      const Builtin* builtin = find_builtin(op->name);
+      if (!builtin || !builtin->joins || op->inputs.size() != 2 || op->outputs.size() != 1 ||
           (first && (op->name != first->name || op->type != first->type)))
         return nullptr;
       for (const std::string& input : op->inputs)

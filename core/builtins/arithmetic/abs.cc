@@ -23,7 +23,7 @@ constinit const Builtin abs = {
     .gradient = at_edges(derivative("cond(X > 0, DR, cond(X < 0, -DR, 0))"), "0 at 0"),
     .doc = "Absolute value. Integers wrap: abs(MIN) is MIN.",
     .example = "R = abs(A);",
-    .cheap = true,
+    .cost = Cost::cheap,
 };
 
 }  // namespace stria::builtins

@@ -14,8 +14,12 @@ constinit const Builtin add = {
     .gradient = derivative("DR", "DR"),
     .doc = "Sum. Integers wrap.",
     .example = "R = A + B;",
+    .cost = Cost::cheap,
+    .circuit = Circuit::adder,
     .commutative = true,
-    .cheap = true,
+    .joins = true,
+    .left_unit = Unit::negative_zero,
+    .right_unit = Unit::negative_zero,
 };
 
 }  // namespace stria::builtins

@@ -26,6 +26,8 @@ constinit const Builtin div = {
         "Quotient. Integers truncate toward zero; x / 0 is 0 and MIN / -1 is MIN. Floats "
         "follow IEEE 754.",
     .example = "R = A / B;",
+    .total = false,
+    .right_unit = Unit::one,
 };
 
 }  // namespace stria::builtins

@@ -21,7 +21,9 @@ constinit const Builtin max = {
         "The larger operand; NaN if one is NaN. Which zero max(-0.0, 0.0) gives is not "
         "specified.",
     .example = "R = max(A, 0);",
-    .cheap = true,
+    .cost = Cost::cheap,
+    .idempotent = true,
+    .joins = true,
 };
 
 }  // namespace stria::builtins

@@ -21,7 +21,9 @@ constinit const Builtin min = {
         "The smaller operand; NaN if one is NaN. Which zero min(-0.0, 0.0) gives is not "
         "specified.",
     .example = "R = min(A, 0);",
-    .cheap = true,
+    .cost = Cost::cheap,
+    .idempotent = true,
+    .joins = true,
 };
 
 }  // namespace stria::builtins

@@ -23,6 +23,7 @@ constinit const Builtin mod = {
         "Remainder of the quotient truncated toward zero, with the sign of the dividend. For "
         "integers x % 0 is 0 and MIN % -1 is 0; for floats x % 0 is NaN.",
     .example = "R = A % 3;",
+    .total = false,
 };
 
 }  // namespace stria::builtins

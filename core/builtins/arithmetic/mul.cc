@@ -14,8 +14,13 @@ constinit const Builtin mul = {
     .gradient = derivative("DR * Y", "DR * X"),
     .doc = "Product. Integers wrap.",
     .example = "R = A * B;",
+    .cost = Cost::cheap,
+    .circuit = Circuit::multiplier,
     .commutative = true,
-    .cheap = true,
+    .zero_wins = true,
+    .joins = true,
+    .left_unit = Unit::one,
+    .right_unit = Unit::one,
 };
 
 }  // namespace stria::builtins

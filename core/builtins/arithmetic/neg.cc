@@ -14,7 +14,7 @@ constinit const Builtin neg = {
     .gradient = derivative("-DR"),
     .doc = "Negation. Integers wrap: -MIN is MIN, and unsigned values count down from zero.",
     .example = "R = -A;",
-    .cheap = true,
+    .cost = Cost::cheap,
 };
 
 }  // namespace stria::builtins

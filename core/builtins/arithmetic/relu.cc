@@ -22,7 +22,7 @@ constinit const Builtin relu = {
     .gradient = at_edges(derivative("cond(X > 0, DR, 0)"), "0 at 0"),
     .doc = "The operand where it is above zero, else 0; NaN stays NaN.",
     .example = "R = relu(A);",
-    .cheap = true,
+    .cost = Cost::cheap,
 };
 
 }  // namespace stria::builtins

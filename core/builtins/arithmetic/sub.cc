@@ -14,7 +14,9 @@ constinit const Builtin sub = {
     .gradient = derivative("DR", "-DR"),
     .doc = "Difference. Integers wrap.",
     .example = "R = A - B;",
-    .cheap = true,
+    .cost = Cost::cheap,
+    .circuit = Circuit::adder,
+    .right_unit = Unit::zero,
 };
 
 }  // namespace stria::builtins

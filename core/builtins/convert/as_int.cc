@@ -16,6 +16,7 @@ constinit const Builtin as_int = {
         "Conversion to a signed integer of 8, 16, 32 or 64 bits: integers wrap; floats "
         "truncate and saturate, NaN gives 0.",
     .example = "R = as_int(A, 8);",
+    .total = false,
 };
 
 }  // namespace stria::builtins

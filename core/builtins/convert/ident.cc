@@ -21,7 +21,8 @@ constinit const Builtin ident = {
         "The operand itself. In Stripe ident.T is the cast to T: integers wrap, float to "
         "integer truncates and saturates with NaN giving 0, anything to bool is != 0.",
     .example = "R = ident(A);",
-    .cheap = true,
+    .cost = Cost::cheap,
+    .total = false,
 };
 
 }  // namespace stria::builtins

@@ -14,6 +14,11 @@ constinit const Builtin bit_and = {
     .doc = "Bitwise and. Integers and bool.",
     .example = "R = A & B;",
     .commutative = true,
+    .idempotent = true,
+    .zero_wins = true,
+    .joins = true,
+    .left_unit = Unit::all_ones,
+    .right_unit = Unit::all_ones,
 };
 
 }  // namespace stria::builtins

@@ -22,6 +22,7 @@ constinit const Builtin bit_left = {
     .gradient = no_derivative("bits have no derivative"),
     .doc = "Shift to the left. The count is taken modulo the width of the type.",
     .example = "R = A << 3;",
+    .right_unit = Unit::zero,
 };
 
 }  // namespace stria::builtins

@@ -14,6 +14,10 @@ constinit const Builtin bit_or = {
     .doc = "Bitwise or. Integers and bool.",
     .example = "R = A | B;",
     .commutative = true,
+    .idempotent = true,
+    .joins = true,
+    .left_unit = Unit::zero,
+    .right_unit = Unit::zero,
 };
 
 }  // namespace stria::builtins

@@ -25,6 +25,7 @@ constinit const Builtin bit_right = {
         "Shift to the right: signed integers keep their sign, unsigned ones fill with zeros. "
         "The count is taken modulo the width of the type.",
     .example = "R = A >> 3;",
+    .right_unit = Unit::zero,
 };
 
 }  // namespace stria::builtins

@@ -14,6 +14,9 @@ constinit const Builtin bit_xor = {
     .doc = "Bitwise exclusive or. Integers and bool.",
     .example = "R = A ^ B;",
     .commutative = true,
+    .joins = true,
+    .left_unit = Unit::zero,
+    .right_unit = Unit::zero,
 };
 
 }  // namespace stria::builtins

@@ -13,8 +13,8 @@ constinit const Builtin cmp_eq = {
     .gradient = no_derivative("piecewise constant: zero almost everywhere"),
     .doc = "True where the operands are equal; NaN equals nothing.",
     .example = "R = A == B;",
+    .cost = Cost::cheap,
     .commutative = true,
-    .cheap = true,
 };
 
 }  // namespace stria::builtins

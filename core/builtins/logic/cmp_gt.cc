@@ -13,7 +13,7 @@ constinit const Builtin cmp_gt = {
     .gradient = no_derivative("piecewise constant: zero almost everywhere"),
     .doc = "True where the first operand is larger; false beside NaN.",
     .example = "R = A > B;",
-    .cheap = true,
+    .cost = Cost::cheap,
 };
 
 }  // namespace stria::builtins

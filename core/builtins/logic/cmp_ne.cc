@@ -13,8 +13,8 @@ constinit const Builtin cmp_ne = {
     .gradient = no_derivative("piecewise constant: zero almost everywhere"),
     .doc = "True where the operands differ; NaN differs from everything.",
     .example = "R = A != B;",
+    .cost = Cost::cheap,
     .commutative = true,
-    .cheap = true,
 };
 
 }  // namespace stria::builtins

@@ -21,7 +21,7 @@ constinit const Builtin cond = {
         "The second operand where the first is non-zero (NaN is), else the third. The type "
         "ignores the first.",
     .example = "R = cond(A > 0, A, 0);",
-    .cheap = true,
+    .cost = Cost::cheap,
 };
 
 }  // namespace stria::builtins

@@ -20,6 +20,11 @@ constinit const Builtin logical_and = {
     .doc = "True where both operands are non-zero (NaN is). Both are evaluated.",
     .example = "R = (A > 0) && (B > 0);",
     .commutative = true,
+    .idempotent = true,
+    .zero_wins = true,
+    .joins = true,
+    .left_unit = Unit::one,
+    .right_unit = Unit::one,
 };
 
 }  // namespace stria::builtins

@@ -20,6 +20,10 @@ constinit const Builtin logical_or = {
     .doc = "True where an operand is non-zero (NaN is). Both are evaluated.",
     .example = "R = (A > 0) || (B > 0);",
     .commutative = true,
+    .idempotent = true,
+    .joins = true,
+    .left_unit = Unit::zero,
+    .right_unit = Unit::zero,
 };
 
 }  // namespace stria::builtins

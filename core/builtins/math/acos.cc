@@ -15,6 +15,7 @@ constinit const Builtin acos = {
                  "infinite at -1 and 1 where something flows back"),
     .doc = "Arc cosine in radians; NaN outside -1..1.",
     .example = "R = acos(A);",
+    .cost = Cost::slow,
 };
 
 }  // namespace stria::builtins

@@ -14,6 +14,7 @@ constinit const Builtin acosh = {
                          "infinite at 1 where something flows back"),
     .doc = "Inverse hyperbolic cosine; NaN below 1.",
     .example = "R = acosh(A);",
+    .cost = Cost::slow,
 };
 
 }  // namespace stria::builtins

@@ -15,6 +15,7 @@ constinit const Builtin asin = {
                  "infinite at -1 and 1 where something flows back"),
     .doc = "Arc sine in radians; NaN outside -1..1.",
     .example = "R = asin(A);",
+    .cost = Cost::slow,
 };
 
 }  // namespace stria::builtins

@@ -13,6 +13,7 @@ constinit const Builtin asinh = {
     .gradient = derivative("DR / cosh(R)"),
     .doc = "Inverse hyperbolic sine.",
     .example = "R = asinh(A);",
+    .cost = Cost::slow,
 };
 
 }  // namespace stria::builtins

@@ -13,6 +13,7 @@ constinit const Builtin atan = {
     .gradient = derivative("DR / (1 + X * X)"),
     .doc = "Arc tangent in radians.",
     .example = "R = atan(A);",
+    .cost = Cost::slow,
 };
 
 }  // namespace stria::builtins

@@ -13,6 +13,7 @@ constinit const Builtin atanh = {
     .gradient = derivative("DR / ((1 - X) * (1 + X))"),
     .doc = "Inverse hyperbolic tangent; infinite at -1 and 1, NaN beyond.",
     .example = "R = atanh(A);",
+    .cost = Cost::slow,
 };
 
 }  // namespace stria::builtins

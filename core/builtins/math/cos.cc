@@ -14,6 +14,7 @@ constinit const Builtin cos = {
     .doc = "Cosine of an angle in radians.",
     .example = "R = cos(A);",
     .lipschitz = 1,
+    .cost = Cost::slow,
 };
 
 }  // namespace stria::builtins

@@ -13,6 +13,7 @@ constinit const Builtin cosh = {
     .gradient = derivative("DR * sinh(X)"),
     .doc = "Hyperbolic cosine.",
     .example = "R = cosh(A);",
+    .cost = Cost::slow,
 };
 
 }  // namespace stria::builtins

@@ -13,6 +13,7 @@ constinit const Builtin exp = {
     .gradient = derivative("DR * R"),
     .doc = "Exponential function.",
     .example = "R = exp(A);",
+    .cost = Cost::slow,
 };
 
 }  // namespace stria::builtins

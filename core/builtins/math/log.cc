@@ -13,6 +13,7 @@ constinit const Builtin log = {
     .gradient = derivative("DR / X"),
     .doc = "Natural logarithm; -inf at zero, NaN below.",
     .example = "R = log(A);",
+    .cost = Cost::slow,
 };
 
 }  // namespace stria::builtins

@@ -40,6 +40,8 @@ constinit const Builtin pow = {
         "First operand to the power of the second. Integers multiply with wrapping; a "
         "negative exponent gives 1 / x^n truncated: 1 for x = 1, 1 or -1 for x = -1, else 0.",
     .example = "R = pow(A, 2);",
+    .cost = Cost::slow,
+    .right_unit = Unit::one,
 };
 
 }  // namespace stria::builtins

@@ -23,6 +23,7 @@ constinit const Builtin sigmoid = {
     .gradient = derivative("DR * R * (1 - R)"),
     .doc = "Logistic function 1 / (1 + exp(-x)).",
     .example = "R = sigmoid(A);",
+    .cost = Cost::slow,
 };
 
 }  // namespace stria::builtins

@@ -14,6 +14,7 @@ constinit const Builtin sin = {
     .doc = "Sine of an angle in radians.",
     .example = "R = sin(A);",
     .lipschitz = 1,
+    .cost = Cost::slow,
 };
 
 }  // namespace stria::builtins

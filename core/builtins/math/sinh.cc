@@ -13,6 +13,7 @@ constinit const Builtin sinh = {
     .gradient = derivative("DR * cosh(X)"),
     .doc = "Hyperbolic sine.",
     .example = "R = sinh(A);",
+    .cost = Cost::slow,
 };
 
 }  // namespace stria::builtins

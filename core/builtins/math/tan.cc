@@ -13,6 +13,7 @@ constinit const Builtin tan = {
     .gradient = derivative("DR * (1 + R * R)"),
     .doc = "Tangent of an angle in radians.",
     .example = "R = tan(A);",
+    .cost = Cost::slow,
 };
 
 }  // namespace stria::builtins

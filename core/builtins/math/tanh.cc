@@ -13,6 +13,7 @@ constinit const Builtin tanh = {
     .gradient = derivative("DR * (1 - R * R)"),
     .doc = "Hyperbolic tangent.",
     .example = "R = tanh(A);",
+    .cost = Cost::slow,
 };
 
 }  // namespace stria::builtins

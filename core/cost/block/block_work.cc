@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "stria/base/text.h"
+#include "stria/builtins/builtin.h"
 
 namespace stria::cost {
 namespace {
@@ -15,9 +16,15 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-std::string kind_of(std::string_view intrinsic) {
-  if (intrinsic == "add" || intrinsic == "sub") return "add";
-  return intrinsic == "mul" ? "mul" : "other";
+// As hardware models name what takes energy.
+const char* kind_of(std::string_view function) {
+  const Builtin* builtin = find_builtin(function);
+  switch (builtin ? builtin->circuit : Circuit::other) {
+    case Circuit::adder: return "add";
+    case Circuit::multiplier: return "mul";
+    case Circuit::other: return "other";
+  }
+  return "other";
 }
 
 class Counter {
@@ -115,9 +122,7 @@ class Counter {
         work_.operations[fmt::format("mac.{}", name_of(mac_type(block, *call, defined)))] += times;
       } else {
         ++others;
-        const char* kind = ref->agg->op == stripe::AggOp::add   ? "add"
-                           : ref->agg->op == stripe::AggOp::mul ? "mul"
-                                                                : "other";
+        const char* kind = kind_of(stripe::name_of(ref->agg->op));
         work_.operations[fmt::format("{}.{}", kind, name_of(ref->agg->type))] += times;
       }
     }

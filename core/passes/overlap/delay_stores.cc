@@ -5,12 +5,13 @@
 #include <map>
 #include <set>
 
+#include "stria/base/refusal.h"
+#include "stria/base/text.h"
 #include "stria/pass/select_blocks.h"
-#include "stria/rewrite/index_role.h"
+#include "stria/passes/overlap/delay_plan.h"
 #include "stria/rewrite/joined_name.h"
 #include "stria/rewrite/plain_blocks.h"
 #include "stria/rewrite/split_block.h"
-#include "stria/stripe/footprint.h"
 
 namespace stria::passes {
 namespace {
@@ -21,36 +22,20 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-// The block's only index of its own, if the others bring one value in.
-const Index* own_index(const Block& block) {
-  const Index* own = nullptr;
-  for (const Index& index : block.idxs) {
-    if (index.affine && index.range == 1) continue;
-    if (index.affine || own) return nullptr;
-    own = &index;
+// Whether the statements read what the block around them has as `name`, write it, or both.
+RefDir direction_of(const std::vector<Statement>& stmts, const std::string& name) {
+  bool touched = false, reads_first = false, written = false;
+  for (const Statement& stmt : stmts) {
+    const bool is_first = !touched;
+    for (const Refinement& view : stmt.block()->refs) {
+      if (view.dir == RefDir::none || view.from != name) continue;
+      touched = true;
+      written |= is_written(view);
+      reads_first |= is_first && view.dir != RefDir::out;
+    }
   }
-  return own;
-}
-
-// Nothing but loops around blocks?
-bool is_plain_loop(const Block& block) {
-  return !block.idxs.empty() &&
-         std::all_of(block.idxs.begin(), block.idxs.end(),
-                     [](const Index& index) { return !index.affine && index.range > 1; }) &&
-         block.constraints.empty() && block.location.empty() && !block.tags.has("unroll") &&
-         !block.tags.has("deps") && !is_leaf(block);
-}
-
-// Are all stores to the block's view `name` of the block around it past the caches?
-bool streams(const Block& block, const std::string& name) {
-  for (const Refinement& ref : block.refs) {
-    if (ref.from != name || !is_written(ref)) continue;
-    if (ref.tags.has("stream")) continue;
-    if (is_leaf(block)) return false;
-    for (const Statement& stmt : block.stmts)
-      if (const Block* inner = stmt.block(); inner && !streams(*inner, ref.into)) return false;
-  }
-  return true;
+  if (!touched) return RefDir::none;
+  return !written ? RefDir::in : reads_first ? RefDir::inout : RefDir::out;
 }
 
 // The statements as a block of their own in `around`, run where the constraints, over around's
@@ -75,16 +60,9 @@ Block guarded(Block& around, std::vector<Statement> stmts, std::vector<Affine> c
       out.refs.push_back(ref);
       continue;
     }
-    bool seen = false, written = false;
-    for (const Statement& stmt : stmts)
-      for (const Refinement& view : stmt.block()->refs) {
-        if (view.dir == RefDir::none || view.from != ref.into) continue;
-        seen = true;
-        written |= is_written(view);
-      }
-    if (!seen) continue;
     Refinement view = ref;
-    view.dir = written ? RefDir::out : RefDir::in;
+    view.dir = direction_of(stmts, ref.into);
+    if (view.dir == RefDir::none) continue;
     view.from = ref.into;
     view.access.assign(ref.access.size(), Affine());
     view.tags = {};
@@ -96,181 +74,84 @@ Block guarded(Block& around, std::vector<Statement> stmts, std::vector<Affine> c
   return out;
 }
 
+// A block that copies all of a value that a row hands over to `copy`, an allocation like it.
+Block copy_of(const Refinement& value, const Refinement& copy) {
+  Block out;
+  out.refs = {value, copy};
+  for (Refinement& view : out.refs) {
+    view.from = view.into;
+    view.tags = {};
+    view.access.assign(view.access.size(), Affine());
+    for (Dim& dim : view.shape.dims) dim.size = 1;
+  }
+  out.refs[0].dir = RefDir::in;
+  out.refs[1].dir = RefDir::out;
+  for (size_t d = 0; d < value.shape.dims.size(); ++d) {
+    if (value.shape.dims[d].size == 1) continue;
+    const std::string index = out.fresh_name(fmt::format("i{}", d));
+    out.idxs.push_back({index, value.shape.dims[d].size, {}, {}});
+    for (Refinement& view : out.refs) view.access[d] = Affine::of(index);
+  }
+  const std::string scalar = out.fresh_name("value");
+  out.stmts.emplace_back(stripe::Load{value.into, scalar});
+  out.stmts.emplace_back(stripe::Store{scalar, copy.into});
+  return out;
+}
+
 class Delay {
  public:
-  Delay(Block& around, const DelayStoresOptions& options)
-      : around_(around), loop_(*around.stmts[0].block()), options_(options) {}
+  Delay(Block& around, const DelayPlan& plan)
+      : around_(around), loop_(*around.stmts[0].block()), plan_(plan) {}
 
-  // "" or why the loop stays; then it may be flatter than it was.
-  std::string run() {
-    open_plain_blocks(loop_);
-    if (std::string reason = find_parts(); !reason.empty()) return reason;
-    if (std::string reason = find_pieces(); !reason.empty()) return reason;
-    rebuild();
-    return "";
-  }
-
- private:
-  // A loop of the host, the one of the store that goes with it, and how many of its turns in each.
-  struct Piece {
-    std::string host, store;
-    int64_t count = 1;
-  };
-
-  Block& statement(size_t i) { return *loop_.stmts[i].block(); }
-  bool is_handed_over(const std::string& name) const { return handed_over_.count(name) > 0; }
-
-  std::string find_parts() {
-    const Index* row = own_index(loop_);
-    if (!row || row->range < 2) return "its rows are not one loop";
-    row_ = row->name;
-    rows_ = row->range;
-    if (!loop_.location.empty() || loop_.tags.has("parallel") || loop_.tags.has("deps") ||
-        loop_.tags.has("pipeline") || loop_.tags.has("unroll") || around_.tags.has("deps"))
-      return "its rows are no plain loop";
-    for (const Affine& constraint : loop_.constraints)
-      if (constraint.coefficient(row_) > 0) return "its rows do not begin with the first";
-    for (const Statement& stmt : loop_.stmts)
-      if (!stmt.block() || !stmt.deps.empty()) return "a row is not a list of blocks";
-    store_ = loop_.stmts.size() - 1;
-    for (const Refinement& ref : loop_.refs) {
-      if (ref.dir == RefDir::inout || ref.agg || ref.swizzle) return "rows add up";
-      if (ref.dir == RefDir::in && writes_to(ref.from))
-        return "rows are read where they are stored";
-      if (options_.stream && ref.dir == RefDir::out && !streams(loop_, ref.from))
-        return "nothing goes past the caches";
-    }
-    bool stored = false;
-    for (const Refinement& view : statement(store_).refs) {
-      const Refinement* ref = view.dir == RefDir::none ? nullptr : loop_.find_ref(view.from);
-      if (!ref) continue;
-      stored |= is_written(view) && ref->dir == RefDir::out;
-      if (is_written(view) != (ref->dir == RefDir::out))
-        return "what it stores last is not all that a row gives";
-      if (ref->dir == RefDir::none) handed_over_.insert(ref->into);
-    }
-    if (!stored) return "what it does last with a row goes nowhere";
-    for (size_t i = 0; i < store_; ++i)
-      for (const Refinement& view : statement(i).refs)
-        if (view.dir != RefDir::none && loop_.find_ref(view.from)->dir == RefDir::out)
-          return "a row is stored in several places";
-    return "";
-  }
-
-  bool writes_to(const std::string& name) const {
-    return std::any_of(loop_.refs.begin(), loop_.refs.end(), [&](const Refinement& ref) {
-      return ref.dir == RefDir::out && ref.from == name;
-    });
-  }
-
-  // Which statement the store goes with, and in which pieces.
-  std::string find_pieces() {
-    if (!is_plain_loop(statement(store_))) return "its store is no plain loop";
-    for (size_t i = store_; i-- > 0;)
-      if (computes_one_of(statement(i), options_.functions)) {
-        host_ = i;
-        return why_not_beside();
-      }
-    return "no statement of a row computes much";
-  }
-
-  std::string why_not_beside() {
-    const Block& host = statement(host_);
-    const Block& store = statement(store_);
-    if (!is_plain_loop(host)) return "what computes most is no plain loop";
-    if (host.idxs.size() != store.idxs.size()) return "the store has other loops";
-    pieces_.clear();
-    for (size_t n = 0; n < host.idxs.size(); ++n) {
-      const Index &step = host.idxs[n], &stored = store.idxs[n];
-      const int64_t count = ceil_div(stored.range, step.range);
-      if (ceil_div(stored.range, count) != step.range) return "the store has fewer pieces";
-      pieces_.push_back({step.name, stored.name, count});
-    }
-    for (const Refinement& ref : host.refs)
-      if (ref.agg) return "what computes most adds up";
-    for (size_t i = 0; i < host_; ++i)
-      for (const Refinement& view : statement(i).refs)
-        if (is_written(view) && is_handed_over(view.from))
-          return "what the store reads is written too early";
-    for (const Refinement& view : host.refs)
-      if (is_written(view) && is_handed_over(view.from) && !in_same_pieces(view))
-        return "what the store reads is not written piece by piece";
-    for (const Refinement& ref : loop_.refs)
-      if (ref.dir == RefDir::none && adds_up_in_parts(ref.into))
-        return "running values last over several parts of a row";
-    return "";
-  }
-
-  // Do the pieces that the host writes lie beside each other, and does the store read the same
-  // ones?
-  bool in_same_pieces(const Refinement& written) {
-    const Block& host = statement(host_);
-    const Block& store = statement(store_);
-    for (const Refinement& read : store.refs) {
-      if (read.dir == RefDir::none || read.from != written.from) continue;
-      const std::vector<Interval> here = stripe::reach_of_view(host, written, host.index_box());
-      const std::vector<Interval> there = stripe::reach_of_view(store, read, store.index_box());
-      const bool apart = std::all_of(pieces_.begin(), pieces_.end(), [&](const Piece& piece) {
-        for (size_t d = 0; d < written.access.size(); ++d) {
-          const int64_t step = written.access[d].coefficient(piece.host);
-          const int64_t stored = read.access[d].coefficient(piece.store);
-          if (step > 0 && written.access[d] == Affine::of(piece.host, step) &&
-              read.access[d] == Affine::of(piece.store, stored) && stored * piece.count == step &&
-              here[d].lower >= 0 && here[d].upper < step && there[d].lower >= 0 &&
-              there[d].upper < stored)
-            return true;
-        }
-        return false;
-      });
-      if (!apart) return false;
-    }
-    return true;
-  }
-
-  // The part of a row that a statement belongs to: before the host, the host, after it.
-  int part_of(size_t statement) const { return statement < host_ ? 0 : statement == host_ ? 1 : 2; }
-  std::set<int> parts_using(const std::string& name) {
-    std::set<int> parts;
-    for (size_t i = 0; i < store_; ++i)
-      for (const Refinement& view : statement(i).refs)
-        if (view.dir != RefDir::none && view.from == name) parts.insert(part_of(i));
-    return parts;
-  }
-  bool adds_up_in_parts(const std::string& name) {
-    if (parts_using(name).size() < 2) return false;
-    for (size_t i = 0; i < store_; ++i)
-      for (const Refinement& view : statement(i).refs)
-        if (view.from == name && view.dir == RefDir::inout) return true;
-    return false;
-  }
-
-  void rebuild() {
+  void run() {
     Block first_row = row_alone();
-    Block store = std::move(statement(store_));
+    Block store = std::move(statement(plan_.store));
     // The row after this one, which all but the store is about.
-    const std::map<std::string, Affine> after = {{row_, Affine::of(row_) + Affine(1)}};
-    std::vector<Affine> is_row = {Affine(rows_ - 2) - Affine::of(row_)};
+    const std::map<std::string, Affine> after = {{plan_.row, Affine::of(plan_.row) + Affine(1)}};
+    std::vector<Affine> is_row = {Affine(plan_.rows - 2) - Affine::of(plan_.row)};
     for (const Affine& constraint : loop_.constraints)
       is_row.push_back(constraint.substitute(after));
     view_row_after(store, after);
     hand_over_around(first_row);
+    std::vector<Statement> all = copies(store);
 
-    std::map<int, std::set<std::string>> own;  // allocations that one part alone uses
+    const std::map<int, std::set<std::string>> own = own_allocations();
+    std::vector<Statement> before_host, after_host;
+    for (size_t i = 0; i < plan_.store; ++i)
+      if (i != plan_.host)
+        (i < plan_.host ? before_host : after_host).push_back(std::move(loop_.stmts[i]));
+    Block host = std::move(statement(plan_.host));
+    if (!before_host.empty())
+      all.emplace_back(guarded(loop_, std::move(before_host), is_row, own.at(0)));
+    all.emplace_back(joined(std::move(host), std::move(store), is_row));
+    if (!after_host.empty())
+      all.emplace_back(guarded(loop_, std::move(after_host), is_row, own.at(2)));
+    loop_.stmts = std::move(all);
+    around_.stmts.insert(around_.stmts.begin(), Statement(std::move(first_row)));
+  }
+
+ private:
+  Block& statement(size_t i) { return *loop_.stmts[i].block(); }
+
+  // The part of a row that a statement belongs to: before the host, the host, after it.
+  int part_of(size_t statement) const {
+    return statement < plan_.host ? 0 : statement == plan_.host ? 1 : 2;
+  }
+  std::set<int> parts_using(const std::string& name) {
+    std::set<int> parts;
+    for (size_t i = 0; i < plan_.store; ++i)
+      for (const Refinement& view : statement(i).refs)
+        if (view.dir != RefDir::none && view.from == name) parts.insert(part_of(i));
+    return parts;
+  }
+  // By part, but for the host: allocations that it alone uses.
+  std::map<int, std::set<std::string>> own_allocations() {
+    std::map<int, std::set<std::string>> own = {{0, {}}, {2, {}}};
     for (const Refinement& ref : loop_.refs) {
       const std::set<int> parts = ref.dir == RefDir::none ? parts_using(ref.into) : std::set<int>();
       if (parts.size() == 1 && *parts.begin() != 1) own[*parts.begin()].insert(ref.into);
     }
-    std::vector<Statement> before_host, after_host, all;
-    for (size_t i = 0; i < store_; ++i)
-      if (i != host_) (i < host_ ? before_host : after_host).push_back(std::move(loop_.stmts[i]));
-    Block host = std::move(statement(host_));
-    if (!before_host.empty())
-      all.emplace_back(guarded(loop_, std::move(before_host), is_row, own[0]));
-    all.emplace_back(joined(std::move(host), std::move(store), is_row));
-    if (!after_host.empty())
-      all.emplace_back(guarded(loop_, std::move(after_host), is_row, own[2]));
-    loop_.stmts = std::move(all);
-    around_.stmts.insert(around_.stmts.begin(), Statement(std::move(first_row)));
+    return own;
   }
 
   // All but the store of the first row.
@@ -286,29 +167,25 @@ class Delay {
       });
     });
     out.stmts.pop_back();
-    substitute_indices(out, {{row_, Affine(0)}});
-    std::erase_if(out.idxs, [&](const Index& index) { return index.name == row_; });
+    substitute_indices(out, {{plan_.row, Affine(0)}});
+    std::erase_if(out.idxs, [&](const Index& index) { return index.name == plan_.row; });
     return out;
   }
 
+  // What the other statements read and write of a row is now that of the next one.
   void view_row_after(Block& store, const std::map<std::string, Affine>& after) {
     std::vector<Refinement> refs;
-    for (Refinement& ref : loop_.refs) {
-      if (ref.dir != RefDir::in) {
-        refs.push_back(std::move(ref));
-        continue;
-      }
+    for (const Refinement& ref : loop_.refs) {
       Refinement moved = ref;
       for (Affine& access : moved.access) access = access.substitute(after);
-      const bool differs = moved.access != ref.access;
-      const bool calculated_from = !parts_using(ref.into).empty();
-      if (differs && calculated_from) {
-        ref.into = loop_.fresh_name(moved.into + "_stored");
-        if (view_as(store, moved.into, ref.into)) refs.push_back(std::move(ref));
-        refs.push_back(std::move(moved));
-      } else {
-        refs.push_back(std::move(ref));
+      if (ref.dir == RefDir::none || moved.access == ref.access || parts_using(ref.into).empty()) {
+        refs.push_back(ref);
+        continue;
       }
+      Refinement stored = ref;
+      stored.into = loop_.fresh_name(ref.into + "_stored");
+      if (view_as(store, ref.into, stored.into)) refs.push_back(std::move(stored));
+      refs.push_back(std::move(moved));
     }
     loop_.refs = std::move(refs);
   }
@@ -327,7 +204,7 @@ class Delay {
   // What is handed over lives as long as the loop.
   void hand_over_around(Block& first_row) {
     for (Refinement& ref : loop_.refs) {
-      if (ref.dir != RefDir::none || !is_handed_over(ref.into)) continue;
+      if (ref.dir != RefDir::none || !plan_.handed_over.count(ref.into)) continue;
       Refinement made = ref;
       made.into = around_.fresh_name(ref.into);
       Refinement& first = *first_row.find_ref(ref.into);
@@ -339,10 +216,26 @@ class Delay {
     }
   }
 
+  // Statements that copy what the store reads and the next row writes before that; the store reads
+  // the copies, which live for one row.
+  std::vector<Statement> copies(Block& store) {
+    std::vector<Statement> all;
+    for (const std::string& name : plan_.copied) {
+      Refinement copy = *loop_.find_ref(name);
+      copy.dir = RefDir::none;
+      copy.from.clear();
+      copy.into = loop_.fresh_name(name + "_stored");
+      all.emplace_back(copy_of(*loop_.find_ref(name), copy));
+      view_as(store, name, copy.into);
+      loop_.refs.push_back(std::move(copy));
+    }
+    return all;
+  }
+
   Block joined(Block host, Block store, const std::vector<Affine>& is_row) {
     std::map<std::string, int64_t> host_tile, store_tile;
     std::map<std::string, Affine> steps;
-    for (const Piece& piece : pieces_) {
+    for (const DelayPlan::Piece& piece : plan_.pieces) {
       host_tile[piece.host] = 1;
       store_tile[piece.store] = piece.count;
       steps[piece.store] = Affine::of(piece.host);
@@ -384,24 +277,35 @@ class Delay {
 
   Block& around_;
   Block& loop_;
-  const DelayStoresOptions& options_;
-  std::string row_;
-  int64_t rows_ = 0;
-  size_t store_ = 0, host_ = 0;        // statements of the loop
-  std::set<std::string> handed_over_;  // allocations of the loop that the store reads
-  std::vector<Piece> pieces_;          // of the host, one for each of its loops
+  const DelayPlan& plan_;
 };
 
-// The block around the kernel's only loop over several statements; null if there is none.
-Block* around_rows(Block& kernel) {
-  Block* around = &kernel;
-  while (around->stmts.size() == 1) {
+// The block around the kernel's only loop over several statements; null if there is none. A kernel
+// that is that loop itself becomes a block around it. `names`: of the tensors around the kernel,
+// then of those of the block that is returned.
+Block* around_rows(Block& kernel, TensorNames& names) {
+  const bool holds_blocks = std::all_of(kernel.stmts.begin(), kernel.stmts.end(),
+                                        [](const Statement& stmt) { return stmt.block(); });
+  if (kernel.stmts.size() > 1 && holds_blocks && !runs_in_its_own_way(kernel))
+    split_block(kernel, {});
+  for (Block* around = &kernel; around && around->stmts.size() == 1;) {
+    names = names.inside(*around);
     Block* inner = around->stmts[0].block();
-    if (!inner) return nullptr;
-    if (inner->stmts.size() > 1) return around;
+    if (inner && inner->stmts.size() > 1) return around;
     around = inner;
   }
   return nullptr;
+}
+
+Refusal delay_rows(Block& kernel, TensorNames names, const DelayRules& rules) {
+  Block* around = around_rows(kernel, names);
+  if (!around) return "it is no loop over rows inside a kernel";
+  Block& loop = *around->stmts[0].block();
+  open_plain_blocks(loop);
+  DelayPlan plan;
+  STRIA_RETURN_IF_REFUSED(plan_delay(*around, loop, names, rules, plan));
+  Delay(*around, plan).run();
+  return Refusal::none();
 }
 
 }  // namespace
@@ -409,20 +313,21 @@ Block* around_rows(Block& kernel) {
 void describe(DelayStoresOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a kernel must have");
   fields.add("stream", options.stream, "only stores past the caches");
-  fields.add("functions", options.functions,
-             "of which the next row's statement that the store goes with computes one");
+  fields.add(
+      "min_instructions", options.min_instructions,
+      "of the next row's statement that the store goes with, at least, for each element that "
+      "is stored, by the records of the functions",
+      {0, 1 << 20});
 }
 
 Status delay_stores(stripe::Program& program, const DelayStoresOptions& options,
                     PassContext& context) {
-  return for_each_kernel(program, options.reqs, [&](Block& kernel, const TensorNames&) {
+  const DelayRules rules = {options.stream, options.min_instructions};
+  return for_each_kernel(program, options.reqs, [&](Block& kernel, const TensorNames& around) {
     context.matched();
     Block changed = kernel;
-    Block* around = around_rows(changed);
-    const std::string reason =
-        around ? Delay(*around, options).run() : "it is no loop over rows inside a kernel";
-    if (!reason.empty()) {
-      context.skipped(kernel.name, reason);
+    if (const Refusal refusal = delay_rows(changed, around, rules)) {
+      context.skipped(kernel.name, refusal.reason());
       return Status();
     }
     kernel = std::move(changed);

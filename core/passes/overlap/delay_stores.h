@@ -21,15 +21,28 @@
 //   }
 //
 // A row that is worked on in several passes over it uses the core in some and memory in others.
-// Here the last statement of a row, which stores past the caches, runs in pieces between those
-// of the statement of the next row that calculates most, one of `functions`. Requires: rows in a
-// loop inside a kernel (a point of it may be several rows side by side); both statements loop
-// over the same pieces in the same order; what is handed from the row to its store is not
-// written before that statement, and there piece by piece where the store has read it. Ensures:
-// the same values, each row's in the same order. Runs after stream_stores, which says what goes
-// past the caches, and before prefetch_next.
+// Here the last statement of a row, its store, runs in pieces between those of the statement of the
+// next row that computes most: the host. How much a statement computes say the records of its
+// functions (Cost, core/builtins); less than `min_instructions` for each element that is stored is
+// not worth it. What the store reads and the next row writes too early, a maximum or a mean of the
+// row, is copied first, if it is small.
+//
+// Requires, or the row stays as it is:
+// - The rows are one plain loop, the kernel itself or inside it, and begin with the first. A point
+//   of it may be several rows side by side.
+// - Rows do not add up, and none is read where one is stored: each would wait for the one before.
+// - Nothing but the store touches what it stores, and it writes nothing else. Other results are
+//   written by the statements before it, those of the next row early.
+// - Host and store loop over the same pieces in the same order, without a test for the last one; a
+//   piece that is stored is no larger than one that is computed. Otherwise pieces would have to be
+//   cut anew.
+// - What the store reads of whole rows the host writes, piece by piece where the store has read it,
+//   or a later statement. A copy of a whole row would cost what is to be gained.
+// Ensures: the same values, each row's in the same order. Runs after stream_stores, which says what
+// goes past the caches, and before prefetch, which looks at the loops as they are then.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -42,9 +55,9 @@ namespace stria::passes {
 
 struct DelayStoresOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags that a kernel must have
-  // The statement of the next row that the store goes with computes one of them.
-  std::vector<std::string> functions = {"exp", "tanh"};
-  bool stream = true;  // only stores past the caches
+  bool stream = true;                          // only stores past the caches
+  // Of the host, for each element that is stored: one exponential is enough.
+  int64_t min_instructions = 16;
 };
 
 void describe(DelayStoresOptions& options, OptionFields& fields);

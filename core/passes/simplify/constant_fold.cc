@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/passes/simplify/constant_fold.h"
 
-#include <cmath>
 #include <map>
 #include <optional>
 
+#include "stria/builtins/builtin.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/rewrite/allocations.h"
 #include "stria/rewrite/statement_list.h"
@@ -85,57 +85,35 @@ class UniformTensors {
 
 // --- identities ---------------------------------------------------------------------------------
 
+// Does the function make a value of the operation type of two of that type?
+bool stays_in_type(const Builtin& builtin, DataType op_type) {
+  return builtin.arity == 2 && allows(builtin, op_type) &&
+         operand_type(builtin, op_type, 0) == op_type &&
+         operand_type(builtin, op_type, 1) == op_type && result_type(builtin, op_type) == op_type;
+}
+
 // Which operand the intrinsic's value is, whatever the others hold: an index, or none. Operands are
 // of the intrinsic's own type where they count.
 std::optional<size_t> unchanged_operand(const Intrinsic& op,
                                         const std::vector<std::optional<Scalar>>& known) {
-  const bool floats = is_float(op.type);
-  // The operand is this number, a float one with this sign.
-  auto is = [&](size_t i, double number, bool negative = false) {
-    if (!known[i]) return false;
-    const Scalar value = convert(*known[i], op.type);
-    if (!floats) return value.i == static_cast<int64_t>(number) && !negative;
-    return value.f == number && std::signbit(value.f) == negative;
-  };
-  auto all_ones = [&](size_t i) {
-    return known[i] && convert(*known[i], op.type).i == wrap_to(op.type, -1);
-  };
-  const std::string& name = op.name;
-  if (op.inputs.size() == 1 && name == "ident") return 0;
-  if (op.inputs.size() == 3 && name == "cond") {
+  if (op.inputs.size() == 1 && op.name == "ident") return 0;
+  if (op.inputs.size() == 3 && op.name == "cond") {
     if (known[0]) return known[0]->truth() ? 1 : 2;
     if (op.inputs[1] == op.inputs[2]) return 1;
   }
-  if (op.inputs.size() != 2) return std::nullopt;
-  // -0.0 + 0.0 is 0.0, but x + -0.0 and x - 0.0 are x for every x.
-  const bool zero_right = is(1, 0, floats && name == "add");
-  if (name == "add") {
-    if (zero_right) return 0;
-    if (is(0, 0, floats)) return 1;
-  }
-  if (name == "sub" && is(1, 0)) return 0;
-  if (name == "mul") {
-    if (is(1, 1)) return 0;
-    if (is(0, 1)) return 1;
-    // An integer product with 0 is 0; a float's is NaN for some.
-    if (!floats && is(0, 0)) return 0;
-    if (!floats && is(1, 0)) return 1;
-  }
-  if (name == "div" && is(1, 1)) return 0;
-  if ((name == "max" || name == "min" || name == "bit_and" || name == "bit_or") &&
-      op.inputs[0] == op.inputs[1])
-    return 0;
-  if (floats) return std::nullopt;
-  if (name == "bit_or" || name == "bit_xor") {
-    if (is(1, 0)) return 0;
-    if (is(0, 0)) return 1;
-  }
-  if (name == "bit_and") {
-    if (is(1, 0) || all_ones(0)) return 1;
-    if (is(0, 0) || all_ones(1)) return 0;
-  }
-  if ((name == "bit_left" || name == "bit_right") && is(1, 0)) return 0;
-  return std::nullopt;
+  const Builtin* builtin = find_builtin(op.name);
+  if (!builtin || op.inputs.size() != 2 || !stays_in_type(*builtin, op.type)) return std::nullopt;
+  const auto is = [&](size_t i, Unit unit) {
+    const std::optional<Scalar> number = unit_of(unit, op.type);
+    return known[i] && number && same_bits(convert(*known[i], op.type), *number);
+  };
+  if (is(1, builtin->right_unit)) return 0;
+  if (is(0, builtin->left_unit)) return 1;
+  if (builtin->idempotent && op.inputs[0] == op.inputs[1]) return 0;
+  // A float product with 0 is NaN for some.
+  if (!builtin->zero_wins || is_float(op.type)) return std::nullopt;
+  if (is(0, Unit::zero)) return 0;
+  return is(1, Unit::zero) ? std::optional<size_t>(1) : std::nullopt;
 }
 
 // --- one block ----------------------------------------------------------------------------------

@@ -15,11 +15,12 @@
 //     4: $c = mul.fp32($a, $q); 5: C = store($c)
 //   }
 //
-// Identities are exact for every value, NaN and -0.0 included: x - 0.0 is x, x + 0.0 is not (it
-// turns -0.0 into 0.0). A load from an allocation (not the program's) that only stores of one
-// constant and `zero` write is that constant, for what nothing wrote nothing may read. Requires:
-// nothing. Ensures: the same values. Runs before dead_code, which removes what has lost its use,
-// and after localize and scalarize, which make scalars known.
+// Identities are those of the functions' records (core/builtins). They are exact for every value,
+// NaN and -0.0 included: x - 0.0 is x, x + 0.0 is not (it turns -0.0 into 0.0). An allocation (not
+// the program's) that only stores of one constant and `zero` write holds that constant: what
+// nothing wrote nothing may read. A load from it is that constant. Requires: nothing. Ensures: the
+// same values. Runs before dead_code, which removes what has lost its use, and after localize and
+// scalarize, which make scalars known.
 //
 // The binder folds what a Tile program spells out, so no shipped pipeline runs it. It is for Stripe
 // that other front ends make.

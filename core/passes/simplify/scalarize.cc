@@ -4,6 +4,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "stria/base/refusal.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/rewrite/fresh_names.h"
 #include "stria/rewrite/statement_list.h"
@@ -25,34 +26,31 @@ class Buffers {
       if (ref.dir != RefDir::none || ref.shape.element_count() != 1) continue;
       Buffer& buffer = buffers_[ref.into];
       buffer.type = ref.shape.type;
-      if (ref.agg) buffer.reason = "it aggregates";
+      if (ref.agg) buffer.refusal = "it aggregates";
     }
     for (const Statement& stmt : block.stmts) look_at(stmt, block.tags.has("deps"));
     for (auto& [name, buffer] : buffers_)
       if (!buffer.stored) refuse(name, "nothing stores it");
   }
 
-  // "" or why the buffer has to stay; null if it is none of one element.
-  const std::string* reason(const std::string& name) const {
+  // Refuses a buffer that has to stay.
+  Refusal why_stays(const std::string& name) const {
     auto at = buffers_.find(name);
-    return at == buffers_.end() ? nullptr : &at->second.reason;
+    return at == buffers_.end() ? "it has more than one element" : at->second.refusal;
   }
-  bool goes(const std::string& name) const {
-    const std::string* why = reason(name);
-    return why && why->empty();
-  }
+  bool goes(const std::string& name) const { return !why_stays(name); }
   DataType type(const std::string& name) const { return buffers_.at(name).type; }
 
  private:
   struct Buffer {
     DataType type = DataType::fp32;
     bool stored = false;
-    std::string reason;  // the first one that was found
+    Refusal refusal = Refusal::none();  // the first one that was found
   };
 
   void refuse(const std::string& name, const char* reason) {
     auto at = buffers_.find(name);
-    if (at != buffers_.end() && at->second.reason.empty()) at->second.reason = reason;
+    if (at != buffers_.end() && !at->second.refusal) at->second.refusal = reason;
   }
 
   void look_at(const Statement& stmt, bool ordered) {
@@ -88,11 +86,8 @@ class Scalarizer {
     for (const Refinement& ref : block.refs) {
       if (ref.dir != RefDir::none) continue;
       context_.matched();
-      const std::string* reason = buffers.reason(ref.into);
-      if (!reason) {
-        context_.skipped(ref.into, "it has more than one element");
-      } else if (!reason->empty()) {
-        context_.skipped(ref.into, *reason);
+      if (const Refusal refusal = buffers.why_stays(ref.into)) {
+        context_.skipped(ref.into, refusal.reason());
       } else {
         any = true;
         context_.changed();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "stria/base/refusal.h"
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/split_block.h"
 #include "stria/rewrite/statement_list.h"
@@ -30,7 +31,7 @@ Index* lanes_of(Block& block) {
   return out;
 }
 
-std::string why_not(const Block& parent, const Block& block) {
+Refusal why_not(const Block& parent, const Block& block) {
   if (std::any_of(block.stmts.begin(), block.stmts.end(),
                   [](const Statement& stmt) { return stmt.block(); }))
     return "it has blocks inside";
@@ -39,7 +40,7 @@ std::string why_not(const Block& parent, const Block& block) {
     return "it starts an aggregation";
   // What one part has written the next one could read on other units, without a barrier between.
   if (has_index_locations(block)) return "a location names an index";
-  return "";
+  return Refusal::none();
 }
 
 std::vector<Statement> parts_of(const Block& block, const Index& lanes, int64_t widest) {
@@ -76,8 +77,8 @@ Status cut_lanes(stripe::Program& program, const CutLanesOptions& options, PassC
       const Index* const lanes = lanes_of(*block);
       if (!lanes || is_power_of_two(lanes->range)) continue;
       context.matched();
-      if (std::string reason = why_not(parent, *block); !reason.empty()) {
-        context.skipped(block->name, reason);
+      if (const Refusal refusal = why_not(parent, *block)) {
+        context.skipped(block->name, refusal.reason());
         continue;
       }
       parts[i] = parts_of(*block, *lanes, options.widest);

@@ -5,7 +5,9 @@
 #include <map>
 #include <optional>
 
+#include "stria/base/refusal.h"
 #include "stria/base/text.h"
+#include "stria/builtins/builtin.h"
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/written_nest.h"
 
@@ -38,6 +40,15 @@ Affine over_path(const Path& path, size_t depth, const Affine& form) {
     }
   }
   return form.substitute(values);
+}
+
+// Of the indices that over_path names, without what an affine form adds to them.
+std::map<std::string, Interval> ranges_of(const Path& path) {
+  std::map<std::string, Interval> ranges;
+  for (size_t depth = 0; depth < path.size(); ++depth)
+    for (const stripe::Index& index : path[depth]->idxs)
+      ranges[fmt::format("{}/{}", depth, index.name)] = {0, std::max<int64_t>(index.range, 1) - 1};
+  return ranges;
 }
 
 bool of_host_alone(const Affine& form) {
@@ -85,15 +96,15 @@ bool may_hold_outside(const Block& owner, const std::string& name) {
   });
 }
 
-// Can the block's operations stand any value? Divisions of integers cannot.
-bool stands_any_value(const Block& block) {
-  constexpr const char* kAny[] = {"add", "sub", "mul", "neg", "max", "min"};
+// May the block compute values that the program does not ask for?
+bool all_total(const Block& block) {
   return std::all_of(block.stmts.begin(), block.stmts.end(), [&](const Statement& stmt) {
     if (const auto* load = std::get_if<stripe::Load>(&stmt.op)) return load->at.empty();
     if (const auto* store = std::get_if<stripe::Store>(&stmt.op)) return store->at.empty();
     const auto* intrinsic = std::get_if<stripe::Intrinsic>(&stmt.op);
-    return intrinsic && std::any_of(std::begin(kAny), std::end(kAny),
-                                    [&](const char* name) { return intrinsic->name == name; });
+    if (!intrinsic) return !stmt.block() && !stmt.special();
+    const Builtin* builtin = find_builtin(intrinsic->name);
+    return builtin && is_total(*builtin, intrinsic->type);
   });
 }
 
@@ -132,7 +143,7 @@ class Host {
       if (sums || !ref.agg) return;
       sums = &ref;
     }
-    if (!sums || !stands_any_value(lanes)) return;
+    if (!sums || !all_total(lanes)) return;
     const Refinement* place = allocated(path, *sums);
     if (!place) return;
     const auto at = place_in(path, *sums, place->into);
@@ -143,13 +154,13 @@ class Host {
         const std::optional<Affine> end = end_of(test, *at, d);
         if (!end) continue;
         context_.matched();
-        const std::string reason = why_needed(path, form, place->into, d, *end);
-        if (reason.empty()) {
+        const Refusal refusal = why_needed(path, form, place->into, d, *end);
+        if (!refusal) {
           context_.count("tests_dropped");
           context_.changed();
           return true;
         }
-        context_.skipped(lanes.name.empty() ? host_.name : lanes.name, reason);
+        context_.skipped(lanes.name.empty() ? host_.name : lanes.name, refusal.reason());
       }
       return false;
     });
@@ -167,13 +178,11 @@ class Host {
     return out && out->dir == RefDir::none ? out : nullptr;
   }
 
-  // "" or why lanes beyond the test may not run.
-  std::string why_needed(const Path& path, const Affine& form, const std::string& sums, size_t dim,
-                         const Affine& end) const {
+  // Refuses lanes beyond the test.
+  Refusal why_needed(const Path& path, const Affine& form, const std::string& sums, size_t dim,
+                     const Affine& end) const {
     for (const Refinement& ref : path.back()->refs)
-      if (ref.dir != RefDir::none) {
-        if (std::string reason = why_not_beyond(path, ref, form); !reason.empty()) return reason;
-      }
+      if (ref.dir != RefDir::none) STRIA_RETURN_IF_REFUSED(why_not_beyond(path, ref, form));
     for (const Statement& stmt : host_.stmts) {
       const Block* block = stmt.block();
       if (!block || block == path[0]) continue;
@@ -181,41 +190,37 @@ class Host {
       if (reads_beyond(reader, sums, dim, end))
         return fmt::format("all of '{}' is read afterwards", sums);
     }
-    return "";
+    return Refusal::none();
   }
 
-  // "" or why nothing can be read or written beyond the test: each dimension that moves with its
-  // indices has to stay within the tensor, and hold what is there.
-  std::string why_not_beyond(const Path& path, const Refinement& view, const Affine& form) const {
+  // Refuses to read or write beyond the test: each dimension that moves with what is tested has to
+  // stay within the tensor, and hold what is there.
+  Refusal why_not_beyond(const Path& path, const Refinement& view, const Affine& form) const {
     const std::string ends = fmt::format("'{}' ends where the lanes do", view.into);
-    std::vector<const Block*> blocks(around_.begin(), around_.end());
+    Path blocks = around_;
     blocks.push_back(&host_);
     blocks.insert(blocks.end(), path.begin(), path.end());
-    std::vector<bool> moves(view.access.size(), false);
-    for (size_t d = 0; d < moves.size(); ++d)
-      for (const auto& [name, coefficient] : form.terms())
-        moves[d] = moves[d] || view.access[d].uses(name);
-    constexpr int64_t kFar = int64_t{1} << 40;
-    std::vector<Interval> reach(moves.size(), Interval{0, 0});
+    size_t depth = blocks.size() - 1;
+    const Affine test = over_path(blocks, depth, form);
+    // Where in the tensor the view lies, over the indices of all blocks.
+    std::vector<Affine> place(view.access.size());
     const Refinement* at = &view;
-    for (size_t depth = blocks.size() - 1; at->dir != RefDir::none; --depth) {
+    for (; at->dir != RefDir::none; --depth) {
       if (depth == 0 || at->tags.has("clamp") || at->tags.has("zero_fill")) return ends;
-      const Refinement* outside = blocks[depth - 1]->find_ref(at->from);
-      if (!outside) return ends;
-      const std::map<std::string, Interval> box = index_ranges(*blocks[depth]);
-      for (size_t d = 0; d < moves.size(); ++d) {
-        if (!moves[d]) continue;
-        const Interval here = interval_of(at->access[d], box);
-        if (here.lower < -kFar || here.upper > kFar) return ends;  // from an outer index
-        reach[d] = {reach[d].lower + here.lower, reach[d].upper + here.upper};
-      }
-      at = outside;
-      if (at->dir == RefDir::none && may_hold_outside(*blocks[depth - 1], at->into))
-        return fmt::format("elements of '{}' may stand for none of a tensor", view.into);
+      for (size_t d = 0; d < place.size(); ++d) place[d] += over_path(blocks, depth, at->access[d]);
+      at = blocks[depth - 1]->find_ref(at->from);
+      if (!at) return ends;
     }
-    for (size_t d = 0; d < moves.size(); ++d)
-      if (moves[d] && (reach[d].lower < 0 || reach[d].upper >= at->shape.dims[d].size)) return ends;
-    return "";
+    if (may_hold_outside(*blocks[depth], at->into))
+      return fmt::format("elements of '{}' may stand for none of a tensor", view.into);
+    const std::map<std::string, Interval> ranges = ranges_of(blocks);
+    for (size_t d = 0; d < place.size(); ++d) {
+      const bool moves = std::any_of(test.terms().begin(), test.terms().end(),
+                                     [&](const auto& term) { return place[d].uses(term.first); });
+      const Interval reach = interval_of(place[d], ranges);
+      if (moves && (reach.lower < 0 || reach.upper >= at->shape.dims[d].size)) return ends;
+    }
+    return Refusal::none();
   }
 
   // Do the statements of the path's last block, or of those inside, load elements of the host's

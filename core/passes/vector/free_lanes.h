@@ -12,9 +12,9 @@
 // The test of statement 1 goes: what C_acc holds beyond it is not read, for statement 2 has the
 // same test. Steps of the reduction then load and multiply whole vectors; only the end masks lanes.
 // Requires: what lies in the views read is there for all lanes (a panel that pack_panels has made
-// longer than its tensor), and the operations have a value for whatever they find. Ensures: the
-// same values are written. Runs after vectorize, which gives a reduction its own place, and before
-// split_interior, which would make a second loop for the tests.
+// longer than its tensor), and the functions are total (core/builtins): they have a value for
+// whatever they find. Ensures: the same values are written. Runs after vectorize, which gives a
+// reduction its own place, and before split_interior, which would make a second loop for the tests.
 #pragma once
 
 #include <string>

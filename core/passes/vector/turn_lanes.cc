@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "stria/base/refusal.h"
 #include "stria/base/text.h"
 #include "stria/cost/block/memory_use.h"
 #include "stria/pass/select_blocks.h"
@@ -48,8 +49,8 @@ bool inputs_across(const Block& block, const std::string& index, std::vector<std
   return !inputs.empty();
 }
 
-// Fills `turn`; "" or why the kernel is to be left alone.
-std::string find_turn(const Block& kernel, const TurnLanesOptions& options, Turn& turn) {
+// Fills `turn`, or refuses a kernel that is to be left alone.
+Refusal find_turn(const Block& kernel, const TurnLanesOptions& options, Turn& turn) {
   const std::vector<IndexRole> roles = index_roles(kernel);
   for (const IndexRole& role : roles)
     if (role.kind != IndexKind::output) return "different points write one element";
@@ -65,13 +66,13 @@ std::string find_turn(const Block& kernel, const TurnLanesOptions& options, Turn
       });
       if (!all) continue;
       turn = {role.name, other.name, std::move(inputs)};
-      return "";
+      return Refusal::none();
     }
   }
   return "no two indices lie along the outputs and along the inputs across them";
 }
 
-std::string why_not(const Block& kernel, const TensorNames& around) {
+Refusal why_not(const Block& kernel, const TensorNames& around) {
   if (!is_leaf(kernel)) return "it holds blocks or a special";
   for (const char* tag : {"vector", "parallel", "unroll", "pipeline", "deps", "stencil"})
     if (kernel.tags.has(tag)) return fmt::format("it is #{}", tag);
@@ -254,17 +255,17 @@ Status turn_lanes(stripe::Program& program, const TurnLanesOptions& options, Pas
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/unit", options.unit));
   return for_each_kernel(program, options.reqs, [&](Block& kernel, const TensorNames& around) {
     context.matched();
-    std::string reason = why_not(kernel, around);
+    Refusal refusal = why_not(kernel, around);
     Turn turn;
     VectorChoice vector;
-    if (reason.empty()) {
+    if (!refusal) {
       vector = choose_vector(kernel, context.model(), options.min_range);
-      if (vector.lanes <= 1) reason = "the model gives no vectors";
-      if (!vector.index.empty()) reason = "it has lanes as it is";
+      if (vector.lanes <= 1) refusal = "the model gives no vectors";
+      if (!vector.index.empty()) refusal = "it has lanes as it is";
     }
-    if (reason.empty()) reason = find_turn(kernel, options, turn);
-    if (!reason.empty()) {
-      context.skipped(kernel.name, reason);
+    if (!refusal) refusal = find_turn(kernel, options, turn);
+    if (refusal) {
+      context.skipped(kernel.name, refusal.reason());
       return Status();
     }
     TurnLanesOptions kept = options;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "stria/base/refusal.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/rewrite/index_option.h"
 #include "stria/rewrite/index_role.h"
@@ -98,8 +99,8 @@ class Expander {
       Block* block = parent.stmts[i].block();
       if (block && is_selected(*block)) {
         context_.matched();
-        if (std::string reason = why_not(parent, *block, names, in_group); !reason.empty()) {
-          context_.skipped(block->name, reason);
+        if (const Refusal refusal = why_not(parent, *block, names, in_group)) {
+          context_.skipped(block->name, refusal.reason());
         } else {
           for (Block& copy : expand(*block)) parts[i].emplace_back(std::move(copy));
           context_.changed();
@@ -127,15 +128,15 @@ class Expander {
     return nullptr;
   }
 
-  std::string why_not(const Block& parent, const Block& block, const TensorNames& names,
-                      bool in_group) const {
+  Refusal why_not(const Block& parent, const Block& block, const TensorNames& names,
+                  bool in_group) const {
     const Index* index = find(block);
     if (!index) return "it has no such index";
     if (block.tags.has("vector") || block.tags.has("stencil")) return "it is one operation";
     if (index->range < 1) return "it never runs";
     if (index->range > options_.max_points) return "the index has too many values";
     if (!is_outermost(block, index->name) && !is_parallel(block, index->name)) {
-      if (!why_points_do_not_commute(block, names).empty()) return "its points do not commute";
+      if (why_points_do_not_commute(block, names)) return "its points do not commute";
       if (multiplies_floats(block)) return "it is a product of floats";
     }
     for (const Refinement& ref : block.refs) {
@@ -153,7 +154,7 @@ class Expander {
       if (in_group && units_meet(block, ref) && !writes_apart(block, ref, index->name))
         return "lanes of several copies would meet without a barrier";
     }
-    return "";
+    return Refusal::none();
   }
 
   std::vector<Block> expand(Block& block) const {

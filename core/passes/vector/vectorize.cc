@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <set>
 
+#include "stria/base/refusal.h"
+#include "stria/base/text.h"
+#include "stria/builtins/builtin.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/rewrite/accumulator.h"
 #include "stria/rewrite/index_role.h"
@@ -66,8 +69,8 @@ class Vectorizer {
 
   Block& kernel() { return kernel_; }
 
-  // "" or why the kernel is to be left alone.
-  std::string run() {
+  // Refuses a kernel that is to be left alone.
+  Refusal run() {
     for (Block* block : single_chain(kernel_)) start_indices_at_zero(*block);
     Block& leaf = *single_chain(kernel_).back();
     if (!is_leaf(leaf)) return "it holds several blocks or a special";
@@ -83,8 +86,7 @@ class Vectorizer {
       vector.lanes *= whole_vectors(vector, options_.function_vectors);
     TensorNames outside = around_;
     for (const Block* block : single_chain(kernel_)) {
-      if (std::string reason = why_points_do_not_commute(*block, outside); !reason.empty())
-        return reason;
+      STRIA_RETURN_IF_REFUSED(why_points_do_not_commute(*block, outside));
       outside = outside.inside(*block);
     }
 
@@ -118,14 +120,19 @@ class Vectorizer {
     lanes.tags.set("vector");
     if (aggregates && !in_memory) return accumulate(name, vector);
     context_.count("kernels_vectorized");
-    return "";
+    return Refusal::none();
   }
 
  private:
   bool computes_function(const Block& leaf) const {
     const bool reduces = std::any_of(leaf.refs.begin(), leaf.refs.end(),
                                      [](const Refinement& ref) { return ref.agg.has_value(); });
-    return !reduces && computes_one_of(leaf, options_.functions);
+    const auto is_named = [&](const stripe::Statement& stmt) {
+      const auto* op = std::get_if<stripe::Intrinsic>(&stmt.op);
+      const std::vector<std::string>& names = options_.functions;
+      return op && std::find(names.begin(), names.end(), op->name) != names.end();
+    };
+    return !reduces && std::any_of(leaf.stmts.begin(), leaf.stmts.end(), is_named);
   }
 
   // The most vectors, `most` at most, that divide the range; 1 if none do.
@@ -177,7 +184,7 @@ class Vectorizer {
     }
   }
 
-  std::string accumulate(const std::string& name, const VectorChoice& vector) {
+  Refusal accumulate(const std::string& name, const VectorChoice& vector) {
     std::vector<Block*> chain = single_chain(kernel_);
     size_t top = chain.size();
     for (size_t level = first_reducing(); level < chain.size() && top == chain.size(); ++level)
@@ -188,7 +195,7 @@ class Vectorizer {
       std::string leaf_name = written_ref(*chain.back())->into;
       if (writes_each_element_once(all, leaf_name)) drop_aggregation(chain, leaf_name);
       context_.count("kernels_vectorized");
-      return "";
+      return Refusal::none();
     }
     STRIA_CHECK(top > 0, "the reduction of '{}' has no block around it", kernel_.name);
     Block& host = *chain[top - 1];
@@ -206,15 +213,15 @@ class Vectorizer {
     WrittenNest nest = written_nest(const_path, below, plan.name);
     const bool is_placed = std::any_of(
         path.begin(), path.end(), [](const Block* block) { return !block->location.path.empty(); });
-    if (nest.reason.empty() && is_placed && holds_numbered_blocks(host))
-      nest.reason = "running values would be set up beside lane blocks";
-    if (!nest.reason.empty()) {
+    if (!nest.refusal && is_placed && holds_numbered_blocks(host))
+      nest.refusal = "running values would be set up beside lane blocks";
+    if (nest.refusal) {
       // Lanes of an output may add to memory if it holds the running type; partial results may not.
       const Refinement& view = *host.find_ref(plan.name);
-      if (vector.reduction || view.agg->type != view.shape.type) return nest.reason;
-      context_.note(fmt::format("{}: no accumulators: {}", kernel_.name, nest.reason));
+      if (vector.reduction || view.agg->type != view.shape.type) return nest.refusal;
+      context_.note(fmt::format("{}: no accumulators: {}", kernel_.name, nest.refusal.reason()));
       context_.count("kernels_vectorized");
-      return "";
+      return Refusal::none();
     }
     plan.nests = {std::move(nest)};
     plan.reduction_lanes = vector.reduction ? lane_range(*chain.back()) : 0;
@@ -227,7 +234,7 @@ class Vectorizer {
     add_accumulator(host, plan);
     if (plan.plain_output) drop_aggregation(path, plan.name);
     context_.count(vector.reduction ? "reductions_vectorized" : "kernels_vectorized");
-    return "";
+    return Refusal::none();
   }
 
   static int64_t lane_range(const Block& lanes) {
@@ -272,7 +279,8 @@ void describe(VectorizeOptions& options, OptionFields& fields) {
              "lanes of partial results, in whole vectors of the hardware, at most; 0 = one vector",
              {0, 1 << 16});
   fields.add("functions", options.functions,
-             "kernels that compute one and reduce nothing get lanes of `function_vectors`");
+             "functions that the code generator writes out as a chain of operations: kernels that "
+             "compute one and reduce nothing get lanes of `function_vectors`");
   fields.add("function_vectors", options.function_vectors,
              "vectors of the hardware that are the lanes of such kernels, at most", {1, 64});
   fields.unit("accumulator", options.accumulator, "memory unit of running values; \"\" = none",
@@ -288,6 +296,10 @@ void describe(VectorizeOptions& options, OptionFields& fields) {
 Status vectorize(stripe::Program& program, const VectorizeOptions& options, PassContext& context) {
   STRIA_RETURN_IF_ERROR(
       check_unit(context.model(), UnitUse::hold, "/accumulator", options.accumulator));
+  for (size_t i = 0; i < options.functions.size(); ++i)
+    if (const std::string& name = options.functions[i]; !find_builtin(name))
+      return invalid_argument("/functions/{}: there is no function '{}'{}", i, name,
+                              did_you_mean(name, builtin_names()));
   // What aggregations around the kernels write.
   std::set<std::string> running;
   for (const Block* section : {program.main(), program.prologue()})
@@ -301,12 +313,11 @@ Status vectorize(stripe::Program& program, const VectorizeOptions& options, Pass
         return Status();
       }
     Vectorizer vectorizer(kernel, around, options, context);
-    std::string reason = vectorizer.run();
-    if (reason.empty()) {
+    if (const Refusal refusal = vectorizer.run()) {
+      context.skipped(kernel.name, refusal.reason());
+    } else {
       kernel = std::move(vectorizer.kernel());
       context.changed();
-    } else {
-      context.skipped(kernel.name, reason);
     }
     return Status();
   });

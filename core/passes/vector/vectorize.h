@@ -40,8 +40,10 @@ struct VectorizeOptions {
   int64_t reduction_lanes = 0;
   // Kernels that compute one of these functions and reduce nothing get lanes of so many of the
   // hardware's vectors, or as many as divide the range: the long chain of operations for one vector
-  // waits for its own results, those of several side by side do not.
-  std::vector<std::string> functions = {"exp", "tanh"};
+  // waits for its own results, those of several side by side do not. Which functions are such
+  // chains says the pipeline, for it depends on the code generator: a call of a library waits for
+  // nothing, and loses the values of the second vector.
+  std::vector<std::string> functions;
   int64_t function_vectors = 1;
   // Where running values live; "" = no location. More of them than the model has vector registers
   // get no location either.

@@ -88,36 +88,6 @@ TEST(Builtin, IntegersWrap) {
   EXPECT_EQ(ints("add", DataType::boolean, 1, 1), 1);
 }
 
-// What a record says of its operands' order is so, for every type and pair of values.
-TEST(Builtin, CommutativeFunctionsDoNotMindTheOrder) {
-  const std::vector<double> values = {-3, -1, -0.5, 0, 0.25, 1, 2, 7, 200};
-  size_t found = 0;
-  for (const Builtin* builtin : all_builtins()) {
-    if (builtin->arity != 2) {
-      EXPECT_FALSE(builtin->commutative) << builtin->name;
-      continue;
-    }
-    bool differs = false;
-    for (DataType type : {DataType::i32, DataType::u8, DataType::fp32, DataType::boolean}) {
-      if (!allows(*builtin, type)) continue;
-      for (double a : values)
-        for (double b : values) {
-          const DataType operand = operand_type(*builtin, type, 0);
-          const Scalar pair[] = {convert(Scalar::of_float(DataType::fp64, a), operand),
-                                 convert(Scalar::of_float(DataType::fp64, b), operand)};
-          const Scalar turned[] = {pair[1], pair[0]};
-          differs |= to_string(builtin->reference(type, pair)) !=
-                     to_string(builtin->reference(type, turned));
-        }
-    }
-    found += builtin->commutative;
-    if (builtin->commutative) {
-      EXPECT_FALSE(differs) << builtin->name;
-    }
-  }
-  EXPECT_EQ(found, 9u);
-}
-
 TEST(Builtin, DivisionNeverTraps) {
   for (DataType t : {DataType::i8, DataType::i32, DataType::i64, DataType::u8, DataType::u64}) {
     EXPECT_EQ(ints("div", t, 7, 0), 0);

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/overlap/delay_plan.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "stria/rewrite/index_role.h"
+#include "stria/stripe/footprint.h"
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::Index;
+using stripe::RefDir;
+using stripe::Refinement;
+using stripe::Statement;
+
+// A value that the store reads may be copied if it has at most one element for so many that are
+// stored.
+constexpr double kStoredPerCopied = 16;
+
+// The block's only index of its own, if the others bring one value in.
+const Index* own_index(const Block& block) {
+  const Index* own = nullptr;
+  for (const Index& index : block.idxs) {
+    if (index.affine && index.range == 1) continue;
+    if (index.affine || own) return nullptr;
+    own = &index;
+  }
+  return own;
+}
+
+// Nothing but loops around blocks?
+bool is_plain_loop(const Block& block) {
+  return !block.idxs.empty() &&
+         std::all_of(block.idxs.begin(), block.idxs.end(),
+                     [](const Index& index) { return !index.affine && index.range > 1; }) &&
+         block.constraints.empty() && block.location.empty() && !block.tags.has("unroll") &&
+         !block.tags.has("deps") && !is_leaf(block);
+}
+
+// Are all stores to the block's view `name` of the block around it past the caches?
+bool streams(const Block& block, const std::string& name) {
+  for (const Refinement& ref : block.refs) {
+    if (ref.from != name || !is_written(ref)) continue;
+    if (ref.tags.has("stream")) continue;
+    if (is_leaf(block)) return false;
+    for (const Statement& stmt : block.stmts)
+      if (const Block* inner = stmt.block(); inner && !streams(*inner, ref.into)) return false;
+  }
+  return true;
+}
+
+// Elements that one run of the block stores, constraints ignored.
+double stores_of(const Block& block) {
+  double stores = 0;
+  for (const Statement& stmt : block.stmts) {
+    if (const Block* inner = stmt.block()) stores += stores_of(*inner);
+    if (std::holds_alternative<stripe::Store>(stmt.op)) ++stores;
+    if (const stripe::Special* special = stmt.special())
+      for (const std::string& name : special->outputs)
+        stores += static_cast<double>(block.find_ref(name)->shape.element_count());
+  }
+  for (const Index& index : block.idxs) stores *= static_cast<double>(index.range);
+  return stores;
+}
+
+class DelayPlanner {
+ public:
+  DelayPlanner(const Block& around, const Block& loop, const TensorNames& names,
+               const DelayRules& rules, DelayPlan& plan)
+      : around_(around), loop_(loop), names_(names), rules_(rules), plan_(plan) {}
+
+  Refusal run() {
+    STRIA_RETURN_IF_REFUSED(find_rows());
+    STRIA_RETURN_IF_REFUSED(find_store());
+    STRIA_RETURN_IF_REFUSED(why_tensors_meet());
+    return find_host();
+  }
+
+ private:
+  const Block& statement(size_t i) const { return *loop_.stmts[i].block(); }
+  bool is_handed_over(const std::string& name) const { return plan_.handed_over.count(name) > 0; }
+
+  Refusal find_rows() {
+    const Index* row = own_index(loop_);
+    if (!row || row->range < 2) return "its rows are not one loop";
+    plan_.row = row->name;
+    plan_.rows = row->range;
+    if (!loop_.location.empty() || loop_.tags.has("parallel") || loop_.tags.has("deps") ||
+        loop_.tags.has("pipeline") || loop_.tags.has("unroll") || around_.tags.has("deps"))
+      return "its rows are no plain loop";
+    for (const Affine& constraint : loop_.constraints)
+      if (constraint.coefficient(plan_.row) > 0) return "its rows do not begin with the first";
+    for (const Statement& stmt : loop_.stmts)
+      if (!stmt.block() || !stmt.deps.empty()) return "a row is not a list of blocks";
+    for (const Refinement& ref : loop_.refs)
+      if (ref.dir == RefDir::inout || ref.agg || ref.swizzle) return "rows add up";
+    return Refusal::none();
+  }
+
+  // What the last statement stores, which no other one touches, and what it stores that from.
+  Refusal find_store() {
+    plan_.store = loop_.stmts.size() - 1;
+    std::set<std::string> stored;
+    for (const Refinement& view : statement(plan_.store).refs) {
+      const Refinement* ref = view.dir == RefDir::none ? nullptr : loop_.find_ref(view.from);
+      if (!ref) continue;
+      if (is_written(view) != (ref->dir == RefDir::out))
+        return "what it stores last is not all that it does last with a row";
+      if (ref->dir == RefDir::out) stored.insert(ref->into);
+      if (ref->dir == RefDir::none) plan_.handed_over.insert(ref->into);
+    }
+    if (stored.empty()) return "what it does last with a row goes nowhere";
+    for (size_t i = 0; i < plan_.store; ++i)
+      for (const Refinement& view : statement(i).refs)
+        if (view.dir != RefDir::none && stored.count(view.from))
+          return "a row is stored in several places";
+    for (const std::string& name : stored)
+      if (rules_.stream && !streams(loop_, loop_.find_ref(name)->from))
+        return "nothing goes past the caches";
+    if (!is_plain_loop(statement(plan_.store))) return "its store is no plain loop";
+    return Refusal::none();
+  }
+
+  // A row is stored while the next one is read, and while other results of that one are written.
+  Refusal why_tensors_meet() const {
+    for (const Refinement& out : loop_.refs)
+      for (const Refinement& other : loop_.refs) {
+        if (out.dir != RefDir::out || other.dir == RefDir::none || &out == &other ||
+            names_.of(out.from) != names_.of(other.from))
+          continue;
+        return other.dir == RefDir::in ? "rows are read where they are stored"
+                                       : "a row is stored in several places";
+      }
+    return Refusal::none();
+  }
+
+  // The statement that computes most, if the store can go with it; else the next one. Refuses for
+  // what the first of them is refused for.
+  Refusal find_host() {
+    const double stored = stores_of(statement(plan_.store));
+    const double enough = static_cast<double>(rules_.min_instructions) * stored;
+    std::vector<std::pair<double, size_t>> hosts;
+    for (size_t i = 0; i < plan_.store; ++i)
+      if (const double work = instructions_of(statement(i)); work >= enough)
+        hosts.emplace_back(work, i);
+    if (hosts.empty()) return "no statement of a row computes much";
+    std::sort(hosts.begin(), hosts.end(), std::greater<>());  // of equal ones the last
+    Refusal first = Refusal::none();
+    for (const auto& [work, i] : hosts) {
+      plan_.host = i;
+      Refusal refusal = find_pieces();
+      if (!refusal) refusal = find_copies(stored);
+      if (!refusal) return refusal;
+      if (!first) first = refusal;
+    }
+    return first;
+  }
+
+  Refusal find_pieces() {
+    const Block& host = statement(plan_.host);
+    const Block& store = statement(plan_.store);
+    if (!is_plain_loop(host)) return "what computes most is no plain loop";
+    if (host.idxs.size() != store.idxs.size()) return "the store has other loops";
+    plan_.pieces.clear();
+    for (size_t n = 0; n < host.idxs.size(); ++n) {
+      const Index &step = host.idxs[n], &stored = store.idxs[n];
+      const int64_t count = ceil_div(stored.range, step.range);
+      if (ceil_div(stored.range, count) != step.range) return "the store has fewer pieces";
+      plan_.pieces.push_back({step.name, stored.name, count});
+    }
+    return Refusal::none();
+  }
+
+  // What the next row writes before the store has read it. `stored`: elements.
+  Refusal find_copies(double stored) {
+    plan_.copied.clear();
+    for (size_t i = 0; i <= plan_.host; ++i)
+      for (const Refinement& view : statement(i).refs) {
+        if (!is_written(view) || !is_handed_over(view.from)) continue;
+        if (i == plan_.host && in_same_pieces(view)) continue;
+        const Refinement& value = *loop_.find_ref(view.from);
+        const int64_t elements = value.shape.element_count();
+        // Registers are not indexed by loops.
+        const bool small = static_cast<double>(elements) * kStoredPerCopied <= stored &&
+                           (elements == 1 || value.location.empty());
+        if (!small)
+          return i == plan_.host ? "what the store reads is not written piece by piece"
+                                 : "what the store reads is written too early";
+        plan_.copied.insert(view.from);
+      }
+    return Refusal::none();
+  }
+
+  // Do the pieces that the host writes lie beside each other, and does the store read the same
+  // ones?
+  bool in_same_pieces(const Refinement& written) const {
+    const Block& host = statement(plan_.host);
+    const Block& store = statement(plan_.store);
+    for (const Refinement& read : store.refs) {
+      if (read.dir == RefDir::none || read.from != written.from) continue;
+      const std::vector<Interval> here = stripe::reach_of_view(host, written, host.index_box());
+      const std::vector<Interval> there = stripe::reach_of_view(store, read, store.index_box());
+      const auto is_apart = [&](const DelayPlan::Piece& piece) {
+        for (size_t d = 0; d < written.access.size(); ++d) {
+          const int64_t step = written.access[d].coefficient(piece.host);
+          const int64_t stored = read.access[d].coefficient(piece.store);
+          if (step > 0 && written.access[d] == Affine::of(piece.host, step) &&
+              read.access[d] == Affine::of(piece.store, stored) && stored * piece.count == step &&
+              here[d].lower >= 0 && here[d].upper < step && there[d].lower >= 0 &&
+              there[d].upper < stored)
+            return true;
+        }
+        return false;
+      };
+      if (!std::all_of(plan_.pieces.begin(), plan_.pieces.end(), is_apart)) return false;
+    }
+    return true;
+  }
+
+  const Block& around_;
+  const Block& loop_;
+  const TensorNames& names_;
+  const DelayRules& rules_;
+  DelayPlan& plan_;
+};
+
+}  // namespace
+
+Refusal plan_delay(const Block& around, const Block& loop, const TensorNames& names,
+                   const DelayRules& rules, DelayPlan& plan) {
+  return DelayPlanner(around, loop, names, rules, plan).run();
+}
+
+}  // namespace stria::passes
