@@ -319,6 +319,11 @@ Result<SourceText> Plugin::read_pipeline(std::string_view kind) const {
   return read_text(*this, found->pipeline);
 }
 
+Result<SourceText> Plugin::read_fragment(std::string_view kind, const std::string& name) const {
+  STRIA_ASSIGN(const DeviceKind* found, find_kind(manifest(), kind));
+  return read_text(*this, found->pipeline.parent_path() / (name + ".json"));
+}
+
 Result<std::vector<DeviceInfo>> Plugin::devices() const {
   STRIA_CHECK(state_, "devices of a plugin that was not loaded");
   STRIA_RETURN_IF_ERROR(state_->usable());

@@ -50,6 +50,8 @@ class Plugin {
   // loaded.
   Result<SourceText> read_hw_model(std::string_view kind) const;
   Result<SourceText> read_pipeline(std::string_view kind) const;
+  // `name`.json beside the kind's pipeline.
+  Result<SourceText> read_fragment(std::string_view kind, const std::string& name) const;
 
   // Every device there could be, unavailable ones with the reason. incompatible for a device of an
   // unknown kind and for an id that comes twice. Waits as long as the plugin takes.

@@ -303,18 +303,20 @@ Status OptionFields::check_text(const Field& field, const std::string& text,
       known->meaning, field.also.empty() ? "" : ", and " + join(field.also, ", "));
 }
 
-Status OptionFields::bind_field(const Field& field, const json& value, const std::string& pointer) {
+Status OptionFields::bind_field(const Field& field, const json& value, const std::string& pointer,
+                                std::vector<std::string>* notes) {
   return std::visit(
       [&](auto* target) -> Status {
         if constexpr (std::is_same_v<decltype(target), OptionFields*>) {
-          return target->bind(value, pointer);
+          return target->bind(value, pointer, notes);
         } else if constexpr (std::is_same_v<decltype(target), const ObjectList*>) {
           if (!value.is_array()) return wrong(pointer, "a list of objects", value);
           target->clear();
           for (size_t i = 0; i < value.size(); ++i) {
             OptionFields entry;
             target->append(entry);
-            STRIA_RETURN_IF_ERROR(entry.bind(value[i], pointer_child(pointer, std::to_string(i))));
+            STRIA_RETURN_IF_ERROR(
+                entry.bind(value[i], pointer_child(pointer, std::to_string(i)), notes));
           }
           return Status();
         } else {
@@ -340,21 +342,37 @@ Status OptionFields::bind_field(const Field& field, const json& value, const std
       field.target);
 }
 
-Status OptionFields::bind(const json& object, const std::string& pointer) {
+const OptionFields::Field* OptionFields::find(const std::string& name) const {
+  for (const Field& field : fields_)
+    if (name == field.name || (field.former && name == field.former)) return &field;
+  return nullptr;
+}
+
+Status OptionFields::bind(const json& object, const std::string& pointer,
+                          std::vector<std::string>* notes) {
   if (!object.is_object()) return wrong(pointer, "an object of options", object);
   for (auto it = object.begin(); it != object.end(); ++it) {
-    std::vector<std::string> names;
-    const Field* found = nullptr;
-    for (const Field& field : fields_) {
-      names.emplace_back(field.name);
-      if (it.key() == field.name) found = &field;
-    }
-    std::string child = pointer_child(pointer, it.key());
-    if (!found)
+    const std::string child = pointer_child(pointer, it.key());
+    const Field* found = find(it.key());
+    if (!found) {
+      std::vector<std::string> names;
+      for (const Field& field : fields_) names.emplace_back(field.name);
       return invalid_argument("{}: unknown option{}", child, did_you_mean(it.key(), names));
-    STRIA_RETURN_IF_ERROR(bind_field(*found, *it, child));
+    }
+    if (it.key() != found->name) {
+      if (object.contains(found->name))
+        return invalid_argument("{}: is the former name of '{}', which is given too", child,
+                                found->name);
+      if (notes) notes->push_back(former_name_note(child, found->name));
+    }
+    STRIA_RETURN_IF_ERROR(bind_field(*found, *it, child, notes));
   }
   return {};
+}
+
+std::string former_name_note(const std::string& pointer, const std::string& name) {
+  return fmt::format("{}: is now called '{}'; the next release will not know the former name",
+                     pointer, name);
 }
 
 std::vector<OptionRow> OptionFields::rows(int depth) const {

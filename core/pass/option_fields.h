@@ -46,6 +46,8 @@ struct OptionRow {
   std::string limits;   // "1 to 9", "one of keep, reuse", or ""
   std::string help;
 };
+// What is said of a former name that was read: "/0/cut: is now called 'tile'; …".
+std::string former_name_note(const std::string& pointer, const std::string& name);
 // One line per row: "max_bytes: integer, default 0; 0 to 9. largest buffer moved, in bytes".
 std::string rows_as_text(const std::vector<OptionRow>& rows, int indent);
 
@@ -126,9 +128,14 @@ class OptionFields {
   // An object of its own fields; describe them on the returned table.
   OptionFields& group(const char* name, const char* help);
 
+  // The option added last was called `name` before. Both names are read, not both at once.
+  void formerly(const char* name) { fields_.back().former = name; }
+
   // Sets the fields that `object` has. invalid_argument names `pointer`, the JSON path of `object`,
-  // and the nearest right name for an unknown key.
-  Status bind(const nlohmann::json& object, const std::string& pointer);
+  // and the nearest right name for an unknown key. A note for each former name that was read is
+  // added to `notes`, if that is not null.
+  Status bind(const nlohmann::json& object, const std::string& pointer,
+              std::vector<std::string>* notes = nullptr);
 
   // In the order of add(); a group's fields follow it.
   std::vector<OptionRow> rows(int depth = 0) const;
@@ -149,9 +156,12 @@ class OptionFields {
     WhenEmpty empty = WhenEmpty::none;
     std::vector<std::string> also = {};  // tags that mean something and may be set
     const char* kind = nullptr;          // null: what the target's type is called
+    const char* former = nullptr;        // null: it never had another name
   };
   static Status check_text(const Field& field, const std::string& text, const std::string& pointer);
-  Status bind_field(const Field& field, const nlohmann::json& value, const std::string& pointer);
+  const Field* find(const std::string& name) const;  // null if there is none
+  Status bind_field(const Field& field, const nlohmann::json& value, const std::string& pointer,
+                    std::vector<std::string>* notes);
 
   std::vector<Field> fields_;
   std::vector<std::unique_ptr<OptionFields>> groups_;

@@ -20,40 +20,6 @@ namespace {
 
 using nlohmann::json;
 
-Result<PipelineStep> parse_step(const json& entry, const std::string& pointer,
-                                const std::vector<PassInfo>& passes) {
-  if (!entry.is_object())
-    return invalid_argument("{}: a step is {{\"name\": …, \"<pass>\": {{options}}}}, this is {}",
-                            pointer, entry.dump());
-  PipelineStep step;
-  std::vector<std::string> names;
-  for (const PassInfo& pass : passes) names.push_back(pass.name);
-  for (auto it = entry.begin(); it != entry.end(); ++it) {
-    std::string child = pointer_child(pointer, it.key());
-    if (it.key() == "name") {
-      if (!it->is_string())
-        return invalid_argument("{}: must be a string, this is {}", child, it->dump());
-      step.name = it->get<std::string>();
-      if (step.name.empty()) return invalid_argument("{}: must not be empty", child);
-      continue;
-    }
-    auto pass = std::find_if(passes.begin(), passes.end(),
-                             [&](const PassInfo& p) { return p.name == it.key(); });
-    if (pass == passes.end())
-      return invalid_argument("{}: unknown pass{}", child, did_you_mean(it.key(), names));
-    if (!step.pass.empty())
-      return invalid_argument("{}: a step runs one pass; this one already has '{}'", child,
-                              step.pass);
-    step.pass = pass->name;
-    step.pointer = child;
-    STRIA_ASSIGN(step.run, pass->bind(*it, child));
-  }
-  if (step.pass.empty()) return invalid_argument("{}: this step names no pass", pointer);
-  if (step.name.empty()) step.name = step.pass;
-  step.json = entry.dump();
-  return step;
-}
-
 // What could not be decided is noted in `undecided`.
 Status verify_program(const stripe::Program& program, const HardwareModel& model,
                       const PipelineOptions& how, std::vector<std::string>& undecided) {
@@ -113,46 +79,14 @@ Status run_step(const PipelineStep& step, const std::string& source, stripe::Pro
 
 }  // namespace
 
-Result<Pipeline> parse_pipeline(const SourceText& file, const TemplateSettings& settings,
-                                const HardwareModel& model, const std::vector<PassInfo>& passes) {
-  json values = settings_as_json(settings);
-  values["hw"] = model.merged();
-  // How many candidates are timed where the pipeline chooses; the runtime's, no parameter.
-  if (!values.contains("tune")) values["tune"] = 0;
-  STRIA_ASSIGN(json root, parse_json_template(file, values));
-  auto fail = [&](const Status& status) { return status.with_context(file.name); };
-  const json* list = &root;
-  std::string pointer;
-  if (root.is_object()) {
-    for (auto it = root.begin(); it != root.end(); ++it)
-      if (it.key() != "version" && it.key() != "passes")
-        return fail(invalid_argument("/{}: unknown key{}", it.key(),
-                                     did_you_mean(it.key(), {"version", "passes"})));
-    if (!root.contains("version") || root["version"] != 1)
-      return fail(invalid_argument("/version: must be 1, the only version there is"));
-    if (!root.contains("passes")) return fail(invalid_argument("/passes: is missing"));
-    list = &root["passes"];
-    pointer = "/passes";
+const PassInfo* PassRegistry::find(const std::string& name) const {
+  const PassInfo* former = nullptr;
+  for (const PassInfo& pass : passes) {
+    if (pass.name == name) return &pass;
+    for (const FormerPassName& known : pass.former_names)
+      if (known.name == name) former = &pass;
   }
-  if (!list->is_array())
-    return fail(invalid_argument("{}: must be a list of steps, this is {}",
-                                 pointer.empty() ? "/" : pointer, list->type_name()));
-  Pipeline pipeline;
-  pipeline.source = file.name;
-  std::map<std::string, std::string> named;  // a name that a step was given -> where
-  for (size_t i = 0; i < list->size(); ++i) {
-    std::string at = pointer_child(pointer, std::to_string(i));
-    auto step = parse_step((*list)[i], at, passes);
-    if (!step.ok()) return fail(step.status());
-    if ((*list)[i].contains("name")) {
-      auto [first, added] = named.emplace(step->name, at + "/name");
-      if (!added)
-        return fail(invalid_argument("{}/name: '{}' is already the name of the step at {}", at,
-                                     step->name, first->second));
-    }
-    pipeline.steps.push_back(std::move(step).value());
-  }
-  return pipeline;
+  return former;
 }
 
 std::string Pipeline::to_json(size_t begin, size_t end) const {

@@ -2,7 +2,8 @@
 // Pipelines: which passes run, in which order, with which options. A file is
 //   {"version": 1, "passes": [{"name": "tile", "autotile": {"tile_sizes": {"co": 4}}}, …]}
 // or the bare list, and a template: the model's parameters and `hw`, the merged model, are in
-// scope. A `name` may be left out; it is the pass's then.
+// scope. A `name` may be left out; it is the pass's then. A step may include a fragment of other
+// steps (pipeline_source.h).
 #pragma once
 
 #include <functional>
@@ -17,6 +18,7 @@
 #include "stria/pass/option_fields.h"
 #include "stria/pass/pass_context.h"
 #include "stria/pass/pass_needs.h"
+#include "stria/pass/pipeline_source.h"
 #include "stria/stripe/block.h"
 #include "stria/stripe/verify/verifier.h"
 
@@ -24,14 +26,23 @@ namespace stria {
 
 using PassFunction = std::function<Status(stripe::Program&, PassContext&)>;
 
+// What a pass was called before: pipelines that still say so are read, and a note tells them.
+struct FormerPassName {
+  std::string name;
+  std::string preset = "{}";  // JSON: options that the former pass stood for
+};
+
 // A pass as a registry lists it. Plain value.
 struct PassInfo {
   std::string name;
+  std::vector<FormerPassName> former_names;
   std::string summary;  // one sentence
   // Checked by what `bind` gives: a program in another state is left alone, and a note says why.
   PassNeeds needs = PassNeeds::nothing;
-  // Binds the pass's options, found at `pointer` of the pipeline.
-  std::function<Result<PassFunction>(const nlohmann::json& options, const std::string& pointer)>
+  // Binds the pass's options, found at `pointer` of the pipeline. What a reader of the pipeline
+  // should know is added to `notes`, if that is not null.
+  std::function<Result<PassFunction>(const nlohmann::json& options, const std::string& pointer,
+                                     std::vector<std::string>* notes)>
       bind;
   // The option table, with the defaults.
   std::function<std::vector<OptionRow>()> options;
@@ -47,15 +58,15 @@ PassInfo make_pass_info(std::string name, std::string summary,
   info.name = std::move(name);
   info.summary = std::move(summary);
   info.needs = needs;
-  info.bind = [describe, run, needs](const nlohmann::json& json,
-                                     const std::string& pointer) -> Result<PassFunction> {
+  info.bind = [describe, run, needs](const nlohmann::json& json, const std::string& pointer,
+                                     std::vector<std::string>* notes) -> Result<PassFunction> {
     Options options;
     OptionFields fields;
     describe(options, fields);
-    STRIA_RETURN_IF_ERROR(fields.bind(json, pointer));
+    STRIA_RETURN_IF_ERROR(fields.bind(json, pointer, notes));
     return PassFunction([options, run, needs](stripe::Program& program, PassContext& context) {
-      if (std::string missing = missing_need(needs, program); !missing.empty()) {
-        context.note(std::move(missing));
+      if (const Refusal missing = missing_need(needs, program)) {
+        context.note(missing.reason());
         return Status();
       }
       return run(program, options, context);
@@ -70,25 +81,44 @@ PassInfo make_pass_info(std::string name, std::string summary,
   return info;
 }
 
+// What pipelines may name. Plain value.
+struct PassRegistry {
+  PassRegistry() = default;
+  PassRegistry(std::vector<PassInfo> all) : passes(std::move(all)) {}  // NOLINT: meant to convert
+
+  // The pass that has the name or had it; null if there is none.
+  const PassInfo* find(const std::string& name) const;
+
+  std::vector<PassInfo> passes;
+  std::map<std::string, SourceText> fragments;  // "opening" -> what "core/opening" stands for
+};
+
 struct PipelineStep {
   std::string name;
   std::string pass;
-  std::string json;     // the step as rendered, without comments
-  std::string pointer;  // of the pass's options in the file: "/0/prune"
+  std::string json;     // the step as rendered, without comments, with today's names
+  std::string pointer;  // of the pass's options: "/0/prune", "core/opening: /0/prune"
   PassFunction run;
 };
 
 struct Pipeline {
   std::string source;  // the file's name, for messages
   std::vector<PipelineStep> steps;
+  std::vector<SourceText> fragments;  // that were included, each once, in order
+  std::vector<std::string> notes;     // on names of passes and options that are former ones
   // The steps in [begin, end) as a pipeline of their own, rendered.
   std::string to_json(size_t begin, size_t end) const;
 };
 
-// Renders and reads a pipeline. An unknown pass or option, a wrong type or a number out of range is
-// an error that names the JSON path and the nearest right name. The file sees `hw` and `tune`.
-Result<Pipeline> parse_pipeline(const SourceText& file, const TemplateSettings& settings,
-                                const HardwareModel& model, const std::vector<PassInfo>& passes);
+// Limits of what fragments make of a file.
+inline constexpr int kMaxIncludeDepth = 8;
+inline constexpr size_t kMaxPipelineSteps = 10'000;
+
+// Renders and reads a pipeline with the fragments that it includes. An unknown pass, option or
+// fragment, a wrong type or a number out of range is an error that names the JSON path and the
+// nearest right name. The file sees `hw` and `tune`.
+Result<Pipeline> parse_pipeline(const PipelineSource& source, const TemplateSettings& settings,
+                                const HardwareModel& model, const PassRegistry& registry);
 
 #ifdef STRIA_VERIFY_EACH
 inline constexpr bool kVerifyEachByDefault = true;

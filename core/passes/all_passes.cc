@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/passes/all_passes.h"
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "stria/passes/fuse/fusion.h"
@@ -17,15 +18,12 @@
 #include "stria/passes/layout/swizzle.h"
 #include "stria/passes/layout/transpose.h"
 #include "stria/passes/locate/locate_block.h"
-#include "stria/passes/locate/locate_inner_block.h"
 #include "stria/passes/locate/locate_memory.h"
 #include "stria/passes/locate/rewrite_locations.h"
 #include "stria/passes/overlap/compute_deps.h"
 #include "stria/passes/overlap/delay_stores.h"
 #include "stria/passes/overlap/pipeline.h"
-#include "stria/passes/overlap/prefetch_block.h"
-#include "stria/passes/overlap/prefetch_next.h"
-#include "stria/passes/overlap/prefetch_tile.h"
+#include "stria/passes/overlap/prefetch.h"
 #include "stria/passes/overlap/stream_stores.h"
 #include "stria/passes/parallel/barrier.h"
 #include "stria/passes/parallel/distribute.h"
@@ -74,9 +72,10 @@ bool makes_dependencies(const std::string& pass) {
 // them again is the work of compute_deps, so only a pass that changed something asks for it.
 PassInfo with_dependencies(PassInfo info) {
   if (makes_dependencies(info.name)) return info;
-  info.bind = [bind = std::move(info.bind)](const nlohmann::json& options,
-                                            const std::string& pointer) -> Result<PassFunction> {
-    STRIA_ASSIGN(PassFunction run, bind(options, pointer));
+  info.bind = [bind = std::move(info.bind)](
+                  const nlohmann::json& options, const std::string& pointer,
+                  std::vector<std::string>* notes) -> Result<PassFunction> {
+    STRIA_ASSIGN(PassFunction run, bind(options, pointer, notes));
     return PassFunction([run = std::move(run)](stripe::Program& program, PassContext& context) {
       const int64_t before = context.report().changed;
       STRIA_RETURN_IF_ERROR(run(program, context));
@@ -90,12 +89,25 @@ PassInfo with_dependencies(PassInfo info) {
 }  // namespace
 
 std::vector<PassInfo> all_passes() {
-  return {
+  std::vector<PassInfo> out = {
 #define STRIA_PASS(name, Options, needs, summary) \
   with_dependencies(make_pass_info<Options>(#name, summary, describe, name, PassNeeds::needs)),
+#define STRIA_FORMER_NAME(pass, name, preset)
 #include "stria/passes/all_passes.def"
 #undef STRIA_PASS
+#undef STRIA_FORMER_NAME
   };
+  const std::multimap<std::string, FormerPassName> former = {
+#define STRIA_PASS(name, Options, needs, summary)
+#define STRIA_FORMER_NAME(pass, name, preset) {#pass, {#name, preset}},
+#include "stria/passes/all_passes.def"
+#undef STRIA_PASS
+#undef STRIA_FORMER_NAME
+  };
+  for (PassInfo& pass : out)
+    for (auto [at, end] = former.equal_range(pass.name); at != end; ++at)
+      pass.former_names.push_back(at->second);
+  return out;
 }
 
 }  // namespace stria::passes

@@ -11,4 +11,7 @@ namespace stria::passes {
 // In the order of all_passes.def, which is by name.
 std::vector<PassInfo> all_passes();
 
+// These passes, and the fragments of pipelines in core/passes/fragments.
+PassRegistry pass_registry();
+
 }  // namespace stria::passes

@@ -84,10 +84,11 @@ TemplateSettings settings_of(const CompileOptions& options) {
 
 Status CompileDriver::check_parameters(const Device& device, const CompileOptions& options) {
   const Device::State& state = *device.state_;
-  const SourceText& text = options.pipeline ? *options.pipeline : state.pipeline_text;
-  STRIA_RETURN_IF_ERROR(stria::check_parameters(text, options));
+  const PipelineSource source =
+      options.pipeline ? PipelineSource(*options.pipeline) : state.pipeline_source;
+  STRIA_RETURN_IF_ERROR(stria::check_parameters(source.text, options));
   // Their values are read where the pipeline is.
-  return parse_pipeline(text, settings_of(options), state.model, state.passes).status();
+  return parse_pipeline(source, settings_of(options), state.model, state.passes).status();
 }
 
 Result<Compilation> CompileDriver::specialize(const Device& device, Compilation compilation,
@@ -95,9 +96,10 @@ Result<Compilation> CompileDriver::specialize(const Device& device, Compilation 
   const Device::State& state = *device.state_;
   std::optional<Pipeline> own;
   if (options.pipeline || options.tune > 0 || !options.parameters.empty()) {
-    const SourceText& text = options.pipeline ? *options.pipeline : state.pipeline_text;
-    STRIA_RETURN_IF_ERROR(stria::check_parameters(text, options));
-    STRIA_ASSIGN(own, parse_pipeline(text, settings_of(options), state.model, state.passes));
+    const PipelineSource source =
+        options.pipeline ? PipelineSource(*options.pipeline) : state.pipeline_source;
+    STRIA_RETURN_IF_ERROR(stria::check_parameters(source.text, options));
+    STRIA_ASSIGN(own, parse_pipeline(source, settings_of(options), state.model, state.passes));
   }
   const Pipeline& pipeline = own ? *own : state.pipeline;
   CandidateTimer timer(device, pipeline, options);

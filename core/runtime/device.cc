@@ -44,11 +44,14 @@ Result<Device> Inside::open(const hal::Plugin& plugin, std::string_view device_i
   state->info = public_info(info, plugin.id(), std::move(selector));
   STRIA_ASSIGN(const SourceText hw_text, plugin.read_hw_model(info.kind));
   STRIA_ASSIGN(state->model, load_hardware_model(hw_text, {}, info.properties));
-  STRIA_ASSIGN(state->pipeline_text, plugin.read_pipeline(info.kind));
-  state->passes = passes::all_passes();
-  state->passes.push_back(make_plugin_pass(state->device));
+  STRIA_ASSIGN(state->pipeline_source.text, plugin.read_pipeline(info.kind));
+  state->pipeline_source.own = [plugin, kind = info.kind](const std::string& name) {
+    return plugin.read_fragment(kind, name);
+  };
+  state->passes = passes::pass_registry();
+  state->passes.passes.push_back(make_plugin_pass(state->device));
   STRIA_ASSIGN(state->pipeline,
-               parse_pipeline(state->pipeline_text, {}, state->model, state->passes));
+               parse_pipeline(state->pipeline_source, {}, state->model, state->passes));
   Device device;
   device.state_ = std::move(state);
   return device;
@@ -78,11 +81,15 @@ Result<Event> Device::create_event() const {
 }
 
 Result<std::vector<TemplateParameter>> Inside::parameters(const Device& device) {
-  return declared_parameters(device.state_->pipeline_text);
+  return declared_parameters(device.state_->pipeline_source.text);
+}
+
+const std::vector<std::string>& Inside::pipeline_notes(const Device& device) {
+  return device.state_->pipeline.notes;
 }
 
 const std::string& Inside::pipeline_name(const Device& device) {
-  return device.state_->pipeline_text.name;
+  return device.state_->pipeline_source.text.name;
 }
 
 Result<Executable> Device::compile(const Program& program, const InputTypes& inputs,

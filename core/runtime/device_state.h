@@ -24,8 +24,8 @@ struct [[gnu::visibility("hidden")]] Device::State {
   std::string name;
   DeviceInfo info;
   HardwareModel model;
-  std::vector<PassInfo> passes;
-  SourceText pipeline_text;
+  PassRegistry passes;
+  PipelineSource pipeline_source;
   Pipeline pipeline;
   // Work of the device is started and recorded under it.
   std::shared_ptr<std::mutex> order = std::make_shared<std::mutex>();

@@ -43,6 +43,8 @@ struct Inside {
   // Those of the device's own pipeline, and that file's name.
   static Result<std::vector<TemplateParameter>> parameters(const Device& device);
   static const std::string& pipeline_name(const Device& device);
+  // What a reader of that file should know: former names in it.
+  static const std::vector<std::string>& pipeline_notes(const Device& device);
 
   // not_found if there is no such function; "" is the entry that the program has.
   static Result<Program> program(tile::Program tile, std::string_view function);

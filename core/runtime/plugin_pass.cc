@@ -22,11 +22,12 @@ void describe(PluginPassOptions& options, OptionFields& fields) {
   fields.add("options", options.options, "what that pass is given");
 }
 
-Result<PluginPassOptions> read_options(const nlohmann::json& json, const std::string& pointer) {
+Result<PluginPassOptions> read_options(const nlohmann::json& json, const std::string& pointer,
+                                       std::vector<std::string>* notes) {
   PluginPassOptions options;
   OptionFields fields;
   describe(options, fields);
-  STRIA_RETURN_IF_ERROR(fields.bind(json, pointer));
+  STRIA_RETURN_IF_ERROR(fields.bind(json, pointer, notes));
   if (options.pass.empty()) return invalid_argument("{}: plugin_pass needs a 'pass'", pointer);
   return options;
 }
@@ -43,9 +44,9 @@ PassInfo make_plugin_pass(const hal::Device& device) {
     describe(options, fields);
     return fields.rows();
   };
-  info.bind = [device](const nlohmann::json& json,
-                       const std::string& pointer) -> Result<PassFunction> {
-    STRIA_ASSIGN(PluginPassOptions options, read_options(json, pointer));
+  info.bind = [device](const nlohmann::json& json, const std::string& pointer,
+                       std::vector<std::string>* notes) -> Result<PassFunction> {
+    STRIA_ASSIGN(PluginPassOptions options, read_options(json, pointer, notes));
     return PassFunction(
         [device, options](stripe::Program& program, PassContext& context) -> Status {
           STRIA_ASSIGN(hal::Compiler compiler, device.create_compiler());

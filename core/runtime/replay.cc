@@ -18,8 +18,8 @@ Result<Replay> Replay::prepare(const SourceText& file, Reproducer reproducer,
     return invalid_argument("{}: needs the device '{}'", file.name, reproducer.device);
   Replay out;
   STRIA_ASSIGN(out.model_, load_hardware_model({file.name + ": /hw", reproducer.hw}));
-  std::vector<PassInfo> passes = passes::all_passes();
-  if (device) passes.push_back(make_plugin_pass(Inside::hal_device(*device)));
+  PassRegistry passes = passes::pass_registry();
+  if (device) passes.passes.push_back(make_plugin_pass(Inside::hal_device(*device)));
   STRIA_ASSIGN(out.pipeline_, parse_pipeline({file.name + ": /pipeline", reproducer.pipeline}, {},
                                              out.model_, passes));
   out.pipeline_.source = file.name;

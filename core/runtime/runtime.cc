@@ -169,12 +169,22 @@ struct Candidate {
   double speed;  // promised
 };
 
+// Notes on its pipeline go to the log.
+Result<Device> open_device(const Candidate& candidate, const std::string& name,
+                           const RuntimeOptions& options) {
+  STRIA_ASSIGN(Device device, Inside::open(candidate.record->plugin, candidate.info->id, name));
+  if (options.log)
+    for (const std::string& note : Inside::pipeline_notes(device))
+      options.log(LogLevel::warning, fmt::format("{}: {}", Inside::pipeline_name(device), note));
+  return device;
+}
+
 // The first of `candidates` that can be opened. What is passed over is said in the log.
 Result<Device> open_first(const std::vector<Candidate>& candidates, const RuntimeOptions& options) {
   std::vector<std::string> reasons;
   for (const Candidate& candidate : candidates) {
     const std::string name = name_of(*candidate.record, candidate.position);
-    Result<Device> device = Inside::open(candidate.record->plugin, candidate.info->id, name);
+    Result<Device> device = open_device(candidate, name, options);
     if (device.ok()) return device;
     reasons.push_back(fmt::format("{}: {}", name, hal::one_line(device.status().message())));
     if (options.log)
@@ -222,8 +232,7 @@ Result<Device> Runtime::open(std::string_view text) const {
                       matching[0].info->reason);
   if (!selector.automatic) {
     const Candidate& first = available[0];
-    return Inside::open(first.record->plugin, first.info->id,
-                        name_of(*first.record, first.position));
+    return open_device(first, name_of(*first.record, first.position), state_->options);
   }
   for (Candidate& candidate : available)
     candidate.speed = promised_speed(candidate.record->plugin, *candidate.info);

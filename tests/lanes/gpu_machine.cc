@@ -58,8 +58,8 @@ Machine make_machine(const std::string& name, const Numbers& numbers) {
 
 Machine with_pipeline(const Machine& usual, const std::string& path,
                       const TemplateSettings& settings) {
-  auto pipeline =
-      parse_pipeline({path, read_file(path).value()}, settings, usual.model, passes::all_passes());
+  auto pipeline = parse_pipeline({path, read_file(path).value()}, settings, usual.model,
+                                 passes::pass_registry());
   STRIA_CHECK(pipeline.ok(), "{}", pipeline.status().to_string());
   Machine out = usual;
   out.pipeline = std::move(pipeline).value();

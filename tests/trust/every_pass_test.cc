@@ -94,7 +94,7 @@ class EveryPass {
     PipelineOptions how;
     how.verify_each = false;
     how.evaluate = &kEvaluate;
-    std::string before = step_before(pass.name);
+    std::string before = step_before(pass.name, options);
     stripe::Program prepared = program;
     if (!before.empty()) {
       auto steps = parse_pipeline({"before", "[" + before + "]"}, {}, machine_, passes_);
@@ -157,8 +157,9 @@ class EveryPass {
     options.units = &units;
     if (Status legal = stripe::verify(after, options); !legal.ok())
       return "is not legal: " + legal.message();
-    return interp::difference(after, values,
-                              regroups(pass) ? interp::Same::within_bounds : interp::Same::exact);
+    const Refusal wrong = interp::difference(
+        after, values, regroups(pass) ? interp::Same::within_bounds : interp::Same::exact);
+    return wrong ? wrong.reason() : "";
   }
 
   HardwareModel machine_;

@@ -27,7 +27,7 @@ bool regroups(const std::string& pass);
 // what its page promises.
 double error_growth(const std::string& pass);
 
-// A step that runs before the pass, which works on what that makes; "" for most.
-std::string step_before(const std::string& pass);
+// Steps that run before the pass with these options, which works on what they make; "" for most.
+std::string step_before(const std::string& pass, const std::string& options);
 
 }  // namespace stria::trust

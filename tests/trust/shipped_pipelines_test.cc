@@ -5,9 +5,12 @@
 
 #include <iostream>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <set>
 
 #include "settings.h"
 #include "shipped_pipelines.h"
+#include "stria/base/text.h"
 #include "stria/builtins/evaluate.h"
 #include "stria/passes/all_passes.h"
 #include "tile_case.h"
@@ -22,6 +25,47 @@ const EvaluateIntrinsic kEvaluate = evaluate;
 const differential::GeneratorOptions kHow = {
     .min_statements = 2, .max_statements = 8, .reuse_percent = 80, .main_type_percent = 60};
 
+// The tags that a step looks for and sets: texts in options whose names end so.
+void add_tags(const nlohmann::json& value, bool tags, std::set<std::string>& out) {
+  if (value.is_string() && tags) out.insert(value.get<std::string>());
+  if (value.is_array())
+    for (const nlohmann::json& one : value) add_tags(one, tags, out);
+  if (value.is_object())
+    for (auto it = value.begin(); it != value.end(); ++it) {
+      const std::string& key = it.key();
+      add_tags(*it,
+               key.ends_with("reqs") || key.ends_with("set") || key.ends_with("set_tags") ||
+                   key.ends_with("exclude") || key == "part_name" || key == "idx_tag",
+               out);
+    }
+}
+
+// "tile" and "tiles" are two names of which a reader sees one.
+TEST(ShippedPipelines, TagsDifferByMoreThanALetter) {
+  const Result<std::vector<Shipped>> shipped_all = shipped_pipelines();
+  ASSERT_TRUE(shipped_all.ok()) << shipped_all.status().to_string();
+  size_t seen = 0;
+  for (const Shipped& shipped : *shipped_all) {
+    auto steps = parse_pipeline({shipped.name, shipped.pipeline}, shipped.settings, shipped.model,
+                                passes::pass_registry());
+    ASSERT_TRUE(steps.ok()) << steps.status().to_string();
+    EXPECT_TRUE(steps->notes.empty()) << shipped.name << ": " << steps->notes.front();
+    // Its tags are those that the slides print.
+    if (shipped.name.ends_with("slides.json")) continue;
+    std::set<std::string> tags;
+    for (const PipelineStep& step : steps->steps)
+      add_tags(nlohmann::json::parse(step.json), false, tags);
+    seen += tags.size();
+    for (const std::string& tag : tags)
+      for (const std::string& other : tags) {
+        if (!(tag < other)) continue;
+        EXPECT_GT(edit_distance(tag, other), 1U)
+            << shipped.name << ": '" << tag << "' and '" << other << "'";
+      }
+  }
+  EXPECT_GT(seen, 40U);
+}
+
 TEST(ShippedPipelines, KeepTheValuesOfGeneratedPrograms) {
   const Result<std::vector<Shipped>> shipped_all = shipped_pipelines();
   ASSERT_TRUE(shipped_all.ok()) << shipped_all.status().to_string();
@@ -32,7 +76,7 @@ TEST(ShippedPipelines, KeepTheValuesOfGeneratedPrograms) {
   std::map<std::string, int64_t> changed, refused;
   for (const Shipped& shipped : all) {
     auto steps = parse_pipeline({shipped.name, shipped.pipeline}, shipped.settings, shipped.model,
-                                passes::all_passes());
+                                passes::pass_registry());
     ASSERT_TRUE(steps.ok()) << steps.status().to_string();
     PipelineOptions how;
     how.verify_each = true;

@@ -43,7 +43,7 @@ std::vector<stripe::Program> contractions() {
   const stripe::Program all = must(lower(must(tile::bind_program(parsed, "", net.inputs))));
   const HardwareModel model = must(load_hardware_model({"model", kModel}));
   const Pipeline order = must(
-      parse_pipeline({"order", R"([{"order_indices": {}}])"}, {}, model, passes::all_passes()));
+      parse_pipeline({"order", R"([{"order_indices": {}}])"}, {}, model, passes::pass_registry()));
   std::vector<stripe::Program> out;
   std::set<std::vector<int64_t>> seen;  // ranges and strides
   for (const stripe::Statement& statement : all.main()->stmts) {
@@ -87,7 +87,7 @@ void print_autotile_rows(int rounds) {
     const Pipeline pipeline = must(parse_pipeline(
         {"autotile",
          fmt::format(R"([{{"autotile": {{"reqs": ["contraction"], {}}}}}])", row.options)},
-        {}, model, passes::all_passes()));
+        {}, model, passes::pass_registry()));
     double sum = 0, slowest = 0;
     std::string slowest_name;
     for (const stripe::Program& program : programs) {

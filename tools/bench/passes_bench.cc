@@ -53,7 +53,7 @@ const char kPipeline[] = R"([
   {"split_interior": {"dear": []}},
   {"locate_memory": {"loc": {"name": "DRAM"}}},
   {"locate_block": {"loc": {"name": "CORE"}}},
-  {"locate_inner_block": {"loc": {"name": "CORE"}}},
+  {"locate_block": {"inside": true, "loc": {"name": "CORE"}}},
   {"rewrite_locations": {"rewrites": [{"prefix": {"name": "CORE"}, "target": {"name": "CORE"}}]}},
   {"compute_deps": {}}
 ])";
@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
   }
   const HardwareModel model = must(load_hardware_model(model_text, settings));
   const Pipeline pipeline =
-      must(parse_pipeline(pipeline_text, settings, model, passes::all_passes()));
+      must(parse_pipeline(pipeline_text, settings, model, passes::pass_registry()));
   const EvaluateIntrinsic evaluator = evaluate;
   PipelineOptions options;
   options.evaluate = &evaluator;

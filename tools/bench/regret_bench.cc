@@ -106,7 +106,7 @@ class Sweep {
         model_(model),
         rounds_(rounds),
         known_(known),
-        passes_(passes::all_passes()) {
+        passes_(passes::pass_registry()) {
     steps_ = must(parse_pipeline(pipeline, {{"MEASURE_TOP", "1000"}}, model_, passes_));
   }
 

@@ -64,7 +64,7 @@ Compiled compiled(const std::string& text, const std::map<std::string, tile::Ten
                   const HardwareModel& model) {
   const std::string path = STRIA_SOURCE_DIR "/plugins/sim/passes/slides.json";
   const Pipeline steps =
-      must(parse_pipeline({path, must(read_file(path))}, {}, model, passes::all_passes()));
+      must(parse_pipeline({path, must(read_file(path))}, {}, model, passes::pass_registry()));
   const tile::Program parsed = must(tile::parse({"network", text}));
   const tile::BoundProgram bound = must(tile::bind_program(parsed, "", inputs));
   Compiled out;

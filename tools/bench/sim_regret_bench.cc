@@ -72,7 +72,7 @@ class Sweep {
                                  std::string(machine.pipeline) + ".json";
     model_ = must(load_hardware_model({model, must(read_file(model))}, machine.settings));
     const Pipeline steps = must(
-        parse_pipeline({pipeline, must(read_file(pipeline))}, {}, model_, passes::all_passes()));
+        parse_pipeline({pipeline, must(read_file(pipeline))}, {}, model_, passes::pass_registry()));
     rendered_ = json::parse(steps.to_json(0, steps.steps.size()));
   }
 
@@ -139,7 +139,7 @@ class Sweep {
  private:
   Pipeline parsed(const json& steps) const {
     return must(
-        parse_pipeline({machine_.pipeline, steps.dump()}, {}, model_, passes::all_passes()));
+        parse_pipeline({machine_.pipeline, steps.dump()}, {}, model_, passes::pass_registry()));
   }
   static PipelineOptions options() {
     static const EvaluateIntrinsic evaluator = evaluate;

@@ -49,7 +49,7 @@ Sample make(bool folded, int repeat, bool after_pipeline, const HardwareModel& m
   if (!after_pipeline) return sample;
   const std::string path = STRIA_SOURCE_DIR "/plugins/llvm_cpu/passes/cpu.json";
   const Pipeline pipeline =
-      must(parse_pipeline({path, must(read_file(path))}, {}, model, passes::all_passes()));
+      must(parse_pipeline({path, must(read_file(path))}, {}, model, passes::pass_registry()));
   must(run_pipeline(sample.program, pipeline, model, {}));
   return sample;
 }

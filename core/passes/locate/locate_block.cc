@@ -5,6 +5,7 @@
 #include "stria/rewrite/located_unit.h"
 
 namespace stria::passes {
+namespace {
 
 void locate(stripe::Block& block, const LocateBlockOptions& options, LocationChanges& changes,
             PassContext& context) {
@@ -16,6 +17,20 @@ void locate(stripe::Block& block, const LocateBlockOptions& options, LocationCha
   changes.set(block.location, placed(now, options.loc, options.append));
 }
 
+void locate_inside(stripe::Block& block, const LocateBlockOptions& options,
+                   LocationChanges& changes, PassContext& context) {
+  for (stripe::Statement& stmt : block.stmts) {
+    stripe::Block* inner = stmt.block();
+    if (!inner) continue;
+    const bool section = inner->tags.has("main") || inner->tags.has("prologue");
+    if (!section && inner->tags.has_all(options.inner_reqs))
+      locate(*inner, options, changes, context);
+    locate_inside(*inner, options, changes, context);
+  }
+}
+
+}  // namespace
+
 void describe(LocateBlockOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a block must have");
   fields.add("loc", options.loc, "units of the hardware model, outermost first");
@@ -23,18 +38,31 @@ void describe(LocateBlockOptions& options, OptionFields& fields) {
   fields.add("where", options.where,
              "only blocks at this location; a unit without numbers is any of its name, `*` is any "
              "unit");
+  fields.add("inside", options.inside, "the blocks inside those that have the tags, not these");
+  fields.tags("inner_reqs", options.inner_reqs,
+              "inside: tags that such a block must have; none = every one");
 }
 
 Status locate_block(stripe::Program& program, const LocateBlockOptions& options,
                     PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_location(context.model(), UnitUse::run, "/loc", options.loc));
   STRIA_RETURN_IF_ERROR(check_pattern(context.model(), "/where", options.where));
+  if (!options.inside && !options.inner_reqs.empty())
+    return invalid_argument("/inner_reqs: are read with 'inside' alone");
   LocationChanges changes;
-  STRIA_RETURN_IF_ERROR(for_each_selected_below_sections(
-      program, options.reqs, context, [&](stripe::Block& block, const TensorNames&) {
-        locate(block, options, changes, context);
-        return Status();
-      }));
+  if (options.inside) {
+    STRIA_RETURN_IF_ERROR(
+        for_each_selected(program, options.reqs, [&](stripe::Block& block, const TensorNames&) {
+          locate_inside(block, options, changes, context);
+          return Status();
+        }));
+  } else {
+    STRIA_RETURN_IF_ERROR(for_each_selected_below_sections(
+        program, options.reqs, context, [&](stripe::Block& block, const TensorNames&) {
+          locate(block, options, changes, context);
+          return Status();
+        }));
+  }
   return changes.settle(program, context);
 }
 

@@ -4,9 +4,19 @@
 //   #kernel #contraction block [x:8] (…) { S }            reqs: contraction, loc: CONV
 //   #kernel #contraction block<CONV> [x:8] (…) { S }
 //
+// With `inside` it locates blocks inside those that `reqs` selects, at any depth:
+//
+//   #kernel block<CORE[t]> [t:2] (…) {                     inside, inner_reqs: tile, loc: CONV
+//     0: #tile block [x:8] (…) { S }
+//   }
+//   #kernel block<CORE[t]> [t:2] (…) {
+//     0: #tile block<CONV> [x:8] (…) { S }
+//   }
+//
 // Requires: nothing; `where` leaves blocks alone whose present location is another. Ensures: the
 // location alone changes, and with it no meaning, for options cannot name an index of the block.
-// Runs once the blocks have their final shape and before passes that ask where a block runs.
+// Runs once the blocks have their final shape and before passes that ask where a block runs; with
+// `inside` after the passes that cut blocks, for what they made.
 #pragma once
 
 #include <string>
@@ -24,17 +34,15 @@ struct LocateBlockOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags that a block must have
   stripe::Location loc;                        // units of the hardware model, outermost first
   bool append = false;                         // inside the unit where the block is already
-  stripe::Location where;  // pattern that its present location must fit; none = any
+  stripe::Location where;               // pattern that its present location must fit; none = any
+  bool inside = false;                  // the blocks inside those that have the tags
+  std::vector<std::string> inner_reqs;  // tags that a block inside must have
 };
 
 void describe(LocateBlockOptions& options, OptionFields& fields);
 // not_found or out_of_range if the model has units but not these, invalid_argument if one runs
-// nothing.
+// nothing, or if `inner_reqs` are given without `inside`.
 Status locate_block(stripe::Program& program, const LocateBlockOptions& options,
                     PassContext& context);
-
-// What `locate_block` does with one block, before `changes` are settled.
-void locate(stripe::Block& block, const LocateBlockOptions& options, LocationChanges& changes,
-            PassContext& context);
 
 }  // namespace stria::passes

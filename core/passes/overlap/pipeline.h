@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lets a loop fetch what its next points work on while it works on this one.
 //
-//   #tiles block [k:8] (in A[8*k] fp32(8:1), …, none new<LOCAL> A_near[0] fp32(8:1)) {     depth: 2
+//   #steps block [k:8] (in A[8*k] fp32(8:1), …, none new<LOCAL> A_near[0] fp32(8:1)) {     depth: 2
 //     0: fetch A_near   1: special barrier()   2: use A_near   3: special barrier()
 //   }
-//   #tiles #pipeline=2 block [k:8] (…, none new<LOCAL> A_near[0] fp32(8:1)) {
+//   #steps #pipeline=2 block [k:8] (…, none new<LOCAL> A_near[0] fp32(8:1)) {
 //     0: fetch A_near   1: special barrier()   2: use A_near
 //   }
 //
@@ -26,7 +26,7 @@
 namespace stria::passes {
 
 struct PipelineLoopOptions {
-  std::vector<std::string> reqs = {"tiles"};  // tags that a loop inside a kernel must have
+  std::vector<std::string> reqs = {"steps"};  // tags that a loop inside a kernel must have
   int64_t depth = 0;   // points under way at once; 0 = what the unit around has in the model, or 2
   std::string memory;  // memory unit that has to hold all copies; "" = not checked
 };

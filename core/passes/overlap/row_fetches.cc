@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "stria/passes/overlap/fetch_request.h"
 #include "stria/rewrite/in_order.h"
 #include "stria/rewrite/split_block.h"
 
@@ -51,11 +52,9 @@ void fetch_rows(Block& loop, const std::vector<Refinement>& views,
   Block asks;
   Affine turn;
   int64_t turns = 1;
-  for (size_t i = loop.idxs.size(); i-- > 0;) {
-    const Index& index = loop.idxs[i];
-    if (index.affine || index.range == 1) continue;
-    turn.add_term(bring_in(asks, index.name), turns);
-    turns *= index.range;
+  for (const stripe::Index* index : loop_indices(loop)) {
+    turn.add_term(bring_in(asks, index->name), turns);
+    turns *= index->range;
   }
   for (const Affine& form : constraints) {
     Affine here(form.constant());

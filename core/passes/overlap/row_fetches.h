@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asking memory for the rows of views, one after the other, while a loop runs: the step that
-// prefetch_tile and prefetch_block share.
+// Asking memory for the rows of views, one after the other, while a loop runs: what the loops of
+// next_block.h and epilogue_rows.h do.
 //
 //   block [c:16] (…, in R[0, 0] fp32(14:256, 32:1)) { a step }
 //   block [c:16] (…, in R[0, 0] fp32(14:256, 32:1)) {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "functions_header.h"
+#include "pipelines_page.h"
 #include "stria/base/file.h"
 #include "stria/base/text.h"
 #include "stria/builtins/builtins_page.h"
@@ -113,6 +114,7 @@ TEST(Docs, EachPassIsInAShippedPipelineOrSaysWhyNot) {
        std::filesystem::recursive_directory_iterator(STRIA_SOURCE_DIR "/plugins"))
     if (file.path().extension() == ".json" && file.path().parent_path().filename() == "passes")
       pipelines += read_file(file.path().string()).value();
+  for (const auto& [name, fragment] : passes::pass_registry().fragments) pipelines += fragment.text;
   ASSERT_NE(pipelines.find("\"autotile\""), std::string::npos);
   for (const PassInfo& pass : passes::all_passes()) {
     if (pipelines.find("\"" + pass.name + "\":") != std::string::npos) continue;
@@ -120,6 +122,13 @@ TEST(Docs, EachPassIsInAShippedPipelineOrSaysWhyNot) {
         read_file(STRIA_SOURCE_DIR "/docs/passes/" + pass.name + ".md").value();
     EXPECT_NE(page.find("shipped pipeline"), std::string::npos) << pass.name;
   }
+}
+
+TEST(Docs, Pipelines) {
+  const std::string page = read_file(STRIA_SOURCE_DIR "/docs/pipelines.md").value();
+  auto made = pipelines_page(page);
+  ASSERT_TRUE(made.ok()) << made.status().to_string();
+  expect_page("docs/pipelines.md", *made);
 }
 
 TEST(Docs, Builtins) { expect_page("docs/builtins.md", builtins_page()); }

@@ -68,7 +68,7 @@ stria::Result<std::string> run_passes(const stria::golden::Case& test) {
   STRIA_ASSIGN(stria::HardwareModel model, model_of(test.option("hw"), settings));
   STRIA_ASSIGN(stria::SourceText steps, steps_of(test));
   STRIA_ASSIGN(stria::Pipeline pipeline,
-               stria::parse_pipeline(steps, settings, model, stria::passes::all_passes()));
+               stria::parse_pipeline(steps, settings, model, stria::passes::pass_registry()));
   stria::PipelineOptions options;
   options.explain = test.option("explain");
   options.verify_each = true;

@@ -47,7 +47,7 @@ Result<Made> make(const std::string& text, const std::map<std::string, tile::Ten
   STRIA_ASSIGN(HardwareModel model, load_hardware_model({hardware, hardware_text}));
   STRIA_ASSIGN(std::string pipeline_text, read_file(pipeline_path));
   STRIA_ASSIGN(Pipeline pipeline, parse_pipeline({pipeline_path, pipeline_text}, settings, model,
-                                                 passes::all_passes()));
+                                                 passes::pass_registry()));
   PipelineOptions options;
   options.verify_each = true;
   options.explain = "autotile";

@@ -2,6 +2,7 @@
 #include "drawn_program.h"
 
 #include "legal_program.h"
+#include "stria/passes/all_passes.h"
 #include "tile_case.h"
 #include "tile_program.h"
 
@@ -79,13 +80,13 @@ stripe::Program tile_program(uint64_t seed) {
 
 }  // namespace
 
-Result<Programs> Programs::load(const std::vector<PassInfo>& passes) {
+Result<Programs> Programs::load() {
   Programs out;
   out.machines_.push_back({"small machine", small_machine(), {}});
   STRIA_ASSIGN(std::vector<Shipped> shipped, shipped_pipelines());
   for (Shipped& one : shipped) {
-    STRIA_ASSIGN(Pipeline pipeline,
-                 parse_pipeline({one.name, one.pipeline}, one.settings, one.model, passes));
+    STRIA_ASSIGN(Pipeline pipeline, parse_pipeline({one.name, one.pipeline}, one.settings,
+                                                   one.model, passes::pass_registry()));
     out.machines_.push_back({one.name, std::move(one.model), std::move(pipeline)});
   }
   return out;

@@ -31,7 +31,7 @@ struct Machine {
 
 class Programs {
  public:
-  static Result<Programs> load(const std::vector<PassInfo>& passes);
+  static Result<Programs> load();
 
   const std::vector<Machine>& machines() const { return machines_; }
   // The same for a number in every run.

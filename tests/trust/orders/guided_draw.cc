@@ -23,7 +23,6 @@ double known_before(const std::string& pass) {
                                                       {"constraint_reduction", 50},
                                                       {"dead_code", 80},
                                                       {"locate_block", 60},
-                                                      {"locate_inner_block", 60},
                                                       {"locate_memory", 75},
                                                       {"memory_placement", 80},
                                                       {"pack_panels", 55},
@@ -86,10 +85,11 @@ std::string GuidedDraw::next_of_recipe(const std::vector<int64_t>& uses, bool pl
   if (recipe_.empty() && !placed && behind > 3 && dice.once_in(14)) {
     const size_t pass = dice.below(passes_.size());
     const std::string& name = passes_[pass].name;
-    const std::string before = step_before(name);
     const std::vector<std::string> given = given_options(name);
+    const std::string options = given.empty() ? "{}" : dice.one_of(given);
+    const std::string before = step_before(name, options);
     if (before.empty() || uses[pass] > 0) return "";
-    recipe_.push_back(json{{name, json::parse(given.empty() ? "{}" : dice.one_of(given))}}.dump());
+    recipe_.push_back(json{{name, json::parse(options)}}.dump());
     const json steps = json::parse("[" + before + "]");
     for (size_t i = steps.size(); i-- > 0;) recipe_.push_back(steps[i].dump());
   }

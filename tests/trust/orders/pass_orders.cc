@@ -101,7 +101,7 @@ Result<int> repeat(const std::string& path, const std::vector<PassInfo>& passes)
 Result<int> run(const Arguments& arguments) {
   const std::vector<PassInfo> passes = passes::all_passes();
   if (!arguments.repeat.empty()) return repeat(arguments.repeat, passes);
-  STRIA_ASSIGN(const Programs programs, Programs::load(passes));
+  STRIA_ASSIGN(const Programs programs, Programs::load());
   const bool shows = isatty(STDERR_FILENO) != 0;
   const OrderReport report =
       run_orders(arguments.run, programs, passes, [&](uint64_t begun, size_t failed) {

@@ -1,211 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hostile_names.h"
 
+#include <filesystem>
+#include <set>
 #include <sstream>
 
+#include "stria/base/file.h"
+#include "stria/base/status.h"
+#include "stria/base/text.h"
+
 namespace stria::kernels {
-namespace {
-
-constexpr const char kNames[] = R"(
-A A' A'' A'1 ANY_OFFSET ATOMIC_BOOL_LOCK_FREE ATOMIC_CHAR16_T_LOCK_FREE
-ATOMIC_CHAR32_T_LOCK_FREE ATOMIC_CHAR_LOCK_FREE ATOMIC_FLAG_INIT ATOMIC_INT_LOCK_FREE
-ATOMIC_LLONG_LOCK_FREE ATOMIC_LONG_LOCK_FREE ATOMIC_POINTER_LOCK_FREE ATOMIC_SHORT_LOCK_FREE
-ATOMIC_VAR_INIT ATOMIC_WCHAR_T_LOCK_FREE A_ A_1 A__1 A_at A_base BUFSIZ CHAR_BIT CHAR_MAX
-CHAR_MIN CLK_A CLK_ABGR CLK_ADDRESS_CLAMP CLK_ADDRESS_CLAMP_TO_EDGE CLK_ADDRESS_MIRRORED_REPEAT
-CLK_ADDRESS_NONE CLK_ADDRESS_REPEAT CLK_ARGB CLK_BGRA CLK_DEPTH CLK_DEPTH_STENCIL
-CLK_DEVICE_QUEUE_FULL CLK_ENQUEUE_FAILURE CLK_ENQUEUE_FLAGS_NO_WAIT
-CLK_ENQUEUE_FLAGS_WAIT_KERNEL CLK_ENQUEUE_FLAGS_WAIT_WORK_GROUP CLK_EVENT_ALLOCATION_FAILURE
-CLK_FILTER_LINEAR CLK_FILTER_NEAREST CLK_FLOAT CLK_GLOBAL_MEM_FENCE CLK_HALF_FLOAT
-CLK_IMAGE_MEM_FENCE CLK_INTENSITY CLK_INVALID_ARG_SIZE CLK_INVALID_EVENT_WAIT_LIST
-CLK_INVALID_NDRANGE CLK_INVALID_QUEUE CLK_LOCAL_MEM_FENCE CLK_LUMINANCE
-CLK_NORMALIZED_COORDS_FALSE CLK_NORMALIZED_COORDS_TRUE CLK_NULL_EVENT CLK_NULL_QUEUE
-CLK_NULL_RESERVE_ID CLK_OUT_OF_RESOURCES CLK_PROFILING_COMMAND_EXEC_TIME CLK_R CLK_RA CLK_RG
-CLK_RGB CLK_RGBA CLK_RGBx CLK_RGx CLK_Rx CLK_SIGNED_INT16 CLK_SIGNED_INT32 CLK_SIGNED_INT8
-CLK_SNORM_INT16 CLK_SNORM_INT8 CLK_SUCCESS CLK_UNORM_INT16 CLK_UNORM_INT24 CLK_UNORM_INT8
-CLK_UNORM_INT_101010 CLK_UNORM_SHORT_555 CLK_UNORM_SHORT_565 CLK_UNSIGNED_INT16
-CLK_UNSIGNED_INT32 CLK_UNSIGNED_INT8 CLK_sBGRA CLK_sRGB CLK_sRGBA CLK_sRGBx CLOCKS_PER_SEC
-CL_COMPLETE CL_QUEUED CL_RUNNING CL_SUBMITTED DBL_DECIMAL_DIG DBL_DIG DBL_EPSILON
-DBL_HAS_SUBNORM DBL_MANT_DIG DBL_MAX DBL_MAX_10_EXP DBL_MAX_EXP DBL_MIN DBL_MIN_10_EXP
-DBL_MIN_EXP DBL_RADIX DBL_TRUE_MIN DECIMAL_DIG EDOM EILSEQ EINVAL EOF ERANGE EXIT_FAILURE
-EXIT_SUCCESS FE_ALL_EXCEPT FE_DFL_ENV FE_DIVBYZERO FE_DOWNWARD FE_INEXACT FE_INVALID FE_OVERFLOW
-FE_TONEAREST FE_TOWARDZERO FE_UNDERFLOW FE_UPWARD FILENAME_MAX FLT_DECIMAL_DIG FLT_DIG
-FLT_EPSILON FLT_EVAL_METHOD FLT_HAS_SUBNORM FLT_MANT_DIG FLT_MAX FLT_MAX_10_EXP FLT_MAX_EXP
-FLT_MIN FLT_MIN_10_EXP FLT_MIN_EXP FLT_RADIX FLT_ROUNDS FLT_TRUE_MIN FP_ILOGB0 FP_ILOGBNAN
-FP_INFINITE FP_NAN FP_NORMAL FP_SUBNORMAL FP_XSTATE_MAGIC1 FP_XSTATE_MAGIC2
-FP_XSTATE_MAGIC2_SIZE FP_ZERO HALF_DIG HALF_EPSILON HALF_MANT_DIG HALF_MAX HALF_MAX_10_EXP
-HALF_MAX_EXP HALF_MIN HALF_MIN_10_EXP HALF_MIN_EXP HALF_RADIX HUGE_VAL HUGE_VALF HUGE_VALL I
-INFINITY INT16_C INT16_MAX INT16_MIN INT32_C INT32_MAX INT32_MIN INT64_C INT64_MAX INT64_MIN
-INT8_C INT8_MAX INT8_MIN INTMAX_C INTMAX_MAX INTMAX_MIN INTPTR_MAX INTPTR_MIN INT_FAST16_MAX
-INT_FAST16_MIN INT_FAST32_MAX INT_FAST32_MIN INT_FAST64_MAX INT_FAST64_MIN INT_FAST8_MAX
-INT_FAST8_MIN INT_LEAST16_MAX INT_LEAST16_MIN INT_LEAST32_MAX INT_LEAST32_MIN INT_LEAST64_MAX
-INT_LEAST64_MIN INT_LEAST8_MAX INT_LEAST8_MIN INT_MAX INT_MIN LC_ALL LC_CTYPE LC_NUMERIC
-LDBL_DECIMAL_DIG LDBL_DIG LDBL_EPSILON LDBL_HAS_SUBNORM LDBL_MANT_DIG LDBL_MAX LDBL_MAX_10_EXP
-LDBL_MAX_EXP LDBL_MIN LDBL_MIN_10_EXP LDBL_MIN_EXP LDBL_TRUE_MIN LLONG_MAX LLONG_MIN LOAD_ROW
-LONG_MAX LONG_MIN L_tmpnam MATH_ERREXCEPT MATH_ERRNO MAXFLOAT MAX_WORK_DIM MB_CUR_MAX MB_LEN_MAX
-M_1_PI M_1_PI_F M_1_PI_H M_2_PI M_2_PI_F M_2_PI_H M_2_SQRTPI M_2_SQRTPI_F M_2_SQRTPI_H M_E M_E_F
-M_E_H M_LN10 M_LN10_F M_LN10_H M_LN2 M_LN2_F M_LN2_H M_LOG10E M_LOG10E_F M_LOG10E_H M_LOG2E
-M_LOG2E_F M_LOG2E_H M_PI M_PI_2 M_PI_2_F M_PI_2_H M_PI_4 M_PI_4_F M_PI_4_H M_PI_F M_PI_H
-M_SQRT1_2 M_SQRT1_2_F M_SQRT1_2_H M_SQRT2 M_SQRT2_F M_SQRT2_H N NAN NULL PRIX64 PRIX8 PRIXMAX
-PRIXPTR PRId64 PRId8 PRIdMAX PRIdPTR PRIu64 PRIu8 PRIuMAX PRIuPTR PRIx64 PRIx8 PRIxMAX PRIxPTR
-PTRDIFF_MAX PTRDIFF_MIN RAND_MAX SCHAR_MAX SCHAR_MIN SCNd64 SCNd8 SCNu64 SCNu8 SEEK_CUR SEEK_END
-SEEK_SET SHRT_MAX SHRT_MIN SIGABRT SIGFPE SIGILL SIGINT SIGSEGV SIGTERM SIG_ATOMIC_MAX
-SIG_ATOMIC_MIN SIG_BLOCK SIG_DFL SIG_ERR SIG_IGN SIG_SETMASK SIG_UNBLOCK SIZE_MAX STORE_ROW
-STRIA_ANY_OFFSET STRIA_LANES STRIA_LOAD_ROW STRIA_STORE_ROW T TIME_UTC TMP_MAX UCHAR_MAX
-UINT16_C UINT16_MAX UINT32_C UINT32_MAX UINT64_C UINT64_MAX UINT8_C UINT8_MAX UINTMAX_C
-UINTMAX_MAX UINTPTR_MAX UINT_FAST16_MAX UINT_FAST32_MAX UINT_FAST64_MAX UINT_FAST8_MAX
-UINT_LEAST16_MAX UINT_LEAST32_MAX UINT_LEAST64_MAX UINT_LEAST8_MAX UINT_MAX ULLONG_MAX ULONG_MAX
-USHRT_MAX WCHAR_MAX WCHAR_MIN WEOF WINT_MAX WINT_MIN _ _Atomic _Bool _Complex _Float16 _Generic
-_Static_assert _X __CUDACC__ __CUDA_ARCH__ __ENDIAN_LITTLE__ __FAST_RELAXED_MATH__ __FILE__
-__IMAGE_SUPPORT__ __LINE__ __OPENCL_VERSION__ __asm__ __attribute__ __builtin_expect __constant
-__constant__ __cplusplus __device__ __float2half __fmaf_rn __func__ __global __global__
-__half2float __host__ __inline __kernel __launch_bounds__ __ldg __local __nv_bfloat16 __private
-__restrict__ __shared__ __shfl_sync __syncthreads __x _x a abort abs abs_diff absolute acos
-acosh acospi add_sat alignas alignof all all_of alloca amd_bfe amd_bfm amd_bitalign
-amd_bytealign amd_lerp amd_max3 amd_median3 amd_min3 amd_mqsad amd_msad amd_pack amd_qsad
-amd_sad amd_sad4 amd_sadd amd_sadhi amd_sadw amd_unpack0 amd_unpack1 amd_unpack2 amd_unpack3 and
-and_eq any any_of as_char as_char16 as_char2 as_char3 as_char4 as_char8 as_double as_double16
-as_double2 as_double3 as_double4 as_double8 as_float as_float16 as_float2 as_float3 as_float4
-as_float8 as_half as_half16 as_half2 as_half3 as_half4 as_half8 as_int as_int16 as_int2 as_int3
-as_int4 as_int8 as_intptr_t as_long as_long16 as_long2 as_long3 as_long4 as_long8 as_ptrdiff_t
-as_short as_short16 as_short2 as_short3 as_short4 as_short8 as_size_t as_uchar as_uchar16
-as_uchar2 as_uchar3 as_uchar4 as_uchar8 as_uint as_uint16 as_uint2 as_uint3 as_uint4 as_uint8
-as_uintptr_t as_ulong as_ulong16 as_ulong2 as_ulong3 as_ulong4 as_ulong8 as_ushort as_ushort16
-as_ushort2 as_ushort3 as_ushort4 as_ushort8 asin asinh asinpi asm assert async_work_group_copy
-async_work_group_strided_copy at atan atan2 atan2pi atanh atanpi atom_add atom_and atom_cmpxchg
-atom_dec atom_inc atom_max atom_min atom_or atom_sub atom_xchg atom_xor atomicAdd atomicCAS
-atomicExch atomic_add atomic_and atomic_cmpxchg atomic_compare_exchange_strong
-atomic_compare_exchange_strong_explicit atomic_compare_exchange_weak
-atomic_compare_exchange_weak_explicit atomic_dec atomic_exchange atomic_exchange_explicit
-atomic_fetch atomic_fetch_add atomic_fetch_add_explicit atomic_fetch_and
-atomic_fetch_and_explicit atomic_fetch_max atomic_fetch_max_explicit atomic_fetch_min
-atomic_fetch_min_explicit atomic_fetch_or atomic_fetch_or_explicit atomic_fetch_sub
-atomic_fetch_sub_explicit atomic_fetch_xor atomic_fetch_xor_explicit atomic_flag
-atomic_flag_clear atomic_flag_clear_explicit atomic_flag_test_and_set
-atomic_flag_test_and_set_explicit atomic_float atomic_inc atomic_init atomic_int
-atomic_is_lock_free atomic_load atomic_load_explicit atomic_long atomic_max atomic_min atomic_or
-atomic_signal_fence atomic_store atomic_store_explicit atomic_sub atomic_thread_fence
-atomic_uint atomic_work_item_fence atomic_xchg atomic_xor auto b barrier base be16toh be32toh
-be64toh bit_reverse bitand bitfield_extract_signed bitfield_extract_unsigned bitfield_insert
-bitor bits_as bits_of bitselect blockDim blockIdx bool break call calloc
-capture_event_profiling_info carg case catch cbrt ceil char char16 char16_t char2 char3 char32_t
-char4 char8 char8_t cimag cl_ext_float_atomics cl_khr_depth_images cl_khr_extended_bit_ops
-cl_khr_integer_dot_product cl_khr_subgroup_ballot cl_khr_subgroup_clustered_reduce
-cl_khr_subgroup_extended_types cl_khr_subgroup_non_uniform_arithmetic
-cl_khr_subgroup_non_uniform_vote cl_khr_subgroup_shuffle cl_khr_subgroup_shuffle_relative
-cl_mem_fence_flags clamp class clk_event_t clock clock64 clz co_await co_return co_yield compl
-complex concept conj const const_cast constant consteval constexpr constinit continue
-convert_char convert_char16 convert_char2_rtz convert_char4_sat convert_char8_sat_rte
-convert_double convert_double16 convert_double2_rtz convert_double4_sat convert_double8_sat_rte
-convert_float convert_float16 convert_float2_rtz convert_float4_sat convert_float8_sat_rte
-convert_half convert_half16 convert_half2_rtz convert_half4_sat convert_half8_sat_rte
-convert_int convert_int16 convert_int2_rtz convert_int4_sat convert_int8_sat_rte convert_long
-convert_long16 convert_long2_rtz convert_long4_sat convert_long8_sat_rte convert_short
-convert_short16 convert_short2_rtz convert_short4_sat convert_short8_sat_rte convert_uchar
-convert_uchar16 convert_uchar2_rtz convert_uchar4_sat convert_uchar8_sat_rte convert_uint
-convert_uint16 convert_uint2_rtz convert_uint4_sat convert_uint8_sat_rte convert_ulong
-convert_ulong16 convert_ulong2_rtz convert_ulong4_sat convert_ulong8_sat_rte convert_ushort
-convert_ushort16 convert_ushort2_rtz convert_ushort4_sat convert_ushort8_sat_rte converted
-copysign cos cosh cospi cproj creal create_user_event cross ctz cudaError_t cudaStream_t
-cudaSuccess decltype default degrees delete deprecated dim3 distance do dot dot_4x8packed_ss_int
-dot_4x8packed_su_int dot_4x8packed_us_int dot_4x8packed_uu_uint dot_acc_sat
-dot_acc_sat_4x8packed_ss_int dot_acc_sat_4x8packed_su_int dot_acc_sat_4x8packed_us_int
-dot_acc_sat_4x8packed_uu_uint double double16 double2 double3 double4 double8 dynamic_cast else
-enqueue_marker enum environ erf erfc erfinv errno event_t exit exp exp10 exp2 expf explicit
-expm1 export extern fabs fabsf false fast_distance fast_length fast_normalize fdim fdividef
-final float float16 float2 float3 float4 float8 float_x8 floor floor_div floor_div_i32 fma fmaf
-fmax fmin fmod fmodf for fpclassify fract free frexp friend from from_bf16 from_fp16 gamma
-generic get_default_queue get_enqueued_local_size get_enqueued_num_sub_groups get_fence
-get_global_id get_global_linear_id get_global_offset get_global_size get_group_id
-get_image_array_size get_image_channel_data_type get_image_channel_order get_image_depth
-get_image_dim get_image_height get_image_num_mip_levels get_image_num_samples get_image_width
-get_local_id get_local_linear_id get_local_size get_max_sub_group_size get_num_groups
-get_num_sub_groups get_sub_group_eq_mask get_sub_group_ge_mask get_sub_group_gt_mask
-get_sub_group_id get_sub_group_le_mask get_sub_group_local_id get_sub_group_lt_mask
-get_sub_group_size get_work_dim global goto greater gridDim group hadd half half16 half2 half3
-half4 half8 half_cos half_divide half_exp half_exp10 half_exp2 half_log half_log10 half_log2
-half_powr half_recip half_rsqrt half_sin half_sqrt half_tan htobe16 htobe32 htobe64 htole16
-htole32 htole64 hypot i386 i8 if ilogb image1d_buffer_t image1d_t image2d_array_t image2d_t
-image3d_t imaginary import index inline int int16 int2 int3 int4 int8 int_x4 intptr_t
-is_valid_reserve_id isalnum isalnum_l isalpha isalpha_l isascii isascii_l isblank isblank_l
-iscntrl iscntrl_l isdigit isdigit_l isequal isfinite isgraph isgraph_l isgreater isgreaterequal
-isinf isless islessequal islessgreater islower islower_l isnan isnormal isnotequal isordered
-isprint isprint_l ispunct ispunct_l isspace isspace_l isunordered isupper isupper_l isxdigit
-isxdigit_l j0 j1 jn k0 k0_x k1_A kernel kernel_exec kill_dependency lane lanes lanes_1 lanes_2
-lanes_of lanes_to_fp16 ldexp le16toh le32toh le64toh length lesser lgamma lgamma_r linux llrint
-llround load_lanes local log log10 log1p log2 logb logf long long16 long2 long3 long4 long8
-longjmp lrint lround lroundf mad mad24 mad_hi mad_sat main make_float4 make_int2 malloc mask
-math_errhandling max maxmag mem_fence memcmp memcpy memmove memory_order memory_scope memset min
-minmag mix modf module mul24 mul_hi mulhi mutable name namespace nan nan_max nan_max_fp32
-nan_min_fp64 nanosleep native_cos native_divide native_exp native_exp10 native_exp2 native_log
-native_log10 native_log2 native_powr native_recip native_rsqrt native_sin native_sqrt native_tan
-ndrange_1D ndrange_2D ndrange_3D ndrange_t nearbyint new nextafter nexttoward noexcept noreturn
-normalize normcdf not not_eq nullptr nv_bfloat16 o o_1 odd_i64 offsetof op operator or or_eq out
-override pair_bits pipe point popcount pow powf pown powr prefetch printf private protected
-ptrdiff_t public puts quad queue_t radians read_imagef read_imagei read_imageui read_mem_fence
-read_only read_write realloc register reinterpret_cast release_event remainder remove remquo
-reqd_work_group_size requires reserve_id_t restrict retain_event return rhadd rindex rint rootn
-rotate round rsqrt rsqrtf sa_handler sa_sigaction sampler_t sat_fp32_i32 saturate saturated
-scalb scalbln scalbn select set_user_event_status setjmp short short16 short2 short3 short4
-short8 shuffle shuffle2 si_addr si_addr_lsb si_arch si_band si_call_addr si_fd si_int si_lower
-si_overrun si_pid si_pkey si_ptr si_status si_stime si_syscall si_timerid si_uid si_upper
-si_utime si_value sigev_notify_attributes sigev_notify_function sigmask sign signal signbit
-signed signgam sigsetjmp sin sin_of_lanes_fp32 sincos sincosf sinf sinh sinpi size_t sizeof
-smoothstep sqrt sqrtf static static_assert static_cast std stderr stdin stdout step store_lanes
-stria stria_at_A stria_base_A stria_floor_div stria_floor_div_i32 stria_fma stria_i32_x4
-stria_lanes stria_u32 stria_values_0 stria_values_1 strlen struct sub_group_all sub_group_any
-sub_group_ballot sub_group_ballot_bit_count sub_group_ballot_bit_extract
-sub_group_ballot_exclusive_scan sub_group_ballot_find_lsb sub_group_ballot_find_msb
-sub_group_ballot_inclusive_scan sub_group_barrier sub_group_broadcast sub_group_broadcast_first
-sub_group_clustered_reduce_add sub_group_clustered_reduce_and
-sub_group_clustered_reduce_logical_and sub_group_clustered_reduce_logical_or
-sub_group_clustered_reduce_logical_xor sub_group_clustered_reduce_max
-sub_group_clustered_reduce_min sub_group_clustered_reduce_mul sub_group_clustered_reduce_or
-sub_group_clustered_reduce_xor sub_group_elect sub_group_inverse_ballot
-sub_group_non_uniform_all sub_group_non_uniform_all_equal sub_group_non_uniform_any
-sub_group_non_uniform_broadcast sub_group_non_uniform_reduce_add
-sub_group_non_uniform_reduce_and sub_group_non_uniform_reduce_logical_and
-sub_group_non_uniform_reduce_logical_or sub_group_non_uniform_reduce_logical_xor
-sub_group_non_uniform_reduce_max sub_group_non_uniform_reduce_min
-sub_group_non_uniform_reduce_mul sub_group_non_uniform_reduce_or
-sub_group_non_uniform_reduce_xor sub_group_non_uniform_scan_exclusive_add
-sub_group_non_uniform_scan_exclusive_and sub_group_non_uniform_scan_exclusive_logical_and
-sub_group_non_uniform_scan_exclusive_logical_or sub_group_non_uniform_scan_exclusive_logical_xor
-sub_group_non_uniform_scan_exclusive_max sub_group_non_uniform_scan_exclusive_min
-sub_group_non_uniform_scan_exclusive_mul sub_group_non_uniform_scan_exclusive_or
-sub_group_non_uniform_scan_exclusive_xor sub_group_non_uniform_scan_inclusive_add
-sub_group_non_uniform_scan_inclusive_and sub_group_non_uniform_scan_inclusive_logical_and
-sub_group_non_uniform_scan_inclusive_logical_or sub_group_non_uniform_scan_inclusive_logical_xor
-sub_group_non_uniform_scan_inclusive_max sub_group_non_uniform_scan_inclusive_min
-sub_group_non_uniform_scan_inclusive_mul sub_group_non_uniform_scan_inclusive_or
-sub_group_non_uniform_scan_inclusive_xor sub_group_reduce_add sub_group_reduce_max
-sub_group_reduce_min sub_group_scan_exclusive_add sub_group_scan_exclusive_max
-sub_group_scan_exclusive_min sub_group_scan_inclusive_add sub_group_scan_inclusive_max
-sub_group_scan_inclusive_min sub_group_shuffle sub_group_shuffle_down sub_group_shuffle_up
-sub_group_shuffle_xor sub_sat surfaceReference switch tan tanh tanpi template tex2D texture
-tgamma this threadIdx thread_local throw time to to_bf16 to_fp16 to_odd toascii toascii_l trap
-true trunc try typedef typeid typename typeof u16 u32 u64 u8 uchar uchar16 uchar2 uchar3 uchar4
-uchar8 uint uint16 uint2 uint3 uint4 uint8 uintptr_t ulong ulong16 ulong2 ulong3 ulong4 ulong8
-umul24 uniform union unix unsigned upsample ushort ushort16 ushort2 ushort3 ushort4 ushort8
-using v v_ v_A v_A_1 va_arg va_copy va_end va_start vec_step vec_type_hint virtual vload16
-vload2 vload3 vload4 vload8 vload_half vload_half16 vload_half2 vload_half3 vload_half4
-vload_half8 vloada_half16 vloada_half2 vloada_half3 vloada_half4 vloada_half8 void volatile
-vstore16 vstore2 vstore3 vstore4 vstore8 vstore_half vstore_half16_rte vstore_half2_rte
-vstore_half3_rte vstore_half4_rte vstore_half8_rte vstore_half_rte vstorea_half16_rtz
-vstorea_half2_rtz vstorea_half3_rtz vstorea_half4_rtz vstorea_half8_rtz wait_group_events
-warpSize wchar_t while work_group_all work_group_any work_group_barrier work_group_broadcast
-work_group_reduce_add work_group_reduce_max work_group_reduce_min work_group_scan_exclusive_add
-work_group_scan_exclusive_max work_group_scan_exclusive_min work_group_scan_inclusive_add
-work_group_scan_inclusive_max work_group_scan_inclusive_min work_group_size_hint write_imagef
-write_mem_fence write_only x x__y x_y_ xor xor_eq y y0 y1 yn
-)";
-
-}  // namespace
 
 const std::vector<std::string>& hostile_names() {
   static const std::vector<std::string> kAll = [] {
-    std::istringstream words(kNames);
+    const std::filesystem::path path = STRIA_SOURCE_DIR "/tests/unit/kernels/hostile_names.txt";
+    const Result<std::string> text = read_file(path);
+    STRIA_CHECK(text.ok(), "{}", text.status().message());
     std::vector<std::string> names;
-    for (std::string word; words >> word;) names.push_back(word);
+    std::set<std::string> seen;
+    int number = 0;
+    for (const std::string& line : split(*text, '\n')) {
+      ++number;
+      if (line.starts_with("#")) continue;
+      std::istringstream words(line);
+      for (std::string word; words >> word; names.push_back(word))
+        STRIA_CHECK(seen.insert(word).second, "{}:{}: '{}' is there twice", path.string(), number,
+                    word);
+    }
     // Longer than any compiler has to tell apart, and different at the end alone.
     for (const char* end : {"a", "b", "_1", "__"}) names.push_back(std::string(500, 'n') + end);
     return names;

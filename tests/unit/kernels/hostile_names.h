@@ -2,7 +2,7 @@
 // Names that a program may give and that mean something to a language, a library, a header or our
 // own code generators: keywords of C, C++, OpenCL C and CUDA C++, their functions, types and
 // macros, symbols of the C library, our helper functions, and names that only look like one
-// another.
+// another. hostile_names.txt lists them.
 #pragma once
 
 #include <string>

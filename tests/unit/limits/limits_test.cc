@@ -149,7 +149,7 @@ Status memory(const std::string& field) {
 
 Status pipeline(const std::string& step) {
   return parse_pipeline({"p.json", "[" + step + "]"}, {}, empty_hardware_model(),
-                        passes::all_passes())
+                        passes::pass_registry())
       .status();
 }
 

@@ -69,7 +69,7 @@ TEST_P(Spills, InnermostLoopsHaveNone) {
       load_hardware_model({"hw/cpu.json", file_text("plugins/llvm_cpu/hw/cpu.json")}, {}, device);
   ASSERT_TRUE(model.ok()) << model.status().to_string();
   auto pipeline = parse_pipeline({"passes/cpu.json", file_text("plugins/llvm_cpu/passes/cpu.json")},
-                                 {}, *model, passes::all_passes());
+                                 {}, *model, passes::pass_registry());
   ASSERT_TRUE(pipeline.ok()) << pipeline.status().to_string();
   auto sets = bench::read_sets(STRIA_SOURCE_DIR "/tools/bench/cpu/sets");
   ASSERT_TRUE(sets.ok()) << sets.status().to_string();

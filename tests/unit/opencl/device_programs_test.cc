@@ -194,7 +194,7 @@ Result<stripe::Program> made_by(const std::string& path, const HardwareModel& mo
   STRIA_ASSIGN(stripe::Program program, lower(bound));
   STRIA_ASSIGN(std::string text, read_file(path));
   STRIA_ASSIGN(Pipeline pipeline,
-               parse_pipeline({path, text}, settings, model, passes::all_passes()));
+               parse_pipeline({path, text}, settings, model, passes::pass_registry()));
   STRIA_RETURN_IF_ERROR(run_pipeline(program, pipeline, model, {}).status());
   return program;
 }

@@ -22,7 +22,7 @@ using testing::HasSubstr;
 std::string refused(const std::string& pass, const json& options) {
   for (const PassInfo& info : passes::all_passes()) {
     if (info.name != pass) continue;
-    const auto bound = info.bind(options, "/0/" + pass);
+    const auto bound = info.bind(options, "/0/" + pass, nullptr);
     return bound.ok() ? "" : std::string(bound.status().message());
   }
   ADD_FAILURE() << "no pass " << pass;

@@ -227,7 +227,7 @@ TEST(AllPasses, AreSortedDescribedAndDocumented) {
       EXPECT_LT(all[i - 1].name, all[i].name);
     }
     EXPECT_FALSE(all[i].summary.empty());
-    EXPECT_TRUE(all[i].bind(nlohmann::json::object(), "").ok()) << all[i].name;
+    EXPECT_TRUE(all[i].bind(nlohmann::json::object(), "", nullptr).ok()) << all[i].name;
   }
   auto help = rows_as_text(
       std::find_if(all.begin(), all.end(), [](const PassInfo& p) { return p.name == "autotile"; })
@@ -247,7 +247,7 @@ TEST(AllPasses, ThePipelinesOfThePluginsLoad) {
     auto model = load_hardware_model({hw, read_file(root + hw).value()});
     ASSERT_TRUE(model.ok()) << model.status().to_string();
     auto loaded = parse_pipeline({passes, read_file(root + passes).value()}, {}, *model,
-                                 passes::all_passes());
+                                 passes::pass_registry());
     EXPECT_TRUE(loaded.ok()) << loaded.status().to_string();
   }
 }

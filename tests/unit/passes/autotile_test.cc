@@ -51,8 +51,8 @@ Ran run(const std::string& options, const Measure* measure, const std::string& e
   Result<stripe::Program> program = stripe::parse({"test", kProgram});
   STRIA_CHECK(program.ok(), "{}", program.status().to_string());
   const HardwareModel model = small_model(16, 8);
-  auto steps =
-      parse_pipeline({"pipeline", "[{\"autotile\": {" + options + "}}]"}, {}, model, all_passes());
+  auto steps = parse_pipeline({"pipeline", "[{\"autotile\": {" + options + "}}]"}, {}, model,
+                              pass_registry());
   STRIA_CHECK(steps.ok(), "{}", steps.status().to_string());
   PipelineOptions how;
   how.verify_each = true;
@@ -202,8 +202,9 @@ TEST(NoTileFits, SaysWhichLimitByHowMuchAtWhichBlock) {
   for (const auto& [options, expected] : kCases) {
     Result<stripe::Program> program = stripe::parse({"test", kProgram});
     ASSERT_TRUE(program.ok());
-    const auto steps = parse_pipeline(
-        {"pipeline", "[{\"autotile\": {" + std::string(options) + "}}]"}, {}, *model, all_passes());
+    const auto steps =
+        parse_pipeline({"pipeline", "[{\"autotile\": {" + std::string(options) + "}}]"}, {}, *model,
+                       pass_registry());
     ASSERT_TRUE(steps.ok()) << steps.status().to_string();
     const auto reports = run_pipeline(*program, *steps, *model);
     EXPECT_THAT(reports.status().message(), HasSubstr("block 'kernel_0'")) << options;

@@ -67,7 +67,7 @@ void check(const std::string& steps, TileProgram& original, std::mt19937_64& ran
   const HardwareModel model = small_model(16, 8);
   auto pipeline =
       parse_pipeline({"pipeline", "[" + steps + R"({"compute_deps": {"inside": true}}])"}, {},
-                     model, all_passes());
+                     model, pass_registry());
   ASSERT_TRUE(pipeline.ok()) << pipeline.status().to_string();
   stripe::Program ordered = original.generic;
   auto reports = run_pipeline(ordered, *pipeline, model, {.verify_each = true});

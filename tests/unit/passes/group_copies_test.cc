@@ -83,16 +83,16 @@ std::string difference(const std::string& text,
   const std::string pipeline = fmt::format(R"([
     {{"autotile": {{"reqs": ["kernel"], "inner_set": ["tile"], "outer_set": ["group"], "always": true,
                     "tile_sizes": {{{}}}}}}},
-    {{"autotile": {{"reqs": ["group"], "inner_set": ["tiles"], "always": true,
-                    "scalar": {{"output": [1, 1, 1, 1, 1, 1], "other_output": 1}},
-                    "output_vector": {{"vectors": 1, "output": [1, 1, 1, 1, 1, 1], "other_output": 1}}}}}},
+    {{"autotile": {{"reqs": ["group"], "inner_set": ["steps"], "always": true,
+                    "scalar": {{"other_output": 1}},
+                    "output_vector": {{"vectors": 1, "other_output": 1}}}}}},
     {{"cache": {{"reqs": ["group"], "dir": "out", "loc": {{"name": "REG"}}, "spread": 256}}}},
-    {{"cache": {{"reqs": ["tiles"], "loc": {{"name": "LOCAL"}}, "layout": "outputs", "edges": "zero_fill"}}}},
+    {{"cache": {{"reqs": ["steps"], "loc": {{"name": "LOCAL"}}, "layout": "outputs", "edges": "zero_fill"}}}},
     {{"agg_init": {{"reqs": ["group"]}}}},
     {{"thread_lanes": {{"reqs": ["group"], "unit": "ITEM", "threads": {}, "run_bytes": 16}}}}])",
                                            tile_sizes, threads);
   const HardwareModel model = group_model();
-  auto steps = parse_pipeline({"pipeline", pipeline}, {}, model, all_passes());
+  auto steps = parse_pipeline({"pipeline", pipeline}, {}, model, pass_registry());
   if (!steps.ok()) return steps.status().to_string();
   if (auto reports = run_pipeline(*program, *steps, model); !reports.ok())
     return reports.status().to_string();

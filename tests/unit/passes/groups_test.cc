@@ -131,7 +131,8 @@ TEST(Groups, NumbersOfTheTextOnKernelGeneration) {
       "settings": {"threads": 256, "mem_width": 32, "max_mem": 18432, "max_regs": 18432,
                    "goal_groups": 20, "goal_flops_per_byte": 20}})"});
   ASSERT_TRUE(model.ok()) << model.status().to_string();
-  auto steps = parse_pipeline({"groups", pipeline()}, {{"THREADS", "256"}}, *model, all_passes());
+  auto steps =
+      parse_pipeline({"groups", pipeline()}, {{"THREADS", "256"}}, *model, pass_registry());
   ASSERT_TRUE(steps.ok()) << steps.status().to_string();
   PipelineOptions options;
   options.verify_each = true;

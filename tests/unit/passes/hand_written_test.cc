@@ -48,7 +48,7 @@ std::string keeps_values(const std::string& text, const std::string& pipeline) {
   auto wanted = values_of(*before);
   if (!wanted.ok()) return "does not run: " + wanted.status().to_string();
   const HardwareModel model = small_model(16, 8);
-  auto steps = parse_pipeline({"pipeline", pipeline}, {{"MIN_WORK", "1"}}, model, all_passes());
+  auto steps = parse_pipeline({"pipeline", pipeline}, {{"MIN_WORK", "1"}}, model, pass_registry());
   if (!steps.ok()) return steps.status().to_string();
   stripe::Program after = *before;
   std::string wrong;
@@ -267,7 +267,7 @@ TEST(HandWritten, RangesWhoseProductIsBeyond64Bits) {
   ASSERT_TRUE(made.ok()) << made.status().to_string();
   const HardwareModel model = small_model(16, 8);
   auto steps = parse_pipeline({"pipeline", R"([{"unroll": {"reqs": ["kernel"]}}])"}, {}, model,
-                              all_passes());
+                              pass_registry());
   ASSERT_TRUE(steps.ok()) << steps.status().to_string();
   ASSERT_TRUE(run_pipeline(*made, *steps, model).ok());
   EXPECT_EQ(stripe::print(*made).find("#unroll"), std::string::npos);

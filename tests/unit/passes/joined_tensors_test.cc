@@ -157,7 +157,7 @@ TEST(JoinedTensors, ManyPiecesAreFewKernels) {
     ASSERT_TRUE(generic.ok()) << generic.status().message();
     EXPECT_EQ(generic->main()->stmts.size(), 150U);
     const HardwareModel model = small_model(16, 8);
-    auto steps = parse_pipeline({"cpu", cpu_pipeline()}, {}, model, all_passes());
+    auto steps = parse_pipeline({"cpu", cpu_pipeline()}, {}, model, pass_registry());
     ASSERT_TRUE(steps.ok()) << steps.status().message();
     auto reports = run_pipeline(*generic, *steps, model, {});
     ASSERT_TRUE(reports.ok()) << reports.status().message();
@@ -210,7 +210,7 @@ TEST(JoinedTensors, PiecesThatAreNoBoxes) {
     EXPECT_EQ(counters["join_pieces: kernels_made"], 3) << text;
     stripe::Program joined = program->generic;
     auto steps =
-        parse_pipeline({"join", R"([{"join_pieces": {"parts": 0}}])"}, {}, model, all_passes());
+        parse_pipeline({"join", R"([{"join_pieces": {"parts": 0}}])"}, {}, model, pass_registry());
     ASSERT_TRUE(steps.ok()) << steps.status().message();
     ASSERT_TRUE(run_pipeline(joined, *steps, model, {}).ok());
     for (const stripe::Statement& stmt : joined.main()->stmts) {

@@ -47,7 +47,7 @@ TEST(MissingUnits, AreNamedWithTheirOptionAndTheNearestRightOne) {
       {R"("partition_compute": {"unit": "COR"})", "/unit", "COR", "CORE"},
       {R"("partition_memory": {"memory": "SRAN"})", "/memory", "SRAN", "SRAM"},
       {R"("pipeline": {"memory": "SRAN"})", "/memory", "SRAN", "SRAM"},
-      {R"("prefetch_next": {"memory": "L3"})", "/memory", "L3", "L2"},
+      {R"("prefetch": {"memory": "L3"})", "/memory", "L3", "L2"},
       {R"("rollup": {"loc": {"name": "REH"}})", "/loc", "REH", "REG"},
       {R"("schedule": {"mem_loc": {"name": "SRAN"}, "xfer_loc": {"name": "DMA"}})", "/mem_loc",
        "SRAN", "SRAM"},
@@ -66,7 +66,7 @@ TEST(MissingUnits, AreNamedWithTheirOptionAndTheNearestRightOne) {
   ASSERT_TRUE(program.ok()) << program.status().to_string();
   for (const auto& each : kCases) {
     const auto steps =
-        parse_pipeline({"p", fmt::format("[{{{}}}]", each.options)}, {}, *model, all_passes());
+        parse_pipeline({"p", fmt::format("[{{{}}}]", each.options)}, {}, *model, pass_registry());
     EXPECT_TRUE(steps.ok()) << each.options << ": " << steps.status().to_string();
     if (!steps.ok()) continue;
     stripe::Program stripe = program->generic;

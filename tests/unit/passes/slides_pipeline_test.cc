@@ -92,7 +92,8 @@ struct Made {
 Made run(const stripe::Program& generic, const TemplateSettings& settings) {
   Made made{generic, {}};
   const HardwareModel model = slides_model(settings);
-  auto steps = parse_pipeline({"slides_pipeline.json", pipeline()}, settings, model, all_passes());
+  auto steps =
+      parse_pipeline({"slides_pipeline.json", pipeline()}, settings, model, pass_registry());
   EXPECT_TRUE(steps.ok()) << steps.status().to_string();
   if (!steps.ok()) return made;
   PipelineOptions options;
@@ -118,7 +119,7 @@ TEST(SlidesPipeline, RefusesWhatCannotBe) {
   ASSERT_TRUE(program.ok()) << program.status().to_string();
   auto message = [&](const HardwareModel& model, const TemplateSettings& settings) {
     auto steps =
-        parse_pipeline({"slides_pipeline.json", pipeline()}, settings, model, all_passes());
+        parse_pipeline({"slides_pipeline.json", pipeline()}, settings, model, pass_registry());
     if (!steps.ok()) return steps.status().to_string();
     stripe::Program copy = program->generic;
     return run_pipeline(copy, *steps, model).status().to_string();

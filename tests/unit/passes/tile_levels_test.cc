@@ -124,7 +124,7 @@ TEST(TileLevels, EachIsTheCheapestThatKeepsItsLimits) {
       const TiledBlock block = cost::tiled_block(*before);
       const Tile expected = cheapest(block, level);
       const auto steps = parse_pipeline({"step", "[{\"autotile\": {" + level.options + "}}]"}, {},
-                                        *model, all_passes());
+                                        *model, pass_registry());
       ASSERT_TRUE(steps.ok()) << steps.status().to_string();
       PipelineOptions how;
       how.verify_each = true;

@@ -89,7 +89,7 @@ std::string wrong_values(const stripe::Program& program, TileProgram& original) 
 std::string wrong_step(const std::string& pipeline, const TemplateSettings& settings,
                        const HardwareModel& model, TileProgram& original,
                        std::map<std::string, int64_t>* counters) {
-  auto steps = parse_pipeline({"pipeline", pipeline}, settings, model, all_passes());
+  auto steps = parse_pipeline({"pipeline", pipeline}, settings, model, pass_registry());
   if (!steps.ok()) return steps.status().to_string();
   stripe::Program program = original.generic, before = program;
   std::string wrong;

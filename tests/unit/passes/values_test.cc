@@ -100,7 +100,7 @@ const std::map<std::string, std::string> kPipelines = {
         "reduction_vector": {"output": [2, 2], "other_output": 2}}},
         {"fusion": {"recompute": "always", "local": true}}, {"agg_init": {}}])"},
     {"locations", R"([{"thread": {"min_work": 1, "points_per_core": 1}},
-        {"locate_inner_block": {"reqs": ["kernel"], "loc": {"name": "CORE", "units": [1]}}},
+        {"locate_block": {"inside": true, "reqs": ["kernel"], "loc": {"name": "CORE", "units": [1]}}},
         {"rewrite_locations": {"rewrites": [{"prefix": {"name": "*", "units": [1]},
         "target": {"name": "CORE", "units": [0]}}]}}])"},
 };
@@ -153,7 +153,7 @@ TEST(Values, EveryPassKeepsThemOnRandomPrograms) {
                            "fusion: pairs_fused",
                            "reorder_blocks: changed",
                            "rewrite_locations: changed",
-                           "locate_inner_block: changed",
+                           "locate_block: changed",
                            "autotile: blocks_tiled",
                            "vectorize: kernels_vectorized",
                            "vectorize: reductions_vectorized",
@@ -179,7 +179,7 @@ TEST(Values, OwnedRowsSumInTheSameOrderForAnyNumberOfParts) {
     auto steps = parse_pipeline({"pipeline", fmt::format(R"([{{"order_indices": {{}}}},
             {{"own_rows": {{"min_work": 1, "points_per_core": {}}}}}])",
                                                          parts)},
-                                {}, model, all_passes());
+                                {}, model, pass_registry());
     ASSERT_TRUE(steps.ok()) << steps.status().to_string();
     stripe::Program spread = program->generic;
     auto reports = run_pipeline(spread, *steps, model, {.verify_each = true});

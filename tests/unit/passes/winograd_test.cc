@@ -71,7 +71,7 @@ class Generator {
 Result<stripe::Program> transformed(const TileProgram& original, const std::string& pipeline,
                                     bool& changed) {
   const HardwareModel model = small_model(16, 16);
-  STRIA_ASSIGN(Pipeline steps, parse_pipeline({"pipeline", pipeline}, {}, model, all_passes()));
+  STRIA_ASSIGN(Pipeline steps, parse_pipeline({"pipeline", pipeline}, {}, model, pass_registry()));
   stripe::Program program = original.generic;
   PipelineOptions options;
   options.verify_each = true;
@@ -157,7 +157,7 @@ TEST_P(WinogradTest, TheCpuPipelineShapesItsKernels) {
     bool changed = false;
     auto once = transformed(*original, pipeline_of(GetParam()), changed);
     ASSERT_TRUE(once.ok() && changed);
-    auto steps = parse_pipeline({"cpu.json", cpu_pipeline()}, {}, model, all_passes());
+    auto steps = parse_pipeline({"cpu.json", cpu_pipeline()}, {}, model, pass_registry());
     ASSERT_TRUE(steps.ok()) << steps.status().to_string();
     PipelineOptions options;
     options.verify_each = true;

@@ -140,7 +140,7 @@ std::string said(const json& model_json, const std::string& pipeline) {
   static const EvaluateIntrinsic evaluator = evaluate;
   auto model = load_hardware_model({"model.json", model_json.dump()});
   if (!model.ok()) return model.status().to_string();
-  auto steps = parse_pipeline({"pipeline.json", pipeline}, {}, *model, passes::all_passes());
+  auto steps = parse_pipeline({"pipeline.json", pipeline}, {}, *model, passes::pass_registry());
   if (!steps.ok()) return steps.status().to_string();
   std::string out;
   for (const Network& network : kNetworks) {

@@ -53,7 +53,7 @@ TEST(StagedTime, IsWhatTheSimulatorFinds) {
       auto model = load_hardware_model({hw, read_file(hw).value()}, one.settings);
       ASSERT_TRUE(model.ok()) << model.status().to_string();
       auto steps =
-          parse_pipeline({passes, read_file(passes).value()}, {}, *model, passes::all_passes());
+          parse_pipeline({passes, read_file(passes).value()}, {}, *model, passes::pass_registry());
       ASSERT_TRUE(steps.ok()) << steps.status().to_string();
       auto parsed = tile::parse({"network", text});
       auto bound = tile::bind_program(*parsed, "", inputs);

@@ -54,7 +54,7 @@ Kernel make(const std::string& name, const std::string& text, const Inputs& inpu
       must(load_hardware_model({"gpu.json", must(read_file(plugin + "hw/gpu.json"))}));
   const std::string path = plugin + "passes/gpu.json";
   const Pipeline pipeline =
-      must(parse_pipeline({path, must(read_file(path))}, {}, model, passes::all_passes()));
+      must(parse_pipeline({path, must(read_file(path))}, {}, model, passes::pass_registry()));
   must(run_pipeline(program, pipeline, model, {}).status().with_context(name));
   semtree::SourceOptions options = opencl::source_options();
   options.group_points = 256;

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "inputs/pipeline_file.h"
 #include "inputs/template_settings.h"
 #include "message.h"
 #include "pass_pages.h"
@@ -39,14 +40,13 @@ Status verify_program(const stripe::Program& program, const std::optional<Hardwa
   return Status();
 }
 
-Outcome find_pass(const std::vector<PassInfo>& passes, const std::string& name,
-                  const PassInfo*& found) {
-  std::vector<std::string> names;
-  for (const PassInfo& pass : passes) {
-    names.push_back(pass.name);
-    if (pass.name == name) found = &pass;
-  }
+Outcome find_pass(const PassRegistry& registry, const std::string& name, const PassInfo*& found) {
+  found = registry.find(name);
+  if (found != nullptr && found->name != name)
+    print_message(former_name_note("--explain: '" + name + "'", found->name));
   if (found != nullptr) return Outcome();
+  std::vector<std::string> names;
+  for (const PassInfo& pass : registry.passes) names.push_back(pass.name);
   return Outcome(ExitCode::usage, not_found("--explain: there is no pass '{}'{} (the passes: {})",
                                             name, did_you_mean(name, names), join(names, ", ")));
 }
@@ -108,21 +108,22 @@ Outcome opt_file(const OptOptions& options, ReproducerFile& file) {
     return Outcome(ExitCode::usage, invalid_argument("{} needs --pipeline",
                                                      options.print_after_all ? "--print-after-all"
                                                                              : "--stop-after"));
-  const std::vector<PassInfo> passes = passes::all_passes();
+  const PassRegistry registry = passes::pass_registry();
   if (!options.explain.empty()) {
     const PassInfo* pass = nullptr;
-    STRIA_FAIL_IF(find_pass(passes, options.explain, pass));
+    STRIA_FAIL_IF(find_pass(registry, options.explain, pass));
     print_help(*pass, options.file.empty() ? stdout : stderr);
     if (options.file.empty()) return Outcome();
   }
-  SourceText hw, steps;
+  SourceText hw;
+  PipelineSource steps;
   if (!options.hw.empty()) {
     STRIA_OR_FAIL(hw, ExitCode::program, read_source(options.hw, kMaxJsonBytes));
   }
   if (!options.pipeline.empty()) {
-    STRIA_OR_FAIL(steps, ExitCode::program, read_source(options.pipeline, kMaxJsonBytes));
+    STRIA_OR_FAIL(steps, ExitCode::program, read_pipeline(options.pipeline));
   }
-  STRIA_FAIL_IF(check_settings(settings, {hw, steps}, "--hw or --pipeline"));
+  STRIA_FAIL_IF(check_settings(settings, {hw, steps.text}, "--hw or --pipeline"));
   STRIA_OR_FAIL(SourceText source, ExitCode::program, read_source(options.file, kMaxStripeBytes));
   STRIA_OR_FAIL(stripe::Program program, ExitCode::program, stripe::parse(source));
   std::optional<HardwareModel> model;
@@ -132,8 +133,8 @@ Outcome opt_file(const OptOptions& options, ReproducerFile& file) {
   STRIA_FAIL_IF_ERROR(ExitCode::program, verify_program(program, model, options.file));
   if (!options.pipeline.empty()) {
     const HardwareModel& used = model ? *model : model.emplace(empty_hardware_model());
-    STRIA_OR_FAIL(Pipeline pipeline, ExitCode::program,
-                  parse_pipeline(steps, settings, used, passes));
+    Pipeline pipeline;
+    STRIA_FAIL_IF(parse_pipeline(steps, settings, used, pipeline));
     STRIA_FAIL_IF(run_passes(options, pipeline, used, program, file));
     if (options.print_after_all) return Outcome();
   }

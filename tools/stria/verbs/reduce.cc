@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "inputs/pipeline_file.h"
 #include "inputs/template_settings.h"
 #include "message.h"
 #include "output_files.h"
@@ -14,7 +15,6 @@
 #include "stria/base/file.h"
 #include "stria/pass/reproducer.h"
 #include "stria/pass/shrink.h"
-#include "stria/passes/all_passes.h"
 #include "stria/runtime/intrinsics.h"
 #include "stria/stripe/text/parser.h"
 #include "stria/stripe/text/printer.h"
@@ -61,31 +61,30 @@ Outcome read_task(const ReduceOptions& options, Task& task, std::optional<Pipeli
                                       options.file, task.reproducer->device));
   }
   STRIA_OR_FAIL(task.program, ExitCode::program, stripe::parse(source));
-  SourceText hw, steps;
+  SourceText hw;
+  PipelineSource steps;
   if (!options.hw.empty()) {
     STRIA_OR_FAIL(hw, ExitCode::program, read_source(options.hw, kMaxJsonBytes));
   } else if (task.reproducer) {
     hw = {options.file + ": /hw", task.reproducer->hw};
   }
   if (!options.pipeline.empty()) {
-    STRIA_OR_FAIL(steps, ExitCode::program, read_source(options.pipeline, kMaxJsonBytes));
+    STRIA_OR_FAIL(steps, ExitCode::program, read_pipeline(options.pipeline));
   } else if (task.reproducer) {
-    steps = {options.file + ": /pipeline", task.reproducer->pipeline};
+    steps = SourceText{options.file + ": /pipeline", task.reproducer->pipeline};
   }
-  STRIA_FAIL_IF(check_settings(
-      settings,
-      {options.hw.empty() ? SourceText() : hw, options.pipeline.empty() ? SourceText() : steps},
-      "--hw or --pipeline"));
+  STRIA_FAIL_IF(check_settings(settings,
+                               {options.hw.empty() ? SourceText() : hw,
+                                options.pipeline.empty() ? SourceText() : steps.text},
+                               "--hw or --pipeline"));
   if (!hw.name.empty()) {
     STRIA_OR_FAIL(task.model, ExitCode::program, load_hardware_model(hw, settings));
   }
   if (!options.test.empty()) return Outcome();
-  if (steps.name.empty())
+  if (steps.text.name.empty())
     return Outcome(ExitCode::usage,
                    invalid_argument("what fails? Give --pipeline or --test, or a reproducer"));
-  STRIA_OR_FAIL(pipeline, ExitCode::program,
-                parse_pipeline(steps, settings, task.model, passes::all_passes()));
-  return Outcome();
+  return parse_pipeline(steps, settings, task.model, pipeline.emplace());
 }
 
 int64_t lines_of(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }

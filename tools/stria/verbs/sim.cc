@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "inputs/open_device.h"
+#include "inputs/pipeline_file.h"
 #include "inputs/program_inputs.h"
 #include "inputs/template_settings.h"
 #include "message.h"
@@ -16,7 +17,6 @@
 #include "stria/base/text.h"
 #include "stria/hal/files/sha256.h"
 #include "stria/pass/pipeline.h"
-#include "stria/passes/all_passes.h"
 #include "stria/runtime/check.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/intrinsics.h"
@@ -30,7 +30,8 @@ namespace {
 
 // The model and the pipeline of a command line: files, and what they say.
 struct Target {
-  SourceText hw, pipeline;
+  SourceText hw;
+  PipelineSource pipeline;
   TemplateSettings settings;
   HardwareModel model = empty_hardware_model();
   Pipeline steps;
@@ -67,21 +68,25 @@ Outcome find_files(const SimOptions& options, Target& target) {
     }
   }
   STRIA_OR_FAIL(target.hw, ExitCode::program, read_source(hw, kMaxJsonBytes));
-  STRIA_OR_FAIL(target.pipeline, ExitCode::program, read_source(pipeline, kMaxJsonBytes));
+  STRIA_OR_FAIL(target.pipeline, ExitCode::program, read_pipeline(pipeline));
   return Outcome();
+}
+
+// All that the pipeline was made of: its file and the fragments that it includes.
+std::string text_of(const Pipeline& pipeline, const SourceText& file) {
+  std::string out = file.text;
+  for (const SourceText& fragment : pipeline.fragments) out += fragment.text;
+  return out;
 }
 
 Outcome read_target(const SimOptions& options, Target& target) {
   STRIA_FAIL_IF(parse_settings(options.settings, target.settings));
   STRIA_FAIL_IF(find_files(options, target));
-  STRIA_FAIL_IF(check_settings(target.settings, {target.hw, target.pipeline}, "--hw"));
+  STRIA_FAIL_IF(check_settings(target.settings, {target.hw, target.pipeline.text}, "--hw"));
   STRIA_OR_FAIL(target.model, ExitCode::program, load_hardware_model(target.hw, target.settings));
   // Before a step of the pipeline stumbles over it.
   STRIA_FAIL_IF_ERROR(ExitCode::program, sim::check_model(target.model));
-  STRIA_OR_FAIL(
-      target.steps, ExitCode::program,
-      parse_pipeline(target.pipeline, target.settings, target.model, passes::all_passes()));
-  return Outcome();
+  return parse_pipeline(target.pipeline, target.settings, target.model, target.steps);
 }
 
 // The program with an input for each parameter: what --input gives, else random numbers of the
@@ -265,7 +270,7 @@ Outcome sim(const SimOptions& options) {
                    {"generic_stripe", hal::sha256(stripe::print(compilation.generic))},
                    {"device_stripe", hal::sha256(stripe::print(compilation.device))},
                    {"hw", hal::sha256(target.hw.text)},
-                   {"pipeline", hal::sha256(target.pipeline.text)}};
+                   {"pipeline", hal::sha256(text_of(target.steps, target.pipeline.text))}};
   sim::PartOrder order;
   if (!options.functional_only) {
     sim::PartOptions how;

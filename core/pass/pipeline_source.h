@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pipeline file and where the fragments lie that it includes. A step of a pipeline may be
+//   {"include": "core/opening"}                      a fragment of core
+//   {"include": "rows", "with": {"UNIT": "CORE"}}    rows.json beside the pipeline file
+// in whose place stand the fragment's steps. A fragment is written like a pipeline. It sees `hw`,
+// `tune` and what `with` gives it, and nothing else of the file that includes it, so that it means
+// the same everywhere. It may include others of its own folder and of core.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "stria/base/source_text.h"
+#include "stria/base/status.h"
+
+namespace stria {
+
+// Reads the fragment of that name, which is one of is_fragment_name.
+using ReadFragment = std::function<Result<SourceText>(const std::string& name)>;
+
+// Small letters, digits and underscores: a file name without its ".json". It cannot leave a folder.
+bool is_fragment_name(const std::string& name);
+
+struct PipelineSource {
+  PipelineSource() = default;
+  // A pipeline that includes fragments of core alone.
+  PipelineSource(SourceText file) : text(std::move(file)) {}  // NOLINT: meant to convert
+  PipelineSource(std::string name, std::string file) : text{std::move(name), std::move(file)} {}
+  PipelineSource(SourceText file, ReadFragment read)
+      : text(std::move(file)), own(std::move(read)) {}
+
+  SourceText text;
+  ReadFragment own;  // fragments without "core/" before their name; empty: there are none
+};
+
+// Reads `name`.json beside the file `pipeline`, at most so many bytes.
+ReadFragment fragments_beside(const std::filesystem::path& pipeline, size_t max_bytes);
+
+}  // namespace stria

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a loop's next point reads and writes: marked where this point uses it last.
+//
+//   #vector block [j:16] (in A[0, j] …) { … }
+//   #vector block [j:16] (#prefetch=768 in A[0, j] …) { … }
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "stria/passes/overlap/fetch_request.h"
+#include "stria/stripe/block.h"
+
+namespace stria::passes {
+
+// Of the kernel's views that `large` names. How many views were marked.
+int64_t mark_next_point(stripe::Block& kernel, const std::set<std::string>& large,
+                        const FetchRequest& request);
+
+}  // namespace stria::passes

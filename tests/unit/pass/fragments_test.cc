@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pipelines that include fragments, and the former names of passes and options.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stria/base/file.h"
+#include "stria/base/text.h"
+#include "stria/pass/pipeline.h"
+#include "stria/passes/all_passes.h"
+
+namespace stria {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+struct CutOptions {
+  int64_t size = 1;
+  bool deep = false;
+};
+
+void describe(CutOptions& options, OptionFields& fields) {
+  fields.add("size", options.size, "how much", {1, 9});
+  fields.formerly("width");
+  fields.add("deep", options.deep, "all of it");
+}
+
+Status cut(stripe::Program& program, const CutOptions& options, PassContext& context) {
+  program.entry.tags.set(options.deep ? "deep" : "flat", options.size);
+  context.changed();
+  return {};
+}
+
+PassRegistry registry() {
+  PassRegistry out({make_pass_info<CutOptions>("cut", "cuts", describe, cut)});
+  out.passes[0].former_names = {{"slice", R"({"deep": true})"}, {"split", "{}"}};
+  out.fragments = {
+      {"two", {"core/two", R"([{"name": "a", "cut": {}}, {"name": "b", "cut": {"size": 2}}])"}},
+      {"sized", {"core/sized", R"({% set SIZE = SIZE | default(3) | integer(1, 9) %}
+          {"version": 1, "passes": [{"name": "sized", "cut": {"size": {{ SIZE }}}}]})"}},
+      {"outer", {"core/outer", R"([{"include": "core/sized", "with": {"SIZE": 7}}])"}},
+      {"endless", {"core/endless", R"([{"include": "core/endless"}])"}},
+      {"many",
+       {"core/many", "[" + join(std::vector<std::string>(101, R"({"cut": {}})"), ",") + "]"}},
+      {"model", {"core/model", R"([{"cut": {"size": {{ hw.mem_units.DRAM.size_KiB }}}}])"}},
+      {"strays", {"core/strays", R"([{"include": "mine"}])"}},
+      {"broken", {"core/broken", R"([{"cut": {"size": 10}}])"}},
+      {"blind", {"core/blind", R"([{"cut": {"size": {{ SIZE }}}}])"}},
+  };
+  return out;
+}
+
+Result<Pipeline> parse(const PipelineSource& source, const TemplateSettings& settings = {}) {
+  static const HardwareModel model =
+      std::move(load_hardware_model({"m", R"({"mem_units": {"DRAM": {"size_KiB": 2}}})"})).value();
+  return parse_pipeline(source, settings, model, registry());
+}
+
+Result<Pipeline> parse(const std::string& text) { return parse(PipelineSource("p.json", text)); }
+
+std::string steps_of(const Result<Pipeline>& pipeline) {
+  return pipeline.ok() ? pipeline->to_json(0, pipeline->steps.size())
+                       : pipeline.status().to_string();
+}
+
+std::string fault_of(const std::string& text) {
+  auto result = parse(text);
+  EXPECT_FALSE(result.ok()) << text;
+  return result.ok() ? "" : result.status().message();
+}
+
+TEST(Fragments, TheirStepsStandInTheirPlace) {
+  EXPECT_EQ(
+      steps_of(parse(R"([{"name": "first", "cut": {}}, {"include": "core/two"}, {"cut": {}}])")),
+      R"([{"cut":{},"name":"first"}, {"cut":{},"name":"a"}, {"cut":{"size":2},"name":"b"}, )"
+      R"({"cut":{}}])");
+}
+
+TEST(Fragments, SeeTheModelAndWhatTheyAreGiven) {
+  EXPECT_EQ(steps_of(parse(R"([{"include": "core/model"}])")), R"([{"cut":{"size":2}}])");
+  EXPECT_EQ(steps_of(parse(R"([{"include": "core/sized"}])")),
+            R"([{"cut":{"size":3},"name":"sized"}])");
+  EXPECT_EQ(steps_of(parse(R"([{"include": "core/sized", "with": {"SIZE": 5}}])")),
+            R"([{"cut":{"size":5},"name":"sized"}])");
+  EXPECT_EQ(steps_of(parse(R"([{"include": "core/outer"}])")),
+            R"([{"cut":{"size":7},"name":"sized"}])");
+}
+
+TEST(Fragments, DoNotSeeTheParametersOfTheFileAround) {
+  const PipelineSource source("p.json", R"({% set SIZE = SIZE | default(4) | integer(1, 9) %}
+      [{"include": "core/sized"}])");
+  EXPECT_EQ(steps_of(parse(source, {{"SIZE", "6"}})), R"([{"cut":{"size":3},"name":"sized"}])");
+  EXPECT_THAT(fault_of(R"({% set SIZE = 4 %}[{"include": "core/blind"}])"),
+              HasSubstr("core/blind:1:22: error: 'SIZE' is not set"));
+}
+
+TEST(Fragments, AreNamedOnceForProvenance) {
+  auto pipeline = parse(R"([{"include": "core/model"}, {"include": "core/model"},
+                            {"include": "core/outer"}])");
+  ASSERT_TRUE(pipeline.ok()) << pipeline.status().to_string();
+  std::vector<std::string> names;
+  for (const SourceText& fragment : pipeline->fragments) names.push_back(fragment.name);
+  EXPECT_THAT(names, ElementsAre("core/model", "core/outer", "core/sized"));
+}
+
+TEST(Fragments, AFaultNamesTheWay) {
+  EXPECT_THAT(fault_of(R"([{"cut": {}}, {"include": "core/broken"}])"),
+              HasSubstr("p.json: /1/include: core/broken: /0/cut/size: 10 is outside 1 .. 9"));
+  EXPECT_THAT(fault_of(R"([{"include": "core/too"}])"),
+              HasSubstr("/0/include: core has no fragment 'core/too', did you mean 'core/two'?"));
+  EXPECT_THAT(fault_of(R"([{"include": 3}])"),
+              HasSubstr("/0/include: must be the name of a fragment, this is 3"));
+  EXPECT_THAT(fault_of(R"([{"include": "core/two", "name": "x"}])"),
+              HasSubstr("/0/name: unknown key; a step that includes others has no other keys"));
+  EXPECT_THAT(fault_of(R"([{"include": "core/sized", "with": {"SIZES": 1}}])"),
+              HasSubstr("/0/with/SIZES: the fragment 'core/sized' has no such parameter, did you "
+                        "mean 'SIZE'?"));
+  EXPECT_THAT(fault_of(R"([{"include": "core/sized", "with": [1]}])"),
+              HasSubstr("/0/with: must be an object of values, this is [1]"));
+  EXPECT_THAT(fault_of(R"([{"include": "core/sized", "with": {"SIZE": 0}}])"), HasSubstr("'SIZE' is 0, which is not a whole number from 1 to 9"));
+  EXPECT_THAT(fault_of(R"([{"include": "core/two"}, {"name": "b", "cut": {}}])"),
+              HasSubstr("/1/name: 'b' is already the name of the step at core/two: /1/name"));
+}
+
+TEST(Fragments, DoNotGoOnForever) {
+  EXPECT_THAT(fault_of(R"([{"include": "core/endless"}])"),
+              HasSubstr("'core/endless' is included by more than 8 others"));
+  const std::string many =
+      "[" + join(std::vector<std::string>(100, R"({"include": "core/many"})"), ",") + "]";
+  EXPECT_THAT(fault_of(many), HasSubstr("core/many: /1: a pipeline has at most 10000 steps"));
+}
+
+class OwnFragments : public testing::Test {
+ protected:
+  OwnFragments() {
+    std::filesystem::create_directories(folder_ / "passes");
+    put("passes/mine.json", R"([{"name": "mine", "cut": {"size": 4}}, {"include": "core/two"}])");
+    put("passes/nested.json", R"([{"include": "mine"}])");
+    put("secret.json", R"([{"cut": {}}])");
+  }
+  ~OwnFragments() override { std::filesystem::remove_all(folder_); }
+  void put(const std::string& name, const std::string& text) {
+    ASSERT_TRUE(write_file(folder_ / name, text).ok());
+  }
+  Result<Pipeline> including(const std::string& name) {
+    const std::filesystem::path file = folder_ / "passes/p.json";
+    return parse(PipelineSource(SourceText{file.string(), "[{\"include\": \"" + name + "\"}]"},
+                                fragments_beside(file, kMaxJsonBytes)));
+  }
+
+  std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / ("stria_fragments_" + std::to_string(::getpid()));
+};
+
+TEST_F(OwnFragments, LieBesideTheFile) {
+  const char* const steps =
+      R"([{"cut":{"size":4},"name":"mine"}, {"cut":{},"name":"a"}, {"cut":{"size":2},"name":"b"}])";
+  EXPECT_EQ(steps_of(including("mine")), steps);
+  EXPECT_EQ(steps_of(including("nested")), steps);
+}
+
+TEST_F(OwnFragments, AndNowhereElse) {
+  for (const char* name : {"../secret", "/etc/passwd", "mine.json", "", ".", "..", "Mine", "a/b",
+                           "core/../secret", "mi\\u0000ne"})
+    EXPECT_FALSE(including(name).ok()) << name;
+  EXPECT_THAT(including("../secret").status().message(),
+              HasSubstr("'../secret' is no name of a fragment"));
+  EXPECT_THAT(including("other").status().message(), HasSubstr("/passes/other.json"));
+  EXPECT_THAT(including("core/strays").status().message(),
+              HasSubstr("a fragment of core includes others of core alone"));
+  EXPECT_THAT(fault_of(R"([{"include": "mine"}])"),
+              HasSubstr("'mine' cannot be read: this pipeline is no file in a folder"));
+}
+
+TEST(FormerNames, OfPassesAreReadWithANote) {
+  auto pipeline = parse(R"([{"name": "x", "slice": {"size": 2}}, {"split": {}}])");
+  ASSERT_TRUE(pipeline.ok()) << pipeline.status().to_string();
+  EXPECT_EQ(steps_of(pipeline), R"([{"cut":{"deep":true,"size":2},"name":"x"}, {"cut":{}}])");
+  EXPECT_THAT(pipeline->notes,
+              ElementsAre("/0/slice: is now called 'cut'; the next release will not know the "
+                          "former name",
+                          HasSubstr("/1/split: is now called 'cut'")));
+  EXPECT_EQ(steps_of(parse(R"([{"slice": {"deep": false}}])")), R"([{"cut":{"deep":false}}])");
+  EXPECT_THAT(fault_of(R"([{"slice": {"size": 0}}])"),
+              HasSubstr("/0/slice/size: 0 is outside 1 .. 9"));
+  EXPECT_THAT(fault_of(R"([{"slice": {}, "cut": {}}])"), HasSubstr("already has 'cut'"));
+}
+
+TEST(FormerNames, OfOptionsAreReadWithANote) {
+  auto pipeline = parse(R"([{"cut": {"width": 2}}])");
+  ASSERT_TRUE(pipeline.ok()) << pipeline.status().to_string();
+  EXPECT_THAT(pipeline->notes, ElementsAre(HasSubstr("/0/cut/width: is now called 'size'")));
+  EXPECT_THAT(fault_of(R"([{"cut": {"width": 2, "size": 2}}])"),
+              HasSubstr("/0/cut/width: is the former name of 'size', which is given too"));
+  EXPECT_THAT(fault_of(R"([{"cut": {"width": 0}}])"), HasSubstr("/0/cut/width: 0 is outside 1 .. 9"));
+}
+
+TEST(FormerNames, TodaysNamesNeedNoNote) {
+  auto pipeline = parse(R"([{"cut": {"size": 2}}])");
+  ASSERT_TRUE(pipeline.ok());
+  EXPECT_TRUE(pipeline->notes.empty());
+}
+
+TEST(FormerNames, StandForNoOtherPass) {
+  std::set<std::string> names;
+  for (const PassInfo& pass : passes::all_passes()) EXPECT_TRUE(names.insert(pass.name).second);
+  for (const PassInfo& pass : passes::all_passes())
+    for (const FormerPassName& former : pass.former_names)
+      EXPECT_TRUE(names.insert(former.name).second) << former.name;
+}
+
+TEST(FormerNames, OfCoresPassesBindTheirPresets) {
+  const PassRegistry core = passes::pass_registry();
+  for (const PassInfo& pass : core.passes)
+    for (const FormerPassName& former : pass.former_names) {
+      auto pipeline = parse_pipeline({"p", "[{\"" + former.name + "\": {}}]"}, {},
+                                     empty_hardware_model(), core);
+      ASSERT_TRUE(pipeline.ok()) << former.name << ": " << pipeline.status().to_string();
+      EXPECT_EQ(pipeline->steps[0].pass, pass.name);
+      EXPECT_EQ(pipeline->notes.size(), 1U);
+    }
+}
+
+}  // namespace
+}  // namespace stria
