@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -12,6 +13,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace fs = std::filesystem;
@@ -194,6 +196,87 @@ TEST(Layers, FilesAreShortAndNamedAfterOneThing) {
       EXPECT_EQ(text.rfind("// SPDX-License-Identifier: Apache-2.0\n", 0), 0u) << path;
     }
   }
+}
+
+// `code` without comments and strings: spaces stand for them, and ends of lines stay. Of a raw
+// string its two quotes stay too.
+std::string without_texts(const std::string& code) {
+  std::string out;
+  for (size_t i = 0, end = 0; i < code.size(); i = end) {
+    const bool raw = code.compare(i, 2, "R\"") == 0;
+    end = i + 1;
+    if (code.compare(i, 2, "//") == 0) {
+      end = code.find('\n', i);
+    } else if (code.compare(i, 2, "/*") == 0) {
+      end = code.find("*/", i) + 2;
+    } else if (raw) {
+      const size_t text = code.find('(', i);
+      const std::string close = ")" + code.substr(i + 2, text - i - 2) + "\"";
+      end = code.find(close, text) + close.size();
+    } else if (code[i] == '"' || (code[i] == '\'' && (i == 0 || !std::isalnum(code[i - 1])))) {
+      while (code[end] != code[i]) end += code[end] == '\\' ? 2 : 1;
+      ++end;
+    } else {
+      out += code[i];
+      continue;
+    }
+    std::string blank = code.substr(i, end - i);
+    for (char& c : blank) c = c == '\n' ? c : ' ';
+    if (raw) blank.front() = blank.back() = '"';
+    out += blank;
+  }
+  return out;
+}
+
+// The line and the number of lines of each table in `code` that has more than `most`. A table is an
+// initialiser or the arguments of a call: a pair of brackets with a comma and no semicolon directly
+// inside. A raw string is one too.
+std::vector<std::pair<size_t, size_t>> long_tables(const std::string& code, size_t most) {
+  static const std::regex scope(R"(\b(namespace|class|struct)\b)");
+  struct Group {
+    size_t line;
+    bool comma = false, other = false;  // other: a body, a namespace or a class
+  };
+  std::vector<std::pair<size_t, size_t>> out;
+  std::vector<Group> groups = {{1}};
+  size_t line = 1, text = 0;  // text: the line that a raw string begins in
+  auto ends_here = [&](size_t first) {
+    if (line - first >= most) out.emplace_back(first, line - first + 1);
+  };
+  std::string head;  // of the next bracket: what is behind the last bracket or semicolon
+  for (char c : without_texts(code)) {
+    Group& group = groups.back();
+    if (c == '\n') ++line;
+    if (c == ',') group.comma = true;
+    if (c == ';') group.other = true;
+    if (c == '"') {
+      if (text > 0) ends_here(text);
+      text = text > 0 ? 0 : line;
+    }
+    if (c == '}' || c == ')') {
+      if (group.comma && !group.other) ends_here(group.line);
+      if (groups.size() > 1) groups.pop_back();
+    }
+    if (c == '{' || c == '(') groups.push_back({line, false, std::regex_search(head, scope)});
+    if (std::string("{}();").find(c) == std::string::npos)
+      head += c;
+    else
+      head.clear();
+  }
+  return out;
+}
+
+TEST(Layers, LongTablesOfTestsAreDataFiles) {
+  constexpr size_t kMost = 120;
+  std::string rows;
+  for (size_t row = 0; row < kMost - 1; ++row) rows += "    {\"a;\", [] { f(); }},\n";
+  const std::vector<std::pair<size_t, size_t>> found = {{2, kMost + 1}};
+  EXPECT_EQ(long_tables("namespace a {\nconst Row k[] = {\n" + rows + "};\n}\n", kMost), found);
+  EXPECT_EQ(long_tables("void f() {\n  return R\"(\n" + rows + ")\";\n}\n", kMost), found);
+  for (const fs::path& path : sources(kRoot / "tests"))
+    for (const auto& [line, lines] : long_tables(read(path), kMost))
+      ADD_FAILURE() << path << ":" << line << ": this table has " << lines << " lines. More than "
+                    << kMost << " belong into a data file beside the test, and code into functions";
 }
 
 }  // namespace
