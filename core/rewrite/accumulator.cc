@@ -67,7 +67,7 @@ Layout make_layout(const Block& host, const AccumulatorPlan& plan, DataType type
   for (size_t d = 0; d < rank; ++d) {
     Interval range;
     bool lanes = false;
-    for (const WrittenNest& nest : plan.nests) {
+    for (const WriteDomain& nest : plan.nests) {
       std::map<std::string, Interval> box;
       for (const Index& index : nest.indices) box[index.name] = {0, index.range - 1};
       Interval part = interval_of(nest.access[d], box);
@@ -85,7 +85,7 @@ Layout make_layout(const Block& host, const AccumulatorPlan& plan, DataType type
     if (const Refinement* view = aggregating_view(host, plan, i))
       add_steps(*host.stmts[i].block(), *view, layout.lowest, layout.steps);
   // What writes them out walks over elements between them where it cannot tell these apart.
-  for (const WrittenNest& nest : plan.nests)
+  for (const WriteDomain& nest : plan.nests)
     for (size_t d = 0; d < rank; ++d)
       layout.steps[d] = (nest.access[d] - Affine(layout.lowest[d])).common_divisor(layout.steps[d]);
   for (size_t d = 0; d < rank; ++d) {
@@ -221,7 +221,7 @@ void redirect(Block& block, size_t ref_position, bool outermost, const Accumulat
   block.refs[ref_position] = std::move(out);
 }
 
-Block clear_block(const Layout& layout, const AccumulatorPlan& plan, const WrittenNest& nest,
+Block clear_block(const Layout& layout, const AccumulatorPlan& plan, const WriteDomain& nest,
                   const std::string& acc, const stripe::Aggregation& agg) {
   Block block;
   block.idxs = nest.indices;
@@ -244,7 +244,7 @@ Block clear_block(const Layout& layout, const AccumulatorPlan& plan, const Writt
 }
 
 Block write_out_block(const Block& host, const Layout& layout, const AccumulatorPlan& plan,
-                      const WrittenNest& nest, const std::string& acc,
+                      const WriteDomain& nest, const std::string& acc,
                       const stripe::Aggregation& agg, RefDir dir) {
   Block block;
   block.idxs = nest.indices;
@@ -345,7 +345,7 @@ void add_accumulator(Block& host, const AccumulatorPlan& plan) {
   };
   for (size_t i = 0; i < host.stmts.size(); ++i) {
     if (i == first)
-      for (const WrittenNest& nest : plan.nests)
+      for (const WriteDomain& nest : plan.nests)
         add(clear_block(layout, plan, nest, acc, agg), "_clear");
     if (Refinement* ref = aggregates(i)) {
       Block& inner = *host.stmts[i].block();
@@ -353,7 +353,7 @@ void add_accumulator(Block& host, const AccumulatorPlan& plan) {
     }
     stmts.push_back(std::move(host.stmts[i]));
     if (i == last)
-      for (const WrittenNest& nest : plan.nests)
+      for (const WriteDomain& nest : plan.nests)
         add(write_out_block(host, layout, plan, nest, acc, agg, view.dir), "_write_out");
   }
   host.stmts = std::move(stmts);
@@ -391,7 +391,7 @@ void drop_aggregation(const std::vector<Block*>& path, const std::string& name) 
   }
 }
 
-Block identity_block(const Block& host, const std::string& name, const WrittenNest& nest,
+Block identity_block(const Block& host, const std::string& name, const WriteDomain& nest,
                      const stripe::Aggregation& agg) {
   Block block;
   block.idxs = nest.indices;

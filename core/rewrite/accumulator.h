@@ -17,14 +17,14 @@
 #include <vector>
 
 #include "stria/base/status.h"
-#include "stria/rewrite/written_nest.h"
+#include "stria/rewrite/write_domain.h"
 #include "stria/stripe/block.h"
 
 namespace stria::passes {
 
 struct AccumulatorPlan {
   std::string name;                // the refinement of the host whose reduction this is
-  std::vector<WrittenNest> nests;  // what the host's statements write of it per point of the host
+  std::vector<WriteDomain> nests;  // what the host's statements write of it per point of the host
   // The one statement of the host whose reduction this is; unset: all that aggregate into the
   // refinement are parts of one reduction.
   std::optional<size_t> only;
@@ -54,6 +54,6 @@ void drop_aggregation(const std::vector<stripe::Block*>& path, const std::string
 // A block that stores the identity to each element of `nest`, in `name` of the host with that
 // access. Split into an outer block and lanes if the nest has a lane index.
 stripe::Block identity_block(const stripe::Block& host, const std::string& name,
-                             const WrittenNest& nest, const stripe::Aggregation& agg);
+                             const WriteDomain& nest, const stripe::Aggregation& agg);
 
 }  // namespace stria::passes

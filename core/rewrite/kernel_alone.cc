@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "stria/rewrite/written_nest.h"
+#include "stria/rewrite/write_domain.h"
 
 namespace stria::passes {
 namespace {

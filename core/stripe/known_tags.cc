@@ -33,7 +33,7 @@ const std::vector<KnownTag>& known_tags() {
       {"stencil", block, true, "one instruction of the hardware does it"},
       {"stencil_", index, false, "it is this index of the instruction"},
       {"stream", refinement, false, "it is stored past the caches"},
-      {"threads", block, false, "how many lanes its group has"},
+      {"group_lanes", block, false, "how many lanes its group has"},
       {"unroll", block, true, "its points are straight-line code"},
       {"unroll_hint", block, false, "its points may become straight-line code"},
       {"vector", block, true, "its points are the lanes of vector operations"},

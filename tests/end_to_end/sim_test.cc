@@ -161,9 +161,9 @@ TEST_F(Sim, OneTransferBringsWhatSeveralUnitsRead) {
     EXPECT_THAT(ended.out, AllOf(HasSubstr("check S: 51200 elements"), HasSubstr(": ok")));
     const json main = json::parse(folder_.read("r/report.json"))["parts"].back();
     Moved out{0, 0, main["cycles"]};
-    for (const json& lane : main["lanes"]) {
-      if (lane["name"] == "DRAM[0] -> DMA[0]") out.dram = lane["bytes"];
-      if (lane["name"] == "NOC[0] -> SRAM[0], …") out.network = lane["bytes"];
+    for (const json& channel : main["channels"]) {
+      if (channel["name"] == "DRAM[0] -> DMA[0]") out.dram = channel["bytes"];
+      if (channel["name"] == "NOC[0] -> SRAM[0], …") out.network = channel["bytes"];
     }
     return out;
   };
@@ -305,24 +305,24 @@ TEST_F(Sim, WaysMayLeadOverSeveralTransferUnits) {
   EXPECT_THAT(ended.out, HasSubstr(": ok"));
   double dram = 0, network = 0;
   const json main = json::parse(folder_.read("r/report.json"))["parts"].back();
-  for (const json& lane : main["lanes"]) {
-    if (lane["name"] == "DRAM[0] -> DMA[0]") dram = lane["bytes"];
-    if (lane["name"] == "DMA[0] -> NOC[0]") network = lane["bytes"];
+  for (const json& channel : main["channels"]) {
+    if (channel["name"] == "DRAM[0] -> DMA[0]") dram = channel["bytes"];
+    if (channel["name"] == "DMA[0] -> NOC[0]") network = channel["bytes"];
   }
   EXPECT_GT(dram, 0);
   EXPECT_EQ(network, dram);
 }
 
 TEST_F(Sim, SaysWhatDoesNotFit) {
-  // Into the near memory, with a pipeline that leaves nothing far.
+  // Into the scratchpad, with a pipeline that leaves nothing in global memory.
   std::string steps = text_of(STRIA_SOURCE_DIR "/plugins/sim/passes/slides.json");
-  const std::string far = "\"leave_far\": true";
-  ASSERT_NE(steps.find(far), std::string::npos);
-  folder_.write("near.json", steps.replace(steps.find(far), far.size(), "\"leave_far\": false"));
+  const std::string allowed = "\"allow_global\": true";
+  ASSERT_NE(steps.find(allowed), std::string::npos);
+  folder_.write("staged.json", steps.replace(steps.find(allowed), allowed.size(), "\"allow_global\": false"));
   const std::string large =
       "sim product.tile --shape A=64,4000:i8 --shape B=4000,48:i8 --shape D=48:i32 --timing-only "
       "--set SRAM_SIZE_KIB=8 ";
-  const Ended ended = folder_.stria(words(large + "--pipeline near.json"));
+  const Ended ended = folder_.stria(words(large + "--pipeline staged.json"));
   EXPECT_EQ(ended.code, 1);
   EXPECT_THAT(ended.err,
               AllOf(HasSubstr("'A' (256000 bytes) does not fit into 'SRAM', 8 banks of 1024 bytes"),

@@ -90,20 +90,21 @@ class Nest {
   // Lanes that add to G what they read; or write to T or F.
   std::string lanes(const Around& around) {
     const bool t = around.near && !around.t_apart && below(3) > 0, f = !t && !around.f_apart;
-    const bool reads_near = below(3) > 0 && (t || f), writes_near = below(6) == 0;
-    const std::string from = reads_near ? (t ? "T" : "F") : "S", to = !writes_near ? "G"
-                                                                      : around.near && below(2)
-                                                                          ? "T"
-                                                                          : "F";
-    const std::string near_place = fmt::format("{} + {}*l", below(4), 1 + below(3));
+    const bool reads_scratchpad = below(3) > 0 && (t || f), writes_scratchpad = below(6) == 0;
+    const std::string from = reads_scratchpad ? (t ? "T" : "F") : "S",
+                      to = !writes_scratchpad        ? "G"
+                           : around.near && below(2) ? "T"
+                                                     : "F";
+    const std::string scratchpad_place = fmt::format("{} + {}*l", below(4), 1 + below(3));
     const std::string into = from == to ? "U" : to;  // a block has one view of a name
     return fmt::format(
         "block<LANE[l]> [l:{}{}] ( {} in {}[{}] i32(1:1) {} {}[{}]{} i32(1:1) ) "
         "{{ 0: $x = load({}) 1: {} = store($x) }}\n",
         kLanes, passed(around), below(4) ? "" : conditions(around, true).first, from,
-        reads_near ? fmt::format("{} + {}*l", below(4), 1 + below(3)) : place(around),
-        writes_near ? "out" : "inout", into == to ? to : into + " = " + to,
-        writes_near ? near_place : place(around), writes_near ? "" : ":add.i32", from, into);
+        reads_scratchpad ? fmt::format("{} + {}*l", below(4), 1 + below(3)) : place(around),
+        writes_scratchpad ? "out" : "inout", into == to ? to : into + " = " + to,
+        writes_scratchpad ? scratchpad_place : place(around), writes_scratchpad ? "" : ":add.i32",
+        from, into);
   }
 
   // Lanes that write all of `to`; without a loop semtree can take the loads apart from the stores.

@@ -13,7 +13,7 @@ void add_turned(stripe::Program& program, uint64_t seed) {
   const int64_t rows = dice.between(1, 9), columns = dice.between(1, 9);
   const DataType type = dice.one_of<DataType>({DataType::fp32, DataType::fp64, DataType::i8});
   stripe::Block kernel;
-  kernel.name = "turned";
+  kernel.name = "transposed";
   kernel.tags = {"kernel"};
   kernel.idxs = {{"i", rows, {}, {}}, {"j", columns, {}, {}}};
   if (dice.once_in(2)) std::swap(kernel.idxs[0], kernel.idxs[1]);

@@ -50,7 +50,7 @@ const char kPipeline[] = R"([
   {"constraint_reduction": {}},
   {"unroll": {"reqs": ["kernel"], "max_points": 4}},
   {"name": "unroll_kx", "unroll": {"reqs": ["kernel"], "expand_idx": "kx", "max_points": 8}},
-  {"split_interior": {"dear": []}},
+  {"split_interior": {"expensive": []}},
   {"locate_memory": {"loc": {"name": "DRAM"}}},
   {"locate_block": {"loc": {"name": "CORE"}}},
   {"locate_block": {"inside": true, "loc": {"name": "CORE"}}},

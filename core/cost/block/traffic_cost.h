@@ -23,7 +23,7 @@ struct TrafficSettings {
   // factors is 1 and the number of them, each as often as it divides. 0 = none count.
   int64_t small_factor_bound = 0;
   int64_t cache_width_bytes = 0;  // of a line; 0 = elements count
-  // Goals: a tile below one is dearer in proportion.
+  // Goals: a tile below one is costlier in proportion.
   int64_t min_points = 1, min_out_points = 1;  // of a tile
   int64_t min_tiles = 1, min_out_tiles = 1;    // of the block
   // A tile at the border costs so much more than one inside, as a part of it.

@@ -157,7 +157,7 @@ void add_compute(const TiledBlock& block, const RegisterTiling& tiling, const Ti
                  const CoreRates& rates, const CacheFill& near, bool tested, RegisterTime& out) {
   const Step step = step_of(block, tiling, tile, rates, tested);
   out.step_cycles = step.cycles;
-  out.compute_cycles = out.edge_cycles = out.near_cycles = 0;
+  out.compute_cycles = out.edge_cycles = out.scratchpad_cycles = 0;
   const auto [steps, parts] = passage_of(block, tiling, tile);
   out.steps = steps;
   out.tiles = 1;
@@ -199,7 +199,7 @@ void add_compute(const TiledBlock& block, const RegisterTiling& tiling, const Ti
         (at_end == 0 ? 1 : kEdge) * step_of(block, tiling, sizes, rates, tested).cycles;
     const double of_tile = out.steps * cycles + out.tile_cycles, fill = comes_in(sizes);
     out.compute_cycles += parts * count * of_tile;
-    out.near_cycles +=
+    out.scratchpad_cycles +=
         parts * count * (std::max(of_tile, fill) + (1 - kHidden) * std::min(of_tile, fill));
     if (at_end > 0) out.edge_cycles += parts * count * of_tile;
   }
@@ -224,8 +224,8 @@ void add_times(const TiledBlock& block, const RegisterTiling& tiling, const Tile
     sum += cycles;
   }
   add_compute(block, tiling, tile, rates, near, tested, out);
-  longest = std::max(longest, out.near_cycles);
-  sum += out.near_cycles;
+  longest = std::max(longest, out.scratchpad_cycles);
+  sum += out.scratchpad_cycles;
   out.cycles = longest + (1 - kHidden) * (sum - longest) + out.copy_cycles;
 }
 
@@ -257,7 +257,7 @@ void add_times_with_panels(const TiledBlock& block, const RegisterTiling& tiling
     packed[v].emplace(block, block.views[v], *lanes, tile);
     RegisterTime other = out;
     other.panels.push_back(v);
-    // Panels are there for all lanes: only the end of a tile tests them (free_lanes).
+    // Panels are there for all lanes: only the end of a tile tests them (drop_tail_masks).
     const auto moves = [&](size_t w) {
       const TiledView& view = block.views[w];
       return view.dir == stripe::RefDir::in &&
@@ -424,10 +424,10 @@ std::string to_string(const RegisterTime& time, const CoreRates& rates) {
   std::string out = fmt::format(
       "accumulators={:.0f} registers={:.0f} of {} multiply_adds={:.0f} loads={:.0f} "
       "step_cycles={:.4g} (waits for {}) steps={:.0f} tile_cycles={:.4g} tiles={:.5g}\n"
-      "compute_cycles={:.5g} edge_cycles={:.5g} near_cycles={:.5g}",
+      "compute_cycles={:.5g} edge_cycles={:.5g} scratchpad_cycles={:.5g}",
       time.accumulators, time.registers, rates.registers, time.multiply_adds, time.loads,
       time.step_cycles, time.waits_for, time.steps, time.tile_cycles, time.tiles,
-      time.compute_cycles, time.edge_cycles, time.near_cycles);
+      time.compute_cycles, time.edge_cycles, time.scratchpad_cycles);
   for (size_t i = 0; i < time.cache_cycles.size(); ++i)
     out += fmt::format(" {}<-{}_cycles={:.5g}", rates.caches[i].name, rates.caches[i].behind,
                        time.cache_cycles[i]);

@@ -81,7 +81,7 @@ struct RegisterTime {
   double tile_cycles = 0;            // besides its steps
   double compute_cycles = 0;         // of all tiles
   double edge_cycles = 0;            // of these, of tiles that reach beyond the end
-  double near_cycles = 0;            // of all tiles, with what comes into the first cache meanwhile
+  double scratchpad_cycles = 0;      // of all tiles, with what comes into the first cache meanwhile
   std::vector<size_t> panels;        // views to be read from copies in panels: that is shorter
   double copy_cycles = 0;            // of these copies
   std::optional<size_t> along;       // tiles follow each other along it: that is shorter

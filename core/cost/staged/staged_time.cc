@@ -103,10 +103,12 @@ Result<FoundWay> find_way(const HardwareModel& model, const TransferUnit& unit,
 Result<StagedRates> staged_rates(const HardwareModel& model, const StagedUnits& units) {
   StagedRates out;
   out.unit = model.find_executor(units.unit);
-  const MemoryUnit *near = model.find_memory(units.near), *far = model.find_memory(units.far);
+  const MemoryUnit *scratchpad = model.find_memory(units.scratchpad),
+                   *global = model.find_memory(units.global);
   const TransferUnit* transfer = model.find_transfer(units.transfer);
   if (!out.unit) return not_found("the hardware model has no execution unit '{}'", units.unit);
-  for (const auto& [unit, name] : {std::pair(near, units.near), std::pair(far, units.far)})
+  for (const auto& [unit, name] :
+       {std::pair(scratchpad, units.scratchpad), std::pair(global, units.global)})
     if (!unit) return not_found("the hardware model has no memory unit '{}'", name);
   if (!transfer) return not_found("the hardware model has no transfer unit '{}'", units.transfer);
   out.unit_cycle = 1 / model.unit_cycles(out.unit->clock_mhz);
@@ -115,32 +117,34 @@ Result<StagedRates> staged_rates(const HardwareModel& model, const StagedUnits& 
                   : 2;
   out.spread = units.spread;
   out.instances = static_cast<double>(std::max<int64_t>(1, out.unit->count));
-  STRIA_ASSIGN(const FoundWay in, find_way(model, *transfer, *far, *near));
-  STRIA_ASSIGN(const FoundWay back, find_way(model, *transfer, *near, *far));
+  STRIA_ASSIGN(const FoundWay in, find_way(model, *transfer, *global, *scratchpad));
+  STRIA_ASSIGN(const FoundWay back, find_way(model, *transfer, *scratchpad, *global));
   out.in = in.way;
   out.out = back.way;
   out.movers = static_cast<double>(std::min(in.movers, back.movers));
   out.in_turns =
       transfer->half_duplex || std::any_of(in.buses.begin(), in.buses.end(),
                                            [&](size_t bus) { return back.buses.count(bus) > 0; });
-  out.line_bytes = far->line_bytes;
-  const double far_cycle = model.unit_cycles(far->clock_mhz),
-               near_cycle = model.unit_cycles(near->clock_mhz);
+  out.line_bytes = global->line_bytes;
+  const double global_cycle = model.unit_cycles(global->clock_mhz),
+               scratchpad_cycle = model.unit_cycles(scratchpad->clock_mhz);
   // Banks give a width of their own; a port is not wider.
-  const double width = static_cast<double>(near->banks * near->bank_bytes) * near_cycle;
-  out.read_port = narrower(width, near->read_bytes_per_cycle * near_cycle);
-  out.write_port = narrower(width, near->write_bytes_per_cycle * near_cycle);
-  out.one_port = width > 0 && near->read_bytes_per_cycle <= 0 && near->write_bytes_per_cycle <= 0;
+  const double width =
+      static_cast<double>(scratchpad->banks * scratchpad->bank_bytes) * scratchpad_cycle;
+  out.read_port = narrower(width, scratchpad->read_bytes_per_cycle * scratchpad_cycle);
+  out.write_port = narrower(width, scratchpad->write_bytes_per_cycle * scratchpad_cycle);
+  out.one_port =
+      width > 0 && scratchpad->read_bytes_per_cycle <= 0 && scratchpad->write_bytes_per_cycle <= 0;
   out.in.bytes =
-      narrower(narrower(out.in.bytes, far->read_bytes_per_cycle * far_cycle), out.write_port);
-  out.out.bytes =
-      narrower(narrower(out.out.bytes, far->write_bytes_per_cycle * far_cycle), out.read_port);
-  out.in.together = narrower(out.in.together, far->read_bytes_per_cycle * far_cycle);
-  out.out.together = narrower(out.out.together, far->write_bytes_per_cycle * far_cycle);
-  out.port_banks = near->banks;
-  out.port_bank_bytes = near->bank_bytes;
+      narrower(narrower(out.in.bytes, global->read_bytes_per_cycle * global_cycle), out.write_port);
+  out.out.bytes = narrower(narrower(out.out.bytes, global->write_bytes_per_cycle * global_cycle),
+                           out.read_port);
+  out.in.together = narrower(out.in.together, global->read_bytes_per_cycle * global_cycle);
+  out.out.together = narrower(out.out.together, global->write_bytes_per_cycle * global_cycle);
+  out.port_banks = scratchpad->banks;
+  out.port_bank_bytes = scratchpad->bank_bytes;
   out.banks = units.banks;
-  out.bank_bytes = units.bank_bytes > 0 ? units.bank_bytes : near->size_bytes;
+  out.bank_bytes = units.bank_bytes > 0 ? units.bank_bytes : scratchpad->size_bytes;
   return out;
 }
 
@@ -183,8 +187,9 @@ Result<StagedKernel> StagedKernel::make(const stripe::Block& block,
   STRIA_ASSIGN(const double rest, operation_cycles(*rates.unit, work));
   out.least_operation_ += rest;
   const std::vector<Move> whole = out.moves();
-  out.near_banks_ = out.places(whole, std::vector<bool>(whole.size(), false), 1);
-  if (!out.near_banks_.empty() && !rates.spread) out.near_ = out.all_near(out.tiled_.ranges());
+  out.scratchpad_banks_ = out.places(whole, std::vector<bool>(whole.size(), false), 1);
+  if (!out.scratchpad_banks_.empty() && !rates.spread)
+    out.near_ = out.all_in_scratchpad(out.tiled_.ranges());
   return out;
 }
 
@@ -265,7 +270,7 @@ std::vector<size_t> StagedKernel::places(const std::vector<Move>& moves,
 }
 
 std::optional<StagedKernel::Missing> StagedKernel::missing(const Tile& tile) const {
-  if (!near_banks_.empty()) return std::nullopt;
+  if (!scratchpad_banks_.empty()) return std::nullopt;
   set(tile);
   const std::vector<Move> parts = moves();
   std::vector<bool> in_parts;
@@ -390,7 +395,7 @@ void StagedKernel::share_port(const Operation& operation, StagedTime& time) cons
 }
 
 // One operation for each tile, one after the other.
-StagedTime StagedKernel::all_near(const Tile& tile) const {
+StagedTime StagedKernel::all_in_scratchpad(const Tile& tile) const {
   StagedTime out;
   set(tile);
   std::vector<Move> parts = moves();
@@ -399,13 +404,13 @@ StagedTime StagedKernel::all_near(const Tile& tile) const {
   out.tiles = tiles_of(tiled_, tile);
   out.whole = transfers(parts, once, false, true) + transfers(parts, once, true, true);
   out.operation = out.period =
-      operation(tile, parts, std::vector<bool>(parts.size(), false), near_banks_).takes;
+      operation(tile, parts, std::vector<bool>(parts.size(), false), scratchpad_banks_).takes;
   out.cycles = out.cost = out.whole + out.tiles * out.operation;
   return out;
 }
 
 StagedTime StagedKernel::time(const Tile& tile) const {
-  if (!near_banks_.empty()) return rates_->spread ? all_near(tile) : near_;
+  if (!scratchpad_banks_.empty()) return rates_->spread ? all_in_scratchpad(tile) : near_;
   StagedTime out;
   set(tile);
   std::vector<Move> parts = moves();
@@ -451,7 +456,7 @@ StagedTime StagedKernel::time(const Tile& tile) const {
 }
 
 double StagedKernel::bound(const Tile& low, const Tile& high) const {
-  if (!near_banks_.empty() && !rates_->spread) return near_.cycles;
+  if (!scratchpad_banks_.empty() && !rates_->spread) return near_.cycles;
   // So that rounding, here and in the time, never makes a bound too high.
   constexpr double kRounding = 1 - 1e-9;
   const double operation =

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a machine takes for a kernel whose tiles are brought near, worked on and taken away: a
-// transfer unit moves what a tile reads from far memory and what it writes back, the kernel's unit
+// How long a machine takes for a kernel whose tiles are brought scratchpad, worked on and taken away: a
+// transfer unit moves what a tile reads from global memory and what it writes back, the kernel's unit
 // works on it meanwhile, and as many tiles are under way as the unit has (pipeline_depth) and the
-// near memory has room for. In cycles of the model's clock:
+// scratchpad has room for. In cycles of the model's clock:
 //
 // clang-format off: a table
 //
 //   operation    overhead, and the longer of
 //                  operations / rate (of a systolic array: fill, steps and drain) and
-//                  the operands' bytes over the ports of near memory
+//                  the operands' bytes over the ports of scratchpad
 //   bring,       of each tensor latency + bytes / bytes per cycle; one after the other on an
 //   take away    instance of the transfer unit, and together not faster than the buses
 //   period       the longest of
@@ -45,12 +45,12 @@ namespace stria::cost {
 
 // Who takes part: units of the model by name.
 struct StagedUnits {
-  std::string unit;      // execution unit
-  std::string near;      // memory that tiles lie in
-  std::string far;       // memory that tensors come from
-  std::string transfer;  // transfer unit between the two
-  bool spread = false;   // parts of a tile run on all instances of `unit`, else a tile runs on one
-  int64_t banks = 1;     // instances of `near` that tensors are spread over
+  std::string unit;        // execution unit
+  std::string scratchpad;  // memory that tiles lie in
+  std::string global;      // memory that tensors come from
+  std::string transfer;    // transfer unit between the two
+  bool spread = false;  // parts of a tile run on all instances of `unit`, else a tile runs on one
+  int64_t banks = 1;    // instances of `scratchpad` that tensors are spread over
   int64_t bank_bytes = 0;  // of each; 0 = what an instance has
 };
 
@@ -69,9 +69,9 @@ struct StagedRates {
   Way in, out;
   double movers = 1;       // instances that have a way
   bool in_turns = false;   // one instance, or one bus, moves in one direction at a time
-  int64_t line_bytes = 0;  // far memory moves whole lines of so many; 0 = bytes
+  int64_t line_bytes = 0;  // global memory moves whole lines of so many; 0 = bytes
   double read_port = 0,
-         write_port = 0;  // bytes of an instance of near memory in a cycle; 0 = no limit
+         write_port = 0;  // bytes of an instance of scratchpad in a cycle; 0 = no limit
   bool one_port = false;  // that reads and writes share
   int64_t port_banks = 0, port_bank_bytes = 0;  // of an instance
   int64_t banks = 1, bank_bytes = 0;
@@ -115,8 +115,8 @@ class StagedKernel {
  private:
   struct Move {
     double bytes = 0;              // that move: whole lines
-    double held = 0;               // near
-    std::vector<int64_t> strides;  // of the tile near, elements
+    double held = 0;               // in the scratchpad
+    std::vector<int64_t> strides;  // of the tile there, elements
     double operand = 0;  // over the port while the unit works, with elements that wait for one bank
     double whole = 0;    // of the whole tensor
     bool reads = false, writes = false;
@@ -148,7 +148,7 @@ class StagedKernel {
                       const std::vector<size_t>& banks) const;
   // Operation and bring of `time` as they are beside each other over one port.
   void share_port(const Operation& operation, StagedTime& time) const;
-  StagedTime all_near(const Tile& tile) const;
+  StagedTime all_in_scratchpad(const Tile& tile) const;
 
   mutable stripe::Block probe_;  // with the ranges of the tile that is looked at
   TiledBlock tiled_;
@@ -156,9 +156,9 @@ class StagedKernel {
   std::vector<size_t> outputs_;  // tiled indices of what is written, by falling stride there
   std::vector<int64_t> tensor_bytes_;
   const StagedRates* rates_;
-  double least_operation_ = 0;      // of all points, in the unit's cycles without overhead
-  std::vector<size_t> near_banks_;  // where all tensors fit together, by view; else empty
-  StagedTime near_;                 // with these, whatever the tile is, unless it is spread
+  double least_operation_ = 0;            // of all points, in the unit's cycles without overhead
+  std::vector<size_t> scratchpad_banks_;  // where all tensors fit together, by view; else empty
+  StagedTime near_;                       // with these, whatever the tile is, unless it is spread
 };
 
 // "[x:8, co:64]…": the terms in one line.

@@ -70,7 +70,7 @@ class Bound {
     points_ /= rates.units;
     for (const TiledView& view : block.views) {
       if (!is_staged(view)) continue;
-      fetches_ += rows_of(block, view) == Rows::outputs ? kFarVector : kFarElement;
+      fetches_ += rows_of(block, view) == Rows::outputs ? kUncachedVector : kUncachedElement;
       const double elements = points_ * least_staged_of_point(view, low, high);
       const double copying = least_copying(block, view, low);
       copied_ += elements * copying;
@@ -79,8 +79,9 @@ class Bound {
       if (rows_lie_apart(view, high)) bytes_ += bytes;
       looking_up_ += kLookUp * bytes / kLookedUpBytes;
     }
-    bytes_ = rates.far_bytes > 0 ? bytes_ / rates.far_bytes : 0;
-    least_bytes_ = rates.far_bytes > 0 ? far_bytes_of(block, low, rates) / rates.far_bytes : 0;
+    bytes_ = rates.global_bytes > 0 ? bytes_ / rates.global_bytes : 0;
+    least_bytes_ =
+        rates.global_bytes > 0 ? global_bytes_of(block, low, rates) / rates.global_bytes : 0;
     fetching_ = kPieces * least_bytes_ + kLookUp * least_lines(block, low, high);
     groups_ = std::ceil(most_.groups / rates.units);
   }
@@ -89,22 +90,23 @@ class Bound {
     // So that rounding, here and in the time, never makes a bound too high.
     constexpr double kRounding = 1 - 1e-9;
     double out = kNone;
-    for (int64_t threads = kFewestThreads; threads <= rates_.most_threads; threads *= 2) {
+    for (int64_t group_lanes = kFewestGroupLanes; group_lanes <= rates_.most_group_lanes;
+         group_lanes *= 2) {
       if (stages_)
-        for_each_parts(least_.held, most_.longest, threads, form_.parts, kMostSumsOfParts,
-                       [&](int64_t parts) { out = std::min(out, staged(threads, parts)); });
+        for_each_parts(least_.held, most_.longest, group_lanes, form_.parts, kMostSumsOfParts,
+                       [&](int64_t parts) { out = std::min(out, staged(group_lanes, parts)); });
       if (may_be_direct(block_, form_))
-        for_each_parts(least_.held, most_.longest, threads, form_.parts, kMostDirectSums,
-                       [&](int64_t parts) { out = std::min(out, direct(threads, parts)); });
+        for_each_parts(least_.held, most_.longest, group_lanes, form_.parts, kMostDirectSums,
+                       [&](int64_t parts) { out = std::min(out, direct(group_lanes, parts)); });
     }
     return out * kRounding;
   }
 
  private:
-  double staged(int64_t threads, int64_t parts) const {
+  double staged(int64_t group_lanes, int64_t parts) const {
     const auto shares = static_cast<double>(parts);
-    const Lanes few =
-        lanes_of(least_.held * shares, conditions_, few_staged_, least_loads_of, threads, rates_);
+    const Lanes few = lanes_of(least_.held * shares, conditions_, few_staged_, least_loads_of,
+                               group_lanes, rates_);
     if (few.fit < 1) return kNone;
     // Points of a lane's part in a step: what parts do not divide, one of them has more of.
     const double fewest = least_.reductions / shares,
@@ -127,7 +129,7 @@ class Bound {
                          kStep * std::max(points_ / (sums * most), few.lanes * groups_ * steps)) /
                         rates_.multiply_adds;
     const double of_point = rates_.local_latency;
-    const double of_step = rates_.far_latency - few.lanes * kStep / rates_.multiply_adds;
+    const double of_step = rates_.global_latency - few.lanes * kStep / rates_.multiply_adds;
     const double more = of_step + of_point * fewest;
     if (more >= 0) {
       double latency = rounds * steps * more;
@@ -143,8 +145,8 @@ class Bound {
     return cycles + (all.full + (all.rest > 0 ? 1 : 0)) * end.alone;
   }
 
-  double direct(int64_t threads, int64_t parts) const {
-    const auto lanes = static_cast<double>(threads), shares = static_cast<double>(parts);
+  double direct(int64_t group_lanes, int64_t parts) const {
+    const auto lanes = static_cast<double>(group_lanes), shares = static_cast<double>(parts);
     const double sums = std::min(std::ceil(most_.held * shares / lanes), kMostDirectSums);
     if (least_.reductions / shares > kMostAhead ||
         std::ceil(least_.held * shares / lanes) > kMostDirectSums)
@@ -154,9 +156,9 @@ class Bound {
     if (fit < 1) return kNone;
     const double work = points_ * (1 + fetches_ / sums) / rates_.multiply_adds;
     const Rounds rounds = rounds_of(most_.groups, fit, rates_);
-    const double wait = few_staged_.views > 0 ? rates_.far_latency : 0;
+    const double wait = few_staged_.views > 0 ? rates_.global_latency : 0;
     const double latency = (rounds.full + (rounds.rest > 0 ? 1 : 0)) *
-                           (most_.steps * (wait + least_bytes_) + rates_.far_latency);
+                           (most_.steps * (wait + least_bytes_) + rates_.global_latency);
     return std::max({work, bytes_, most_.steps * groups_ * least_bytes_, latency});
   }
 

@@ -64,10 +64,10 @@ Copies::Copies(const TiledBlock& block, const Tile& tile, const GroupRates& rate
   }
 }
 
-double Copies::instructions(int64_t threads) const {
+double Copies::instructions(int64_t group_lanes) const {
   double out = 0;
   for (const Copy& copy : copies_) {
-    const CopyRounds of = copy_rounds({copy.sizes.data(), copy.dims}, copy.rows, threads);
+    const CopyRounds of = copy_rounds({copy.sizes.data(), copy.dims}, copy.rows, group_lanes);
     out += of.rounds * (of.in_vectors ? round_of_vector(copy.rows) : kSingle);
   }
   return out;

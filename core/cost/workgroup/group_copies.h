@@ -29,7 +29,7 @@ class Copies {
  public:
   Copies(const TiledBlock& block, const Tile& tile, const GroupRates& rates);
   // Instructions of each of so many lanes.
-  double instructions(int64_t threads) const;
+  double instructions(int64_t group_lanes) const;
 
  private:
   static constexpr size_t kMostDims = 6;

@@ -110,7 +110,7 @@ bool takes_lanes_before(const CopySide& a, const CopySide& b, int64_t elements) 
 }
 
 CopyLanes plan_copy(const std::vector<int64_t>& ranges, const std::vector<int64_t>& strides,
-                    int64_t threads, int64_t elements, const BankedSide& near) {
+                    int64_t group_lanes, int64_t elements, const BankedSide& other) {
   CopyLanes out;
   out.lanes.assign(ranges.size(), 1);
   for (size_t i = 0; i < ranges.size(); ++i)
@@ -122,19 +122,19 @@ CopyLanes plan_copy(const std::vector<int64_t>& ranges, const std::vector<int64_
   for (size_t n = 0; n < out.order.size(); ++n) {
     const size_t i = out.order[n];
     int64_t& lanes = out.lanes[i];
-    lanes = std::min(power_of_two_above(ranges[i]), threads / out.total);
-    if (n == 0 && near.banks > 0 && is_together(side(i), elements)) {
+    lanes = std::min(power_of_two_above(ranges[i]), group_lanes / out.total);
+    if (n == 0 && other.banks > 0 && is_together(side(i), elements)) {
       const auto rounds = [&](int64_t own) {
         const auto range = [&](size_t m) { return ranges[out.order[m + 1]]; };
         return static_cast<double>(ceil_div(ranges[i], own)) *
-               rounds_of(out.order.size() - 1, range, threads / own);
+               rounds_of(out.order.size() - 1, range, group_lanes / own);
       };
-      const int64_t apart = near.banks / std::gcd(near.strides[i], near.banks);
+      const int64_t apart = other.banks / std::gcd(other.strides[i], other.banks);
       const auto whole = [&] {
         return std::all_of(out.order.begin() + 1, out.order.end(),
                            [&](size_t m) { return strides[m] % lanes == 0; });
       };
-      while (apart < near.banks && lanes > std::max(elements, apart) && !whole() &&
+      while (apart < other.banks && lanes > std::max(elements, apart) && !whole() &&
              rounds(lanes / 2) <= rounds(lanes))
         lanes /= 2;
     }
@@ -143,10 +143,10 @@ CopyLanes plan_copy(const std::vector<int64_t>& ranges, const std::vector<int64_
   return out;
 }
 
-CopyRounds copy_rounds(std::span<const int64_t> ranges, const CopyRows& rows, int64_t threads) {
+CopyRounds copy_rounds(std::span<const int64_t> ranges, const CopyRows& rows, int64_t group_lanes) {
   const auto rounds = [&](int64_t vector) {
     const auto range = [&](size_t i) { return i == rows.index ? ranges[i] / vector : ranges[i]; };
-    return rounds_of(ranges.size(), range, threads);
+    return rounds_of(ranges.size(), range, group_lanes);
   };
   if (rows.vector == 1) return {false, rounds(1)};
   const double vectors = rounds(rows.vector);

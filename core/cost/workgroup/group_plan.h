@@ -50,7 +50,7 @@ struct LanePlan {
       indices;  // that the output varies with, by stride: neighbouring lanes, neighbouring elements
   int64_t lanes = 1;         // all of them together
   int64_t accumulators = 1;  // of a lane
-  int64_t registers = 1;     // accumulators of all threads of the group
+  int64_t registers = 1;     // accumulators of all group_lanes of the group
   int64_t transactions = 1;  // of mem_width bytes that write one tensor's tile
 };
 
@@ -96,7 +96,7 @@ struct CopyRounds {
 // `ranges`: points of each index, in the order that lanes number them, powers of two of each. In
 // vectors where lanes then issue no more accesses: of single elements two for each, of vectors two,
 // or one and as many as they have elements.
-CopyRounds copy_rounds(std::span<const int64_t> ranges, const CopyRows& rows, int64_t threads);
+CopyRounds copy_rounds(std::span<const int64_t> ranges, const CopyRows& rows, int64_t group_lanes);
 
 // The other side of a copy, in a memory of banks that each hand out an element at a time.
 struct BankedSide {
@@ -110,7 +110,7 @@ struct BankedSide {
 // side, or as lanes would go round more often with fewer of them, or as rows begin at multiples of
 // them: then memory brings them in one go, which is worth more than banks.
 CopyLanes plan_copy(const std::vector<int64_t>& ranges, const std::vector<int64_t>& strides,
-                    int64_t threads, int64_t elements, const BankedSide& near = {});
+                    int64_t group_lanes, int64_t elements, const BankedSide& other = {});
 
 StagePlan plan_stage(const FlatTensor& input, const Tile& tile, const GroupSettings& settings);
 LanePlan plan_lanes(const FlatKernel& kernel, const Tile& tile, const GroupSettings& settings);

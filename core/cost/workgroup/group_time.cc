@@ -31,7 +31,7 @@ class BestTime {
     best_.steps = counts_.steps;
     best_.local_bytes = staged_.local_bytes * static_cast<double>(form.depth);
     best_.cycles = kNone;
-    bytes_ = rates.far_bytes > 0 ? far_bytes_of(block, tile, rates) / rates.far_bytes : 0;
+    bytes_ = rates.global_bytes > 0 ? global_bytes_of(block, tile, rates) / rates.global_bytes : 0;
   }
 
   GroupTime run() {
@@ -39,36 +39,37 @@ class BestTime {
                   static_cast<double>(rates_.local_bytes);
     for (size_t i = 0; i < tile_.size(); ++i)
       stages = stages && (!block_.indices[i].reduction || tile_[i] <= kMostSteps);
-    for (int64_t threads = kFewestThreads; threads <= rates_.most_threads; threads *= 2) {
+    for (int64_t group_lanes = kFewestGroupLanes; group_lanes <= rates_.most_group_lanes;
+         group_lanes *= 2) {
       if (stages)
-        for_each_parts(counts_.held, counts_.longest, threads, form_.parts, kMostSumsOfParts,
-                       [&](int64_t parts) { staged(threads, parts); });
+        for_each_parts(counts_.held, counts_.longest, group_lanes, form_.parts, kMostSumsOfParts,
+                       [&](int64_t parts) { staged(group_lanes, parts); });
       if (may_be_direct(block_, form_))
-        for_each_parts(counts_.held, counts_.longest, threads, form_.parts, kMostDirectSums,
-                       [&](int64_t parts) { direct(threads, parts); });
+        for_each_parts(counts_.held, counts_.longest, group_lanes, form_.parts, kMostDirectSums,
+                       [&](int64_t parts) { direct(group_lanes, parts); });
     }
     return best_;
   }
 
  private:
-  void staged(int64_t threads, int64_t parts) {
+  void staged(int64_t group_lanes, int64_t parts) {
     const PartsEnd end = parts_end(block_, counts_.outputs, parts, 0, rates_);
     GroupTime time = best_;
     time.local_bytes = staged_.local_bytes * static_cast<double>(form_.depth) + end.bytes;
     if (time.local_bytes > static_cast<double>(rates_.local_bytes)) return;
     const Lanes of = lanes_of(counts_.held * static_cast<double>(parts), counts_.conditions,
-                              staged_, loads_of, threads, rates_);
-    const double points = counts_.of_part(parts), copying = copies_.instructions(threads);
+                              staged_, loads_of, group_lanes, rates_);
+    const double points = counts_.of_part(parts), copying = copies_.instructions(group_lanes);
     const double alone = alone_cycles(of, points, copying, counts_.waits, rates_);
     const double issue = issue_cycles(of, points, copying, rates_);
     const double fetching = kPieces * bytes_ + kLookUp * staged_.lines;
     time.direct = false;
-    compare(time, of, threads, parts, end, counts_.steps, 0, [&](double beside) {
+    compare(time, of, group_lanes, parts, end, counts_.steps, 0, [&](double beside) {
       return std::max(alone + (beside - 1) * issue, beside * fetching);
     });
   }
 
-  void direct(int64_t threads, int64_t parts) {
+  void direct(int64_t group_lanes, int64_t parts) {
     // Where parts are neighbours they lie an odd number of elements apart (rollup.h).
     const double apart = std::fmod(counts_.outputs, 2) == 0 ? 1 : 0;
     const PartsEnd end = parts_end(block_, counts_.outputs, parts, apart, rates_);
@@ -77,28 +78,28 @@ class BestTime {
     const double points = counts_.of_part(parts),
                  outputs = counts_.held * static_cast<double>(parts);
     if (time.local_bytes > static_cast<double>(rates_.local_bytes) || points > kMostAhead) return;
-    const double sums = std::ceil(outputs / static_cast<double>(threads));
+    const double sums = std::ceil(outputs / static_cast<double>(group_lanes));
     if (sums > kMostDirectSums) return;
     const Fetched fetched = fetched_by(block_, tile_, counts_.outputs, sums);
     Staged under_way;
-    under_way.elements = points * fetched.words() * static_cast<double>(threads);
-    const Lanes of = lanes_of(outputs, 1, under_way, loads_of, threads, rates_);
-    const double issue =
-        of.lanes *
-        (points * (of.sums + kFarVector * fetched.looked_up + kFarElement * fetched.elements) +
-         kDirectStep) /
-        rates_.multiply_adds;
+    under_way.elements = points * fetched.words() * static_cast<double>(group_lanes);
+    const Lanes of = lanes_of(outputs, 1, under_way, loads_of, group_lanes, rates_);
+    const double issue = of.lanes *
+                         (points * (of.sums + kUncachedVector * fetched.looked_up +
+                                    kUncachedElement * fetched.elements) +
+                          kDirectStep) /
+                         rates_.multiply_adds;
     const double waits = std::ceil(points * (fetched.vectors + fetched.elements) / kAhead);
-    const double alone = waits * rates_.far_latency + bytes_ + issue;
+    const double alone = waits * rates_.global_latency + bytes_ + issue;
     time.direct = true;
-    compare(time, of, threads, parts, end, counts_.steps, rates_.far_latency,
+    compare(time, of, group_lanes, parts, end, counts_.steps, rates_.global_latency,
             [&](double beside) { return std::max(alone + (beside - 1) * issue, beside * bytes_); });
   }
 
   // `ends`: cycles of a round besides its steps.
   template <typename Step>
-  void compare(GroupTime time, const Lanes& of, int64_t threads, int64_t parts, const PartsEnd& end,
-               double steps, double ends, const Step& step) {
+  void compare(GroupTime time, const Lanes& of, int64_t group_lanes, int64_t parts,
+               const PartsEnd& end, double steps, double ends, const Step& step) {
     if (of.fit < 1) return;
     const Rounds rounds = rounds_of(counts_.groups, of.fit, rates_);
     const auto round = [&](double beside) {
@@ -106,7 +107,7 @@ class BestTime {
     };
     time.cycles = rounds.full * round(of.fit) + (rounds.rest > 0 ? round(rounds.rest) : 0);
     if (time.cycles >= best_.cycles) return;
-    time.threads = threads;
+    time.group_lanes = group_lanes;
     time.parts = parts;
     time.sums = of.sums;
     time.beside = rounds.full > 0 ? of.fit : rounds.rest;
@@ -141,7 +142,7 @@ std::optional<GroupRates> group_rates(const HardwareModel& model, const std::str
   out.multiply_adds =
       unit->ops_per_cycle / (unit->operation == ExecutionUnit::Operation::mac ? 1 : 2);
   out.most_lanes = unit->max_threads;
-  out.most_threads = model.settings->threads;
+  out.most_group_lanes = model.settings->threads;
   out.registers =
       own->size_bytes * std::max<int64_t>(1, own->count / std::max<int64_t>(1, unit->count));
   out.lane_registers = own->size_bytes;
@@ -151,9 +152,9 @@ std::optional<GroupRates> group_rates(const HardwareModel& model, const std::str
   if (model.settings->mem_width > 0) out.line_bytes = model.settings->mem_width;
   for (const MemoryUnit& memory : model.memories)
     if (memory.name != local && memory.name != registers &&
-        memory.latency_cycles > out.far_latency) {
-      out.far_latency = memory.latency_cycles;
-      out.far_bytes = memory.read_bytes_per_cycle / out.units;
+        memory.latency_cycles > out.global_latency) {
+      out.global_latency = memory.latency_cycles;
+      out.global_bytes = memory.read_bytes_per_cycle / out.units;
     }
   return out;
 }
@@ -178,10 +179,10 @@ TileSpace group_tiles(const TiledBlock& block, const GroupForm& form) {
 bool all_larger_are_over(const TiledBlock& block, const Tile& tile, const GroupForm& form,
                          const GroupRates& rates) {
   const Counts counts = counts_of(block, tile);
-  if (counts.outputs > static_cast<double>(kMostSums * rates.most_threads)) return true;
+  if (counts.outputs > static_cast<double>(kMostSums * rates.most_group_lanes)) return true;
   if (may_be_direct(block, form)) {
     // The most parts there may be leave the fewest points to each.
-    const double lanes = static_cast<double>(rates.most_threads);
+    const double lanes = static_cast<double>(rates.most_group_lanes);
     const double parts = form.parts ? std::max(1.0, kMostDirectSums * lanes / counts.outputs) : 1;
     if (counts.outputs <= kMostDirectSums * lanes && counts.reductions <= kMostAhead * parts)
       return false;
@@ -207,11 +208,11 @@ std::optional<GroupTile> shortest_tile(const TiledBlock& block, const GroupForm&
 }
 
 std::string to_string(const GroupTime& time) {
-  if (time.threads == 0) return "no number of lanes holds it";
+  if (time.group_lanes == 0) return "no number of lanes holds it";
   return fmt::format(
-      "groups={:.0f} threads={} {}{}sums={:.0f} beside={:.0f} local_bytes={:.0f} steps={:.0f} "
+      "groups={:.0f} group_lanes={} {}{}sums={:.0f} beside={:.0f} local_bytes={:.0f} steps={:.0f} "
       "step_cycles={:.0f} cycles={:.0f}",
-      time.groups, time.threads, time.parts > 1 ? fmt::format("parts={} ", time.parts) : "",
+      time.groups, time.group_lanes, time.parts > 1 ? fmt::format("parts={} ", time.parts) : "",
       time.direct ? "direct " : "", time.sums, time.beside, time.local_bytes, time.steps,
       time.step_cycles, time.cycles);
 }

@@ -8,7 +8,7 @@
 //   step of c groups beside each other
 //                             that + (c - 1) * issue; at least c times what is fetched:
 //                             0.11 * bytes / rate + 9.7 for each line of main memory
-//   issue                     threads * (k * point + copying + barrier) / lanes of multiply-adds of
+//   issue                     group_lanes * (k * point + copying + barrier) / lanes of multiply-adds of
 //                             a unit
 //   point                     (sums + 4.4 * loads) * conditions: loads of a block of sums whose
 //                             sides have the fewest elements, in vectors where the tile has vectors
@@ -26,7 +26,7 @@
 // themselves, and nothing is staged:
 //
 //   step of one group alone   latency for each 16 accesses of a lane + bytes + issue
-//   issue                     threads * (k * (sums + 11 for each vector, 23.6 for each element that
+//   issue                     group_lanes * (k * (sums + 11 for each vector, 23.6 for each element that
 //                             a lane fetches) + start)
 //
 // Source: our own measurements on a GPU of 132 units, 1,970 tiles of 93 products and convolutions;
@@ -49,16 +49,16 @@ namespace stria::cost {
 // Of one compute unit, in its cycles.
 struct GroupRates {
   double units = 1;
-  double multiply_adds = 0;    // in a cycle
-  int64_t most_lanes = 0;      // that it runs at once
-  int64_t most_threads = 0;    // of one group; a power of two
-  int64_t registers = 0;       // bytes
-  int64_t lane_registers = 0;  // bytes that one lane can have
-  int64_t local_bytes = 0;     // of one group
-  int64_t bank_bytes = 0;      // of all banks of local memory together; 0: not known
-  double far_latency = 0;      // of main memory
+  double multiply_adds = 0;      // in a cycle
+  int64_t most_lanes = 0;        // that it runs at once
+  int64_t most_group_lanes = 0;  // of one group; a power of two
+  int64_t registers = 0;         // bytes
+  int64_t lane_registers = 0;    // bytes that one lane can have
+  int64_t local_bytes = 0;       // of one group
+  int64_t bank_bytes = 0;        // of all banks of local memory together; 0: not known
+  double global_latency = 0;     // of main memory
   double local_latency = 0;
-  double far_bytes = 0;     // in a cycle from main memory or the cache before it; 0: not known
+  double global_bytes = 0;  // in a cycle from main memory or the cache before it; 0: not known
   int64_t line_bytes = 32;  // that come from there at once
 };
 // `group` and `lane` are execution units of the model, `local` and `registers` memory units.
@@ -75,8 +75,8 @@ struct GroupForm {
 };
 
 struct GroupTime {
-  int64_t threads = 0;  // lanes of a group, a power of two: those that take the shortest time
-  int64_t parts = 1;    // of a step's reduction, a power of two
+  int64_t group_lanes = 0;  // lanes of a group, a power of two: those that take the shortest time
+  int64_t parts = 1;        // of a step's reduction, a power of two
   bool direct = false;
   double groups = 0, steps = 0;
   double sums = 0;         // that a lane holds

@@ -265,7 +265,7 @@ double least_lines(const TiledBlock& block, const Tile& low, const Tile& high) {
   return out;
 }
 
-double far_bytes_of(const TiledBlock& block, const Tile& tile, const GroupRates& rates) {
+double global_bytes_of(const TiledBlock& block, const Tile& tile, const GroupRates& rates) {
   double out = 0;
   for (const TiledView& view : block.views)
     if (is_staged(view))
@@ -280,9 +280,9 @@ double least_loads_of(double sums, const Staged& staged) {
 }
 
 Lanes lanes_of(double outputs, double conditions, const Staged& staged, LoadsOf loads,
-               int64_t threads, const GroupRates& rates) {
+               int64_t group_lanes, const GroupRates& rates) {
   Lanes out;
-  out.lanes = static_cast<double>(threads);
+  out.lanes = static_cast<double>(group_lanes);
   out.sums = std::ceil(outputs / out.lanes);
   const int64_t registers = registers_of(out.sums, staged.elements / out.lanes);
   if (out.sums > kMostSums || registers > rates.lane_registers) return out;
@@ -297,7 +297,7 @@ Lanes lanes_of(double outputs, double conditions, const Staged& staged, LoadsOf 
 
 double alone_cycles(const Lanes& of, double reductions, double copying, double waits,
                     const GroupRates& rates) {
-  return rates.far_latency + reductions * (rates.local_latency + waits + of.point * of.warps) +
+  return rates.global_latency + reductions * (rates.local_latency + waits + of.point * of.warps) +
          copying * of.warps;
 }
 double issue_cycles(const Lanes& of, double reductions, double copying, const GroupRates& rates) {

@@ -13,7 +13,7 @@
 namespace stria::cost::group {
 
 inline constexpr double kNone = std::numeric_limits<double>::infinity();
-inline constexpr int64_t kFewestThreads = 32, kMostSums = 64;
+inline constexpr int64_t kFewestGroupLanes = 32, kMostSums = 64;
 inline constexpr int64_t kMostSteps = 64;
 // Of a lane that takes parts: more sums need no more of them to hide what lies between.
 inline constexpr double kMostSumsOfParts = 16;
@@ -37,7 +37,7 @@ inline constexpr double kLoad = 4.4;
 inline constexpr double kPartedWait = 31, kBorderWait = 37, kBorderWork = 4.6;
 // The same from main memory, for a vector and for one element: what the unit takes for them, as
 // instructions.
-inline constexpr double kFarVector = 11, kFarElement = 23.6;
+inline constexpr double kUncachedVector = 11, kUncachedElement = 23.6;
 // Pieces of rows that a group stages: their bytes come so many times as slowly as what lanes fetch
 // in a stream, and each line that they lie in takes the unit so many cycles.
 inline constexpr double kPieces = 0.11, kLookUp = 9.7;
@@ -91,7 +91,7 @@ Staged staged_by(const TiledBlock& block, const Tile& tile, const GroupRates& ra
 double least_lines(const TiledBlock& block, const Tile& low, const Tile& high);
 
 // Bytes that a step brings from main memory, in whole lines.
-double far_bytes_of(const TiledBlock& block, const Tile& tile, const GroupRates& rates);
+double global_bytes_of(const TiledBlock& block, const Tile& tile, const GroupRates& rates);
 
 // Accesses to local memory of a lane of `sums`, 1 to kMostSums, for one point of the reduction.
 // What is not two views: so many times half of what two take. For each sum they do not grow with
@@ -110,7 +110,7 @@ struct Lanes {
 // The most that fit of tiles with at least so many outputs and staged elements. `conditions`: as of
 // Counts.
 Lanes lanes_of(double outputs, double conditions, const Staged& staged, LoadsOf loads,
-               int64_t threads, const GroupRates& rates);
+               int64_t group_lanes, const GroupRates& rates);
 
 // Cycles of a step of a group alone, and those that each further one takes of the unit. `copying`:
 // instructions of each lane.
@@ -135,13 +135,14 @@ inline bool may_be_direct(const TiledBlock& block, const GroupForm& form) {
 
 // All ways of a group to share out a step among so many lanes: `visit(parts)`.
 template <typename Visit>
-void for_each_parts(double outputs, int64_t longest, int64_t threads, bool parts, double most_sums,
-                    const Visit& visit) {
+void for_each_parts(double outputs, int64_t longest, int64_t group_lanes, bool parts,
+                    double most_sums, const Visit& visit) {
   visit(int64_t{1});
   if (!parts) return;
-  for (int64_t count = 2; count <= std::min(longest, threads * static_cast<int64_t>(kVector));
+  for (int64_t count = 2; count <= std::min(longest, group_lanes * static_cast<int64_t>(kVector));
        count *= 2) {
-    if (std::ceil(outputs * static_cast<double>(count) / static_cast<double>(threads)) > most_sums)
+    if (std::ceil(outputs * static_cast<double>(count) / static_cast<double>(group_lanes)) >
+        most_sums)
       return;
     visit(count);
   }

@@ -29,7 +29,7 @@ GroupScore score_of(const FlatKernel& kernel, const Tile& tile, const GroupSetti
   thread_local StagePlan stage;
   plan_lanes(kernel, tile, settings, lanes);
   const int64_t bytes = byte_size(kernel.output.type);
-  out.threads_at_work = std::min(settings.threads, all);
+  out.lanes_at_work = std::min(settings.threads, all);
   for (const FlatTensor& input : kernel.inputs) {
     plan_stage(input, tile, settings, stage);
     if (!settings.use_global)
@@ -38,12 +38,12 @@ GroupScore score_of(const FlatKernel& kernel, const Tile& tile, const GroupSetti
   }
   for (DataType type : kernel.post_inputs)
     out.read_bytes += saturating_product(lanes.transactions, byte_size(type));
-  if (outputs < out.threads_at_work) out.shared_bytes += settings.threads * bytes;
+  if (outputs < out.lanes_at_work) out.shared_bytes += settings.threads * bytes;
   out.register_bytes = saturating_product(lanes.registers, bytes);
   out.written_bytes = saturating_product(saturating_product(lanes.transactions, settings.mem_width),
                                          kernel.written_tensors);
-  for (int64_t sums = outputs; sums < out.threads_at_work; sums *= 2) ++out.merging_steps;
-  out.threads_used = std::max(out.threads_at_work, lanes.lanes);
+  for (int64_t sums = outputs; sums < out.lanes_at_work; sums *= 2) ++out.merging_steps;
+  out.lanes_used = std::max(out.lanes_at_work, lanes.lanes);
   const double moved = static_cast<double>(out.groups) *
                        (static_cast<double>(out.inner_tiles) * static_cast<double>(out.read_bytes) +
                         static_cast<double>(out.written_bytes));
@@ -58,8 +58,8 @@ GroupScore score_of(const FlatKernel& kernel, const Tile& tile, const GroupSetti
   }
   out.roof_ratio = part_of_goal(out.flops_per_byte, settings.goal_flops_per_byte);
   out.occupancy_ratio = part_of_goal(static_cast<double>(out.groups), settings.goal_groups);
-  out.thread_ratio = static_cast<double>(out.threads_used) / static_cast<double>(settings.threads);
-  out.score = out.roof_ratio * out.occupancy_ratio * out.thread_ratio;
+  out.lane_ratio = static_cast<double>(out.lanes_used) / static_cast<double>(settings.threads);
+  out.score = out.roof_ratio * out.occupancy_ratio * out.lane_ratio;
   return out;
 }
 
@@ -67,9 +67,9 @@ std::string to_string(const GroupScore& s, const GroupSettings& settings) {
   const std::string terms = fmt::format(
       "operations={} groups={} inner_tiles={} shared_bytes={} register_bytes={} read_bytes={} "
       "written_bytes={} "
-      "threads_at_work={} merging_steps={} threads_used={}\n",
+      "lanes_at_work={} merging_steps={} lanes_used={}\n",
       s.operations, s.groups, s.inner_tiles, s.shared_bytes, s.register_bytes, s.read_bytes,
-      s.written_bytes, s.threads_at_work, s.merging_steps, s.threads_used);
+      s.written_bytes, s.lanes_at_work, s.merging_steps, s.lanes_used);
   if (s.verdict == GroupScore::Verdict::over_memory)
     return terms + fmt::format("over memory: {} bytes of {}\n", s.shared_bytes, settings.max_mem);
   if (s.verdict == GroupScore::Verdict::over_registers)
@@ -77,9 +77,9 @@ std::string to_string(const GroupScore& s, const GroupSettings& settings) {
            fmt::format("over registers: {} bytes of {}\n", s.register_bytes, settings.max_regs);
   return terms + fmt::format(
                      "flops_per_byte={:.6g} occupancy={} roof_ratio={:.6g} occupancy_ratio={:.6g} "
-                     "thread_ratio={:.6g} score={:.6g}\n",
+                     "lane_ratio={:.6g} score={:.6g}\n",
                      s.flops_per_byte, std::min(s.groups, settings.goal_groups), s.roof_ratio,
-                     s.occupancy_ratio, s.thread_ratio, s.score);
+                     s.occupancy_ratio, s.lane_ratio, s.score);
 }
 
 }  // namespace stria::cost

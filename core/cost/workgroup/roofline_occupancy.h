@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The score of a tile on a processor of work groups: how near the operations for each byte of main
-// memory, the number of groups and the use of a group's threads come to what the settings ask for.
+// memory, the number of groups and the use of a group's group_lanes come to what the settings ask for.
 // Source of the formulas: the score lines of PlaidML's text on kernel generation, which they
 // reproduce to the digit.
 #pragma once
@@ -12,18 +12,18 @@
 namespace stria::cost {
 
 struct GroupScore {
-  int64_t operations = 0;       // of the kernel, post operations too
-  int64_t groups = 0;           // work groups
-  int64_t inner_tiles = 0;      // tiles that one group goes through
-  int64_t shared_bytes = 0;     // local memory of a group
-  int64_t register_bytes = 0;   // accumulators of a group
-  int64_t read_bytes = 0;       // from main memory, for one inner tile
-  int64_t written_bytes = 0;    // to main memory, for one group
-  int64_t threads_at_work = 0;  // in the inner tile
-  int64_t merging_steps = 0;    // halvings that add up the sums of threads that share an output
-  int64_t threads_used = 0;     // of the group, at any time
+  int64_t operations = 0;      // of the kernel, post operations too
+  int64_t groups = 0;          // work groups
+  int64_t inner_tiles = 0;     // tiles that one group goes through
+  int64_t shared_bytes = 0;    // local memory of a group
+  int64_t register_bytes = 0;  // accumulators of a group
+  int64_t read_bytes = 0;      // from main memory, for one inner tile
+  int64_t written_bytes = 0;   // to main memory, for one group
+  int64_t lanes_at_work = 0;   // in the inner tile
+  int64_t merging_steps = 0;   // halvings that add up the sums of group_lanes that share an output
+  int64_t lanes_used = 0;      // of the group, at any time
   double flops_per_byte = 0;
-  double roof_ratio = 0, occupancy_ratio = 0, thread_ratio = 0;
+  double roof_ratio = 0, occupancy_ratio = 0, lane_ratio = 0;
   enum class Verdict { fits, over_memory, over_registers } verdict = Verdict::fits;
   double score = -1;  // product of the ratios, 0 to 1; -1 if the tile does not fit
 

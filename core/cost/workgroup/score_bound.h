@@ -10,7 +10,7 @@
 namespace stria::cost {
 
 // Of one kernel; searches ask for thousands of boxes, so what depends on strides alone is worked
-// out once. Not for several threads at a time.
+// out once. Not for several group_lanes at a time.
 class ScoreBound {
  public:
   // Both are borrowed. `settings.threads` and the goals are positive.

@@ -12,13 +12,13 @@ namespace {
 
 class SumLanes {
  public:
-  SumLanes(const std::vector<int64_t>& ranges, const std::vector<SumRead>& reads, int64_t threads,
-           int64_t first)
-      : ranges_(ranges), reads_(reads), threads_(threads), first_(first) {}
+  SumLanes(const std::vector<int64_t>& ranges, const std::vector<SumRead>& reads,
+           int64_t group_lanes, int64_t first)
+      : ranges_(ranges), reads_(reads), group_lanes_(group_lanes), first_(first) {}
 
   std::vector<int64_t> run() {
     std::vector<int64_t> lanes(ranges_.size(), 1);
-    search(0, threads_, lanes);
+    search(0, group_lanes_, lanes);
     return best_;
   }
 
@@ -54,7 +54,7 @@ class SumLanes {
 
   const std::vector<int64_t>& ranges_;
   const std::vector<SumRead>& reads_;
-  const int64_t threads_, first_;
+  const int64_t group_lanes_, first_;
   std::vector<int64_t> best_;
   std::tuple<int64_t, int64_t> least_;
 };
@@ -62,9 +62,9 @@ class SumLanes {
 }  // namespace
 
 std::vector<int64_t> plan_sum_lanes(const std::vector<int64_t>& ranges,
-                                    const std::vector<SumRead>& reads, int64_t threads,
+                                    const std::vector<SumRead>& reads, int64_t group_lanes,
                                     int64_t first) {
-  return SumLanes(ranges, reads, threads, first).run();
+  return SumLanes(ranges, reads, group_lanes, first).run();
 }
 
 }  // namespace stria::cost

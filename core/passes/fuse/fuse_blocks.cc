@@ -15,7 +15,7 @@
 #include "stria/rewrite/outer_part.h"
 #include "stria/rewrite/split_block.h"
 #include "stria/rewrite/statement_list.h"
-#include "stria/rewrite/written_nest.h"
+#include "stria/rewrite/write_domain.h"
 #include "stria/stripe/footprint.h"
 
 namespace stria::passes {
@@ -96,7 +96,8 @@ class Fuser {
     fused_.comments = joined_comments(a.comments, b.comments);
     if (a.tags.has("kernel") || b.tags.has("kernel")) fused_.tags.set("kernel");
     // The lanes that a group was tiled for.
-    if (const auto threads = a.tags.integer("threads")) fused_.tags.set("threads", *threads);
+    if (const auto threads = a.tags.integer("group_lanes"))
+      fused_.tags.set("group_lanes", *threads);
     fused_.location = a.location.empty() ? b.location : a.location;
     a.location = b.location = {};
     cut(a, true);

@@ -13,7 +13,7 @@
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/fuse/fuse_blocks.h"
 #include "stria/rewrite/located_unit.h"
-#include "stria/rewrite/written_nest.h"
+#include "stria/rewrite/write_domain.h"
 #include "stria/stripe/nesting.h"
 #include "stria/stripe/text/parser.h"
 

@@ -11,7 +11,7 @@
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/split_block.h"
 #include "stria/rewrite/statement_list.h"
-#include "stria/rewrite/written_nest.h"
+#include "stria/rewrite/write_domain.h"
 #include "stria/stripe/footprint.h"
 
 namespace stria::passes {

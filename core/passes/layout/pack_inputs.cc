@@ -112,8 +112,8 @@ class Packer {
         refusal = "what would be copied is read too seldom";
         continue;
       }
-      const bool read_often =
-          options_.far_reads > 0 && points >= elements * static_cast<double>(options_.far_reads);
+      const bool read_often = options_.uncached_reads > 0 &&
+                              points >= elements * static_cast<double>(options_.uncached_reads);
       if (!read_often && !fits(whole->shape)) {
         refusal = "what would be copied does not stay in the memory";
         continue;
@@ -179,9 +179,10 @@ void describe(PackInputsOptions& options, OptionFields& fields) {
   fields.add("per_output", options.per_output,
              "elements that are copied for each that the kernel writes, at most; 0 = none", {0});
   fields.unit("memory", options.memory, "memory unit of the model that is to hold the copy");
-  fields.add("far_reads", options.far_reads,
+  fields.add("uncached_reads", options.uncached_reads,
              "points for each element of a copy that it does not hold, at least; 0: no such copy",
              {0});
+  fields.formerly("far_reads");
   fields.add("percent", options.percent, "of one instance of it, for the copy", {1, 100});
   fields.add("min_range", options.min_range, "shortest vector index, in points", {2});
 }

@@ -37,10 +37,10 @@ struct PackInputsOptions {
   std::vector<std::string> reqs = {"kernel", "contraction"};  // tags that a kernel must have
   int64_t reads = 512;     // points of the kernel for each element that is copied, at least, or
   int64_t per_output = 0;  // elements that are copied for each that is written, at most; 0 = none
-  std::string memory = "L2";  // memory unit of the model that is to hold the copy
-  int64_t far_reads = 0;      // points for each element of one that it does not hold; 0 = none
-  int64_t percent = 50;       // of one instance of it, for the copy
-  int64_t min_range = 4;      // shortest vector index, as for vectorize
+  std::string memory = "L2";   // memory unit of the model that is to hold the copy
+  int64_t uncached_reads = 0;  // points for each element of one that it does not hold; 0 = none
+  int64_t percent = 50;        // of one instance of it, for the copy
+  int64_t min_range = 4;       // shortest vector index, as for vectorize
 };
 
 void describe(PackInputsOptions& options, OptionFields& fields);

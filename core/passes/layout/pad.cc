@@ -9,9 +9,9 @@
 #include "stria/base/text.h"
 #include "stria/poly/integer_set.h"
 #include "stria/rewrite/buffer_views.h"
+#include "stria/rewrite/combiner.h"
 #include "stria/rewrite/in_order.h"
 #include "stria/rewrite/index_role.h"
-#include "stria/rewrite/joining_operation.h"
 
 namespace stria::passes {
 namespace {
@@ -202,7 +202,7 @@ class Padder {
   // Refuses a kernel that stays as it is. Copies that it needs are appended to `before`.
   Refusal relax(Block& kernel, std::vector<Statement>& before) {
     if (!is_leaf(kernel)) return "it holds blocks or a special";
-    const stripe::Intrinsic* product = joining_operation(kernel);
+    const stripe::Intrinsic* product = combiner(kernel);
     if (!product || product->name != "mul") return "it is no product of one value of each input";
     if (kernel.tags.has("stencil")) return "it is a #stencil";
     const Refinement* out = nullptr;

@@ -2,8 +2,8 @@
 // Lays allocations in banked memory out so that lanes meet different banks, without a gap between
 // rows.
 //
-//   none new<LOCAL> A_near[0, 0] fp32(32:32, 32:1)                    lanes read a column: one bank
-//   none new<LOCAL> A_near[0, 0] fp32(32:32, 32:1) swizzle(5, 0, 5)   … 32 banks
+//   none new<LOCAL> A_scratch[0, 0] fp32(32:32, 32:1)                    lanes read a column: one bank
+//   none new<LOCAL> A_scratch[0, 0] fp32(32:32, 32:1) swizzle(5, 0, 5)   … 32 banks
 //
 // Of the layouts that exchange bits of an element's number by others (S: swizzle(bits, base,
 // shift)) the one that makes the lanes of all blocks wait least is taken, the simplest of equals;

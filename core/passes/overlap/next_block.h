@@ -2,8 +2,8 @@
 // What the next block of tiles reads: asked for row by row, while the tiles of this one are worked
 // on.
 //
-//   0: #turned block [j:16, i:4] (in A[16*i, 16*j] fp32(16:12288, 16:1), out O…) { a tile }
-//   0: #turned block [j:16, i:4] (in A[16*i, 16*j] …, out O…,
+//   0: #transposed block [j:16, i:4] (in A[16*i, 16*j] fp32(16:12288, 16:1), out O…) { a tile }
+//   0: #transposed block [j:16, i:4] (in A[16*i, 16*j] …, out O…,
 //                                 in A_next = A[0, 256] fp32(64:12288, 256:1)) {
 //     0: block [j:1 = j, i:1 = i] (#fetch in A_next[4*j + i, 0] fp32(1:12288, 256:1)) {}
 //     1: a tile

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lets a loop fetch what its next points work on while it works on this one.
 //
-//   #steps block [k:8] (in A[8*k] fp32(8:1), …, none new<LOCAL> A_near[0] fp32(8:1)) {     depth: 2
-//     0: fetch A_near   1: special barrier()   2: use A_near   3: special barrier()
+//   #steps block [k:8] (in A[8*k] fp32(8:1), …, none new<LOCAL> A_scratch[0] fp32(8:1)) {     depth: 2
+//     0: fetch A_scratch   1: special barrier()   2: use A_scratch   3: special barrier()
 //   }
-//   #steps #pipeline=2 block [k:8] (…, none new<LOCAL> A_near[0] fp32(8:1)) {
-//     0: fetch A_near   1: special barrier()   2: use A_near
+//   #steps #pipeline=2 block [k:8] (…, none new<LOCAL> A_scratch[0] fp32(8:1)) {
+//     0: fetch A_scratch   1: special barrier()   2: use A_scratch
 //   }
 //
 // The loop's allocations then exist `depth` times (S13). A barrier at its end goes, if the rules of

@@ -31,7 +31,7 @@ struct PrefetchCase {
 
 constexpr PrefetchCase kPrefetchCases[] = {
     {"next_point", "", 50, 2048, "no part of a large tensor comes next", mark_next_point},
-    {"next_block", "turned", 50, 0, "no tiles of a large tensor's blocks", fetch_next_block},
+    {"next_block", "transposed", 50, 0, "no tiles of a large tensor's blocks", fetch_next_block},
     {"epilogue", "tile", 5, -1, "no large tensor is used behind a reduction", fetch_epilogue_rows},
 };
 

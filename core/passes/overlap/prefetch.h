@@ -18,9 +18,9 @@
 // from the last one; memory works best on whole rows, as it is asked for them here.
 //
 //   block [j:48] (in A[0, 256*j] fp32(64:12288, 256:1), out O[256*j, 0] …) {
-//     0: #turned block [j:16, i:4] (in A[16*i, 16*j] fp32(16:12288, 16:1), out O…) { a tile }
+//     0: #transposed block [j:16, i:4] (in A[16*i, 16*j] fp32(16:12288, 16:1), out O…) { a tile }
 //   }
-//     0: #turned block [j:16, i:4] (in A[16*i, 16*j] …, out O…,
+//     0: #transposed block [j:16, i:4] (in A[16*i, 16*j] …, out O…,
 //                                   in A_next = A[0, 256] fp32(64:12288, 256:1)) {
 //       0: block [j:1 = j, i:1 = i] (#fetch in A_next[4*j + i, 0] fp32(1:12288, 256:1)) {}
 //       1: a tile

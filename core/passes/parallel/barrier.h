@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes away the barriers that no two lanes need.
 //
-//   0: block<ITEM[i]> [i:8] (out A_near[i]) { fetch }
+//   0: block<LANE[i]> [i:8] (out A_scratch[i]) { fetch }
 //   1: special barrier()
-//   2: block<ITEM[i]> [i:8] (out B_near[i]) { fetch }
+//   2: block<LANE[i]> [i:8] (out B_scratch[i]) { fetch }
 //   3: special barrier()
-//   4: block<ITEM[i]> [i:8] (in A_near[0], in B_near[0]) { use }
+//   4: block<LANE[i]> [i:8] (in A_scratch[0], in B_scratch[0]) { use }
 //
-//   0: block<ITEM[i]> [i:8] (out A_near[i]) { fetch }
-//   1: block<ITEM[i]> [i:8] (out B_near[i]) { fetch }
+//   0: block<LANE[i]> [i:8] (out A_scratch[i]) { fetch }
+//   1: block<LANE[i]> [i:8] (out B_scratch[i]) { fetch }
 //   2: special barrier()
-//   3: block<ITEM[i]> [i:8] (in A_near[0], in B_near[0]) { use }
+//   3: block<LANE[i]> [i:8] (in A_scratch[0], in B_scratch[0]) { use }
 //
 // A barrier goes if the kernel without it still obeys the rule of lanes (S11): what one lane writes
 // no other touches before a barrier, also from one pass of a loop to the next. Those in the

@@ -124,10 +124,10 @@ class Distributor {
     STRIA_RETURN_IF_REFUSED(why_not(around));
     start_indices_at_zero(block_);
     if (const int64_t lanes = lanes_alone(); lanes > 0) {
-      if (lanes == options_.threads) return "each point has all lanes";
+      if (lanes == options_.group_lanes) return "each point has all lanes";
       context_.note(fmt::format("{}: {} lanes for each point", block_.name, lanes));
       context_.count("blocks_of_fewer_lanes");
-      block_.tags.set("threads", lanes);
+      block_.tags.set("group_lanes", lanes);
       return Refusal::none();
     }
     const Index* index = choose_index();
@@ -192,20 +192,21 @@ class Distributor {
   // Of the group of one point whose statements wait for each other; 0: it is for several points, or
   // has all lanes.
   int64_t lanes_alone() const {
-    if (options_.lane_points == 0 || block_.tags.has("threads")) return 0;
-    const auto least = static_cast<double>(std::min(options_.min_threads, options_.threads));
+    if (options_.lane_points == 0 || block_.tags.has("group_lanes")) return 0;
+    const auto least =
+        static_cast<double>(std::min(options_.min_group_lanes, options_.group_lanes));
     const auto is_work = [&](const Statement& stmt) {
       return 2 * points_with_inner(*stmt.block()) >=
              least * static_cast<double>(options_.lane_points);
     };
     if (std::count_if(block_.stmts.begin(), block_.stmts.end(), is_work) < 2) return 0;
     // With fewer points than fill the machine each has more lanes.
-    const double busy = wanted_groups() * static_cast<double>(options_.threads) / groups();
+    const double busy = wanted_groups() * static_cast<double>(options_.group_lanes) / groups();
     const double lanes = std::ceil(
         std::max({largest_statement() / static_cast<double>(options_.lane_points), busy, least}));
-    if (lanes >= static_cast<double>(options_.threads)) return options_.threads;
+    if (lanes >= static_cast<double>(options_.group_lanes)) return options_.group_lanes;
     return std::min(static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(lanes))),
-                    options_.threads);
+                    options_.group_lanes);
   }
 
   int64_t points_together(const Index& index) const {
@@ -327,20 +328,23 @@ void describe(DistributeOptions& options, OptionFields& fields) {
   fields.add(
       "lane_points", options.lane_points,
       "points of the largest statement for each lane: a point with two statements or more that are "
-      "work for `min_threads` lanes is a group of its own, with so few lanes; 0 = all lanes",
+      "work for `min_group_lanes` lanes is a group of its own, with so few lanes; 0 = all lanes",
       {0, 1 << 20});
-  fields.add("min_threads", options.min_threads, "lanes of such a group, at least; a power of two",
+  fields.add("min_group_lanes", options.min_group_lanes,
+             "lanes of such a group, at least; a power of two", {1, 1 << 20});
+  fields.formerly("min_threads");
+  fields.add("group_lanes", options.group_lanes, "lanes of a group, at most; a power of two",
              {1, 1 << 20});
-  fields.add("threads", options.threads, "lanes of a group, at most; a power of two", {1, 1 << 20});
+  fields.formerly("threads");
 }
 
 Status distribute(stripe::Program& program, const DistributeOptions& options,
                   PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/unit", options.unit));
-  if (!std::has_single_bit(static_cast<uint64_t>(options.min_threads)))
-    return invalid_argument("/min_threads: {} is no power of two", options.min_threads);
-  if (!std::has_single_bit(static_cast<uint64_t>(options.threads)))
-    return invalid_argument("/threads: {} is no power of two", options.threads);
+  if (!std::has_single_bit(static_cast<uint64_t>(options.min_group_lanes)))
+    return invalid_argument("/min_group_lanes: {} is no power of two", options.min_group_lanes);
+  if (!std::has_single_bit(static_cast<uint64_t>(options.group_lanes)))
+    return invalid_argument("/group_lanes: {} is no power of two", options.group_lanes);
   return for_each_selected_below_sections(
       program, options.reqs, context, [&](Block& block, const TensorNames& around) {
         context.matched();

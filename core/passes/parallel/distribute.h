@@ -16,10 +16,10 @@
 // for all units and what the block keeps inside stays within `max_local_bytes`. Blocks of one point
 // that hold blocks (fusion leaves them) are written into the block first.
 //
-// With `lane_points` a point stays alone if two statements or more are work for `min_threads` lanes
+// With `lane_points` a point stays alone if two statements or more are work for `min_group_lanes` lanes
 // (half of `lane_points` for each at least). Its group has as few lanes as have `lane_points` at
-// most, but as many as keep all units at work, and tag #threads says how many. Such statements wait
-// for each other: the fewer lanes do, the more groups load meanwhile. `threads` is what rollup and
+// most, but as many as keep all units at work, and tag #group_lanes says how many. Such statements wait
+// for each other: the fewer lanes do, the more groups load meanwhile. `group_lanes` is what rollup and
 // thread_lanes have as well.
 //
 // Requires: the block's points commute, its statements are blocks. Ensures: the same values; where
@@ -46,7 +46,7 @@ struct DistributeOptions {
   int64_t groups_per_unit = 8;               // left for each, at least
   int64_t max_local_bytes = 16384;           // inside the block, at most; 0: no limit
   int64_t lane_points = 0;                   // of the largest statement for a lane; 0: all lanes
-  int64_t min_threads = 64, threads = 256;   // lanes of a group; powers of two
+  int64_t min_group_lanes = 64, group_lanes = 256;  // lanes of a group; powers of two
 };
 
 void describe(DistributeOptions& options, OptionFields& fields);

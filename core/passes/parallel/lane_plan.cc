@@ -26,7 +26,7 @@ int64_t step_of(const Refinement& ref, int64_t around, const std::string& withou
   return step;
 }
 
-const Refinement* LanePlanner::far_view(const GroupWork& work) const {
+const Refinement* LanePlanner::global_view(const GroupWork& work) const {
   const Refinement* best = nullptr;
   std::pair<int, int64_t> best_rank = {-1, 0};
   for (const Refinement& ref : work.block->refs) {
@@ -62,8 +62,8 @@ int64_t LanePlanner::elements(const Refinement& ref) const {
 LaneSplit LanePlanner::plan(const GroupWork& work,
                             const std::map<std::string, int64_t>& runs) const {
   if (work.outputs.empty()) return {};
-  const Refinement& far = *far_view(work);
-  const Affine flat = far.flat_access();
+  const Refinement& global = *global_view(work);
+  const Affine flat = global.flat_access();
   const bool adds = std::any_of(work.block->refs.begin(), work.block->refs.end(),
                                 [](const Refinement& ref) { return ref.agg.has_value(); });
   std::vector<int64_t> ranges, strides;
@@ -77,7 +77,7 @@ LaneSplit LanePlanner::plan(const GroupWork& work,
   // Of the outputs, and of the row of a turned copy once more.
   std::vector<size_t> output(work.outputs.size());
   std::iota(output.begin(), output.end(), size_t{0});
-  if (const std::optional<TurnedRow> row = turned_row(work, far, runs)) {
+  if (const std::optional<TurnedRow> row = turned_row(work, global, runs)) {
     output.push_back(row->output);
     ranges.push_back(ranges[row->output] / row->lanes);
     strides.push_back(row->lanes * runs.begin()->second);
@@ -94,23 +94,23 @@ LaneSplit LanePlanner::plan(const GroupWork& work,
   const auto reads = std::count_if(
       work.block->refs.begin(), work.block->refs.end(),
       [&](const Refinement& ref) { return ref.dir == RefDir::in && is_outside(work, ref); });
-  if (adds && (!runs.empty() || (far.dir == RefDir::in && reads > 1))) {
-    split.shares = plan_sums(work, far, runs, ranges, strides);
+  if (adds && (!runs.empty() || (global.dir == RefDir::in && reads > 1))) {
+    split.shares = plan_sums(work, global, runs, ranges, strides);
     return split;
   }
-  if (!adds || far.dir == RefDir::in) {
-    const cost::CopyLanes copy =
-        cost::plan_copy(ranges, strides, options_.threads, elements(far), banked(work, far, runs));
+  if (!adds || global.dir == RefDir::in) {
+    const cost::CopyLanes copy = cost::plan_copy(ranges, strides, options_.group_lanes,
+                                                 elements(global), banked(work, global, runs));
     for (size_t i : copy.order) put(i, copy.lanes[i]);
     return split;
   }
   cost::FlatKernel kernel;
   for (size_t i = 0; i < ranges.size(); ++i)
     kernel.indices.push_back({work.outputs[i].name, ranges[i]});
-  kernel.output.type = far.shape.type;
+  kernel.output.type = global.shape.type;
   kernel.output.strides = strides;
   GroupSettings settings;
-  settings.threads = options_.threads;
+  settings.threads = options_.group_lanes;
   settings.mem_width = options_.access_bytes;
   for (const cost::LanePlan::Index& index : cost::plan_lanes(kernel, ranges, settings).indices)
     put(index.index, index.lanes);
@@ -118,18 +118,18 @@ LaneSplit LanePlanner::plan(const GroupWork& work,
 }
 
 std::optional<LanePlanner::TurnedRow> LanePlanner::turned_row(
-    const GroupWork& work, const Refinement& far,
+    const GroupWork& work, const Refinement& global,
     const std::map<std::string, int64_t>& runs) const {
   if (!work.block->tags.has("copy") || runs.size() != 1) return std::nullopt;
   const auto& [name, run] = *runs.begin();
-  const bool turned = std::any_of(work.block->refs.begin(), work.block->refs.end(),
-                                  [&, &name = name](const Refinement& ref) {
-                                    return &ref != &far && ref.flat_access().coefficient(name) > 1;
-                                  });
+  const bool turned = std::any_of(
+      work.block->refs.begin(), work.block->refs.end(), [&, &name = name](const Refinement& ref) {
+        return &ref != &global && ref.flat_access().coefficient(name) > 1;
+      });
   int64_t line_bytes = 0;
   for (const MemoryUnit& memory : model_.memories)
     line_bytes = std::max(line_bytes, memory.line_bytes);
-  const int64_t lanes = line_bytes / (run * byte_size(far.shape.type));
+  const int64_t lanes = line_bytes / (run * byte_size(global.shape.type));
   for (size_t i = 0; i < work.outputs.size(); ++i) {
     if (work.outputs[i].name != name) continue;
     const int64_t vectors = work.outputs[i].range / run;
@@ -138,12 +138,12 @@ std::optional<LanePlanner::TurnedRow> LanePlanner::turned_row(
   return std::nullopt;
 }
 
-cost::BankedSide LanePlanner::banked(const GroupWork& work, const Refinement& far,
+cost::BankedSide LanePlanner::banked(const GroupWork& work, const Refinement& global,
                                      const std::map<std::string, int64_t>& runs) const {
   cost::BankedSide out;
   if (!runs.empty() || !work.block->tags.has("copy")) return out;  // vectors take banks in a row
   for (const Refinement& ref : work.block->refs) {
-    if (&ref == &far || ref.location.empty()) continue;
+    if (&ref == &global || ref.location.empty()) continue;
     const MemoryUnit* memory = model_.find_memory(ref.location.path.back().name);
     if (!memory || memory->bank_bytes != byte_size(ref.shape.type)) continue;
     out.banks = memory->banks;
@@ -154,7 +154,8 @@ cost::BankedSide LanePlanner::banked(const GroupWork& work, const Refinement& fa
   return out;
 }
 
-std::vector<LaneSplit::Share> LanePlanner::plan_sums(const GroupWork& work, const Refinement& far,
+std::vector<LaneSplit::Share> LanePlanner::plan_sums(const GroupWork& work,
+                                                     const Refinement& global,
                                                      const std::map<std::string, int64_t>& runs,
                                                      const std::vector<int64_t>& ranges,
                                                      const std::vector<int64_t>& strides) const {
@@ -178,8 +179,8 @@ std::vector<LaneSplit::Share> LanePlanner::plan_sums(const GroupWork& work, cons
     }
   }
   const int64_t step = std::max<int64_t>(1, std::abs(strides[order[0]]));
-  const std::vector<int64_t> lanes =
-      cost::plan_sum_lanes(shared_out, reads, options_.threads, ceil_div(elements(far), step));
+  const std::vector<int64_t> lanes = cost::plan_sum_lanes(shared_out, reads, options_.group_lanes,
+                                                          ceil_div(elements(global), step));
   std::vector<LaneSplit::Share> out;
   for (size_t i = 0; i < order.size(); ++i)
     if (lanes[i] > 1) out.push_back({work.outputs[order[i]].name, lanes[i]});
@@ -202,8 +203,8 @@ void LanePlanner::interleave(const Block& block, LaneSplit& split) const {
 
 bool LanePlanner::copies_vectors(const GroupWork& work, const std::string& row, int64_t run,
                                  bool across) const {
-  const Refinement& far = *far_view(work);
-  const Affine flat = far.flat_access();
+  const Refinement& global = *global_view(work);
+  const Affine flat = global.flat_access();
   std::vector<int64_t> ranges, strides, ordered;
   for (const IndexRole& role : work.outputs) {
     ranges.push_back(role.range);
@@ -212,17 +213,18 @@ bool LanePlanner::copies_vectors(const GroupWork& work, const std::string& row, 
   cost::CopyRows rows;
   rows.vector = run;
   rows.across = across;
-  for (const size_t i : cost::plan_copy(ranges, strides, options_.threads, elements(far)).order) {
+  for (const size_t i :
+       cost::plan_copy(ranges, strides, options_.group_lanes, elements(global)).order) {
     if (work.outputs[i].name == row) rows.index = ordered.size();
     ordered.push_back(ranges[i]);
   }
-  return cost::copy_rounds(ordered, rows, options_.threads).in_vectors;
+  return cost::copy_rounds(ordered, rows, options_.group_lanes).in_vectors;
 }
 
 std::map<std::string, int64_t> LanePlanner::copied_runs(const GroupWork& work) const {
   std::map<std::string, int64_t> runs;
   if (!work.block->tags.has("copy") || !is_leaf(*work.block)) return runs;
-  const Refinement* far = far_view(work);
+  const Refinement* global = global_view(work);
   for (const IndexRole& role : work.outputs) {
     int64_t run = 0;
     bool fits = true, across = false;
@@ -234,7 +236,7 @@ std::map<std::string, int64_t> LanePlanner::copied_runs(const GroupWork& work) c
       if (!fits) break;
       run = own;
       const int64_t step = ref.flat_access().coefficient(role.name);
-      fits = step == 1 ? begins_at_runs(work, ref, role.name, run) : &ref != far && step > 1;
+      fits = step == 1 ? begins_at_runs(work, ref, role.name, run) : &ref != global && step > 1;
       across = across || step > 1;
     }
     if (!fits || run == 0 || !copies_vectors(work, role.name, run, across)) continue;

@@ -10,8 +10,8 @@
 
 #include "stria/cost/workgroup/group_plan.h"
 #include "stria/hwmodel/hardware_model.h"
+#include "stria/passes/parallel/lane_group.h"
 #include "stria/passes/parallel/lane_split.h"
-#include "stria/passes/parallel/thread_group.h"
 #include "stria/rewrite/index_role.h"
 #include "stria/stripe/block.h"
 
@@ -66,27 +66,27 @@ class LanePlanner {
   // The tensor whose elements neighbouring lanes should share: one from outside of the group, that
   // is written before one that is read, of those read the one of which there is more; else what is
   // written.
-  const stripe::Refinement* far_view(const GroupWork& work) const;
+  const stripe::Refinement* global_view(const GroupWork& work) const;
   // Of a tensor that neighbours should take at once.
   int64_t elements(const stripe::Refinement& ref) const;
-  // Of a copy that reads vectors along rows of `far` and stores their elements across: lanes that
+  // Of a copy that reads vectors along rows of `global` and stores their elements across: lanes that
   // read neighbouring vectors store into the same banks, so only those of one line of main memory
   // are neighbours. nullopt: no such copy, or no more than a line.
   struct TurnedRow {
     size_t output = 0;
     int64_t lanes = 1;
   };
-  std::optional<TurnedRow> turned_row(const GroupWork& work, const stripe::Refinement& far,
+  std::optional<TurnedRow> turned_row(const GroupWork& work, const stripe::Refinement& global,
                                       const std::map<std::string, int64_t>& runs) const;
   // Does a copy of rows along the index `row` take vectors of so many elements?
   bool copies_vectors(const GroupWork& work, const std::string& row, int64_t run,
                       bool across) const;
-  // What a copy of `far` writes or reads in a memory of the group that has banks.
-  cost::BankedSide banked(const GroupWork& work, const stripe::Refinement& far,
+  // What a copy of `global` writes or reads in a memory of the group that has banks.
+  cost::BankedSide banked(const GroupWork& work, const stripe::Refinement& global,
                           const std::map<std::string, int64_t>& runs) const;
   // Of a block that adds and whose lanes fetch vectors, or several tensors from outside: lanes that
-  // fetch the fewest. Those that fetch the same of `far` are no neighbours.
-  std::vector<LaneSplit::Share> plan_sums(const GroupWork& work, const stripe::Refinement& far,
+  // fetch the fewest. Those that fetch the same of `global` are no neighbours.
+  std::vector<LaneSplit::Share> plan_sums(const GroupWork& work, const stripe::Refinement& global,
                                           const std::map<std::string, int64_t>& runs,
                                           const std::vector<int64_t>& ranges,
                                           const std::vector<int64_t>& strides) const;

@@ -12,7 +12,7 @@
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/split_block.h"
 #include "stria/rewrite/statement_list.h"
-#include "stria/rewrite/written_nest.h"
+#include "stria/rewrite/write_domain.h"
 
 namespace stria::passes {
 namespace {
@@ -159,7 +159,7 @@ class Roller {
     if (options_.parts == 1) return "its block has one part";
     if (options_.parts > 0 && !std::has_single_bit(static_cast<uint64_t>(options_.parts)))
       return fmt::format("{} parts are no power of two", options_.parts);
-    if (options_.parts == 0 && lanes >= options_.threads)
+    if (options_.parts == 0 && lanes >= options_.group_lanes)
       return "it has outputs enough for all lanes";
     const IndexRole* reduction = nullptr;
     const std::vector<IndexRole> roles = index_roles(adder);
@@ -179,7 +179,7 @@ class Roller {
     const auto range = static_cast<uint64_t>(reduction->range / options_.min_steps);
     const uint64_t even = options_.round_up ? std::bit_ceil(range) : std::bit_floor(range);
     const int64_t parts = options_.parts > 0 ? options_.parts
-                                             : std::min<int64_t>(options_.threads / lanes,
+                                             : std::min<int64_t>(options_.group_lanes / lanes,
                                                                  static_cast<int64_t>(even));
     if (parts < 2) return "its reduction is too short";
     change(name, whole, use, *reduction, parts);
@@ -395,9 +395,10 @@ class Roller {
 
 void describe(RollupOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a block must have");
-  fields.add("threads", options.threads,
-             "lanes of a group, a power of two; a block's tag #threads goes before it",
+  fields.add("group_lanes", options.group_lanes,
+             "lanes of a group, a power of two; a block's tag #group_lanes goes before it",
              {2, 1 << 20});
+  fields.formerly("threads");
   fields.add("radix", options.radix, "sums that a lane adds up at once, a power of two", {2, 64});
   fields.add(
       "parts", options.parts,
@@ -418,15 +419,15 @@ Status rollup(stripe::Program& program, const RollupOptions& options, PassContex
   STRIA_RETURN_IF_ERROR(check_location(context.model(), UnitUse::hold, "/loc", options.loc));
   STRIA_RETURN_IF_ERROR(
       check_location(context.model(), UnitUse::hold, "/part_loc", options.part_loc));
-  if (!std::has_single_bit(static_cast<uint64_t>(options.threads)))
-    return invalid_argument("/threads: {} is no power of two", options.threads);
+  if (!std::has_single_bit(static_cast<uint64_t>(options.group_lanes)))
+    return invalid_argument("/group_lanes: {} is no power of two", options.group_lanes);
   if (options.parts > 0 && !std::has_single_bit(static_cast<uint64_t>(options.parts)))
     return invalid_argument("/parts: {} is no power of two", options.parts);
   if (!std::has_single_bit(static_cast<uint64_t>(options.radix)))
     return invalid_argument("/radix: {} is no power of two", options.radix);
   return for_each_selected_inside(program, options.reqs, context, [&](Block& block) {
     RollupOptions own = options;
-    own.threads = block.tags.integer("threads").value_or(options.threads);
+    own.group_lanes = block.tags.integer("group_lanes").value_or(options.group_lanes);
     own.parts = block.tags.integer("parts").value_or(options.parts);
     Roller(block, own, context).run();
   });

@@ -2,7 +2,7 @@
 // Gives the lanes of a group that has fewer outputs than lanes parts of the reduction, whose sums
 // it then adds up in pairs; so do lanes of a group that says how many parts there are.
 //
-//   #group block [] (…, none new<REG> S_acc[] fp32()) {                               threads: 4
+//   #group block [] (…, none new<REG> S_acc[] fp32()) {                               group_lanes: 4
 //     0: clear S_acc
 //     1: block [k:64] (in A[k], inout S_acc[]:add.fp32) { S_acc += A }
 //     2: S = S_acc
@@ -41,7 +41,7 @@ namespace stria::passes {
 
 struct RollupOptions {
   std::vector<std::string> reqs = {"group"};  // tags that a block must have
-  int64_t threads = 256;                      // lanes of a group; a power of two
+  int64_t group_lanes = 256;                  // lanes of a group; a power of two
   int64_t parts = 0;      // a power of two; 0: as many as it takes for every lane to have one
   int64_t radix = 2;      // sums that a lane adds up at once; a power of two
   int64_t min_steps = 1;  // of the reduction that each lane keeps, at least

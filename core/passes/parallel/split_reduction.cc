@@ -91,7 +91,7 @@ class ReductionSplitter {
 
     Block whole = kernel;
     start_indices_at_zero(whole);
-    const WrittenNest nest = written_nest({&section_}, {&whole}, out->from);
+    const WriteDomain nest = write_domain({&section_}, {&whole}, out->from);
     STRIA_RETURN_IF_REFUSED(nest.refusal);
     const bool every_part_writes =
         std::none_of(whole.constraints.begin(), whole.constraints.end(), [&](const Affine& form) {
@@ -124,7 +124,7 @@ class ReductionSplitter {
   // Steps of the reduction in a part, `fewest` or more, so that all kernels take the shortest
   // time; all of them if one kernel does.
   int64_t fastest_steps(const Block& kernel, const Block& whole, const Refinement& out,
-                        const IndexRole& reduction, const WrittenNest& nest, int64_t outputs,
+                        const IndexRole& reduction, const WriteDomain& nest, int64_t outputs,
                         int64_t fewest, bool every_part_writes,
                         const cost::GroupRates& rates) const {
     const HardwareModel& model = context_.model();
@@ -150,9 +150,9 @@ class ReductionSplitter {
       // The last one reads what the one before has written, once; one that clears writes as much.
       const double sums = static_cast<double>(outputs) * static_cast<double>(parts) *
                           static_cast<double>(byte_size(out.agg->type));
-      const double once = rates.far_bytes > 0 ? sums / (rates.far_bytes * rates.units) : 0;
-      const double total = 2 * rates.far_latency + once;
-      const double clear = every_part_writes ? 0 : rates.far_latency + once;
+      const double once = rates.global_bytes > 0 ? sums / (rates.global_bytes * rates.units) : 0;
+      const double total = 2 * rates.global_latency + once;
+      const double clear = every_part_writes ? 0 : rates.global_latency + once;
       const double time =
           std::max(launches_us, time_of(trial.kernels[trial.sums]) + us(total + clear));
       text += fmt::format(", {:.1f} in {} parts", time, parts);
@@ -177,7 +177,7 @@ class ReductionSplitter {
   }
 
   Parts make(Block kernel, const Refinement& out, const IndexRole& reduction, int64_t steps,
-             const WrittenNest& nest, bool every_part_writes) const {
+             const WriteDomain& nest, bool every_part_writes) const {
     Parts made;
     const int64_t parts = ceil_div(reduction.range, steps);
     const stripe::Aggregation agg = *out.agg;
@@ -268,7 +268,7 @@ class ReductionSplitter {
     return made;
   }
 
-  static bool is_output(const WrittenNest& nest, const std::string& name) {
+  static bool is_output(const WriteDomain& nest, const std::string& name) {
     return std::any_of(nest.indices.begin(), nest.indices.end(),
                        [&](const Index& index) { return index.name == name; });
   }

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "stria/pass/select_blocks.h"
-#include "stria/passes/parallel/core_parts.h"
+#include "stria/passes/parallel/work_partition.h"
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/split_block.h"
@@ -53,7 +53,7 @@ void thread_kernel(Block& kernel, const TensorNames& around, const ThreadOptions
   const std::map<std::string, int64_t> tile =
       options.points_per_core == 0
           ? single_points(kernel)
-          : core_parts(kernel, context.model(), {options.unit, options.points_per_core});
+          : work_partition(kernel, context.model(), {options.unit, options.points_per_core});
   if (tile.empty()) return context.skipped(kernel.name, "it has no output index to spread");
   // Indices that are not chosen stay inside whole. The outer block is made even if none is left
   // inside: the inner one is one core's loop, which later passes may change without making a second

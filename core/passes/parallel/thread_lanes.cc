@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "stria/pass/select_blocks.h"
-#include "stria/passes/parallel/thread_group.h"
+#include "stria/passes/parallel/lane_group.h"
 #include "stria/rewrite/located_unit.h"
 
 namespace stria::passes {
@@ -14,9 +14,10 @@ using stripe::Block;
 void describe(ThreadLanesOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a block inside a kernel, or the kernel, must have");
   fields.unit("unit", options.unit, "execution unit of a lane");
-  fields.add("threads", options.threads,
-             "lanes of a group, a power of two; a block's tag #threads goes before it",
+  fields.add("group_lanes", options.group_lanes,
+             "lanes of a group, a power of two; a block's tag #group_lanes goes before it",
              {1, 1 << 20});
+  fields.formerly("threads");
   fields.unit("group", options.group, "execution unit of a group, for blocks without a location");
   fields.unit("registers", options.registers, "memory unit that each lane has of its own");
   fields.add("access_bytes", options.access_bytes, "that neighbouring lanes should touch together",
@@ -37,16 +38,16 @@ void describe(ThreadLanesOptions& options, OptionFields& fields) {
 Status thread_lanes(stripe::Program& program, const ThreadLanesOptions& options,
                     PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/unit", options.unit));
-  if (!std::has_single_bit(static_cast<uint64_t>(options.threads)))
-    return invalid_argument("/threads: {} is no power of two", options.threads);
+  if (!std::has_single_bit(static_cast<uint64_t>(options.group_lanes)))
+    return invalid_argument("/group_lanes: {} is no power of two", options.group_lanes);
   if (!std::has_single_bit(static_cast<uint64_t>(options.pairs)))
     return invalid_argument("/pairs: {} is no power of two", options.pairs);
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/group", options.group));
   STRIA_RETURN_IF_ERROR(
       check_unit(context.model(), UnitUse::hold, "/registers", options.registers));
-  const GroupLanes lanes = {options.threads,   options.group,        options.unit,
-                            options.registers, options.access_bytes, options.run_bytes,
-                            options.pairs,     options.inner_set};
+  const GroupLanes lanes = {options.group_lanes, options.group,        options.unit,
+                            options.registers,   options.access_bytes, options.run_bytes,
+                            options.pairs,       options.inner_set};
   PlaceNames names;
   for_each_selected_place(program, options.reqs, [&](Block& block, const stripe::Place& place) {
     context.matched();
@@ -57,8 +58,8 @@ Status thread_lanes(stripe::Program& program, const ThreadLanesOptions& options,
       if (at->block->tags.has("parallel")) refusal = "a block around is parallel";
     }
     GroupLanes own = lanes;
-    own.threads = block.tags.integer("threads").value_or(lanes.threads);
-    if (!refusal) refusal = thread_group(block, names, place, own, context);
+    own.group_lanes = block.tags.integer("group_lanes").value_or(lanes.group_lanes);
+    if (!refusal) refusal = lane_group(block, names, place, own, context);
     if (refusal) {
       context.skipped(block.name, refusal.reason());
     } else {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Spreads what a point of a block does over the lanes of a group.
 //
-//   #group block [i:4] (in A[32*i], out C[32*i]) {                                   threads: 8
+//   #group block [i:4] (in A[32*i], out C[32*i]) {                                   group_lanes: 8
 //     0: block [j:32] (in A[j], out C[j]) { S }
 //   }
 //   #group block<CU[i]> [i:4] (in A[32*i], out C[32*i]) {
-//     0: block<ITEM[j_lane]> [j_lane:8] (in A[j_lane], out C[j_lane]) {
+//     0: block<LANE[j_lane]> [j_lane:8] (in A[j_lane], out C[j_lane]) {
 //       0: #lane block [j:4] (in A[8*j], out C[8*j]) { S }
 //     }
 //     1: special barrier()
@@ -40,8 +40,8 @@ namespace stria::passes {
 
 struct ThreadLanesOptions {
   std::vector<std::string> reqs = {"group"};  // tags that a block must have
-  std::string unit = "ITEM";                  // execution unit of one lane
-  int64_t threads = 256;                      // lanes of a group, a power of two
+  std::string unit = "LANE";                  // execution unit of one lane
+  int64_t group_lanes = 256;                  // lanes of a group, a power of two
   std::string group = "CU";       // execution unit of a group, for blocks without a location
   std::string registers = "REG";  // memory unit that each lane has of its own
   int64_t access_bytes = 32;      // that neighbouring lanes should touch together
@@ -51,7 +51,7 @@ struct ThreadLanesOptions {
 };
 
 void describe(ThreadLanesOptions& options, OptionFields& fields);
-// not_found if the model has units but not these, invalid_argument if `threads` or `pairs` is no
+// not_found if the model has units but not these, invalid_argument if `group_lanes` or `pairs` is no
 // power of two.
 Status thread_lanes(stripe::Program& program, const ThreadLanesOptions& options,
                     PassContext& context);

@@ -9,7 +9,7 @@
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/split_block.h"
-#include "stria/rewrite/written_nest.h"
+#include "stria/rewrite/write_domain.h"
 #include "stria/stripe/footprint.h"
 #include "stria/stripe/scalar_types.h"
 
@@ -217,15 +217,15 @@ Chains chains_of(const Start& start) {
 }
 
 // The written elements as disjoint pieces.
-Result<std::vector<WrittenNest>> pieces_of(const Start& start) {
+Result<std::vector<WriteDomain>> pieces_of(const Start& start) {
   if (std::any_of(start.path.begin(), start.path.end(),
                   [](const Block* block) { return !block->idxs.empty(); }))
     return unsupported("several blocks write to it");
-  STRIA_ASSIGN(std::vector<WrittenNest> nests,
+  STRIA_ASSIGN(std::vector<WriteDomain> nests,
                written_pieces(start.host(), chains_of(start), start.name));
   if (start.view().dir == RefDir::out) return nests;
   // What a block combines with must be seen to be its points' own, or it would need a start again.
-  for (const WrittenNest& nest : nests) {
+  for (const WriteDomain& nest : nests) {
     Block probe;
     probe.idxs = nest.indices;
     probe.refs = {*start.host().find_ref(start.name)};
@@ -238,9 +238,9 @@ Result<std::vector<WrittenNest>> pieces_of(const Start& start) {
 }
 
 // The written elements, where the start is, or as pieces if the host has no outer values.
-Result<std::vector<WrittenNest>> nests_of(const Start& start) {
+Result<std::vector<WriteDomain>> nests_of(const Start& start) {
   std::vector<const Block*> path(start.path.begin(), start.path.end());
-  std::vector<WrittenNest> nests;
+  std::vector<WriteDomain> nests;
   Refusal refusal = Refusal::none();
   // A buffer of running values has one place for each element at all points of the host.
   const bool may_move = start.view().agg->type == start.view().shape.type;
@@ -248,14 +248,14 @@ Result<std::vector<WrittenNest>> nests_of(const Start& start) {
     if (std::any_of(chain.begin(), chain.end(),
                     [](const Block* block) { return never_runs(*block); }))
       continue;
-    WrittenNest nest = written_nest(path, chain, start.name, may_move);
+    WriteDomain nest = write_domain(path, chain, start.name, may_move);
     if (nest.refusal) refusal = nest.refusal;
     // Parts of a split reduction write the same elements.
     if (std::find(nests.begin(), nests.end(), nest) == nests.end())
       nests.push_back(std::move(nest));
   }
   if (!refusal) return nests;
-  Result<std::vector<WrittenNest>> pieces = pieces_of(start);
+  Result<std::vector<WriteDomain>> pieces = pieces_of(start);
   return pieces.status().code() == StatusCode::unsupported ? unsupported("{}", refusal.reason())
                                                            : std::move(pieces);
 }
@@ -273,7 +273,7 @@ bool is_read_beside(const Start& start) {
 
 // All elements of an allocation of the host that nothing before has written: elements that are
 // never written hold nothing that counts. nullopt of anything else.
-std::optional<WrittenNest> whole_allocation(const Start& start) {
+std::optional<WriteDomain> whole_allocation(const Start& start) {
   const Block& host = start.host();
   const Refinement& ref = *host.find_ref(start.name);
   if (ref.dir != RefDir::none || (ref.agg && ref.agg->type != ref.shape.type)) return std::nullopt;
@@ -283,7 +283,7 @@ std::optional<WrittenNest> whole_allocation(const Start& start) {
     for (const Refinement& view : earlier->refs)
       if (view.dir != RefDir::none && view.from == start.name) return std::nullopt;
   }
-  WrittenNest nest;
+  WriteDomain nest;
   for (size_t d = 0; d < ref.shape.dims.size(); ++d) {
     nest.access.emplace_back();
     if (ref.shape.dims[d].size == 1) continue;
@@ -329,11 +329,11 @@ Status write_start(const Start& start, Identities& identities, PassContext& cont
     return unsupported("lanes write to it, and nothing else may stand beside them");
   if (ref.dir == RefDir::out && is_read_beside(start))
     return unsupported("it is read under another name or through another view while it grows");
-  Result<std::vector<WrittenNest>> found = nests_of(start);
+  Result<std::vector<WriteDomain>> found = nests_of(start);
   if (!found.ok())
-    if (std::optional<WrittenNest> whole = whole_allocation(start))
-      found = std::vector<WrittenNest>{*std::move(whole)};
-  STRIA_ASSIGN(std::vector<WrittenNest> nests, std::move(found));
+    if (std::optional<WriteDomain> whole = whole_allocation(start))
+      found = std::vector<WriteDomain>{*std::move(whole)};
+  STRIA_ASSIGN(std::vector<WriteDomain> nests, std::move(found));
   // Written out twice, an element that several writers share would be added twice.
   if (ref.agg->type != ref.shape.type && ref.dir == RefDir::inout && !are_apart(nests)) {
     STRIA_ASSIGN(nests, pieces_of(start));
@@ -364,7 +364,7 @@ Status write_start(const Start& start, Identities& identities, PassContext& cont
     return {};
   }
   const std::string base = start.writer().name;
-  for (const WrittenNest& nest : nests) {
+  for (const WriteDomain& nest : nests) {
     Block identity = identity_block(host, start.name, nest, *ref.agg);
     if (host.tags.has("main")) {
       identity.tags.set("kernel");

@@ -213,7 +213,7 @@ class Cacher {
       }
       for (const std::vector<Block*>& chain : writing_chains(*inner, name)) {
         for (Block* block : chain) start_indices_at_zero(*block);
-        WrittenNest nest = written_nest(path, {chain.begin(), chain.end()}, name);
+        WriteDomain nest = write_domain(path, {chain.begin(), chain.end()}, name);
         if (nest.refusal) return nest.refusal;
         if (plan.nests.empty())
           plan.nests.push_back(std::move(nest));

@@ -6,10 +6,10 @@
 //     0: block [i:16, k:8] (in A[i, k] fp32(1:64, 1:1), …) { S }
 //   }
 //   #part block [k:8] (in A[0, 8*k] fp32(16:64, 8:1), …,
-//                      none new<SRAM> A_near[0, 0] fp32(16:9, 8:1)) {
+//                      none new<SRAM> A_scratch[0, 0] fp32(16:9, 8:1)) {
 //     0: #copy block [i0:16, i1:8] (in A[i0, i1] fp32(1:64, 1:1),
-//                                   out<SRAM> A_near[i0, i1] fp32(1:9, 1:1)) { copy }
-//     1: block [i:16, k:8] (in<SRAM> A = A_near[i, k] fp32(1:9, 1:1), …) { S }
+//                                   out<SRAM> A_scratch[i0, i1] fp32(1:9, 1:1)) { copy }
+//     1: block [i:16, k:8] (in<SRAM> A = A_scratch[i, k] fp32(1:9, 1:1), …) { S }
 //   }
 //
 // What the block's statements touch of a tensor read is copied once, elements that several accesses

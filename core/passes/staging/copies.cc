@@ -13,7 +13,7 @@
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/split_block.h"
 #include "stria/rewrite/whole_copy.h"
-#include "stria/rewrite/written_nest.h"
+#include "stria/rewrite/write_domain.h"
 #include "stria/stripe/footprint.h"
 
 namespace stria::passes {
@@ -180,7 +180,7 @@ std::vector<int64_t> gaps(const Block& host, const Place& place, const std::stri
 
 // What the host's statements write of the tensor, each way of writing once.
 Refusal find_writers(Block& host, const Place& place, const std::string& name, bool views_apart,
-                     std::vector<WrittenNest>& nests) {
+                     std::vector<WriteDomain>& nests) {
   const Refinement& ref = *host.find_ref(name);
   const std::vector<Block*> blocks = path_from_kernel(host, place);
   const std::vector<const Block*> path(blocks.begin(), blocks.end());
@@ -203,7 +203,7 @@ Refusal find_writers(Block& host, const Place& place, const std::string& name, b
     }
     for (const std::vector<Block*>& chain : writing_chains(*inner, name, false)) {
       for (Block* block : chain) start_indices_at_zero(*block);
-      WrittenNest nest = written_nest(path, {chain.begin(), chain.end()}, name);
+      WriteDomain nest = write_domain(path, {chain.begin(), chain.end()}, name);
       if (nest.refusal) return nest.refusal;
       if (std::find(nests.begin(), nests.end(), nest) == nests.end())
         nests.push_back(std::move(nest));
@@ -216,11 +216,11 @@ Refusal find_writers(Block& host, const Place& place, const std::string& name, b
 }
 
 // Where the written part begins, and its sizes.
-void bound_part(const std::vector<WrittenNest>& nests, std::vector<int64_t>& begin,
+void bound_part(const std::vector<WriteDomain>& nests, std::vector<int64_t>& begin,
                 std::vector<int64_t>& sizes) {
   for (size_t d = 0; d < nests[0].access.size(); ++d) {
     Interval written;
-    for (const WrittenNest& nest : nests) {
+    for (const WriteDomain& nest : nests) {
       std::map<std::string, Interval> box;
       for (const stripe::Index& index : nest.indices) box[index.name] = {0, index.range - 1};
       const Interval part = interval_of(nest.access[d], box);
@@ -303,7 +303,7 @@ Refusal plan_copy_in(const Block& host, const Place& place, PlaceNames& names,
 
 void add_copy_in(Block& host, const Place& place, const CopyIn& plan, const CopySpec& spec) {
   const Refinement& tensor = *host.find_ref(plan.tensor);
-  Refinement buffer = make_buffer(host.fresh_name(plan.tensor + "_near"), plan.shape, spec.loc);
+  Refinement buffer = make_buffer(host.fresh_name(plan.tensor + "_scratch"), plan.shape, spec.loc);
   std::vector<Affine> in_buffer, in_tensor;
   Block points = points_of_box(plan.shape.sizes(), in_buffer);
   std::vector<int64_t> begin;
@@ -333,13 +333,13 @@ Refusal copy_in(Block& host, const Place& place, PlaceNames& names, const std::s
 
 Refusal copy_out(Block& host, const Place& place, const std::string& tensor, const CopySpec& spec,
                  bool views_apart) {
-  std::vector<WrittenNest> nests;
+  std::vector<WriteDomain> nests;
   STRIA_RETURN_IF_REFUSED(find_writers(host, place, tensor, views_apart, nests));
   std::vector<int64_t> begin, sizes;
   bound_part(nests, begin, sizes);
   Refinement& ref = *host.find_ref(tensor);
   Refinement buffer =
-      make_buffer(host.fresh_name(tensor + "_near"), dense_shape(ref.shape.type, sizes), spec.loc);
+      make_buffer(host.fresh_name(tensor + "_scratch"), dense_shape(ref.shape.type, sizes), spec.loc);
   const bool sums = ref.agg.has_value();
   ref.agg.reset();
   for (Statement& stmt : host.stmts) {
@@ -350,7 +350,7 @@ Refusal copy_out(Block& host, const Place& place, const std::string& tensor, con
     for (Refinement& view : inner->refs)
       if (view.from == buffer.into && view.dir != RefDir::none) view.dir = RefDir::out;
   }
-  for (const WrittenNest& nest : nests) {
+  for (const WriteDomain& nest : nests) {
     Block points;
     points.idxs = nest.indices;
     constrain_to(points, nest);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies of tensors in another memory: a buffer there, the block that fills it (copy-in) or empties
 // it (copy-out), and the views that become views of the buffer. `cache`, `schedule` and
-// `near_units` choose the tensors; what they do to the program then is written here.
+// `stage_units` choose the tensors; what they do to the program then is written here.
 //
 //   block [x:8] (in A[16*x] fp32(16:1), out C[16*x] fp32(16:1)) {
 //     0: block [x:16] (in A[x], out C[x]) { S }
 //   }
 //   block [x:8] (in A[16*x] fp32(16:1), out C[16*x] fp32(16:1),
-//                none new<SRAM> A_near[0] fp32(16:1), none new<SRAM> C_near[0] fp32(16:1)) {
-//     0: #swap_in block<DMA> [i0:16] (in A[i0], out<SRAM> A_near[i0]) { copy }
-//     1: block [x:16] (in<SRAM> A = A_near[x], out<SRAM> C = C_near[x]) { S }
-//     2: #swap_out block<DMA> [x:16] (in<SRAM> C_near[x], out C[x]) { copy }
+//                none new<SRAM> A_scratch[0] fp32(16:1), none new<SRAM> C_scratch[0] fp32(16:1)) {
+//     0: #swap_in block<DMA> [i0:16] (in A[i0], out<SRAM> A_scratch[i0]) { copy }
+//     1: block [x:16] (in<SRAM> A = A_scratch[x], out<SRAM> C = C_scratch[x]) { S }
+//     2: #swap_out block<DMA> [x:16] (in<SRAM> C_scratch[x], out C[x]) { copy }
 //   }
 //
 // copy_in and copy_out do all of that for one tensor of a block: each point of the block then has

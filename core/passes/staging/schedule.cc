@@ -10,12 +10,12 @@
 
 #include "stria/base/text.h"
 #include "stria/pass/select_blocks.h"
+#include "stria/passes/staging/copy_routes.h"
 #include "stria/passes/staging/memory_placement.h"
-#include "stria/passes/staging/near_routes.h"
-#include "stria/passes/staging/near_space.h"
-#include "stria/passes/staging/near_statements.h"
-#include "stria/passes/staging/near_tensors.h"
+#include "stria/passes/staging/scratchpad_space.h"
+#include "stria/passes/staging/scratchpad_tensors.h"
 #include "stria/passes/staging/staged_kernel.h"
+#include "stria/passes/staging/staged_statements.h"
 #include "stria/rewrite/kernel_probe.h"
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/split_block.h"
@@ -43,7 +43,7 @@ class Scheduler {
   // False: nothing comes near.
   Result<bool> run() {
     tensors_ = choose_tensors(block_, place_, options_, context_);
-    for (const NearTensor& tensor : tensors_)
+    for (const ScratchpadTensor& tensor : tensors_)
       alignment_ = std::lcm(alignment_, byte_size(block_.find_ref(tensor.name)->shape.type));
     STRIA_ASSIGN(reach_, banks_of_kernels(block_, options_, context_.model()));
     STRIA_RETURN_IF_ERROR(stage());
@@ -51,8 +51,8 @@ class Scheduler {
       if (tensors_.empty()) return false;
       STRIA_ASSIGN(planned, plan());
     }
-    write_near_statements(block_, place_, options_, {tensors_, space_->stays(), actions_},
-                          context_);
+    write_staged_statements(block_, place_, options_, {tensors_, space_->stays(), actions_},
+                            context_);
     return true;
   }
 
@@ -102,10 +102,10 @@ class Scheduler {
     return banks;
   }
 
-  std::vector<NearUse>::const_iterator first_use(size_t t, size_t kernel) const {
-    const std::vector<NearUse>& uses = tensors_[t].uses;
+  std::vector<ScratchpadUse>::const_iterator first_use(size_t t, size_t kernel) const {
+    const std::vector<ScratchpadUse>& uses = tensors_[t].uses;
     return std::lower_bound(uses.begin(), uses.end(), kernel,
-                            [](const NearUse& use, size_t k) { return use.kernel < k; });
+                            [](const ScratchpadUse& use, size_t k) { return use.kernel < k; });
   }
 
   std::vector<Need> own_needs(Block& kernel, size_t position) const {
@@ -145,7 +145,7 @@ class Scheduler {
   }
 
   // A kernel whose tensors do not fit beside each other brings parts of the largest itself. Then
-  // what kernels allocate in the near memory gets a place among the tensors.
+  // what kernels allocate in the scratchpad gets a place among the tensors.
   Status stage() {
     uses_of_kernels();
     for (size_t kernel = 0; kernel < block_.stmts.size(); ++kernel) {
@@ -163,7 +163,7 @@ class Scheduler {
       const std::vector<OwnBuffer> buffers = own_buffers(*block, memory());
       for (size_t n = 0; n < buffers.size(); ++n) {
         if (!is_managed(buffers[n])) continue;
-        NearTensor own;
+        ScratchpadTensor own;
         own.name = buffers[n].ref->into;
         own.bytes = buffers[n].bytes;
         own.buffer = n;
@@ -270,7 +270,7 @@ class Scheduler {
   }
 
   // A use that cannot be of the far tensor.
-  static Refusal why_whole(const NearTensor& tensor, const NearUse& use) {
+  static Refusal why_whole(const ScratchpadTensor& tensor, const ScratchpadUse& use) {
     if (use.reads && use.writes) return "it is read and written";
     if (use.writes && !use.covers && !tensor.has_content)
       return "it is not known to be written whole";
@@ -289,7 +289,7 @@ class Scheduler {
     staged_in_.assign(block_.stmts.size(), {});
     for (size_t t = 0; t < tensors_.size(); ++t)
       for (size_t u = 0; u < tensors_[t].uses.size(); ++u) {
-        const NearUse& use = tensors_[t].uses[u];
+        const ScratchpadUse& use = tensors_[t].uses[u];
         (use.staged ? staged_in_ : by_kernel_)[use.kernel].emplace_back(t, u);
       }
   }
@@ -302,15 +302,15 @@ class Scheduler {
     actions_.clear();
     content_.clear();
     uses_of_kernels();
-    for (const NearTensor& tensor : tensors_) content_.push_back(tensor.has_content);
+    for (const ScratchpadTensor& tensor : tensors_) content_.push_back(tensor.has_content);
     for (size_t kernel = 0; kernel < block_.stmts.size(); ++kernel) {
-      for (const auto& [t, u] : staged_in_[kernel]) use_far(t, tensors_[t].uses[u], kernel);
+      for (const auto& [t, u] : staged_in_[kernel]) use_global(t, tensors_[t].uses[u], kernel);
       STRIA_ASSIGN(const bool stands, make_room(kernel));
       if (!stands) return false;
-      NearAction run{NearAction::Kind::run, kernel, {}};
+      StagingAction run{StagingAction::Kind::run, kernel, {}};
       std::vector<size_t> results;
       for (const auto& [t, u] : by_kernel_[kernel]) {
-        const NearUse& use = tensors_[t].uses[u];
+        const ScratchpadUse& use = tensors_[t].uses[u];
         const size_t s = *space_->find(t);
         Stay& stay = space_->stay(s);
         run.stays.push_back(s);
@@ -322,22 +322,22 @@ class Scheduler {
         const auto& uses = tensors_[t].uses;
         if (tensors_[t].is_result &&
             std::none_of(uses.begin() + static_cast<std::ptrdiff_t>(u) + 1, uses.end(),
-                         [](const NearUse& later) { return later.writes; }))
+                         [](const ScratchpadUse& later) { return later.writes; }))
           results.push_back(s);
       }
       actions_.push_back(std::move(run));
       for (size_t s : results) take_away(s, kernel);
     }
-    for (const NearAction& action : actions_)
-      if (action.kind != NearAction::Kind::run)
+    for (const StagingAction& action : actions_)
+      if (action.kind != StagingAction::Kind::run)
         STRIA_RETURN_IF_ERROR(check_route(tensors_[space_->stays()[action.stays[0]].tensor].name,
-                                          action.kind == NearAction::Kind::bring,
-                                          action.kind == NearAction::Kind::take_away));
+                                          action.kind == StagingAction::Kind::bring,
+                                          action.kind == StagingAction::Kind::take_away));
     return true;
   }
 
   // A kernel works on the far tensor.
-  void use_far(size_t t, const NearUse& use, size_t kernel) {
+  void use_global(size_t t, const ScratchpadUse& use, size_t kernel) {
     const std::optional<size_t> s = space_->find(t);
     if (s && space_->stay(*s).dirty && use.needs_content()) take_away(*s, kernel);
     if (!use.writes) return;
@@ -346,7 +346,7 @@ class Scheduler {
   }
 
   void take_away(size_t s, size_t kernel) {
-    actions_.push_back({NearAction::Kind::take_away, kernel, {s}});
+    actions_.push_back({StagingAction::Kind::take_away, kernel, {s}});
     space_->stay(s).dirty = false;
     content_[space_->stay(s).tensor] = true;
   }
@@ -384,7 +384,7 @@ class Scheduler {
     const size_t s = space_->enter(t, *place, tensors_[t].bytes, kernel);
     for (const auto& [tensor, u] : by_kernel_[kernel])
       if (tensor == t && tensors_[t].uses[u].needs_content() && content_[t])
-        actions_.push_back({NearAction::Kind::bring, kernel, {s}});
+        actions_.push_back({StagingAction::Kind::bring, kernel, {s}});
     return true;
   }
 
@@ -403,7 +403,7 @@ class Scheduler {
       if (needed.insert(t).second) order.push_back(t);
     std::stable_sort(order.begin(), order.end(),
                      [&](size_t a, size_t b) { return tensors_[a].bytes > tensors_[b].bytes; });
-    NearSpace::Memory before = space_->remember();
+    ScratchpadSpace::Memory before = space_->remember();
     const std::vector<bool> content = content_;
     const size_t actions = actions_.size();
     bool fits = true;
@@ -446,7 +446,7 @@ class Scheduler {
     // By size, so that the first one makes the most room. A kernel's own buffer has no place far.
     const auto largest =
         std::find_if(needed.begin(), needed.end(), [&](size_t n) { return !tensors_[n].buffer; });
-    if (options_.leave_far && largest != needed.end()) {
+    if (options_.allow_global && largest != needed.end()) {
       context_.skipped(tensors_[*largest].name,
                        fmt::format("{} has no room for it beside what else the kernel needs",
                                    options_.mem_loc.path.back().name));
@@ -485,15 +485,15 @@ class Scheduler {
   PassContext& context_;
   int64_t alignment_;  // elements have theirs, too
   PlaceNames names_;
-  std::vector<NearTensor> tensors_;
-  // Of the plan: by kernel, tensors with the number of the use; by tensor, whether far memory has
+  std::vector<ScratchpadTensor> tensors_;
+  // Of the plan: by kernel, tensors with the number of the use; by tensor, whether global memory has
   // its content now.
   std::vector<std::vector<std::pair<size_t, size_t>>> by_kernel_, staged_in_;
   std::vector<bool> content_;
-  std::optional<NearSpace> space_;
+  std::optional<ScratchpadSpace> space_;
   std::vector<std::vector<bool>> reach_;     // by kernel, the banks that its units reach
   std::map<size_t, std::string> why_whole_;  // by kernel, for messages
-  std::vector<NearAction> actions_;
+  std::vector<StagingAction> actions_;
 };
 
 // Bytes of a bank, or why the options contradict each other or the model.
@@ -534,9 +534,10 @@ void describe(ScheduleOptions& options, OptionFields& fields) {
              "bring tensors that are read beyond their end (`#clamp`, `#zero_fill`), too");
   fields.add("num_banks", options.num_banks, "instances of the memory that are used, from 0",
              {1, 1 << 20});
-  fields.add("leave_far", options.leave_far,
+  fields.add("allow_global", options.allow_global,
              "where a kernel's tensors cannot be near together, the largest stays far, in place of "
              "an error");
+  fields.formerly("leave_far");
   fields.set_tags("swap_in_tags", options.swap_in_tags, "tags of the blocks that bring");
   fields.set_tags("swap_out_tags", options.swap_out_tags, "tags of the blocks that take away");
 }
@@ -565,13 +566,13 @@ Status schedule(stripe::Program& program, const ScheduleOptions& options, PassCo
   // #placed speaks of all memories.
   MemoryPlacementOptions rest;
   rest.alignment = options.alignment;
-  rest.skip_tags = {kPlacedNear};
+  rest.skip_tags = {kPlacedInScratchpad};
   program.entry.tags.set("placed");  // what is skipped has its place
   PassContext around(context.model());
   STRIA_RETURN_IF_ERROR(memory_placement(program, rest, around));
   stripe::visit_blocks(program.entry, [](Block& block, const stripe::Place&) {
     for (Refinement& ref : block.refs)
-      if (ref.dir == RefDir::none) ref.tags.remove(kPlacedNear);
+      if (ref.dir == RefDir::none) ref.tags.remove(kPlacedInScratchpad);
   });
   return {};
 }

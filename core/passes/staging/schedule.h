@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Brings what kernels work on into a near memory, and results back.
+// Brings what kernels work on into a scratchpad, and results back.
 //
 //   #main block [] (in<DRAM> A, out<DRAM> C, none new<DRAM> T) {   mem_loc: SRAM, xfer_loc: DMA
 //     0: block<CONV> (in A, out T) { f }
@@ -20,7 +20,7 @@
 // works on one point at a time (pipeline_depth 1), a tensor takes the bytes that have been left
 // alone for longest, so that its transfer runs beside the kernels before. Its bank is one that the
 // units which work on it reach over the model's buses, and has the fewest of what the kernel works
-// on besides. What kernels allocate in the near memory themselves has room kept for it.
+// on besides. What kernels allocate in the scratchpad themselves has room kept for it.
 //
 // Where the tensors of a kernel do not fit together, the largest come in parts (staged_kernel.h):
 // each point of the kernel brings what it touches and takes away what it writes, and the kernel is
@@ -31,7 +31,7 @@
 // Dependencies are the fewest that are enough, those for bytes used again among them; all point
 // backward, so that nothing can block. A tensor that is read beyond its end, written in parts only,
 // touched by statements that are no blocks, or moved by the kernel's own transfers stays where it
-// is, counted with the reason; with `leave_far` so does the largest tensor of a kernel that neither
+// is, counted with the reason; with `allow_global` so does the largest tensor of a kernel that neither
 // fits nor comes in parts, as many of them as it takes. Requires: `#prologue` or `#main`. Ensures:
 // the same values; the program is #placed and legal as such. Runs after the kernels have their
 // units, and before memory_placement, which may place other memories again.
@@ -49,14 +49,14 @@ namespace stria::passes {
 
 struct ScheduleOptions {
   std::vector<std::string> reqs = {"main"};  // tags that a block must have
-  stripe::Location mem_loc;                  // near memory
+  stripe::Location mem_loc;                  // scratchpad
   int64_t mem_KiB = 0;                       // of a bank; 0 = what the model gives one instance
   int64_t alignment = 4;                     // bytes
   stripe::Location xfer_loc;                 // of the blocks that transfer; none: not set
   bool allow_out_of_range_accesses = false;  // bring what is read beyond its end, too
   int64_t num_banks = 1;                     // instances of the memory, from 0
   // Where a kernel's tensors cannot be near together, the largest stays far instead of an error.
-  bool leave_far = false;
+  bool allow_global = false;
   std::vector<std::string> swap_in_tags = {"swap_in"};    // of the blocks that bring
   std::vector<std::string> swap_out_tags = {"swap_out"};  // of those that take away
 };

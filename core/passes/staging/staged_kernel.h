@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels and the near memory that they have for themselves: what they allocate there, and how one
+// Kernels and the scratchpad that they have for themselves: what they allocate there, and how one
 // whose tensors are too large brings what each of its points touches, and takes results away.
 //
 //   #kernel block<CONV> [x:8] (in<DRAM> A[16*x], out<DRAM> C[16*x]) { 0: block [x:16] { S } }
 //   #kernel #pipeline=2 block<CONV> [x:8] (in<DRAM> A[16*x], out<DRAM> C[16*x],
-//       none new<SRAM> A_near[0], none new<SRAM> C_near[0]) {
+//       none new<SRAM> A_scratch[0], none new<SRAM> C_scratch[0]) {
 //     0: #swap_in block<DMA> { copy }
 //     1: block [x:16] { S }
 //     2: #swap_out block<DMA> { copy }

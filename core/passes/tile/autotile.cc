@@ -200,7 +200,7 @@ class Tiler {
     if (cuts && options_.clear_location) inner.location = std::exchange(block.location, {});
     inner.tags.set_all(options_.inner_set);
     block.tags.set_all(options_.outer_set);
-    if (choice.threads > 0) block.tags.set("threads", choice.threads);
+    if (choice.group_lanes > 0) block.tags.set("group_lanes", choice.group_lanes);
     if (choice.parts > 0) block.tags.set("parts", choice.parts);
     if (choice.direct) block.tags.set("direct");
     return cuts;

@@ -19,7 +19,7 @@ using stripe::Statement;
 using Box = std::map<std::string, Interval>;
 using Forms = std::map<std::string, Affine>;
 
-// Calls visit(worst) for the constraints of the blocks inside the loop in which tests are dear;
+// Calls visit(worst) for the constraints of the blocks inside the loop in which tests are expensive;
 // `worst` >= 0, a form over the loop's indices, makes the constraint hold whatever the indices
 // inside are. A visitor that gives true removes the constraint.
 using Visit = std::function<bool(const Affine& worst)>;
@@ -29,12 +29,12 @@ bool has_one(const stripe::Tags& tags, const std::vector<std::string>& names) {
                      [&](const std::string& name) { return tags.has(name); });
 }
 
-void visit_constraints(Block& block, const Forms& outer, const Box& box, int& fresh, bool dear,
-                       const std::vector<std::string>& dear_tags, const Visit& visit) {
+void visit_constraints(Block& block, const Forms& outer, const Box& box, int& fresh, bool expensive,
+                       const std::vector<std::string>& expensive_tags, const Visit& visit) {
   for (Statement& stmt : block.stmts) {
     Block* inner = stmt.block();
     if (!inner) continue;
-    bool inner_dear = dear || has_one(inner->tags, dear_tags);
+    bool inner_expensive = expensive || has_one(inner->tags, expensive_tags);
     Forms forms;
     Box inner_box =
         box;  // of the indices between the loop and here, by names that cannot meet others
@@ -47,7 +47,7 @@ void visit_constraints(Block& block, const Forms& outer, const Box& box, int& fr
       }
       forms[index.name] = form;
     }
-    if (inner_dear) {
+    if (inner_expensive) {
       std::erase_if(inner->constraints, [&](const Affine& constraint) {
         Affine whole = constraint.substitute(forms);
         Affine worst(whole.constant());
@@ -62,7 +62,7 @@ void visit_constraints(Block& block, const Forms& outer, const Box& box, int& fr
         return visit(worst);
       });
     }
-    visit_constraints(*inner, forms, inner_box, fresh, inner_dear, dear_tags, visit);
+    visit_constraints(*inner, forms, inner_box, fresh, inner_expensive, expensive_tags, visit);
   }
 }
 
@@ -79,7 +79,7 @@ bool is_lane(const Block& block, const Index& index) {
                      });
 }
 
-void visit_constraints(Block& loop, const Box& box, const std::vector<std::string>& dear_tags,
+void visit_constraints(Block& loop, const Box& box, const std::vector<std::string>& expensive_tags,
                        const Visit& visit) {
   Forms own;
   Box lanes;
@@ -89,7 +89,7 @@ void visit_constraints(Block& loop, const Box& box, const std::vector<std::strin
     if (is_lane(loop, index)) lanes[index.name] = range;
   }
   int fresh = 0;
-  visit_constraints(loop, own, lanes, fresh, dear_tags.empty(), dear_tags, visit);
+  visit_constraints(loop, own, lanes, fresh, expensive_tags.empty(), expensive_tags, visit);
 }
 
 // A part of the loop's points, and what holds there.
@@ -142,7 +142,7 @@ class InteriorSplitter {
   // The forms whose sign tells the inside of the loop from its border.
   std::vector<Affine> guards(Block& loop, const Box& box, bool below_kernel) {
     std::vector<Affine> guards;
-    visit_constraints(loop, box, options_.dear, [&](const Affine& worst) {
+    visit_constraints(loop, box, options_.expensive, [&](const Affine& worst) {
       if (worst.is_constant()) return false;
       Interval range = interval_of(worst, box);
       if (range.lower >= 0 || range.upper < 0) return false;
@@ -237,7 +237,7 @@ class InteriorSplitter {
 
   Block make(const Block& loop, const Box& box, const Part& part, bool interior) {
     Block block = loop;
-    visit_constraints(block, box, options_.dear, [&](const Affine& worst) {
+    visit_constraints(block, box, options_.expensive, [&](const Affine& worst) {
       return std::find(part.ensured.begin(), part.ensured.end(), worst) != part.ensured.end();
     });
     for (const std::string& tag : interior ? options_.interior_set : options_.border_set)
@@ -264,9 +264,10 @@ void describe(SplitInteriorOptions& options, OptionFields& fields) {
   fields.add("max_parts", options.max_parts, "a loop that would fall into more parts is left whole",
              {2, 1000});
   fields.tags(
-      "dear", options.dear,
-      "tags of the blocks in which a test of each point is dear; theirs and those of blocks "
+      "expensive", options.expensive,
+      "tags of the blocks in which a test of each point is expensive; theirs and those of blocks "
       "inside them decide; none = of every block");
+  fields.formerly("dear");
   fields.set_tags("interior_set", options.interior_set, "tags that the part without tests gets");
   fields.set_tags("border_set", options.border_set, "tags that the other parts get");
 }

@@ -8,8 +8,8 @@
 #include "stria/base/refusal.h"
 #include "stria/base/status.h"
 #include "stria/base/text.h"
+#include "stria/rewrite/combiner.h"
 #include "stria/rewrite/index_role.h"
-#include "stria/rewrite/joining_operation.h"
 
 namespace stria::passes {
 namespace {
@@ -48,7 +48,7 @@ Views views_of(const Block& block) {
 Refusal why_no_instruction(const Block& block, const StencilRules& rules, const Views& views) {
   if (!is_leaf(block)) return "it holds blocks or a special";
   if (views.ins.size() + views.outs.size() != block.refs.size()) return "it allocates";
-  const stripe::Intrinsic* op = joining_operation(block);
+  const stripe::Intrinsic* op = combiner(block);
   if (!op || op->name != "mul") return "it is no sum of products of one value of each input";
   const DataType type = rules.out_operands[0]->type;
   const Refinement& out = block.refs[views.outs[0]];
@@ -81,7 +81,7 @@ class Fit {
                              views_.outs.size(), rules.ins, rules.outs);
     else if (rules.instruction)
       why_not_ = why_no_instruction(block, rules, views_);
-    inputs_commute_ = !why_not_ && joining_operation(block) != nullptr;
+    inputs_commute_ = !why_not_ && combiner(block) != nullptr;
   }
 
   // The block's indices that a stencil may take, by position.

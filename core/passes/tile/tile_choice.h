@@ -42,7 +42,7 @@ struct TileChoiceOptions {
   // of `memory` that tensors are spread over, and KiB of each (0 = what the model gives one); and
   // whether a tile is cut into even parts for all instances of the unit.
   bool spread = false;
-  std::string far = "DRAM", transfer = "DMA";
+  std::string global = "DRAM", transfer = "DMA";
   int64_t banks = 1, bank_KiB = 0;
   std::string search = "exhaustive";  // or "ascend"
   cost::TileFilter filter;
@@ -76,9 +76,9 @@ struct TileChoice {
   // With the cost "registers": the index along which tiles follow each other, where that is not the
   // one that reads the least anew. "": it is.
   std::string along;
-  int64_t threads = 0;  // with the cost "group_time", lanes of a group
-  int64_t parts = 0;    // that they share out a step's reduction in; 0: not asked
-  bool direct = false;  // they fetch what they multiply themselves
+  int64_t group_lanes = 0;  // with the cost "group_time", lanes of a group
+  int64_t parts = 0;        // that they share out a step's reduction in; 0: not asked
+  bool direct = false;      // they fetch what they multiply themselves
   Refusal refusal = Refusal::none();
   bool fits = true;  // false: no tile does, and `refusal` says which limit the smallest is over
 };

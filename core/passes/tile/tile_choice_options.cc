@@ -41,7 +41,7 @@ std::string first_unread(TileChoiceOptions options) {
     options.direct = none.direct;
   }
   if (cost == "staged_time") {
-    options.far = none.far;
+    options.global = none.global;
     options.transfer = none.transfer;
     options.spread = none.spread;
     options.banks = none.banks;
@@ -74,7 +74,8 @@ void describe_choice(TileChoiceOptions& options, OptionFields& fields) {
               "registers, staged_time: execution unit of the model; group_time: the one that runs "
               "groups");
   describe_lanes(options, fields);
-  fields.unit("far", options.far, "staged_time: memory unit that tensors come from");
+  fields.unit("global", options.global, "staged_time: memory unit that tensors come from");
+  fields.formerly("far");
   fields.unit("transfer", options.transfer, "staged_time: transfer unit that brings tiles");
   fields.add("spread", options.spread,
              "staged_time: a tile is cut into even parts for all instances of the unit");
@@ -122,7 +123,7 @@ void describe_choice(TileChoiceOptions& options, OptionFields& fields) {
              "traffic: goal for the number along output indices", {1});
   fields.add(
       "border_cost", options.traffic.border_cost,
-      "traffic: how much dearer than one inside a tile is whose points are tested, as a part "
+      "traffic: how much costlier than one inside a tile is whose points are tested, as a part "
       "of it");
   fields.add("measure_top", options.measure_top,
              "the best so many are timed on the device, and one that is clearly faster than those "
@@ -180,7 +181,7 @@ Status check_choice(const TileChoiceOptions& options, const PassContext& context
   if (options.cost == "staged_time") {
     if (options.memory.empty())
       return invalid_argument("/cost: 'staged_time' needs the /memory that tiles are brought into");
-    STRIA_RETURN_IF_ERROR(check_unit(model, UnitUse::hold, "/far", options.far));
+    STRIA_RETURN_IF_ERROR(check_unit(model, UnitUse::hold, "/global", options.global));
     STRIA_RETURN_IF_ERROR(check_unit(model, UnitUse::run, "/transfer", options.transfer));
     const Status rates = cost::staged_rates(model, staged_units(options)).status();
     if (!rates.ok()) return rates.with_context("/cost");
@@ -209,8 +210,8 @@ std::optional<cost::GroupRates> group_rates(const HardwareModel& model,
 }
 
 cost::StagedUnits staged_units(const TileChoiceOptions& options) {
-  return {options.unit,  options.memory,         options.far, options.transfer, options.spread,
-          options.banks, options.bank_KiB * 1024};
+  return {options.unit,   options.memory, options.global,         options.transfer,
+          options.spread, options.banks,  options.bank_KiB * 1024};
 }
 
 }  // namespace stria::passes

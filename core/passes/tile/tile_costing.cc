@@ -153,7 +153,7 @@ class GroupTimeCosting final : public Costing {
   }
   void describe(const Tile& tile, TileChoice& choice) const override {
     const cost::GroupTime of = time(tile);
-    choice.threads = of.threads;
+    choice.group_lanes = of.group_lanes;
     if (form_.parts) choice.parts = of.parts;
     choice.direct = of.direct;
   }

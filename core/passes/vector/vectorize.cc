@@ -12,7 +12,7 @@
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/split_block.h"
-#include "stria/rewrite/written_nest.h"
+#include "stria/rewrite/write_domain.h"
 
 namespace stria::passes {
 namespace {
@@ -210,7 +210,7 @@ class Vectorizer {
           plan.name = ref.into;
           break;
         }
-    WrittenNest nest = written_nest(const_path, below, plan.name);
+    WriteDomain nest = write_domain(const_path, below, plan.name);
     const bool is_placed = std::any_of(
         path.begin(), path.end(), [](const Block* block) { return !block->location.path.empty(); });
     if (!nest.refusal && is_placed && holds_numbered_blocks(host))
@@ -247,7 +247,7 @@ class Vectorizer {
   void place(AccumulatorPlan& plan) {
     if (options_.accumulator.empty()) return;
     int64_t vectors = 1;
-    const WrittenNest& nest = plan.nests[0];
+    const WriteDomain& nest = plan.nests[0];
     for (const Index& index : nest.indices)
       if (index.name != nest.lane) vectors *= index.range;
     if (plan.reduction_lanes > 0) vectors *= ceil_div(plan.reduction_lanes, hardware_lanes_);

@@ -7,7 +7,7 @@ TimelineCheck::TimelineCheck(const Machine& machine, const TaskGraph& graph)
     : machine_(machine),
       graph_(graph),
       waits_(graph),
-      lanes_(machine, graph),
+      channels_(machine, graph),
       times_(machine, graph),
       last_(machine.instances()) {}
 
@@ -48,13 +48,13 @@ Status TimelineCheck::check_instances(const Timeline& piece) {
 Status TimelineCheck::add(const Timeline& piece, uint64_t horizon) {
   STRIA_RETURN_IF_ERROR(check_instances(piece));
   times_.add(piece);
-  STRIA_RETURN_IF_ERROR(lanes_.add(piece, horizon));
+  STRIA_RETURN_IF_ERROR(channels_.add(piece, horizon));
   return waits_.add(piece);
 }
 
 Status TimelineCheck::finish(uint64_t ticks) {
   times_.finish(ticks);
-  std::vector<double> bytes(machine_.lanes().size());
+  std::vector<double> bytes(machine_.channels().size());
   std::vector<uint64_t> tasks(graph_.kinds.size());
   double serial = 0, count = 0;
   for (const KindTimes& times : times_.kinds()) {
@@ -64,11 +64,12 @@ Status TimelineCheck::finish(uint64_t ticks) {
     count += number;
     serial += number * static_cast<double>(ticks_alone(machine_, kind, times.instance));
     if (kind.work == TaskKind::Work::transfer)
-      for (uint32_t lane :
-           kind.route.ways[times.instance - machine_.groups()[kind.group].first].lanes)
-        bytes[lane] += number * static_cast<double>(kind.bytes);
+      for (uint32_t channel :
+           kind.route.ways[times.instance - machine_.groups()[kind.group].first].channels)
+        bytes[channel] += number * static_cast<double>(kind.bytes);
     for (const Flowing& flow : kind.flows)
-      for (uint32_t lane : flow.lanes) bytes[lane] += number * static_cast<double>(flow.bytes);
+      for (uint32_t channel : flow.channels)
+        bytes[channel] += number * static_cast<double>(flow.bytes);
   }
   const std::vector<uint64_t> asked = tasks_of_kinds(graph_);
   for (size_t k = 0; k < tasks.size(); ++k)
@@ -76,16 +77,16 @@ Status TimelineCheck::finish(uint64_t ticks) {
       return internal_error("'{}' is there {} times and runs {} times", graph_.kinds[k].name,
                             asked[k], tasks[k]);
   STRIA_RETURN_IF_ERROR(waits_.finish());
-  for (size_t lane = 0; lane < bytes.size(); ++lane) {
-    if (bytes[lane] <= 0) continue;
-    const double least = bytes[lane] / machine_.lanes()[lane].bytes_per_tick;
+  for (size_t channel = 0; channel < bytes.size(); ++channel) {
+    if (bytes[channel] <= 0) continue;
+    const double least = bytes[channel] / machine_.channels()[channel].bytes_per_tick;
     if (static_cast<double>(ticks) < least * (1 - 1e-9) - 1)
-      return internal_error("the lane '{}' needs {:.0f} ticks for its {:.0f} bytes, all took {}",
-                            machine_.lanes()[lane].name, least, bytes[lane], ticks);
+      return internal_error("the channel '{}' needs {:.0f} ticks for its {:.0f} bytes, all took {}",
+                            machine_.channels()[channel].name, least, bytes[channel], ticks);
   }
   if (const double chain = longest_chain(machine_, graph_); static_cast<double>(ticks) < chain)
     return internal_error("all took {} ticks, the longest chain takes {:.0f}", ticks, chain);
-  // Something is always under way; each flow's end is rounded up, and a lane that others share
+  // Something is always under way; each flow's end is rounded up, and a channel that others share
   // never carries less than its width.
   if (static_cast<double>(ticks) > serial + count)
     return internal_error("all took {} ticks, one after another it is {:.0f}", ticks, serial);

@@ -5,15 +5,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/lane_check.h"
+#include "engine/channel_check.h"
 #include "engine/unit_times.h"
 #include "engine/wait_check.h"
 
 namespace stria::sim {
 
 // internal: the timeline breaks a rule that every schedule has to keep: a task before what it waits
-// for, less time than it needs alone, or on a lane with others, two at once on one instance, not
-// all tasks or some twice, more than all of the time, less time than the busiest lane or the
+// for, less time than it needs alone, or on a channel with others, two at once on one instance, not
+// all tasks or some twice, more than all of the time, less time than the busiest channel or the
 // longest chain needs, or more than all tasks one after another.
 class TimelineCheck {
  public:
@@ -35,7 +35,7 @@ class TimelineCheck {
   const Machine& machine_;
   const TaskGraph& graph_;
   WaitCheck waits_;
-  LaneCheck lanes_;
+  ChannelCheck channels_;
   UnitTimes times_;
   std::vector<uint64_t> last_;  // end of the last task of each instance
 };

@@ -11,7 +11,7 @@ constexpr double kNothing = 1e-6;  // bytes that are none
 constexpr uint64_t kMostTasks = 1'000'000;
 
 struct Moving {
-  const std::vector<uint32_t>* lanes;
+  const std::vector<uint32_t>* channels;
   double left;
 };
 
@@ -102,7 +102,7 @@ class ByCycles {
       if (running.then_moves) {
         running.then_moves = false;
         running.flows.push_back(
-            {&way(running.task).lanes, static_cast<double>(kind(running.task).bytes)});
+            {&way(running.task).channels, static_cast<double>(kind(running.task).bytes)});
       }
       if (std::any_of(running.flows.begin(), running.flows.end(),
                       [](const Moving& flow) { return flow.left > kNothing; })) {
@@ -157,7 +157,7 @@ class ByCycles {
     } else {
       running.until = now + of.overhead_ticks + of.compute_ticks;
       for (const Flowing& flow : of.flows)
-        running.flows.push_back({&flow.lanes, static_cast<double>(flow.bytes)});
+        running.flows.push_back({&flow.channels, static_cast<double>(flow.bytes)});
     }
     running_.push_back(std::move(running));
   }
@@ -165,7 +165,7 @@ class ByCycles {
   // One tick's bytes.
   void carry() {
     std::vector<double> room;
-    for (const Lane& lane : machine_.lanes()) room.push_back(lane.bytes_per_tick);
+    for (const Channel& channel : machine_.channels()) room.push_back(channel.bytes_per_tick);
     std::vector<Moving*> open;
     for (Running& running : running_)
       for (Moving& flow : running.flows)
@@ -173,20 +173,20 @@ class ByCycles {
     while (!open.empty()) {
       std::vector<double> users(room.size(), 0);
       for (const Moving* flow : open)
-        for (uint32_t lane : *flow->lanes) ++users[lane];
-      // What each of them can have alike until one ends or a lane is full.
+        for (uint32_t channel : *flow->channels) ++users[channel];
+      // What each of them can have alike until one ends or a channel is full.
       double step = std::numeric_limits<double>::infinity();
-      for (size_t lane = 0; lane < room.size(); ++lane)
-        if (users[lane] > 0) step = std::min(step, room[lane] / users[lane]);
+      for (size_t channel = 0; channel < room.size(); ++channel)
+        if (users[channel] > 0) step = std::min(step, room[channel] / users[channel]);
       for (const Moving* flow : open) step = std::min(step, flow->left);
       for (Moving* flow : open) {
         flow->left -= step;
-        for (uint32_t lane : *flow->lanes) room[lane] -= step;
+        for (uint32_t channel : *flow->channels) room[channel] -= step;
       }
       std::erase_if(open, [&](const Moving* flow) {
         return flow->left <= kNothing ||
-               std::any_of(flow->lanes->begin(), flow->lanes->end(),
-                           [&](uint32_t lane) { return room[lane] <= kNothing; });
+               std::any_of(flow->channels->begin(), flow->channels->end(),
+                           [&](uint32_t channel) { return room[channel] <= kNothing; });
       });
     }
   }

@@ -30,14 +30,14 @@ class FluidNetwork final : public FlowNetwork {
         free_(widths_.size()),
         open_(widths_.size()) {}
 
-  void add(uint32_t owner, const uint32_t* lanes, uint32_t count, uint64_t bytes,
+  void add(uint32_t owner, const uint32_t* channels, uint32_t count, uint64_t bytes,
            uint64_t now) override {
-    Flow flow{owner, lanes, count, static_cast<double>(bytes), 0, now, 0};
+    Flow flow{owner, channels, count, static_cast<double>(bytes), 0, now, 0};
     bool alone = true;
     flow.rate = std::numeric_limits<double>::infinity();
     for (uint32_t l = 0; l < count; ++l) {
-      alone = users_[lanes[l]]++ == 0 && alone;
-      flow.rate = std::min(flow.rate, widths_[lanes[l]]);
+      alone = users_[channels[l]]++ == 0 && alone;
+      flow.rate = std::min(flow.rate, widths_[channels[l]]);
     }
     flow.end = tick_after(now, flow.left / flow.rate);
     flows_.push_back(flow);
@@ -55,7 +55,7 @@ class FluidNetwork final : public FlowNetwork {
     for (Flow& flow : flows_) {
       if (flow.end <= now_) {
         done.push_back(flow.owner);
-        for (uint32_t l = 0; l < flow.count; ++l) stale_ = --users_[flow.lanes[l]] > 0 || stale_;
+        for (uint32_t l = 0; l < flow.count; ++l) stale_ = --users_[flow.channels[l]] > 0 || stale_;
       } else {
         flows_[kept++] = flow;
       }
@@ -72,7 +72,7 @@ class FluidNetwork final : public FlowNetwork {
     for (const Flow& flow : flows_) {
       out.insert(out.end(), {names[flow.owner], flow.count, bits(flow.left), bits(flow.rate),
                              now - flow.since, flow.end - now});
-      out.insert(out.end(), flow.lanes, flow.lanes + flow.count);
+      out.insert(out.end(), flow.channels, flow.channels + flow.count);
     }
   }
   void shift(uint64_t ticks) override {
@@ -86,7 +86,7 @@ class FluidNetwork final : public FlowNetwork {
  private:
   struct Flow {
     uint32_t owner;
-    const uint32_t* lanes;
+    const uint32_t* channels;
     uint32_t count;
     double left;     // bytes, at `since`
     double rate;     // bytes per tick
@@ -94,41 +94,41 @@ class FluidNetwork final : public FlowNetwork {
     uint64_t end;
   };
 
-  // Fills all rates up alike; a lane that is full fixes those of its flows.
+  // Fills all rates up alike; a channel that is full fixes those of its flows.
   void share() {
     stale_ = false;
-    lanes_.clear();
+    channels_.clear();
     for (Flow& flow : flows_) {
       flow.left = std::max(0.0, flow.left - flow.rate * static_cast<double>(now_ - flow.since));
       flow.since = now_;
       flow.rate = -1;
       for (uint32_t l = 0; l < flow.count; ++l) {
-        const uint32_t lane = flow.lanes[l];
-        if (open_[lane]++ > 0) continue;
-        free_[lane] = widths_[lane];
-        lanes_.push_back(lane);
+        const uint32_t channel = flow.channels[l];
+        if (open_[channel]++ > 0) continue;
+        free_[channel] = widths_[channel];
+        channels_.push_back(channel);
       }
     }
     for (size_t left = flows_.size(); left > 0;) {
-      uint32_t tightest = lanes_[0];
+      uint32_t tightest = channels_[0];
       double least = std::numeric_limits<double>::infinity();
-      for (uint32_t lane : lanes_) {
-        if (open_[lane] == 0) continue;
-        const double part = free_[lane] / open_[lane];
+      for (uint32_t channel : channels_) {
+        if (open_[channel] == 0) continue;
+        const double part = free_[channel] / open_[channel];
         if (part < least) {
           least = part;
-          tightest = lane;
+          tightest = channel;
         }
       }
       for (Flow& flow : flows_) {
-        if (flow.rate >= 0 ||
-            std::find(flow.lanes, flow.lanes + flow.count, tightest) == flow.lanes + flow.count)
+        if (flow.rate >= 0 || std::find(flow.channels, flow.channels + flow.count, tightest) ==
+                                  flow.channels + flow.count)
           continue;
         flow.rate = least;
         flow.end = tick_after(now_, flow.left / least);
         for (uint32_t l = 0; l < flow.count; ++l) {
-          free_[flow.lanes[l]] = std::max(0.0, free_[flow.lanes[l]] - least);
-          --open_[flow.lanes[l]];
+          free_[flow.channels[l]] = std::max(0.0, free_[flow.channels[l]] - least);
+          --open_[flow.channels[l]];
         }
         --left;
       }
@@ -136,10 +136,10 @@ class FluidNetwork final : public FlowNetwork {
   }
 
   const std::vector<double> widths_;
-  std::vector<uint32_t> users_;  // flows on each lane
+  std::vector<uint32_t> users_;  // flows on each channel
   std::vector<double> free_;     // while sharing: not given yet
   std::vector<uint32_t> open_;   // while sharing: flows without a rate
-  std::vector<uint32_t> lanes_;
+  std::vector<uint32_t> channels_;
   std::vector<Flow> flows_;  // in the order in which they were added
   uint64_t now_ = 0;
   bool stale_ = false;
@@ -153,10 +153,10 @@ class BurstNetwork final : public FlowNetwork {
         free_at_(widths_.size()),
         burst_(static_cast<double>(burst_bytes)) {}
 
-  void add(uint32_t owner, const uint32_t* lanes, uint32_t count, uint64_t bytes,
+  void add(uint32_t owner, const uint32_t* channels, uint32_t count, uint64_t bytes,
            uint64_t now) override {
     count_from(now);
-    flows_.push_back({owner, lanes, count, static_cast<double>(bytes), 0, turn_++});
+    flows_.push_back({owner, channels, count, static_cast<double>(bytes), 0, turn_++});
   }
 
   uint64_t advance(uint64_t limit, std::vector<uint32_t>& done) override {
@@ -191,7 +191,7 @@ class BurstNetwork final : public FlowNetwork {
       const auto turn = std::lower_bound(turns.begin(), turns.end(), flow.served) - turns.begin();
       out.insert(out.end(), {names[flow.owner], flow.count, bits(flow.left), bits(flow.time),
                              static_cast<uint64_t>(turn)});
-      out.insert(out.end(), flow.lanes, flow.lanes + flow.count);
+      out.insert(out.end(), flow.channels, flow.channels + flow.count);
     }
   }
   void shift(uint64_t ticks) override { origin_ += ticks; }
@@ -199,10 +199,10 @@ class BurstNetwork final : public FlowNetwork {
  private:
   struct Flow {
     uint32_t owner;
-    const uint32_t* lanes;
+    const uint32_t* channels;
     uint32_t count;
     double left;      // bytes that no burst has been asked for
-    double time;      // when its last burst has passed all lanes
+    double time;      // when its last burst has passed all channels
     uint64_t served;  // turn of its last burst
   };
 
@@ -228,8 +228,8 @@ class BurstNetwork final : public FlowNetwork {
     for (Flow* flow : waiting_) {
       const double bytes = std::min(burst_, flow->left), asked = flow->time;
       for (uint32_t l = 0; l < flow->count; ++l) {
-        double& free_at = free_at_[flow->lanes[l]];
-        free_at = std::max(asked, free_at) + bytes / widths_[flow->lanes[l]];
+        double& free_at = free_at_[flow->channels[l]];
+        free_at = std::max(asked, free_at) + bytes / widths_[flow->channels[l]];
         flow->time = std::max(flow->time, free_at);
       }
       flow->left -= bytes;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that move over shared lanes. Two models of sharing:
+// Bytes that move over shared channels. Two models of sharing:
 //
 //   fluid  flows have rates, the largest fair ones (max-min), which change as flows come and go
-//   burst  flows move in bursts of so many bytes; each lane takes bursts in the order in which they
-//          were asked for, and a flow asks for its next one when the last has passed all its lanes
+//   burst  flows move in bursts of so many bytes; each channel takes bursts in the order in which they
+//          were asked for, and a flow asks for its next one when the last has passed all its channels
 //
-// Alone, b bytes over lanes of w1, w2 bytes per tick take ceil(b / min(w1, w2)) ticks in both.
+// Alone, b bytes over channels of w1, w2 bytes per tick take ceil(b / min(w1, w2)) ticks in both.
 // Deterministic: of equals the one that was added first goes first. Rates are doubles; ends are
 // ticks, rounded up. Nothing depends on the tick at which all began: the same flows, so much later,
 // have the same times, so much later, to the last bit.
@@ -22,9 +22,9 @@ enum class BusModel { fluid, burst };
 class FlowNetwork {
  public:
   virtual ~FlowNetwork() = default;
-  // `lanes`: each once, at least one; they stay the caller's and valid. At a tick that advance()
+  // `channels`: each once, at least one; they stay the caller's and valid. At a tick that advance()
   // has reached. `owner` comes back when the flow ends.
-  virtual void add(uint32_t owner, const uint32_t* lanes, uint32_t count, uint64_t bytes,
+  virtual void add(uint32_t owner, const uint32_t* channels, uint32_t count, uint64_t bytes,
                    uint64_t now) = 0;
   // Goes on to the first end of a flow, at most to `limit`; owners of the flows that end then are
   // appended to `done`, in the order in which they were added. Returns the tick it got to.
@@ -39,7 +39,7 @@ class FlowNetwork {
   virtual void shift(uint64_t ticks) = 0;
 };
 
-// `widths`: bytes per tick of each lane, above 0 where flows use it. `burst_bytes` of model burst.
+// `widths`: bytes per tick of each channel, above 0 where flows use it. `burst_bytes` of model burst.
 std::unique_ptr<FlowNetwork> make_flow_network(BusModel model, std::vector<double> widths,
                                                uint64_t burst_bytes);
 

@@ -79,9 +79,9 @@ Result<Machine> Machine::make(const HardwareModel& model) {
   };
   for (const Bus& bus : model.buses) {
     const uint64_t ticks = out.ticks_of(bus.clock_mhz);
-    out.lanes_.push_back({fmt::format("{} -> {}", name_of(bus.sources), name_of(bus.sinks)),
-                          Lane::Kind::bus, bus.bytes_per_cycle / static_cast<double>(ticks),
-                          whole(bus.latency_cycles, ticks), bus.pj_per_byte});
+    out.channels_.push_back({fmt::format("{} -> {}", name_of(bus.sources), name_of(bus.sinks)),
+                             Channel::Kind::bus, bus.bytes_per_cycle / static_cast<double>(ticks),
+                             whole(bus.latency_cycles, ticks), bus.pj_per_byte});
   }
   for (const MemoryUnit& unit : model.memories) {
     const auto ticks = static_cast<double>(out.ticks_of(unit.clock_mhz));
@@ -96,14 +96,14 @@ Result<Machine> Machine::make(const HardwareModel& model) {
         banks > 0 && unit.read_bytes_per_cycle <= 0 && unit.write_bytes_per_cycle <= 0;
     for (int64_t i = 0; i < unit.count; ++i) {
       Ports ports;
-      const auto add = [&](Lane::Kind kind, const char* what, double bytes) {
+      const auto add = [&](Channel::Kind kind, const char* what, double bytes) {
         if (bytes <= 0) return -1;
-        out.lanes_.push_back({fmt::format("{}{}", what, to_string(UnitInstance{unit.name, i})),
-                              kind, bytes / ticks, 0, 0});
-        return static_cast<int32_t>(out.lanes_.size()) - 1;
+        out.channels_.push_back({fmt::format("{}{}", what, to_string(UnitInstance{unit.name, i})),
+                                 kind, bytes / ticks, 0, 0});
+        return static_cast<int32_t>(out.channels_.size()) - 1;
       };
-      ports.read = add(Lane::Kind::read_port, shared ? "" : "read ", read);
-      ports.write = shared ? ports.read : add(Lane::Kind::write_port, "write ", write);
+      ports.read = add(Channel::Kind::read_port, shared ? "" : "read ", read);
+      ports.write = shared ? ports.read : add(Channel::Kind::write_port, "write ", write);
       out.ports_[{unit.name, i}] = ports;
     }
   }
@@ -188,13 +188,13 @@ Result<Route> Machine::route(const UnitInstance& from, std::string_view unit_nam
     const UnitInstance through{unit->name, i};
     Route::Way way;
     Result<std::vector<uint32_t>> leg = path(from, through);
-    if (leg.ok()) way.lanes = *leg;
+    if (leg.ok()) way.channels = *leg;
     for (size_t t = 0; t < to.size() && leg.ok(); ++t) {
       leg = path(through, to[t]);
       if (!leg.ok()) break;
-      for (uint32_t lane : *leg)
-        if (std::find(way.lanes.begin(), way.lanes.end(), lane) == way.lanes.end())
-          way.lanes.push_back(lane);
+      for (uint32_t channel : *leg)
+        if (std::find(way.channels.begin(), way.channels.end(), channel) == way.channels.end())
+          way.channels.push_back(channel);
     }
     if (!leg.ok()) {
       leg = leg.status().with_context(what(through));
@@ -205,15 +205,16 @@ Result<Route> Machine::route(const UnitInstance& from, std::string_view unit_nam
       continue;
     }
     way.latency_ticks = whole(unit->latency_cycles, ticks_of(unit->clock_mhz));
-    for (uint32_t lane : way.lanes) way.latency_ticks += lanes_[lane].latency_ticks;
+    for (uint32_t channel : way.channels) way.latency_ticks += channels_[channel].latency_ticks;
     const auto memory = [&](const UnitInstance& at, bool writes) {
       const MemoryUnit* model = model_.find_memory(at.name);
       if (!model) return;
       if (!writes) way.latency_ticks += whole(model->latency_cycles, ticks_of(model->clock_mhz));
       const Ports has_ports = ports(at);
-      const int32_t lane = writes ? has_ports.write : has_ports.read;
-      if (lane >= 0 && std::find(way.lanes.begin(), way.lanes.end(), lane) == way.lanes.end())
-        way.lanes.push_back(static_cast<uint32_t>(lane));
+      const int32_t channel = writes ? has_ports.write : has_ports.read;
+      if (channel >= 0 &&
+          std::find(way.channels.begin(), way.channels.end(), channel) == way.channels.end())
+        way.channels.push_back(static_cast<uint32_t>(channel));
     };
     memory(from, false);
     for (const UnitInstance& sink : to) memory(sink, true);
@@ -232,14 +233,15 @@ Result<Route> Machine::route(const UnitInstance& from, std::string_view unit_nam
   return out;
 }
 
-Result<std::vector<uint32_t>> Machine::far_lanes(const UnitInstance& memory, bool writes) {
+Result<std::vector<uint32_t>> Machine::global_channels(const UnitInstance& memory, bool writes) {
   std::optional<Status> why;
   for (const TransferUnit& unit : model_.transfers)
     for (int64_t i = 0; i < unit.count; ++i) {
       const UnitInstance through{unit.name, i};
-      Result<std::vector<uint32_t>> lanes = writes ? path(through, memory) : path(memory, through);
-      if (lanes.ok()) return lanes;
-      if (!why) why = lanes.status();
+      Result<std::vector<uint32_t>> channels =
+          writes ? path(through, memory) : path(memory, through);
+      if (channels.ok()) return channels;
+      if (!why) why = channels.status();
     }
   return why ? *why
              : not_found("the hardware model has no transfer unit, and so no way to '{}'",

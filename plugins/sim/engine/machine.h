@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hardware model made ready for the clock: one time base for all its clocks, lanes that bytes
+// A hardware model made ready for the clock: one time base for all its clocks, channels that bytes
 // move over, units that work, and the routes between memories.
 //
 // Time is counted in ticks: whole parts of every clock's cycle, so that each domain's cycle is a
@@ -20,7 +20,7 @@
 namespace stria::sim {
 
 // What flows share: a bus, or a port of one memory instance.
-struct Lane {
+struct Channel {
   enum class Kind { bus, read_port, write_port };
   std::string name;  // "DRAM[0] -> DMA[0]", "read SRAM[3]"
   Kind kind = Kind::bus;
@@ -45,10 +45,10 @@ struct Route {
   uint32_t group = 0;
   int32_t instance = -1;  // -1: any
   struct Way {
-    std::vector<uint32_t> lanes;  // each once
-    uint64_t latency_ticks = 0;   // of unit, lanes and memories
+    std::vector<uint32_t> channels;  // each once
+    uint64_t latency_ticks = 0;      // of unit, channels and memories
   };
-  std::vector<Way> ways;  // by instance; of the others none has lanes
+  std::vector<Way> ways;  // by instance; of the others none has channels
 };
 
 class Machine {
@@ -58,7 +58,7 @@ class Machine {
   static Result<Machine> make(const HardwareModel& model);
 
   const HardwareModel& model() const { return model_; }
-  const std::vector<Lane>& lanes() const { return lanes_; }
+  const std::vector<Channel>& channels() const { return channels_; }
   const std::vector<Group>& groups() const { return groups_; }
   uint32_t instances() const { return instances_; }
   // Of the model's clock.
@@ -70,7 +70,7 @@ class Machine {
 
   // not_found, with the nearest name.
   Result<uint32_t> execution_group(std::string_view unit) const;
-  // Lanes of a memory instance's ports, -1 without a limit.
+  // Channels of a memory instance's ports, -1 without a limit.
   struct Ports {
     int32_t read = -1, write = -1;
   };
@@ -82,9 +82,9 @@ class Machine {
   // invalid_argument: several shortest ways; out_of_range: a bus on it carries nothing.
   Result<Route> route(const UnitInstance& from, std::string_view unit, int64_t instance,
                       const std::vector<UnitInstance>& to);
-  // Lanes between a memory and the first transfer unit that reaches it, for units that work on a
+  // Channels between a memory and the first transfer unit that reaches it, for units that work on a
   // memory from afar; into the memory if `writes`.
-  Result<std::vector<uint32_t>> far_lanes(const UnitInstance& memory, bool writes);
+  Result<std::vector<uint32_t>> global_channels(const UnitInstance& memory, bool writes);
   // The unit is on buses, and one joins it to the memory.
   bool on_buses(std::string_view unit) const;
 
@@ -95,7 +95,7 @@ class Machine {
 
   HardwareModel model_;
   std::optional<BusMap> map_;  // of its buses
-  std::vector<Lane> lanes_;
+  std::vector<Channel> channels_;
   std::vector<Group> groups_;
   std::map<std::string, uint32_t> execution_;
   std::map<std::pair<std::string, std::string>, uint32_t> transfer_;

@@ -30,7 +30,7 @@ class Simulation {
         order_(order),
         progress_(graph) {
     std::vector<double> widths;
-    for (const Lane& lane : machine.lanes()) widths.push_back(lane.bytes_per_tick);
+    for (const Channel& channel : machine.channels()) widths.push_back(channel.bytes_per_tick);
     network_ = make_flow_network(options.buses, std::move(widths), options.burst_bytes);
     const size_t groups = machine.groups().size();
     any_.resize(groups);
@@ -290,8 +290,8 @@ class Simulation {
         if (flow.bytes == 0) continue;
         ++of.parts;
         of.moves = true;
-        network_->add(task, flow.lanes.data(), static_cast<uint32_t>(flow.lanes.size()), flow.bytes,
-                      now_);
+        network_->add(task, flow.channels.data(), static_cast<uint32_t>(flow.channels.size()),
+                      flow.bytes, now_);
       }
       const uint64_t ticks = kind.overhead_ticks + kind.compute_ticks;
       if (ticks > 0)
@@ -326,7 +326,8 @@ class Simulation {
     const uint64_t bytes = kind_of(task).bytes;
     if (bytes == 0) return part_done(task);
     tasks_[task].moves = true;
-    network_->add(task, way.lanes.data(), static_cast<uint32_t>(way.lanes.size()), bytes, now_);
+    network_->add(task, way.channels.data(), static_cast<uint32_t>(way.channels.size()), bytes,
+                  now_);
   }
 
   void part_done(uint32_t task) {

@@ -5,7 +5,7 @@
 // * A task is ready when all that it waits for has ended. An instance that is free takes the ready
 //   task of the lowest number that may run on it; of several free instances the lowest takes it.
 // * An operation takes its overhead and its compute ticks, and as long as the bytes that it moves
-//   over shared lanes meanwhile.
+//   over shared channels meanwhile.
 // * A transfer takes the latency of its way, then as long as its bytes take.
 // * At one tick all ends come first, then starts, groups in their order.
 // * Loops that have become steady are skipped ahead: the timeline says what repeats itself how

@@ -19,7 +19,7 @@ namespace stria::sim {
 inline constexpr uint32_t kNoTask = UINT32_MAX;
 
 struct Flowing {
-  std::vector<uint32_t> lanes;  // each once
+  std::vector<uint32_t> channels;  // each once
   uint64_t bytes = 0;
 };
 

@@ -17,7 +17,7 @@ enum class Spent : uint8_t {
   memory,      // beyond that, until the operands' bytes had moved
   latency,     // of transfers
   moving,      // bytes of transfers, as long as they take alone
-  contention,  // beyond that: others had the lanes
+  contention,  // beyond that: others had the channels
   data,        // waited for a transfer
   dependency,  // waited for an operation
   slot,        // waited for a point of the pipeline to make room

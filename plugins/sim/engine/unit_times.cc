@@ -13,16 +13,17 @@ uint64_t ticks_of(uint64_t bytes, double width) {
   return static_cast<uint64_t>(std::ceil(static_cast<double>(bytes) / width - 1e-5));
 }
 
-double width_of(const Machine& machine, const std::vector<uint32_t>& lanes) {
-  double width = machine.lanes()[lanes[0]].bytes_per_tick;
-  for (uint32_t lane : lanes) width = std::min(width, machine.lanes()[lane].bytes_per_tick);
+double width_of(const Machine& machine, const std::vector<uint32_t>& channels) {
+  double width = machine.channels()[channels[0]].bytes_per_tick;
+  for (uint32_t channel : channels)
+    width = std::min(width, machine.channels()[channel].bytes_per_tick);
   return width;
 }
 
 uint64_t ticks_of_flows(const Machine& machine, const TaskKind& kind) {
   uint64_t out = 0;
   for (const Flowing& flow : kind.flows)
-    if (flow.bytes > 0) out = std::max(out, ticks_of(flow.bytes, width_of(machine, flow.lanes)));
+    if (flow.bytes > 0) out = std::max(out, ticks_of(flow.bytes, width_of(machine, flow.channels)));
   return out;
 }
 
@@ -33,7 +34,7 @@ const Route::Way& way_of(const Machine& machine, const TaskKind& kind, uint32_t 
 uint64_t ticks_of_bytes(const Machine& machine, const TaskKind& kind, uint32_t instance) {
   return kind.bytes == 0
              ? 0
-             : ticks_of(kind.bytes, width_of(machine, way_of(machine, kind, instance).lanes));
+             : ticks_of(kind.bytes, width_of(machine, way_of(machine, kind, instance).channels));
 }
 
 }  // namespace

@@ -51,14 +51,14 @@ class UnitTimes {
 std::vector<InstanceTimes> unit_times(const Machine& machine, const TaskGraph& graph,
                                       const Timeline& timeline);
 
-// Ticks that a task takes with nothing else on its lanes.
+// Ticks that a task takes with nothing else on its channels.
 uint64_t ticks_alone(const Machine& machine, const TaskKind& kind, uint32_t instance);
 
 // The same on the instance where it takes least; of a join its compute_ticks.
 uint64_t least_ticks_alone(const Machine& machine, const TaskKind& kind);
 
 // The least ticks from the start of a graph to its end: its longest chain, loops included, with
-// nothing else on the lanes.
+// nothing else on the channels.
 double longest_chain(const Machine& machine, const TaskGraph& graph);
 
 }  // namespace stria::sim

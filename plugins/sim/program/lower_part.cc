@@ -309,9 +309,9 @@ class Lowering {
     kind.bytes = static_cast<uint64_t>(bytes);
     counts.pj_moving += bytes * unit.pj_per_byte;
     for (const Route::Way& way : route.ways) {
-      if (way.lanes.empty()) continue;
-      for (uint32_t lane : way.lanes)
-        counts.pj_moving += bytes * machine_.lanes()[lane].pj_per_byte;
+      if (way.channels.empty()) continue;
+      for (uint32_t channel : way.channels)
+        counts.pj_moving += bytes * machine_.channels()[channel].pj_per_byte;
       break;
     }
     kind.route = std::move(route);
@@ -567,8 +567,8 @@ class Lowering {
       else
         counts.unpriced[operation] += times;
     }
-    std::map<uint32_t, double> beside;                  // bytes by port
-    std::map<std::vector<uint32_t>, double> from_afar;  // bytes by lanes
+    std::map<uint32_t, double> beside;                    // bytes by port
+    std::map<std::vector<uint32_t>, double> from_global;  // bytes by channels
     for (const Refinement& ref : block.refs) {
       if (ref.dir == RefDir::none) continue;
       const UnitInstance memory = memory_of(ref, point, &memories);
@@ -576,7 +576,7 @@ class Lowering {
       const auto accesses = work.accesses.find(ref.into);
       const double loads = accesses == work.accesses.end() ? 0 : accesses->second.loads;
       const double stores = accesses == work.accesses.end() ? 0 : accesses->second.stores;
-      const bool far = is_far(memory, unit.name);
+      const bool far = is_global(memory, unit.name);
       for (const bool writes : {false, true}) {
         if ((writes ? stores : loads) <= 0) continue;
         cost::Footprint bytes = cost::footprint_of(block, ref, fixed);
@@ -586,10 +586,10 @@ class Lowering {
           bytes.bytes = (writes ? stores : loads) * bytes.run_bytes;
           double moved = bytes.bytes;
           access(memory, bytes, writes, counts, &moved);
-          STRIA_ASSIGN(std::vector<uint32_t> lanes, machine_.far_lanes(memory, writes));
-          for (uint32_t lane : lanes)
-            counts.pj_moving += moved * machine_.lanes()[lane].pj_per_byte;
-          from_afar[std::move(lanes)] += moved;
+          STRIA_ASSIGN(std::vector<uint32_t> channels, machine_.global_channels(memory, writes));
+          for (uint32_t channel : channels)
+            counts.pj_moving += moved * machine_.channels()[channel].pj_per_byte;
+          from_global[std::move(channels)] += moved;
           counts.far[fmt::format("{} in {}", ref.from, to_string(memory))] += moved;
           continue;
         }
@@ -605,14 +605,14 @@ class Lowering {
     }
     for (const auto& [port, bytes] : beside)
       kind.flows.push_back({{port}, static_cast<uint64_t>(std::ceil(bytes))});
-    for (const auto& [lanes, bytes] : from_afar)
-      kind.flows.push_back({lanes, static_cast<uint64_t>(std::ceil(bytes))});
+    for (const auto& [channels, bytes] : from_global)
+      kind.flows.push_back({channels, static_cast<uint64_t>(std::ceil(bytes))});
     return add_kind(std::move(kind), std::move(counts));
   }
 
   // A unit on buses is beside the memories that a bus joins it to. One on none is beside all that
   // are not the largest, where programs' tensors are.
-  bool is_far(const UnitInstance& memory, const std::string& unit) const {
+  bool is_global(const UnitInstance& memory, const std::string& unit) const {
     const HardwareModel& model = machine_.model();
     if (model.buses.empty()) return false;
     const auto has = [&](const std::vector<UnitInstance>& ends, auto is) {

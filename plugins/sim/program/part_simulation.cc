@@ -53,24 +53,27 @@ uint64_t peak_window(const Machine& machine) {
 
 uint64_t least_ticks(const Machine& machine, const LoweredPart& lowered) {
   const TaskGraph& graph = lowered.graph;
-  std::vector<double> bytes(machine.lanes().size()), work(machine.groups().size());
+  std::vector<double> bytes(machine.channels().size()), work(machine.groups().size());
   for (size_t k = 0; k < graph.kinds.size(); ++k) {
     const TaskKind& kind = graph.kinds[k];
     if (kind.work == TaskKind::Work::join) continue;
     const double times = lowered.tasks[k];
     work[kind.group] += times * static_cast<double>(least_ticks_alone(machine, kind));
-    // Where it may go several ways, none of their lanes is sure.
+    // Where it may go several ways, none of their channels is sure.
     if (kind.work == TaskKind::Work::transfer &&
         (kind.instance >= 0 || machine.groups()[kind.group].count == 1))
-      for (uint32_t lane : kind.route.ways[static_cast<size_t>(std::max(0, kind.instance))].lanes)
-        bytes[lane] += times * static_cast<double>(kind.bytes);
+      for (uint32_t channel :
+           kind.route.ways[static_cast<size_t>(std::max(0, kind.instance))].channels)
+        bytes[channel] += times * static_cast<double>(kind.bytes);
     for (const Flowing& flow : kind.flows)
-      for (uint32_t lane : flow.lanes) bytes[lane] += times * static_cast<double>(flow.bytes);
+      for (uint32_t channel : flow.channels)
+        bytes[channel] += times * static_cast<double>(flow.bytes);
   }
   double least = longest_chain(machine, graph);
-  for (size_t lane = 0; lane < bytes.size(); ++lane)
-    if (bytes[lane] > 0)
-      least = std::max(least, std::ceil(bytes[lane] / machine.lanes()[lane].bytes_per_tick - 1e-5));
+  for (size_t channel = 0; channel < bytes.size(); ++channel)
+    if (bytes[channel] > 0)
+      least = std::max(
+          least, std::ceil(bytes[channel] / machine.channels()[channel].bytes_per_tick - 1e-5));
   for (size_t g = 0; g < work.size(); ++g)
     least = std::max(least, std::ceil(work[g] / machine.groups()[g].count - 1e-5));
   return static_cast<uint64_t>(least);

@@ -46,7 +46,7 @@ struct PartSimulation {
 // Ticks of a microsecond, over which the highest power is told; 0: the model has no clock.
 uint64_t peak_window(const Machine& machine);
 
-// The least time that the busiest lane or unit, and the longest chain of dependencies, allow.
+// The least time that the busiest channel or unit, and the longest chain of dependencies, allow.
 uint64_t least_ticks(const Machine& machine, const LoweredPart& lowered);
 
 // That bound alone, for sweeps: nothing is checked or kept.

@@ -30,22 +30,22 @@ ordered_json units_json(const PartSimulation& run) {
   return out;
 }
 
-ordered_json lanes_json(const ReportedPart& part) {
+ordered_json channels_json(const ReportedPart& part) {
   ordered_json out = ordered_json::array();
   const PartSimulation& run = part.run;
-  const std::vector<double> bytes = bytes_of_lanes(part);
+  const std::vector<double> bytes = bytes_of_channels(part);
   const auto ticks = static_cast<double>(std::max<uint64_t>(1, run.ticks()));
   const auto cycle = static_cast<double>(run.machine.ticks_per_cycle());
   for (size_t l = 0; l < bytes.size(); ++l) {
-    const Lane& lane = run.machine.lanes()[l];
-    out.push_back(
-        {{"name", lane.name},
-         {"kind", lane.kind == Lane::Kind::bus ? "bus" : "port"},
-         {"bytes", bytes[l]},
-         {"bytes_per_cycle", bytes[l] / ticks * cycle},
-         {"peak_bytes_per_cycle", lane.bytes_per_tick * cycle},
-         {"utilisation", lane.bytes_per_tick > 0 ? bytes[l] / ticks / lane.bytes_per_tick : 0.0},
-         {"energy_pJ", bytes[l] * lane.pj_per_byte}});
+    const Channel& channel = run.machine.channels()[l];
+    out.push_back({{"name", channel.name},
+                   {"kind", channel.kind == Channel::Kind::bus ? "bus" : "port"},
+                   {"bytes", bytes[l]},
+                   {"bytes_per_cycle", bytes[l] / ticks * cycle},
+                   {"peak_bytes_per_cycle", channel.bytes_per_tick * cycle},
+                   {"utilisation",
+                    channel.bytes_per_tick > 0 ? bytes[l] / ticks / channel.bytes_per_tick : 0.0},
+                   {"energy_pJ", bytes[l] * channel.pj_per_byte}});
   }
   return out;
 }
@@ -119,12 +119,12 @@ ordered_json part_json(const ReportedPart& part) {
                               {"energy_pJ", kernel.pj}});
   }
   out["units"] = units_json(run);
-  out["lanes"] = lanes_json(part);
+  out["channels"] = channels_json(part);
   out["memories"] = memories_json(run);
-  out["far_operands"] = ordered_json::array();
+  out["global_operands"] = ordered_json::array();
   for (size_t n = 0; n < run.lowered.far.size(); ++n)
     for (const auto& [operand, bytes] : run.lowered.far[n])
-      out["far_operands"].push_back(
+      out["global_operands"].push_back(
           {{"kernel", run.lowered.statements[n]}, {"operand", operand}, {"bytes", bytes}});
   out["operations_without_energy"] = ordered_json::object();
   for (const auto& [name, count] : run.lowered.unpriced)

@@ -106,15 +106,16 @@ double peak_milliwatts(const ReportedPart& part) {
          leakage_milliwatts(run.machine.model());
 }
 
-std::vector<double> bytes_of_lanes(const ReportedPart& part) {
+std::vector<double> bytes_of_channels(const ReportedPart& part) {
   const PartSimulation& run = part.run;
-  std::vector<double> out(run.machine.lanes().size());
+  std::vector<double> out(run.machine.channels().size());
   const auto add = [&](const TaskKind& kind, size_t way, double times) {
     if (kind.work == TaskKind::Work::transfer)
-      for (uint32_t lane : kind.route.ways[way].lanes)
-        out[lane] += times * static_cast<double>(kind.bytes);
+      for (uint32_t channel : kind.route.ways[way].channels)
+        out[channel] += times * static_cast<double>(kind.bytes);
     for (const Flowing& flow : kind.flows)
-      for (uint32_t lane : flow.lanes) out[lane] += times * static_cast<double>(flow.bytes);
+      for (uint32_t channel : flow.channels)
+        out[channel] += times * static_cast<double>(flow.bytes);
   };
   const TaskGraph& graph = run.lowered.graph;
   for (const KindTimes& times : run.kinds) {

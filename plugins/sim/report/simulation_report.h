@@ -48,8 +48,8 @@ double area_of(const HardwareModel& model);
 // The most milliwatts over any microsecond (or all of a shorter run), leakage included; 0 without a
 // clock or events.
 double peak_milliwatts(const ReportedPart& part);
-// Bytes that each lane of the machine carried.
-std::vector<double> bytes_of_lanes(const ReportedPart& part);
+// Bytes that each channel of the machine carried.
+std::vector<double> bytes_of_channels(const ReportedPart& part);
 
 // One JSON object, indented, with "schema": 1.
 std::string report_json(const SimulationReport& report);

@@ -6,7 +6,7 @@
 namespace stria::sim {
 namespace {
 
-constexpr size_t kMostKernels = 12, kMostFarOperands = 8;
+constexpr size_t kMostKernels = 12, kMostGlobalOperands = 8;
 
 // "12,345,678"
 std::string grouped(uint64_t number) {
@@ -114,7 +114,7 @@ void units(const ReportedPart& part, std::string& out) {
 }
 
 // The operands of which most bytes are moved access by access, and how many more there are.
-void far_operands(const PartSimulation& run, std::string& out) {
+void global_operands(const PartSimulation& run, std::string& out) {
   struct Operand {
     size_t statement;
     const std::string* name;
@@ -125,7 +125,7 @@ void far_operands(const PartSimulation& run, std::string& out) {
     for (const auto& [name, bytes] : run.lowered.far[n]) all.push_back({n, &name, bytes});
   std::stable_sort(all.begin(), all.end(),
                    [](const Operand& a, const Operand& b) { return a.bytes > b.bytes; });
-  const size_t shown = std::min(all.size(), kMostFarOperands);
+  const size_t shown = std::min(all.size(), kMostGlobalOperands);
   for (size_t n = 0; n < shown; ++n)
     out += fmt::format("  {} works on {} from afar: {:.0f} bytes, each access for itself\n",
                        run.lowered.statements[all[n].statement], *all[n].name, all[n].bytes);
@@ -151,7 +151,7 @@ std::string summary(const SimulationReport& report) {
       kernels(part, out);
       units(part, out);
     }
-    far_operands(run, out);
+    global_operands(run, out);
     const Energy energy = energy_of(part);
     out += fmt::format("  energy {}: operations {}, memories {}, moving {}, leakage {}",
                        energy_text(energy.total()), energy_text(energy.operations),

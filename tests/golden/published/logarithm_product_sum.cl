@@ -22,8 +22,8 @@ void k1_kernel_1_kernel_2(__global float* restrict stria_base_T3, const ulong st
   __global const float* restrict v_T2 = stria_base_T2 + stria_at_T2;
   __global const float* restrict v_B = stria_base_B + stria_at_B;
   float v_T0;
-  __local float v_T2_near[26] __attribute__((aligned(64)));
-  __local float v_B_near[26] __attribute__((aligned(64)));
+  __local float v_T2_scratch[26] __attribute__((aligned(64)));
+  __local float v_B_scratch[26] __attribute__((aligned(64)));
   __local float v_T0_sum_32[32] __attribute__((aligned(64)));
   __local float v_T0_sum_16[16] __attribute__((aligned(64)));
   __local float v_T0_sum_8[8] __attribute__((aligned(64)));
@@ -40,11 +40,11 @@ void k1_kernel_1_kernel_2(__global float* restrict stria_base_T3, const ulong st
   v_T0 = 0.0f;
   if (v_lane <= 25) {
     const float v_value = v_T2[v_o];
-    v_T2_near[v_lane] = v_value;
+    v_T2_scratch[v_lane] = v_value;
     const float v_value_1 = v_B[v_o];
-    v_B_near[v_lane] = v_value_1;
-    const float v_T2_1 = v_T2_near[v_lane];
-    const float v_B_1 = v_B_near[v_lane];
+    v_B_scratch[v_lane] = v_value_1;
+    const float v_T2_1 = v_T2_scratch[v_lane];
+    const float v_B_1 = v_B_scratch[v_lane];
     const float v_sum = v_T0;
     const float v_sum_1 = mad(v_T2_1, v_B_1, v_sum);
     v_T0 = v_sum_1;

@@ -132,13 +132,13 @@ TEST(Published, ConvolutionAndRelu) {
   EXPECT_EQ(kernel.groups, (std::array<int64_t, 3>{112, 112, 4}));
   EXPECT_EQ(kernel.points, int64_t{112} * 112 * 4 * 256);
   // The text's 1572 and 1590 elements count the padding behind the last one, which no array needs.
-  EXPECT_EQ(elements_of(made->program.entry, "D_near"), 1572);
-  EXPECT_EQ(elements_of(made->program.entry, "K_near"), 1590);
+  EXPECT_EQ(elements_of(made->program.entry, "D_scratch"), 1572);
+  EXPECT_EQ(elements_of(made->program.entry, "K_scratch"), 1590);
   const std::string text = text_of(made->source, 0);
   EXPECT_EQ(count(text, "barrier("), 2u);
   // co 8 x y 2 x x 2 x n 8 lanes.
   expect_in_order(text,
-                  {"float O[8];", "__local float D_near[1570]", "__local float K_near[1588]",
+                  {"float O[8];", "__local float D_scratch[1570]", "__local float K_scratch[1588]",
                    "const int y = (int)get_group_id(0);", "const int x = (int)get_group_id(1);",
                    "const int group = (int)get_group_id(2);", "const int n = group % 2;",
                    "const int co = group / 2;", "const int co_0_lane = lane % 8;",
@@ -163,12 +163,12 @@ TEST(Published, ConvolutionAndRelu) {
     const std::string from = both.substr(0, bar);
     phases.push_back("min(max((o_2 + " + (from[0] == '-' ? "(" + from + ")" : from) +
                      "), 0), 102760447)");
-    phases.push_back("D_near[o_3" + both.substr(bar + 1));
+    phases.push_back("D_scratch[o_3" + both.substr(bar + 1));
   }
   // ... of the kernel j_i 6, of which the last three may lie behind its end.
   for (int j_i = 0; j_i < 6; ++j_i) {
     if (j_i == 3) phases.push_back("min(max((o_6 + 12288), 0), 36863)");
-    phases.push_back("K_near[o_7" + (j_i ? " + " + std::to_string(j_i * 265) : "") + "]");
+    phases.push_back("K_scratch[o_7" + (j_i ? " + " + std::to_string(j_i * 265) : "") + "]");
   }
   phases.push_back("barrier(");
   // The interior tests nothing inside; each side of the border has a block of its own.
@@ -176,8 +176,8 @@ TEST(Published, ConvolutionAndRelu) {
   for (const char* loop :
        {"for (int ci_1 = 0; ci_1 < 8;", "for (int i_1 = 0; i_1 < 2;", "for (int j = 0; j < 3;"})
     phases.push_back(loop);
-  phases.push_back("D_near[o_11]");  // n 2 x co 4 sums, 8 apart
-  phases.push_back("K_near[o_14]");
+  phases.push_back("D_scratch[o_11]");  // n 2 x co 4 sums, 8 apart
+  phases.push_back("K_scratch[o_14]");
   for (int i = 0; i < 8; ++i) phases.push_back("= fma(");
   for (int border = 0; border < 5; ++border) {
     phases.push_back("if (");
@@ -207,14 +207,14 @@ TEST(Published, LogarithmThenProductSum) {
                   {"if (point < 260) {", "= I[o];", "= native_log(", "T2[o] = "});
   EXPECT_EQ(made->source.kernels[1].points, 10 * 32);
   const std::string text = text_of(made->source, 1);
-  std::vector<std::string> phases = {"__local float T2_near[26]",
-                                     "__local float B_near[26]",
+  std::vector<std::string> phases = {"__local float T2_scratch[26]",
+                                     "__local float B_scratch[26]",
                                      "__local float T0_sum_32[32]",
                                      "get_group_id(0)",
                                      "T0 = 0.0f;",
                                      "if (lane <= 25) {",
-                                     "T2_near[lane] = ",
-                                     "B_near[lane] = ",
+                                     "T2_scratch[lane] = ",
+                                     "B_scratch[lane] = ",
 
                                      "= mad(",
                                      "T0_sum_32[lane] = "};

@@ -14,8 +14,8 @@ constexpr std::byte kGarbage{0xee};
 
 }  // namespace
 
-FarBuffer::FarBuffer(const sdk::Host& host, Queues& queues, sdk::Ref<sdk::MemoryBudget> budget,
-                     uint64_t size_bytes)
+GlobalBuffer::GlobalBuffer(const sdk::Host& host, Queues& queues,
+                           sdk::Ref<sdk::MemoryBudget> budget, uint64_t size_bytes)
     : Buffer(size_bytes), host_(host), queues_(queues), budget_(std::move(budget)) {
   budget_->take(size_bytes);
   try {
@@ -26,8 +26,8 @@ FarBuffer::FarBuffer(const sdk::Host& host, Queues& queues, sdk::Ref<sdk::Memory
   }
 }
 
-void* FarBuffer::map(uint64_t offset, uint64_t bytes, bool current, sdk::Waits waits,
-                     sdk::Ref<sdk::Event>* done) {
+void* GlobalBuffer::map(uint64_t offset, uint64_t bytes, bool current, sdk::Waits waits,
+                        sdk::Ref<sdk::Event>* done) {
   auto copy = std::make_shared<Copy>();
   copy->offset = offset;
   copy->size = bytes;
@@ -37,7 +37,7 @@ void* FarBuffer::map(uint64_t offset, uint64_t bytes, bool current, sdk::Waits w
     std::lock_guard lock(mutex_);
     copies_[memory] = copy;
   }
-  auto read = [self = sdk::Ref<FarBuffer>(this), copy, current] {
+  auto read = [self = sdk::Ref<GlobalBuffer>(this), copy, current] {
     self->hold(*copy);
     if (current && copy->size > 0)
       std::memcpy(copy->bytes.data(), self->far_.data() + copy->offset, copy->size);
@@ -53,7 +53,7 @@ void* FarBuffer::map(uint64_t offset, uint64_t bytes, bool current, sdk::Waits w
   return memory;
 }
 
-sdk::Ref<sdk::Event> FarBuffer::unmap(void* memory) {
+sdk::Ref<sdk::Event> GlobalBuffer::unmap(void* memory) {
   std::shared_ptr<Copy> copy;
   {
     std::lock_guard lock(mutex_);
@@ -67,7 +67,7 @@ sdk::Ref<sdk::Event> FarBuffer::unmap(void* memory) {
   // A mapping that failed has nothing to take to the device, and holds nothing.
   sdk::Event* const ready = copy->ready.get();
   return queued(host_, host_.tracker(), queues_, {&ready, 1},
-                [self = sdk::Ref<FarBuffer>(this), copy] {
+                [self = sdk::Ref<GlobalBuffer>(this), copy] {
                   if (copy->size > 0)
                     std::memcpy(self->far_.data() + copy->offset, copy->bytes.data(), copy->size);
                   // Who still looks at the mapping sees garbage.
@@ -76,7 +76,7 @@ sdk::Ref<sdk::Event> FarBuffer::unmap(void* memory) {
                 });
 }
 
-void FarBuffer::hold(const Copy& copy) {
+void GlobalBuffer::hold(const Copy& copy) {
   std::lock_guard lock(mutex_);
   for (const Copy* other : held_)
     if (copy.offset < other->offset + other->size && other->offset < copy.offset + copy.size)
@@ -88,7 +88,7 @@ void FarBuffer::hold(const Copy& copy) {
   held_.push_back(&copy);
 }
 
-void FarBuffer::let_go(const Copy& copy) {
+void GlobalBuffer::let_go(const Copy& copy) {
   std::lock_guard lock(mutex_);
   std::erase(held_, &copy);
 }

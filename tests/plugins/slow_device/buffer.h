@@ -14,12 +14,12 @@
 
 namespace stria::slow_device {
 
-class FarBuffer final : public sdk::Buffer {
+class GlobalBuffer final : public sdk::Buffer {
  public:
   // Throws STRIA_OUT_OF_MEMORY. The contents are garbage.
-  FarBuffer(const sdk::Host& host, Queues& queues, sdk::Ref<sdk::MemoryBudget> budget,
-            uint64_t size_bytes);
-  ~FarBuffer() override { budget_->give_back(size()); }
+  GlobalBuffer(const sdk::Host& host, Queues& queues, sdk::Ref<sdk::MemoryBudget> budget,
+               uint64_t size_bytes);
+  ~GlobalBuffer() override { budget_->give_back(size()); }
 
   std::byte* data() override { return far_.data(); }
   void* map(uint64_t offset, uint64_t bytes, bool current, sdk::Waits waits,

@@ -61,7 +61,7 @@ sdk::Ref<sdk::Executor> SlowDevice::create_executor(std::string_view) {
 }
 
 sdk::Ref<sdk::Buffer> SlowDevice::allocate(uint64_t bytes, std::string_view) {
-  return sdk::make<FarBuffer>(host(), queues_, budget_, bytes);
+  return sdk::make<GlobalBuffer>(host(), queues_, budget_, bytes);
 }
 
 }  // namespace stria::slow_device

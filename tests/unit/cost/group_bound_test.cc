@@ -27,14 +27,14 @@ class Case {
     rates_.units = one_of({1, 7, 100});
     rates_.multiply_adds = one_of({1, 32, 128});
     rates_.most_lanes = static_cast<int64_t>(one_of({64, 1024, 2048}));
-    rates_.most_threads = static_cast<int64_t>(one_of({32, 256, 1024}));
+    rates_.most_group_lanes = static_cast<int64_t>(one_of({32, 256, 1024}));
     rates_.registers = static_cast<int64_t>(one_of({64, 256})) << 10;
     rates_.lane_registers = static_cast<int64_t>(one_of({512, 1024, 4096}));
     rates_.local_bytes = static_cast<int64_t>(one_of({2, 48, 200})) << 10;
     rates_.bank_bytes = static_cast<int64_t>(one_of({0, 128}));
-    rates_.far_latency = one_of({0, 20, 400});
+    rates_.global_latency = one_of({0, 20, 400});
     rates_.local_latency = one_of({0, 11, 100});
-    rates_.far_bytes = one_of({0, 1, 24});
+    rates_.global_bytes = one_of({0, 1, 24});
     rates_.line_bytes = static_cast<int64_t>(one_of({4, 32, 128}));
     form_ = {1 + below(3), below(2) == 0, below(2) == 0};
   }

@@ -109,24 +109,24 @@ TEST(KernelGeneration, ScoreLines) {
   EXPECT_EQ(
       line({8, 32, 1, 3, 16, 8, 2}),
       "operations=236760072192 groups=12544 inner_tiles=24 shared_bytes=20656 register_bytes=32768 "
-      "read_bytes=19456 written_bytes=32768 threads_at_work=256 merging_steps=0 threads_used=256\n"
+      "read_bytes=19456 written_bytes=32768 lanes_at_work=256 merging_steps=0 lanes_used=256\n"
       "over memory: 20656 bytes of 18432\n");
   EXPECT_EQ(
       line({8, 32, 1, 3, 16, 4, 4}),
       "operations=236760072192 groups=12544 inner_tiles=24 shared_bytes=16272 register_bytes=32768 "
-      "read_bytes=15360 written_bytes=32768 threads_at_work=256 merging_steps=0 threads_used=256\n"
+      "read_bytes=15360 written_bytes=32768 lanes_at_work=256 merging_steps=0 lanes_used=256\n"
       "over registers: 32768 bytes of 18432\n");
   EXPECT_EQ(
       line({16, 32, 1, 1, 16, 2, 2}),
       "operations=236760072192 groups=50176 inner_tiles=36 shared_bytes=6488 register_bytes=8192 "
-      "read_bytes=6144 written_bytes=8192 threads_at_work=256 merging_steps=0 threads_used=256\n"
-      "flops_per_byte=20.5714 occupancy=20 roof_ratio=1 occupancy_ratio=1 thread_ratio=1 "
+      "read_bytes=6144 written_bytes=8192 lanes_at_work=256 merging_steps=0 lanes_used=256\n"
+      "flops_per_byte=20.5714 occupancy=20 roof_ratio=1 occupancy_ratio=1 lane_ratio=1 "
       "score=1\n");
   EXPECT_EQ(
       line({8, 32, 2, 1, 16, 2, 2}),
       "operations=236760072192 groups=50176 inner_tiles=48 shared_bytes=5264 register_bytes=8192 "
-      "read_bytes=5120 written_bytes=8192 threads_at_work=256 merging_steps=0 threads_used=256\n"
-      "flops_per_byte=18.5806 occupancy=20 roof_ratio=0.929032 occupancy_ratio=1 thread_ratio=1 "
+      "read_bytes=5120 written_bytes=8192 lanes_at_work=256 merging_steps=0 lanes_used=256\n"
+      "flops_per_byte=18.5806 occupancy=20 roof_ratio=0.929032 occupancy_ratio=1 lane_ratio=1 "
       "score=0.929032\n");
 }
 
@@ -251,7 +251,7 @@ TEST(GroupCost, ReductionsThatThreadsShareAreMerged) {
   kernel.inputs = {{"A", DataType::fp32, {1, 64}, 0}};
   const GroupSettings of = settings("kernel_generation.json");
   const GroupScore score = score_of(kernel, {64, 4}, of);
-  EXPECT_EQ(score.threads_at_work, 256);
+  EXPECT_EQ(score.lanes_at_work, 256);
   EXPECT_EQ(score.merging_steps, 6);
   // The rows of A lie behind one another: one run of 256 elements.
   EXPECT_EQ(score.shared_bytes, 4 * 256 + 256 * 4);

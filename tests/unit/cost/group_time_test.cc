@@ -51,20 +51,20 @@ GroupRates rates() {
   out.units = 100;
   out.multiply_adds = 128;
   out.most_lanes = 2048;
-  out.most_threads = 256;
+  out.most_group_lanes = 256;
   out.registers = 256 << 10;
   out.lane_registers = 1024;
   out.local_bytes = 48 << 10;
   out.bank_bytes = 128;
-  out.far_latency = 400;
+  out.global_latency = 400;
   out.local_latency = 30;
-  out.far_bytes = 24;
+  out.global_bytes = 24;
   return out;
 }
 
 TEST(GroupTime, TermsOfATile) {
   const GroupTime time = group_time(product(1024, 1024, 1024), {64, 64, 16}, {2}, rates());
-  EXPECT_EQ(time.threads, 128);
+  EXPECT_EQ(time.group_lanes, 128);
   EXPECT_EQ(time.sums, 32);
   EXPECT_EQ(time.groups, 256);
   EXPECT_EQ(time.steps, 64);
@@ -110,7 +110,7 @@ TEST(GroupTime, WhatDoesNotFit) {
   EXPECT_TRUE(std::isinf(group_time(block, {128, 128, 64}, {2}, rates()).cycles));  // local memory
   EXPECT_TRUE(all_larger_are_over(block, {128, 128, 64}, {2}, rates()));
   GroupRates few = rates();
-  few.most_threads = 128;
+  few.most_group_lanes = 128;
   EXPECT_TRUE(std::isinf(group_time(block, {128, 128, 8}, {2}, few).cycles));  // sums of a lane
   EXPECT_EQ(to_string(group_time(block, {128, 128, 8}, {2}, few)), "no number of lanes holds it");
   EXPECT_FALSE(std::isinf(group_time(block, {128, 128, 8}, {2}, rates()).cycles));
@@ -123,7 +123,7 @@ TEST(GroupTime, GrowsWithWorkAndLatency) {
   EXPECT_GT(group_time(product(1024, 1024, 2048), tile, {2}, rates()).cycles, 1.8 * once);
   EXPECT_GT(group_time(product(4096, 1024, 1024), tile, {2}, rates()).cycles, 1.5 * once);
   GroupRates slow = rates();
-  slow.far_latency = 4000;
+  slow.global_latency = 4000;
   EXPECT_GT(group_time(product(1024, 1024, 1024), tile, {2}, slow).cycles, 1.5 * once);
 }
 
@@ -138,11 +138,11 @@ TEST(GroupTime, BoundsOfOneTileAreNotAboveIt) {
       for (const GroupForm& form :
            {GroupForm{2}, GroupForm{2, true, true}, GroupForm{2, false, true}}) {
         GroupRates own = rates();
-        own.far_latency = latency;
+        own.global_latency = latency;
         if (latency == 0) {
           // The time is that of what lanes issue, and little can be staged.
           own.units = 1;
-          own.far_bytes = 0;
+          own.global_bytes = 0;
           own.local_bytes = 4 << 10;
         }
         const TileSpace space = group_tiles(block, form);
@@ -183,9 +183,9 @@ TEST(GroupTime, NeedsWhatAUnitCanDo) {
   ASSERT_TRUE(known.has_value());
   EXPECT_EQ(known->multiply_adds, 32);
   EXPECT_EQ(known->registers, 256 << 10);
-  EXPECT_EQ(known->far_bytes, 25);
+  EXPECT_EQ(known->global_bytes, 25);
   EXPECT_EQ(known->line_bytes, 64);
-  EXPECT_EQ(known->far_latency, 500);
+  EXPECT_EQ(known->global_latency, 500);
 }
 
 }  // namespace

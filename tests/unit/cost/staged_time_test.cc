@@ -51,12 +51,12 @@ const std::vector<int64_t> kTensors = {16384, 2048, 32768};
 // Machines differ in what stands for these.
 struct Parts {
   std::string memory, unit, transfer, more_buses;
-  int64_t near_KiB = 8, near_count = 1, units = 1;
+  int64_t scratchpad_KiB = 8, scratchpad_count = 1, units = 1;
   bool spread = false;
 };
 HardwareModel machine(const Parts& parts = {}) {
   std::string ends;
-  for (int64_t i = 0; i < parts.near_count; ++i)
+  for (int64_t i = 0; i < parts.scratchpad_count; ++i)
     ends += fmt::format("{}\"SRAM[{}]\"", i > 0 ? ", " : "", i);
   const std::string text = fmt::format(
       R"({{"name": "m", "clock_mhz": 1000,
@@ -68,14 +68,14 @@ HardwareModel machine(const Parts& parts = {}) {
             {{"sources": ["DMA[0]"], "sinks": ["DRAM[0]"], "bytes_per_cycle": 16}},
             {{"sources": ["DMA[0]"], "sinks": [{}], "bytes_per_cycle": 64}},
             {{"sources": [{}], "sinks": ["DMA[0]"], "bytes_per_cycle": 64}}]}})",
-      parts.near_count, parts.near_KiB, parts.memory, parts.units, parts.unit, parts.transfer, ends,
-      ends);
+      parts.scratchpad_count, parts.scratchpad_KiB, parts.memory, parts.units, parts.unit,
+      parts.transfer, ends, ends);
   Result<HardwareModel> model = load_hardware_model({"m.json", text});
   STRIA_CHECK(model.ok(), "{}", model.status().to_string());
   return *std::move(model);
 }
 StagedUnits units(const Parts& parts = {}) {
-  return {"CONV", "SRAM", "DRAM", "DMA", parts.spread, parts.near_count, 0};
+  return {"CONV", "SRAM", "DRAM", "DMA", parts.spread, parts.scratchpad_count, 0};
 }
 
 StagedTime time_on(const Parts& parts, const Tile& tile) {
@@ -106,9 +106,9 @@ TEST(StagedTime, OneTileUnderWayTakesTheSum) {
   EXPECT_EQ(time.cycles, time.whole + 8 * time.period);
 }
 
-TEST(StagedTime, WhatIsNearWholeIsOneOperation) {
+TEST(StagedTime, WhatIsWholeInTheScratchpadIsOneOperation) {
   for (const Tile& tile : {Tile{16, 32, 64}, Tile{256, 32, 64}}) {
-    const StagedTime time = time_on({.near_KiB = 64}, tile);
+    const StagedTime time = time_on({.scratchpad_KiB = 64}, tile);
     EXPECT_TRUE(time.in_parts.empty());
     EXPECT_EQ(time.operation, 5 + 256 * 32);
     EXPECT_EQ(time.cycles, 3 * 10 + (16384 + 2048 + 32768) / 16 + time.operation);
@@ -146,7 +146,7 @@ TEST(StagedTime, PartsOfATileOnAllInstances) {
   const StagedTime six = time_on({.units = 6, .spread = true}, {16, 32, 64});
   EXPECT_EQ(six.operation, 5 + 4 * 32 * 64 / 64);
   // Where all is near, tiles follow one another.
-  const StagedTime near = time_on({.near_KiB = 64, .units = 4, .spread = true}, {64, 32, 64});
+  const StagedTime near = time_on({.scratchpad_KiB = 64, .units = 4, .spread = true}, {64, 32, 64});
   EXPECT_EQ(near.tiles, 4);
   EXPECT_EQ(near.cycles, near.whole + 4 * (5 + 16 * 32));
 }
@@ -160,14 +160,14 @@ TEST(StagedTime, PartsAndATransferShareOnePort) {
   EXPECT_EQ(time.bring, 2 * (10 + 16 * 64 / 16));
 }
 
-TEST(StagedTime, PortsAndBanksOfNearMemory) {
+TEST(StagedTime, PortsAndBanksOfScratchpads) {
   // 8 bytes a cycle for reads and writes. Columns of B step over 32 bytes, so that all are in one
   // bank of four; neighbours in C step over two banks.
   const Parts banks{.memory = R"(, "banks": 4, "bank_bytes": 2)",
                     .unit = R"(, "rates": {"i8": {"ops_per_cycle": 65536}})"};
   EXPECT_EQ(time_on(banks, {16, 32, 64}).operation, 5 + (16 * 64 + 4 * 2048 + 2 * 16 * 32 * 4) / 8);
   Parts apart = banks;
-  apart.near_count = 3;
+  apart.scratchpad_count = 3;
   EXPECT_EQ(time_on(apart, {16, 32, 64}).operation, 5 + 4 * 2048 / 8);
 }
 
@@ -175,11 +175,12 @@ TEST(StagedTime, ABoundIsNeverAboveATile) {
   std::mt19937 random(7);
   const Parts machines[] = {
       {},
-      {.memory = R"(, "banks": 4, "bank_bytes": 2)", .near_KiB = 4, .near_count = 4},
-      {.unit = R"(, "systolic": {"rows": 8, "columns": 8, "dataflow": "os"})", .near_KiB = 12},
-      {.transfer = R"(, "duplex": "half")", .near_KiB = 48},
-      {.near_KiB = 24, .units = 12, .spread = true},
-      {.near_KiB = 64, .units = 5, .spread = true}};
+      {.memory = R"(, "banks": 4, "bank_bytes": 2)", .scratchpad_KiB = 4, .scratchpad_count = 4},
+      {.unit = R"(, "systolic": {"rows": 8, "columns": 8, "dataflow": "os"})",
+       .scratchpad_KiB = 12},
+      {.transfer = R"(, "duplex": "half")", .scratchpad_KiB = 48},
+      {.scratchpad_KiB = 24, .units = 12, .spread = true},
+      {.scratchpad_KiB = 64, .units = 5, .spread = true}};
   size_t finite = 0;
   for (const Parts& parts : machines) {
     const HardwareModel model = machine(parts);

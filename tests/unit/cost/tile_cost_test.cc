@@ -440,14 +440,14 @@ GroupRates random_rates(std::mt19937& random) {
   out.units = one_of({1, 2, 7});
   out.multiply_adds = one_of({4, 32, 128});
   out.most_lanes = 512;
-  out.most_threads = 128;
+  out.most_group_lanes = 128;
   out.registers = static_cast<int64_t>(one_of({16 << 10, 128 << 10}));
   out.lane_registers = static_cast<int64_t>(one_of({300, 1024}));
   out.local_bytes = static_cast<int64_t>(one_of({2048, 1 << 20}));
-  out.far_latency = one_of({0, 40, 400});
+  out.global_latency = one_of({0, 40, 400});
   out.local_latency = one_of({0, 30});
   out.bank_bytes = static_cast<int64_t>(one_of({0, 64, 128}));
-  out.far_bytes = one_of({0, 1, 24});
+  out.global_bytes = one_of({0, 1, 24});
   return out;
 }
 

@@ -95,7 +95,7 @@ Values product(const Values& a, const Values& b, size_t m, size_t n, size_t k) {
   return out;
 }
 
-void expect_near(const Values& got, const Values& wanted) {
+void expect_scratch(const Values& got, const Values& wanted) {
   ASSERT_EQ(got.size(), wanted.size());
   for (size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], wanted[i], 1e-4) << "element " << i;
 }
@@ -160,7 +160,7 @@ TEST_F(Inputs, BuffersBeginAtAnyElement) {
   for (uint64_t offset : {4, 8, 12, 20, 36, 60, 68}) {
     const Placed got =
         run_at(device_, kProduct, {{"A", fp32({37, 50})}, {"B", fp32({50, 70})}}, {a, b}, offset);
-    expect_near(got.output, wanted);
+    expect_scratch(got.output, wanted);
     EXPECT_TRUE(got.outside_kept) << offset;
     const Placed convolved =
         run_at(device_, kConvolution, {{"A", fp32({9, 11, 16})}, {"B", fp32({3, 3, 16, 40})}},

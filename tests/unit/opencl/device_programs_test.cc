@@ -204,7 +204,7 @@ Result<stripe::Program> in_groups(const std::string& tile_text, const Inputs& in
                                   const TemplateSettings& settings) {
   STRIA_ASSIGN(HardwareModel model, load_hardware_model({"groups", R"({
       "mem_units": {"LOCAL": {"size_KiB": 32}, "REG": {"count": 1}},
-      "exec_units": {"CU": {"count": 4}, "ITEM": {"count": 1}}})"}));
+      "exec_units": {"CU": {"count": 4}, "LANE": {"count": 1}}})"}));
   return made_by(STRIA_SOURCE_DIR "/tests/unit/passes/group_pipeline.json", model, settings,
                  tile_text, inputs);
 }

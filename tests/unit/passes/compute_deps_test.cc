@@ -110,7 +110,7 @@ TEST(ComputeDeps, EnoughAndNoneTooMany) {
     for (const char* steps :
          {"", R"({"vectorize": {"min_range": 2}}, {"agg_init": {}}, )",
           R"({"autotile": {"scalar": {"output": [2], "reduction": 1}}}, {"split_interior":
-              {"dear": []}}, )"}) {
+              {"expensive": []}}, )"}) {
       check(steps, *program, random, totals);
       ASSERT_FALSE(HasFatalFailure() || HasNonfatalFailure())
           << "seed " << seed << ", steps " << steps << "\n"

@@ -27,7 +27,7 @@ HardwareModel group_model() {
       "mem_units": {"DRAM": {"size_KiB": 65536, "line_bytes": 128},
                     "LOCAL": {"size_KiB": 4096, "banks": 32, "bank_bytes": 4, "policy": "managed"},
                     "REG": {"count": 1}},
-      "exec_units": {"CU": {"count": 4}, "ITEM": {"count": 1}}})"});
+      "exec_units": {"CU": {"count": 4}, "LANE": {"count": 1}}})"});
   STRIA_CHECK(model.ok(), "{}", model.status().to_string());
   return std::move(model).value();
 }
@@ -89,7 +89,7 @@ std::string difference(const std::string& text,
     {{"cache": {{"reqs": ["group"], "dir": "out", "loc": {{"name": "REG"}}, "spread": 256}}}},
     {{"cache": {{"reqs": ["steps"], "loc": {{"name": "LOCAL"}}, "layout": "outputs", "edges": "zero_fill"}}}},
     {{"agg_init": {{"reqs": ["group"]}}}},
-    {{"thread_lanes": {{"reqs": ["group"], "unit": "ITEM", "threads": {}, "run_bytes": 16}}}}])",
+    {{"thread_lanes": {{"reqs": ["group"], "unit": "LANE", "group_lanes": {}, "run_bytes": 16}}}}])",
                                            tile_sizes, threads);
   const HardwareModel model = group_model();
   auto steps = parse_pipeline({"pipeline", pipeline}, {}, model, pass_registry());

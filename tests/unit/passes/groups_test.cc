@@ -20,7 +20,7 @@ constexpr DataType kFloat = DataType::fp32;
 HardwareModel group_model() {
   auto model = load_hardware_model({"groups", R"({
       "mem_units": {"DRAM": {"size_KiB": 1024}, "LOCAL": {"size_KiB": 48}, "REG": {"count": 1}},
-      "exec_units": {"CU": {"count": 4}, "ITEM": {"count": 1}}})"});
+      "exec_units": {"CU": {"count": 4}, "LANE": {"count": 1}}})"});
   STRIA_CHECK(model.ok(), "{}", model.status().to_string());
   return std::move(model).value();
 }
@@ -127,7 +127,7 @@ TEST(Groups, NumbersOfTheTextOnKernelGeneration) {
   ASSERT_TRUE(program.ok()) << program.status().to_string();
   auto model = load_hardware_model({"settings", R"({
       "mem_units": {"LOCAL": {"size_KiB": 48}, "REG": {"count": 1}},
-      "exec_units": {"CU": {"count": 4}, "ITEM": {"count": 1}},
+      "exec_units": {"CU": {"count": 4}, "LANE": {"count": 1}},
       "settings": {"threads": 256, "mem_width": 32, "max_mem": 18432, "max_regs": 18432,
                    "goal_groups": 20, "goal_flops_per_byte": 20}})"});
   ASSERT_TRUE(model.ok()) << model.status().to_string();
@@ -147,7 +147,7 @@ TEST(Groups, NumbersOfTheTextOnKernelGeneration) {
   EXPECT_THAT(said, HasSubstr("1. [ci:8, co:32, i:2, j:3, n:16, x:2, y:2]"));
   EXPECT_THAT(said, HasSubstr("operations=236760072192 groups=50176 inner_tiles=16 "
                               "shared_bytes=12648 register_bytes=8192 read_bytes=12288 "
-                              "written_bytes=8192 threads_at_work=256 merging_steps=0"));
+                              "written_bytes=8192 lanes_at_work=256 merging_steps=0"));
   EXPECT_THAT(said, HasSubstr("groups in a grid [112, 112, 4]"));
   EXPECT_THAT(said, HasSubstr("lanes co 8 x y 2 x x 2 x n 8"));
   EXPECT_THAT(said, HasSubstr("lanes i3 8 x i0 16 x i2 2"));  // ci, n, j_y of D
@@ -155,8 +155,8 @@ TEST(Groups, NumbersOfTheTextOnKernelGeneration) {
   EXPECT_THAT(said, HasSubstr("8 slots in each lane"));
   EXPECT_THAT(said, HasSubstr("2 of 6 barriers are needed"));
   // 1 + 2 x 1 + 15 x 3 + 7 x 49 + 3 x 393 + 1 = 1572, 1 + 31 + 7 x 33 + 5 x 265 + 2 = 1590.
-  EXPECT_THAT(made, HasSubstr("D_near[0, 0, 0, 0] fp32(16:3, 3:1, 4:393, 8:49)"));
-  EXPECT_THAT(made, HasSubstr("K_near[0, 0, 0, 0] fp32(2:795, 3:265, 32:1, 8:33)"));
+  EXPECT_THAT(made, HasSubstr("D_scratch[0, 0, 0, 0] fp32(16:3, 3:1, 4:393, 8:49)"));
+  EXPECT_THAT(made, HasSubstr("K_scratch[0, 0, 0, 0] fp32(2:795, 3:265, 32:1, 8:33)"));
 }
 
 TEST(Groups, AModelThatKnowsNothing) {

@@ -42,7 +42,7 @@ TEST(MissingUnits, AreNamedWithTheirOptionAndTheNearestRightOne) {
       {R"("locate_block": {"reqs": ["kernel"], "loc": {"name": "COR"}})", "/loc", "COR", "CORE"},
       {R"("locate_memory": {"reqs": ["kernel"], "loc": {"name": "DRAN"}})", "/loc", "DRAN", "DRAM"},
       {R"("memory_placement": {"locs": [{"name": "DRAN"}]})", "/locs/0/name", "DRAN", "DRAM"},
-      {R"("own_rows": {"unit": "COR"})", "/unit", "COR", "CORE"},
+      {R"("owner_computes": {"unit": "COR"})", "/unit", "COR", "CORE"},
       {R"("pack_inputs": {"memory": "L3"})", "/memory", "L3", "L2"},
       {R"("partition_compute": {"unit": "COR"})", "/unit", "COR", "CORE"},
       {R"("partition_memory": {"memory": "SRAN"})", "/memory", "SRAN", "SRAM"},

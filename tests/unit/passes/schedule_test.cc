@@ -14,7 +14,7 @@
 #include "stria/hwmodel/hardware_model.h"
 #include "stria/pass/model_rules.h"
 #include "stria/passes/overlap/compute_deps.h"
-#include "stria/passes/staging/near_space.h"
+#include "stria/passes/staging/scratchpad_space.h"
 #include "stria/stripe/text/parser.h"
 #include "stria/stripe/verify/verifier.h"
 
@@ -42,7 +42,7 @@ HardwareModel accelerator() {
   return std::move(model).value();
 }
 
-ScheduleOptions near_options() {
+ScheduleOptions scratchpad_options() {
   ScheduleOptions options;
   options.mem_loc.path.push_back({"SRAM", {Affine(0)}, {}});
   options.xfer_loc.path.push_back({"DMA", {}, {}});
@@ -140,7 +140,7 @@ TEST(Schedule, RandomLayerGraphsRunCloseToTheLeastThatTheMachineNeeds) {
     const Graph graph = random_graph(seed, 50);
     stripe::Program program = parsed(graph.text);
     PassContext context(model);
-    ScheduleOptions options = near_options();
+    ScheduleOptions options = scratchpad_options();
     options.mem_KiB = seed % 2 == 0 ? 64 : 40;
     const Status status = schedule(program, options, context);
     ASSERT_TRUE(status.ok()) << "seed " << seed << ": " << status.to_string();
@@ -173,7 +173,7 @@ TEST(Schedule, DependenciesAreTheFewest) {
   const HardwareModel model = accelerator();
   stripe::Program program = parsed(random_graph(3, 30).text);
   PassContext context(model);
-  ASSERT_TRUE(schedule(program, near_options(), context).ok());
+  ASSERT_TRUE(schedule(program, scratchpad_options(), context).ok());
   // Without any one of them the program is not legal.
   stripe::VerifyOptions checks;
   checks.accesses = stripe::AccessRules::none();
@@ -193,7 +193,7 @@ TEST(Schedule, RoutesAreThoseOfTheModel) {
   auto message = [&](const HardwareModel& model, StatusCode code) {
     stripe::Program program = parsed(text);
     PassContext context(model);
-    const Status status = schedule(program, near_options(), context);
+    const Status status = schedule(program, scratchpad_options(), context);
     EXPECT_EQ(status.code(), code);
     return status.to_string();
   };
@@ -245,7 +245,7 @@ int64_t distance(const stripe::Block& main) {
   return least;
 }
 
-// A near memory for `sets` kernels: with a unit that works on several things at a time a transfer
+// A scratchpad for `sets` kernels: with a unit that works on several things at a time a transfer
 // waits for no kernel before the one whose bytes it takes; with one that does not it may.
 TEST(Schedule, TransfersRunBesideTheKernelsBeforeAsTheUnitsDepthSays) {
   for (int64_t depth : {1, 2, 3}) {
@@ -257,7 +257,7 @@ TEST(Schedule, TransfersRunBesideTheKernelsBeforeAsTheUnitsDepthSays) {
     for (int64_t sets : {2, 3, 4}) {
       stripe::Program program = parsed(chain(16, "CONV"));
       PassContext context(*deep);
-      ScheduleOptions options = near_options();
+      ScheduleOptions options = scratchpad_options();
       options.mem_KiB = 2 * sets;
       const Status status = schedule(program, options, context);
       ASSERT_TRUE(status.ok()) << status.to_string();
@@ -272,9 +272,9 @@ TEST(Schedule, TransfersRunBesideTheKernelsBeforeAsTheUnitsDepthSays) {
 }
 
 // Tensors of ten sizes come and go; ever more of them cost the same each.
-TEST(NearSpace, WorkGrowsWithTheTensorsAlone) {
+TEST(ScratchpadSpace, WorkGrowsWithTheTensorsAlone) {
   auto work = [](size_t tensors) {
-    NearSpace space(4, 4096, 16, tensors);
+    ScratchpadSpace space(4, 4096, 16, tensors);
     const std::vector<bool> all(4, true);
     const std::vector<int64_t> crowd(4);
     for (size_t t = 0; t < tensors; ++t) {
@@ -298,8 +298,8 @@ TEST(NearSpace, WorkGrowsWithTheTensorsAlone) {
   EXPECT_LE(10 * (many - twice), 22 * (twice - few)) << few << " " << twice << " " << many;
 }
 
-TEST(NearSpace, TakesBackWhatWasTried) {
-  NearSpace space(1, 64, 16, 3);
+TEST(ScratchpadSpace, TakesBackWhatWasTried) {
+  ScratchpadSpace space(1, 64, 16, 3);
   const std::vector<bool> all(1, true);
   const std::vector<int64_t> crowd(1);
   auto enter = [&](size_t tensor, int64_t bytes) {
@@ -312,7 +312,7 @@ TEST(NearSpace, TakesBackWhatWasTried) {
   };
   enter(0, 48);
   space.stay(0).dirty = true;
-  NearSpace::Memory before = space.remember();
+  ScratchpadSpace::Memory before = space.remember();
   enter(1, 64);
   space.stay(0).dirty = false;
   EXPECT_FALSE(space.find(0));
@@ -350,7 +350,7 @@ TEST(Schedule, TensorsLieInBanksThatTheirUnitsReach) {
           out<DRAM[0]> R[x] fp32(1:1)) {
         0: $t = load(T) 1: $a = load(A) 2: $r = add.fp32($t, $a) 3: R = store($r) } } })");
   PassContext context(*model);
-  ScheduleOptions options = near_options();
+  ScheduleOptions options = scratchpad_options();
   options.mem_loc.path.back().units.clear();
   options.num_banks = 4;
   const Status status = schedule(program, options, context);
@@ -374,7 +374,7 @@ TEST(Schedule, TensorsLieInBanksThatTheirUnitsReach) {
     EXPECT_EQ(banks.size(), 2u);
   }
 
-  // A unit that is on a bus, but on none to the near memory, works on nothing there.
+  // A unit that is on a bus, but on none to the scratchpad, works on nothing there.
   HardwareModel apart = *model;
   apart.buses.back().sources = {{"DRAM", 0}};
   program = parsed(chain(2, "DSP"));

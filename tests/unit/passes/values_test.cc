@@ -41,14 +41,14 @@ const std::map<std::string, std::string> kPipelines = {
     {"tile by cost", R"([{"autotile": {"memory": "L2", "inner_set": ["a"], "fail_inner_set": ["a"],
         "border_cost": 0.5}},
         {"autotile": {"reqs": ["a"], "max_points": 12, "search": "ascend", "copy_tags": true}},
-        {"split_interior": {"dear": []}}, {"prune": {}}])"},
+        {"split_interior": {"expensive": []}}, {"prune": {}}])"},
     {"tile interleaved",
      R"([{"autotile": {"max_points": 7, "only_multiple_of": 2, "interleave": true,
         "fail_outer_set": ["large"]}}, {"prune": {}}])"},
     {"vectorize", R"([{"vectorize": {"min_range": 2}}, {"unroll": {}}])"},
     {"thread", R"([{"thread": {"min_work": 1, "points_per_core": 1}}])"},
     {"own rows", R"([{"order_indices": {}}, {"vectorize": {"min_range": 2}},
-        {"own_rows": {"min_work": 1, "points_per_core": 1}}, {"split_interior": {}}, {"prune": {}}])"},
+        {"owner_computes": {"min_work": 1, "points_per_core": 1}}, {"split_interior": {}}, {"prune": {}}])"},
     {"reduction in parts", R"([{"order_indices": {}},
         {"block_reduction": {"reqs": ["kernel"], "min_steps": 1, "percent": 1, "only_if_shorter": false,
          "min_range": 2, "parts_per_core": 1}},
@@ -89,7 +89,7 @@ const std::map<std::string, std::string> kPipelines = {
         "scalar": {"output": [3], "other_output": 2, "reduction": 2},
         "output_vector": {"output": [3], "other_output": 2, "reduction": 2},
         "reduction_vector": {"output": [3], "other_output": 2, "reduction": 2}}},
-        {"split_interior": {"dear": [], "max_parts": 40, "interior_set": ["interior"],
+        {"split_interior": {"expensive": [], "max_parts": 40, "interior_set": ["interior"],
         "border_set": ["border"]}}, {"constraint_reduction": {}}])"},
     {"fusion", R"([{"fusion": {"recompute": "always"}}, {"localize": {}}, {"scalarize": {}}])"},
     {"fusion inside",
@@ -158,7 +158,7 @@ TEST(Values, EveryPassKeepsThemOnRandomPrograms) {
                            "vectorize: kernels_vectorized",
                            "vectorize: reductions_vectorized",
                            "thread: kernels_threaded",
-                           "own_rows: kernels_spread",
+                           "owner_computes: kernels_spread",
                            "split_interior: loops_split",
                            "agg_init: identities_written",
                            "agg_init: plain_stores",
@@ -177,7 +177,7 @@ TEST(Values, OwnedRowsSumInTheSameOrderForAnyNumberOfParts) {
   std::vector<uint8_t> first;
   for (int parts = 1; parts <= 6; ++parts) {  // for each of 2 cores
     auto steps = parse_pipeline({"pipeline", fmt::format(R"([{{"order_indices": {{}}}},
-            {{"own_rows": {{"min_work": 1, "points_per_core": {}}}}}])",
+            {{"owner_computes": {{"min_work": 1, "points_per_core": {}}}}}])",
                                                          parts)},
                                 {}, model, pass_registry());
     ASSERT_TRUE(steps.ok()) << steps.status().to_string();

@@ -69,7 +69,7 @@ TEST(Build, GroupsArePackedIntoThreeDimensions) {
       sum += " + " + indices.substr(at, indices.find(':', at) - at);
     auto made =
         built(fmt::format("#kernel #parallel block<CU> [{}] ( // k\nout R[{}] fp32(1:1)) {{\n"
-                          "0: block<ITEM[i]> [i:4] (\nout R[0] fp32(1:1)) {{\n"
+                          "0: block<LANE[i]> [i:4] (\nout R[0] fp32(1:1)) {{\n"
                           "0: $a = (fp32)1.0\n1: R = store($a)\n}}\n}}",
                           indices, sum),
               options);
@@ -115,7 +115,7 @@ TEST(Build, ChosenElementsMayBeBeyondTheAllocation) {
     auto made =
         built(fmt::format("#kernel #parallel block<CU[g]> [g:4] ( // k\nout R[4*g] fp32(4:1)\n"
                           "none new@0x0<LOCAL> t[0] fp32(4:1)) {{\n"
-                          "0: block<ITEM[i]> [i:4] (\nout R[i] fp32(1:1)\nin t[0] fp32({}:1)) {{\n"
+                          "0: block<LANE[i]> [i:4] (\nout R[i] fp32(1:1)\nin t[0] fp32({}:1)) {{\n"
                           "0: $c = (i32)3\n1: $a = load({})\n2: R = store($a)\n}}\n}}",
                           size, loaded));
     EXPECT_TRUE(made.ok()) << made.status().to_string();

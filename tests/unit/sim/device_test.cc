@@ -82,8 +82,8 @@ TEST(SimDevice, SeveralModelsAtOnce) {
   EXPECT_EQ(times.size(), 4u);
 }
 
-// What neither fits into the near memory nor comes in parts is worked on where it is.
-TEST(SimDevice, RunsWhatDoesNotFitNear) {
+// What neither fits into the scratchpad nor comes in parts is worked on where it is.
+TEST(SimDevice, RunsWhatDoesNotFitTheScratchpad) {
   auto device = with({"sim"}).open("sim");
   ASSERT_TRUE(device.ok()) << device.status().to_string();
   auto program =

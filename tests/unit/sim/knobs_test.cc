@@ -165,7 +165,7 @@ std::string said(const json& model_json, const std::string& pipeline) {
     json seen = json::parse(report_json(report));
     seen.erase("clock_mhz");
     for (json& part : seen["parts"])
-      for (json& lane : part["lanes"]) lane.erase("peak_bytes_per_cycle");
+      for (json& channel : part["channels"]) channel.erase("peak_bytes_per_cycle");
     out += seen.dump();
   }
   return out;

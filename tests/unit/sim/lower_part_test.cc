@@ -115,7 +115,7 @@ TEST(LowerPart, EveryFidelityStaysAboveTheBound) {
 }
 
 // (C8) On what lies in the main memory each access crosses its bus.
-TEST(LowerPart, FarOperandsCrossTheBusWithEachAccess) {
+TEST(LowerPart, GlobalOperandsCrossTheBusWithEachAccess) {
   const std::string near = "      none new@0x0<SRAM[1]> Bn[0] i32(16:1)\n";
   std::string statements = sums("DSP", "DRAM[0]> A") + kTakeAway;
   statements.replace(statements.find("1[0]"), 4, "0");
@@ -326,12 +326,12 @@ TEST(LowerPart, TheSlidesMachineBringsOneTensorToSeveralMemoriesAtOnce) {
       none new@0x0<SRAM[2]> X2[0, 0] i8(16:64, 64:1)
       none new@0x0<SRAM[3]> X3[0, 0] i8(16:64, 64:1)
 )";
-  const auto bytes = [](const PartSimulation& run, const std::string& lane) {
+  const auto bytes = [](const PartSimulation& run, const std::string& channel) {
     double out = 0;
     for (const KindTimes& times : run.kinds) {
       const TaskKind& kind = run.lowered.graph.kinds[times.kind];
-      for (uint32_t l : kind.route.ways[0].lanes)
-        if (run.machine.lanes()[l].name == lane)
+      for (uint32_t l : kind.route.ways[0].channels)
+        if (run.machine.channels()[l].name == channel)
           out += static_cast<double>(times.tasks) * static_cast<double>(kind.bytes);
     }
     return out;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Machines and task graphs by chance: loops in loops, pipelines, sums carried from point to point,
-// lanes that are shared.
+// channels that are shared.
 #pragma once
 
 #include <cstdint>

@@ -148,12 +148,13 @@ TEST(Report, SumsAgreeWithEachOtherAndWithTheTrace) {
     EXPECT_EQ(sum, ticks) << unit["name"];
     EXPECT_LE(unit["utilisation"], 1.0);
   }
-  for (const json& lane : part["lanes"]) EXPECT_LE(lane["utilisation"], 1.0) << lane["name"];
+  for (const json& channel : part["channels"])
+    EXPECT_LE(channel["utilisation"], 1.0) << channel["name"];
   // What leaves DRAM arrives, and what was computed leaves.
-  EXPECT_EQ(part["lanes"][0]["bytes"], 512);
-  EXPECT_EQ(part["lanes"][1]["bytes"], 512);
-  EXPECT_EQ(part["lanes"][2]["bytes"], 512);
-  EXPECT_EQ(part["lanes"][3]["bytes"], 512);
+  EXPECT_EQ(part["channels"][0]["bytes"], 512);
+  EXPECT_EQ(part["channels"][1]["bytes"], 512);
+  EXPECT_EQ(part["channels"][2]["bytes"], 512);
+  EXPECT_EQ(part["channels"][3]["bytes"], 512);
 
   const json trace = json::parse(trace_json(report));
   std::map<std::pair<int, int>, std::string> tracks;
@@ -340,7 +341,7 @@ TEST(Report, ABillionTilesAreTimedAtOnce) {
       "a billion tiles: %.1f ms\n",
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() * 1e3);
   EXPECT_EQ(parsed["parts"][0]["tasks"], 3'000'000'000u);
-  EXPECT_EQ(parsed["parts"][0]["lanes"][0]["bytes"], 64e9);
+  EXPECT_EQ(parsed["parts"][0]["channels"][0]["bytes"], 64e9);
 }
 
 // One point of a loop stands for all of them.
@@ -352,7 +353,7 @@ TEST(Report, BoundsAloneHaveTheSameCounts) {
   EXPECT_DOUBLE_EQ(a.memories, b.memories);
   EXPECT_DOUBLE_EQ(a.moving, b.moving);
   EXPECT_EQ(kernels_of(bounds.parts[0])[0].tasks, kernels_of(events.parts[0])[0].tasks);
-  EXPECT_EQ(bytes_of_lanes(bounds.parts[0])[0], bytes_of_lanes(events.parts[0])[0]);
+  EXPECT_EQ(bytes_of_channels(bounds.parts[0])[0], bytes_of_channels(events.parts[0])[0]);
   EXPECT_EQ(bounds.parts[0].run.ticks(),
             least_ticks(events.parts[0].run.machine, events.parts[0].run.lowered));
 }
@@ -365,8 +366,8 @@ TEST(Report, TheSameRunGivesTheSameBytes) {
   EXPECT_EQ(summary(a), summary(b));
 }
 
-// (C8) What a unit works on in far memory is said, with the bytes.
-TEST(Report, FarOperandsAreNamed) {
+// (C8) What a unit works on in global memory is said, with the bytes.
+TEST(Report, GlobalOperandsAreNamed) {
   std::string text = kTiles;
   const std::string loop = "0: #kernel #pipeline=2";
   const size_t from = text.find(loop), to = text.find("  }\n}\n)");
@@ -395,13 +396,13 @@ TEST(Report, FarOperandsAreNamed) {
   EXPECT_THAT(lines, HasSubstr("X12 from afar: 4611686018427387904 bytes"));
   EXPECT_THAT(lines, Not(HasSubstr("X11 from afar")));
   EXPECT_THAT(lines, HasSubstr("  and on 14 more operands from afar"));
-  const json far = json::parse(report_json(report))["parts"][0]["far_operands"];
+  const json far = json::parse(report_json(report))["parts"][0]["global_operands"];
   ASSERT_EQ(far.size(), 2u);
   EXPECT_EQ(far[0]["kernel"], "there");
   EXPECT_EQ(far[0]["operand"], "A in DRAM[0]");
   EXPECT_EQ(far[0]["bytes"], 512);
   EXPECT_TRUE(
-      json::parse(report_json(simulated(priced_model())))["parts"][0]["far_operands"].empty());
+      json::parse(report_json(simulated(priced_model())))["parts"][0]["global_operands"].empty());
 }
 
 TEST(Report, TablesForPeopleAndPrograms) {

@@ -210,7 +210,7 @@ TEST(Machine, ABusCarriesToSeveralSinksOnce) {
   Machine machine = small_machine(64, 32);
   auto route = machine.route({"DRAM", 0}, "DMA", 0, {{"SRAM", 0}, {"SRAM", 1}});
   ASSERT_TRUE(route.ok());
-  EXPECT_EQ(route->ways[0].lanes.size(), 2u);
+  EXPECT_EQ(route->ways[0].channels.size(), 2u);
 }
 
 // --- random graphs
@@ -290,7 +290,7 @@ class RandomGraph {
     if (ports.read >= 0 && pick(0, 1))
       out.flows.push_back({{static_cast<uint32_t>(ports.read)}, bytes});
     if (pick(0, 3) == 0)
-      out.flows.push_back({machine.far_lanes({"DRAM", 0}, pick(0, 1) == 0).value(),
+      out.flows.push_back({machine.global_channels({"DRAM", 0}, pick(0, 1) == 0).value(),
                            pick(least_bytes_, most_bytes_)});
     return out;
   }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `schedule` has decided, and the statements that it comes to: near buffers, transfers to and
+// from them, kernels that work on them, and who waits for whom.
+#pragma once
+
+#include <vector>
+
+#include "stria/pass/pass_context.h"
+#include "stria/passes/staging/schedule.h"
+#include "stria/passes/staging/scratchpad_space.h"
+#include "stria/passes/staging/scratchpad_tensors.h"
+#include "stria/stripe/walk.h"
+
+namespace stria::passes {
+
+// Tag of near buffers while the rest of the program is placed around them.
+inline constexpr const char* kPlacedInScratchpad = "placed_by_schedule";
+
+struct StagingAction {
+  enum class Kind { bring, run, take_away } kind;
+  size_t kernel = 0;          // its statement before
+  std::vector<size_t> stays;  // bring, take_away: the one; run: those that the kernel works on
+};
+
+struct StagingPlan {
+  const std::vector<ScratchpadTensor>& tensors;
+  const std::vector<Stay>& stays;
+  const std::vector<StagingAction>& actions;
+};
+
+// Replaces the block's statements with those of the plan. `place` is the block's.
+void write_staged_statements(stripe::Block& block, const stripe::Place& place,
+                             const ScheduleOptions& options, const StagingPlan& plan,
+                             PassContext& context);
+
+}  // namespace stria::passes
